@@ -1,0 +1,79 @@
+# ctest lint.layers:  cmake -DROOT=<repository> -P cmake/check_layers.cmake
+# Holds the include direction of the folders and the one home of each C library's header.
+cmake_minimum_required(VERSION 3.25)
+
+# Folder -> folders its files may include from. The longest matching folder decides.
+set(may_common   common)
+set(may_datasets common datasets)
+set(may_dedup    common dedup)
+set(may_pipeline common datasets dedup pipeline)
+set(may_train/tensor     common train/tensor)
+set(may_train/graph      common train/tensor train/graph)
+set(may_train/nets       common train/tensor train/graph train/nets)
+set(may_train/backend    common train/tensor train/graph train/backend)
+set(may_train/optim      common train/tensor train/graph train/backend train/optim)
+set(may_train/checkpoint common train/tensor train/graph train/checkpoint)
+set(may_train/run        common pipeline/load train)
+set(may_tools    common datasets dedup pipeline train tools)
+set(rules common datasets dedup pipeline train/tensor train/graph train/nets train/backend
+          train/optim train/checkpoint train/run tools)
+
+# C library header (a pattern) -> the one path prefix that may include it.
+set(homes
+  "lmdb\\.h=common/lmdb/"
+  "mpi\\.h=common/comm/mpi/"
+  "nccl\\.h=common/comm/nccl/"
+  "(jpeglib|turbojpeg|jerror)\\.h=pipeline/decode/"
+  "opencv2/.*=pipeline/decode/"
+  "(oneapi/dnnl/)?dnnl.*=train/backend/onednn/"
+  "omp\\.h=train/backend/onednn/"
+  "(cuda|cudnn|cublas).*=train/backend/cudnn/"
+  "xxhash\\.h=common/"
+  "(oneapi/)?tbb/.*=(pipeline|dedup)/"
+  "CLI/.*=tools/")
+
+set(bad "")
+foreach(rule IN LISTS rules)
+  file(GLOB_RECURSE files RELATIVE ${ROOT}
+       ${ROOT}/${rule}/*.h ${ROOT}/${rule}/*.cpp ${ROOT}/${rule}/*.cu)
+  foreach(file IN LISTS files)
+    file(STRINGS ${ROOT}/${file} lines REGEX "^#[ ]*include [\"<]")
+    foreach(line IN LISTS lines)
+      string(REGEX MATCH "([\"<])([^\">]+)" _ "${line}")
+      set(quote "${CMAKE_MATCH_1}")
+      set(header "${CMAKE_MATCH_2}")
+      if(quote STREQUAL "\"")
+        set(allowed FALSE)
+        foreach(prefix IN LISTS may_${rule})
+          if(header MATCHES "^${prefix}/")
+            set(allowed TRUE)
+          endif()
+        endforeach()
+        if(NOT allowed)
+          list(APPEND bad "${file} must not include ${header}")
+        endif()
+      else()
+        foreach(home IN LISTS homes)
+          string(REGEX MATCH "^(.*)=(.*)$" _ "${home}")
+          set(pattern "${CMAKE_MATCH_1}")
+          set(prefix "${CMAKE_MATCH_2}")
+          if(header MATCHES "^${pattern}$")
+            if(NOT file MATCHES "^${prefix}")
+              list(APPEND bad "${file}: <${header}> is allowed only under ${prefix}")
+            elseif(file MATCHES "\\.h$" AND NOT file MATCHES "_internal\\.h$")
+              list(APPEND bad "${file}: a public header must not include <${header}>")
+            endif()
+          endif()
+        endforeach()
+      endif()
+    endforeach()
+    file(STRINGS ${ROOT}/${file} ifdefs REGEX "^#[ ]*if.*WINNOW_")
+    if(ifdefs)
+      list(APPEND bad "${file}: no conditional compilation for a missing library; use a no_x.cpp")
+    endif()
+  endforeach()
+endforeach()
+if(bad)
+  list(JOIN bad "\n  " text)
+  message(FATAL_ERROR "\n  ${text}")
+endif()

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/comm/schedule/schedule.h"
+
+namespace winnow::comm {
+
+// Executes the steps of all ranks symbolically: each elementary range holds the set of ranks whose
+// contribution it carries. Returns "" when every rank ends with every rank's contribution exactly
+// once in every element and no message is lost, left over, of the wrong size, or waited for in vain;
+// otherwise one sentence on the first thing that is wrong. ranks <= 64.
+std::string check_all_reduce(const std::vector<std::vector<Step>>& steps_of_rank,
+                             std::size_t count);
+
+// What a schedule costs each rank.
+struct Traffic {
+  std::size_t sent = 0;      // elements
+  std::size_t received = 0;  // elements
+  std::size_t added = 0;     // elements
+};
+std::vector<Traffic> traffic(const std::vector<std::vector<Step>>& steps_of_rank);
+
+}  // namespace winnow::comm

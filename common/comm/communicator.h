@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/comm/schedule/schedule.h"
+
+namespace winnow::comm {
+
+// An operation in flight. Its buffers belong to the communicator until wait() returns; destruction
+// waits too. wait() rethrows what the operation threw.
+class [[nodiscard]] Pending {
+ public:
+  Pending() = default;  // already done
+  explicit Pending(std::function<void()> wait) : wait_(std::move(wait)) {}
+  Pending(Pending&& other) noexcept : wait_(std::exchange(other.wait_, nullptr)) {}
+  Pending& operator=(Pending&& other) {
+    if (this != &other) {
+      wait();
+      wait_ = std::exchange(other.wait_, nullptr);
+    }
+    return *this;
+  }
+  ~Pending();
+  void wait() {
+    if (const auto wait = std::exchange(wait_, nullptr)) wait();
+  }
+
+ private:
+  std::function<void()> wait_;
+};
+
+// P processes that act together. Every collective is called by all ranks in the same order with
+// equal counts. One thread calls; one progress engine inside moves the data. Throws SystemError.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int rank() const noexcept = 0;        // 0 .. size()-1
+  virtual int size() const noexcept = 0;        // P
+  virtual int local_rank() const noexcept = 0;  // among the ranks of this machine
+  virtual int local_size() const noexcept = 0;
+
+  // buffer = sum over ranks, elementwise, on every rank, all ranks the same bits. The order of
+  // additions depends only on size(), the schedule and its options, never on timing.
+  virtual Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
+                                   const ScheduleOptions& options) = 0;
+
+  // Small control traffic; not for gradients. Blocking.
+  virtual void all_reduce(std::span<double> buffer) = 0;       // sum
+  virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
+  virtual void barrier() = 0;
+
+  // Stops all ranks, now; used by main after an error on one of them.
+  [[noreturn]] virtual void abort(int exit_code) noexcept = 0;
+};
+
+// Rank 0 of 1.
+std::unique_ptr<Communicator> make_single();
+
+// The text of rank 0, on every rank.
+std::string broadcast_text(Communicator& comm, const std::string& text);
+
+}  // namespace winnow::comm

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <utility>
+#include <variant>
+
+namespace winnow {
+
+// A value or the reason there is none. Only for failures that are ordinary data (an undecodable
+// image, an empty file); everything else throws. To be replaced by std::expected under C++23.
+// Precondition of operator*: bool(*this). T and E are different types.
+template <class T, class E>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : v_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Expected(E error) : v_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
+
+  explicit operator bool() const noexcept { return v_.index() == 0; }
+  T& operator*() & { return std::get<0>(v_); }
+  const T& operator*() const& { return std::get<0>(v_); }
+  T&& operator*() && { return std::get<0>(std::move(v_)); }
+  T* operator->() { return &std::get<0>(v_); }
+  const T* operator->() const { return &std::get<0>(v_); }
+  const E& error() const { return std::get<1>(v_); }
+
+ private:
+  std::variant<T, E> v_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace winnow {
+
+// Borrowed 8-bit pixels, interleaved HWC, channels 1 (gray) or 3 (R, G, B). Never owns; the pixels
+// must outlive it. Rows may be padded.
+struct ImageView {
+  const std::uint8_t* data = nullptr;
+  int height_px = 0;
+  int width_px = 0;
+  int channels = 0;
+  std::ptrdiff_t row_stride_bytes = 0;  // >= width_px * channels
+
+  const std::uint8_t* row(int y) const noexcept { return data + y * row_stride_bytes; }
+};
+
+// Owned pixels, rows packed without padding.
+struct Image {
+  std::vector<std::uint8_t> pixels;  // height_px * width_px * channels
+  int height_px = 0;
+  int width_px = 0;
+  int channels = 0;
+
+  Image() = default;
+  Image(int height, int width, int channel_count)
+      : pixels(static_cast<std::size_t>(height) * static_cast<std::size_t>(width) *
+               static_cast<std::size_t>(channel_count)),
+        height_px(height),
+        width_px(width),
+        channels(channel_count) {}
+
+  ImageView view() const noexcept {
+    return {pixels.data(), height_px, width_px, channels,
+            static_cast<std::ptrdiff_t>(width_px) * channels};
+  }
+  friend bool operator==(const Image&, const Image&) = default;
+};
+
+}  // namespace winnow

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/expected.h"
+#include "common/image.h"
+#include "common/sample.h"
+
+namespace winnow::datasets {
+
+// One row of a source's canonical listing: what is known of an input before it is opened.
+struct Entry {
+  std::string name;  // relative to the source's root, '/' between parts
+  Split split = Split::kNone;
+  std::vector<std::int32_t> labels;  // indices into class_names(); none, one or many
+  std::string group;                 // key of samples that belong together ("" = none)
+  std::uint64_t input_bytes = 0;     // size of what read() returns, encoded
+};
+
+// What an input holds: encoded bytes of any format, or pixels where the format has bare pixels.
+using Payload = std::variant<Bytes, Image>;
+
+struct ReadError {
+  enum class Kind { kMissing, kEmpty, kIo };
+  Kind kind;
+  std::string detail;
+};
+
+// A data set as the user has it. The listing is canonical: it depends only on the names and bytes of
+// the source, never on directory order, and includes inputs that cannot be read; a sample's id is
+// its position here. Immutable once opened; all calls are safe from many threads.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual std::string_view format() const noexcept = 0;  // its row in formats.h
+  virtual std::span<const Entry> entries() const noexcept = 0;
+  virtual std::span<const std::string> class_names() const noexcept = 0;  // empty: unlabelled
+  // One sentence on how the layout was understood, e.g. "image folder: 2 splits, 10 classes".
+  virtual std::string description() const = 0;
+  // The input at `position` of entries(). An ordinary failure of one input is a ReadError.
+  virtual Expected<Payload, ReadError> read(std::size_t position) const = 0;
+};
+
+enum class LabelsFrom { kAuto, kFolder, kNone };
+
+struct OpenOptions {
+  std::string format = "auto";               // a name of formats()
+  LabelsFrom labels = LabelsFrom::kAuto;     // image folders: class from the folder, or unlabelled
+  bool allow_empty_classes = false;          // a class folder without images is an error otherwise
+};
+
+}  // namespace winnow::datasets

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/sample.h"
+
+namespace winnow::dedup {
+
+// Codes of one perceptual hash, bits/64 words a row. Bit i of a code is bit (63 - i % 64) of word
+// i / 64: written as hex, words in order, a code reads as imagehash and imagededup print it.
+// Name and version travel with the codes; columns of different versions are never compared.
+struct CodeColumn {
+  std::string hash;           // row of hashes.h
+  std::uint32_t version = 0;  // raised by any change that alters one bit on any image
+  int bits = 64;
+  std::vector<std::uint64_t> words;
+
+  std::size_t words_per_code() const noexcept { return static_cast<std::size_t>(bits) / 64; }
+  std::span<const std::uint64_t> code(std::size_t row) const noexcept {
+    return std::span(words).subspan(row * words_per_code(), words_per_code());
+  }
+};
+
+// Rows of variable length, in one array: row i is values[offsets[i], offsets[i+1]).
+template <class T>
+struct Ragged {
+  std::vector<std::uint32_t> offsets{0};
+  std::vector<T> values;
+
+  std::size_t size() const noexcept { return offsets.size() - 1; }
+  std::span<const T> operator[](std::size_t row) const noexcept {
+    return std::span(values).subspan(offsets[row], offsets[row + 1] - offsets[row]);
+  }
+  void push_back(std::span<const T> row) {
+    values.insert(values.end(), row.begin(), row.end());
+    offsets.push_back(static_cast<std::uint32_t>(values.size()));
+  }
+};
+
+// What deduplication knows of every readable image, one array a column, rows in ascending id order.
+struct Fingerprints {
+  std::vector<SampleId> ids;
+  std::vector<Split> splits;
+  Ragged<std::int32_t> labels;  // training labels (see the manifest); none, one or many
+  Ragged<char> groups;          // group keys; empty: none
+  std::vector<std::uint32_t> widths_px;
+  std::vector<std::uint32_t> heights_px;
+  std::vector<std::uint64_t> file_bytes;  // of the encoded input
+  std::vector<Hash128> file_hashes;       // XXH3-128 of the encoded input (of the pixels if it had none)
+  std::vector<Hash128> pixel_hashes;      // XXH3-128 of height, width, channels (u32 each) and pixels
+  std::vector<float> sharpness;           // see features.h
+  std::vector<float> quality;             // 0..100; 0: too little in the picture to match on
+  std::vector<CodeColumn> codes;
+
+  std::size_t size() const noexcept { return ids.size(); }
+  // nullptr when there is no such column.
+  const CodeColumn* find_codes(std::string_view hash) const noexcept;
+};
+
+// The file form (docs/formats/fingerprints.md): magic, version, column directory, columns, XXH3-64.
+// Equal tables give equal bytes.
+Bytes serialize(const Fingerprints& table);
+
+// Throws FormatError naming `where` for anything that serialize cannot have written: checksum,
+// sizes, ids that do not ascend, a newer version (which it names).
+Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
+
+// Appends the rows of `more`, whose ids must all be larger and whose hashes the same.
+void append(Fingerprints& table, const Fingerprints& more);
+
+}  // namespace winnow::dedup

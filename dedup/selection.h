@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/sample.h"
+
+namespace winnow::dedup {
+
+// On disk: never renumber.
+enum class SelectionMode : std::uint8_t { kKeep = 0, kWeight = 1, kOnePerGroup = 2 };
+enum class Rule : std::uint8_t {
+  kKept = 0,       // alone, or chosen by the keep policy
+  kDuplicate = 1,  // another member of its group is kept
+  kLeak = 2,       // removed because its group reaches into an evaluation split
+};
+
+// A decision about every row of a fingerprint table, in its order. Deletes nothing; training obeys.
+struct Selection {
+  std::string name;
+  SelectionMode mode = SelectionMode::kKeep;
+  std::string settings;       // JSON of what decided: hash, threshold, policy, scope
+  std::string cache_digest;   // of the manifest it was made for; another cache is refused
+  std::vector<SampleId> ids;
+  std::vector<float> weights;         // 0: removed
+  std::vector<std::uint32_t> groups;  // number of the duplicate group, from 0 in id order
+  std::vector<SampleId> kept;         // the sample kept instead; itself where kept
+  std::vector<std::uint16_t> distances;  // bits between it and the one kept; 0 for exact
+  std::vector<Rule> rules;
+
+  std::size_t size() const noexcept { return ids.size(); }
+};
+
+// The file form (docs/formats/selection.md). Equal selections give equal bytes.
+Bytes serialize(const Selection& selection);
+// Throws FormatError naming `where`.
+Selection parse_selection(BytesView bytes, const std::string& where);
+
+}  // namespace winnow::dedup

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/bytes.h"
+#include "common/expected.h"
+#include "common/image.h"
+
+namespace winnow::pipeline {
+
+struct DecodeError {
+  enum class Kind { kTruncated, kUnsupported, kTooLarge, kCorrupt };
+  Kind kind;
+  std::string detail;  // the library's own message
+};
+
+struct DecodeOptions {
+  std::uint64_t max_pixels = 178'956'970;  // Pillow's limit; refused before any pixel is allocated
+  // Called with the decoded size in bytes after the header is read and before pixels are allocated;
+  // may block. Not called for images that are refused. May be empty.
+  std::function<void(std::uint64_t decoded_bytes)> before_allocation;
+};
+
+// "jpeg", "png", "bmp", "webp", "tiff", "gif", "pnm", "heic" or "unknown", from the magic bytes.
+std::string_view sniff(BytesView encoded) noexcept;
+
+// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow) and other formats by
+// OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK are converted as
+// Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied (as torchvision). A JPEG that ends early or that
+// libjpeg warns about is an error, never a half-gray image. Pure; safe from many threads; throws
+// only std::bad_alloc.
+Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
+
+}  // namespace winnow::pipeline

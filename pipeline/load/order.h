@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/sample.h"
+
+namespace winnow::pipeline {
+
+// A permutation of [0, n) that is a pure function of (seed, epoch): a Feistel network over the next
+// even power of two with cycle walking (Black and Rogaway 2002), rounds keyed by Philox. O(1) state.
+class EpochOrder {
+ public:
+  EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch);  // n >= 1
+  std::uint64_t operator[](std::uint64_t index) const noexcept;          // index < n
+
+ private:
+  std::uint64_t n_;
+  std::uint64_t seed_;
+  std::uint32_t epoch_;
+  int half_bits_;
+};
+
+// Training data is one stream: the concatenation of the permutations of epochs 0, 1, 2 ... Global
+// batch b is positions [b*B, (b+1)*B) of it, so no batch is short, and it depends on no rank.
+struct StreamSample {
+  std::uint32_t epoch;
+  std::uint64_t index;  // into the selected ids
+};
+std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,
+                                 std::uint64_t count);
+
+// Rank r's contiguous run [first, second) of `parts` equal parts; counts differ by at most one.
+std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks);
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+#include "dedup/selection.h"
+#include "pipeline/store/ledger.h"
+#include "pipeline/store/manifest.h"
+#include "pipeline/store/shard_format.h"
+
+namespace winnow::pipeline {
+
+// Where things are in a cache directory.
+struct CachePaths {
+  std::filesystem::path root;
+
+  std::filesystem::path manifest() const { return root / "manifest.json"; }
+  std::filesystem::path ledger() const { return root / "ledger.jsonl"; }
+  std::filesystem::path shards() const { return root / "shards"; }  // a link to tmpfs with --memory
+  std::filesystem::path fingerprints() const { return root / "fingerprints" / "table"; }
+  std::filesystem::path selection(const std::string& name) const {
+    return root / "selections" / (name + ".selection");
+  }
+};
+
+enum class Verify { kSizes, kBlocks };  // kBlocks reads every byte of every shard once
+
+// A finished cache, opened for reading. Throws UsageError when `root` holds no manifest (saying how
+// to make one), FormatError when a file is damaged, cut, missing or newer. Safe from many threads.
+class Cache {
+ public:
+  static Cache open(const std::filesystem::path& root, Verify verify = Verify::kSizes);
+  ~Cache();
+  Cache(Cache&&) noexcept;
+
+  const CachePaths& paths() const noexcept;
+  const Manifest& manifest() const noexcept;
+  const std::string& digest() const noexcept;  // of the manifest
+
+  // The record of `id`, its views living as long as the cache. Throws FormatError when the record is
+  // damaged (naming shard and id), Error when there is none.
+  RecordView record(SampleId id) const;
+
+  dedup::Fingerprints read_fingerprints() const;        // checked against the manifest's hash
+  std::vector<LedgerRow> read_ledger() const;           // likewise
+  dedup::Selection read_selection(const std::string& name) const;  // refused if for another cache
+  void write_selection(const dedup::Selection& selection) const;   // durable; replaces
+
+ private:
+  struct State;
+  explicit Cache(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace winnow::pipeline

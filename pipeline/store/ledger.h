@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/sample.h"
+
+namespace winnow::pipeline {
+
+// What became of an input. Every input is in exactly one class; the counts add up to the inputs.
+enum class Fate : std::uint8_t {
+  kOk = 0,
+  kTruncated,    // ends early
+  kCorrupt,      // the decoder refused it
+  kUnsupported,  // a format that cannot be read here
+  kTooLarge,     // over the pixel limit
+  kEmpty,        // no bytes
+  kMissing,      // listed but not there
+  kUnreadable,   // the file system would not give it
+};
+inline constexpr int kFateCount = 8;
+std::string_view fate_name(Fate fate) noexcept;  // "ok", "truncated", ...
+
+struct LedgerRow {
+  SampleId id = 0;
+  std::string name;  // as in the source's listing
+  Split split = Split::kNone;
+  Fate fate = Fate::kOk;
+  std::string reason;  // empty where ok
+};
+
+// One JSON object a line, in id order. Equal ledgers, equal text.
+std::string to_json_lines(const std::vector<LedgerRow>& rows);
+std::vector<LedgerRow> parse_ledger(const std::string& text, const std::string& where);  // FormatError
+std::map<std::string, std::uint64_t> count_fates(const std::vector<LedgerRow>& rows);  // all classes
+
+}  // namespace winnow::pipeline
