@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "train/graph/graph.h"
+
+namespace winnow::train {
+
+// All pure: a graph in, a graph (or a plan) out; values computed by both are equal.
+
+// batch_norm -> [add ->] relu chains become one batch_norm with residual and relu, where the inner
+// values have no other reader. Run before differentiate.
+Graph fuse(const Graph& graph);
+
+// Appends the backward of the graph's kLoss output and a kGradient output for every parameter that
+// the loss depends on, as early as each can be had; data gradients nobody needs are not computed.
+Graph differentiate(const Graph& graph);
+
+// Batch norms take their statistics from the running states; loss stays. For evaluation.
+Graph for_inference(const Graph& graph);
+
+// Nodes whose values reach no output are dropped, values renumbered (states and parameters stay).
+Graph prune(const Graph& graph);
+
+// Where the computed values live: one arena, offsets fixed before the first step, values with
+// disjoint lifetimes sharing bytes. Inputs, parameters, states and graph outputs live outside.
+struct MemoryPlan {
+  static constexpr std::size_t kOutside = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kAlignment = 64;
+  std::vector<std::size_t> offsets;  // per value, bytes; kOutside
+  std::size_t arena_bytes = 0;
+  std::size_t lower_bound_bytes = 0;  // the largest sum of live values at one node
+};
+MemoryPlan plan_memory(const Graph& graph, DType compute);
+
+}  // namespace winnow::train

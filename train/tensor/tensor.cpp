@@ -1,0 +1,34 @@
+#include "train/tensor/tensor.h"
+
+#include "common/error.h"
+
+namespace winnow::train {
+
+std::int64_t element_count(const Shape& shape) noexcept {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "(";
+  for (const std::int64_t extent : shape) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(extent);
+  }
+  return text + ")";
+}
+
+std::string_view dtype_name(DType dtype) noexcept {
+  return dtype == DType::kF32 ? "f32" : "bf16";
+}
+
+DType parse_dtype(std::string_view name) {
+  if (name == "f32") return DType::kF32;
+  if (name == "bf16") return DType::kBF16;
+  throw UsageError("unknown dtype '" + std::string(name) + "'; known: f32, bf16");
+}
+
+std::size_t bytes_of(DType dtype) noexcept { return dtype == DType::kF32 ? 4 : 2; }
+
+}  // namespace winnow::train

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::train {
+
+// Logical extents: activations (N, C, H, W) or (N, D), convolution weights (K, C, R, S), linear weights
+// (K, D). In memory activations are always NHWC; parameters are in logical order (OIHW).
+using Shape = std::vector<std::int64_t>;
+
+enum class DType : std::uint8_t { kF32, kBF16 };
+
+std::int64_t element_count(const Shape& shape) noexcept;
+std::string to_string(const Shape& shape);  // "(64, 16, 32, 32)"
+
+std::string_view dtype_name(DType dtype) noexcept;  // "f32", "bf16"
+DType parse_dtype(std::string_view name);           // UsageError
+std::size_t bytes_of(DType dtype) noexcept;
+
+}  // namespace winnow::train
