@@ -19,7 +19,8 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// The data is refused by a gate the user set: leaks between splits, too many bad inputs. Exit code 3.
+// The data is refused by a gate the user set: leaks between splits, too many bad inputs. Exit
+// code 3.
 class RefusedError : public Error {
  public:
   using Error::Error;

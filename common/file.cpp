@@ -75,7 +75,8 @@ void write_file_durably(const fs::path& path, BytesView bytes) {
     }
     if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + temporary.string());
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) throw_errno("cannot rename to " + path.string());
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    throw_errno("cannot rename to " + path.string());
   fsync_directory(folder_of(path));
 }
 
@@ -92,7 +93,8 @@ void replace_symlink(const fs::path& link, const fs::path& target) {
   if (::symlink(target.c_str(), temporary.c_str()) != 0) {
     throw_errno("cannot make the link " + temporary.string());
   }
-  if (::rename(temporary.c_str(), link.c_str()) != 0) throw_errno("cannot rename to " + link.string());
+  if (::rename(temporary.c_str(), link.c_str()) != 0)
+    throw_errno("cannot rename to " + link.string());
   fsync_directory(folder_of(link));
 }
 

@@ -26,10 +26,9 @@ std::optional<Split> parse_split(std::string_view name) noexcept {
       {"testing", Split::kTest},
   }};
   const auto same = [name](const auto& row) {
-    return std::equal(name.begin(), name.end(), row.first.begin(), row.first.end(),
-                      [](char a, char b) {
-                        return std::tolower(static_cast<unsigned char>(a)) == b;
-                      });
+    return std::equal(
+        name.begin(), name.end(), row.first.begin(), row.first.end(),
+        [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
   };
   const auto* row = std::find_if(kNames.begin(), kNames.end(), same);
   if (row == kNames.end()) return std::nullopt;

@@ -28,8 +28,8 @@ ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
   const int local_ranks = std::max(1, inputs.local_ranks);
   const double share = inputs.bound ? cores : cores / local_ranks;
   cores = inputs.quota_cores > 0 ? std::min(share, inputs.quota_cores / local_ranks) : share;
-  const int whole = std::max(1, inputs.requested > 0 ? inputs.requested
-                                                     : static_cast<int>(std::floor(cores)));
+  const int whole =
+      std::max(1, inputs.requested > 0 ? inputs.requested : static_cast<int>(std::floor(cores)));
   return {.cores = whole, .compute = whole, .decode = whole};
 }
 

@@ -12,11 +12,11 @@ struct ThreadPlan {
 };
 
 struct ThreadPlanInputs {
-  int affinity_cores = 1;   // cores this process may run on
-  double quota_cores = 0;   // cgroup CPU quota in cores; 0: none
-  int local_ranks = 1;      // processes of the same job on this machine
-  bool bound = false;       // the launcher gave every rank cores of its own
-  int requested = 0;        // --threads; 0: not given
+  int affinity_cores = 1;  // cores this process may run on
+  double quota_cores = 0;  // cgroup CPU quota in cores; 0: none
+  int local_ranks = 1;     // processes of the same job on this machine
+  bool bound = false;      // the launcher gave every rank cores of its own
+  int requested = 0;       // --threads; 0: not given
 };
 
 // Pure. Cores are min(affinity, quota), divided by the local ranks unless they are bound already,

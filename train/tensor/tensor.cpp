@@ -19,9 +19,7 @@ std::string to_string(const Shape& shape) {
   return text + ")";
 }
 
-std::string_view dtype_name(DType dtype) noexcept {
-  return dtype == DType::kF32 ? "f32" : "bf16";
-}
+std::string_view dtype_name(DType dtype) noexcept { return dtype == DType::kF32 ? "f32" : "bf16"; }
 
 DType parse_dtype(std::string_view name) {
   if (name == "f32") return DType::kF32;

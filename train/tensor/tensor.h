@@ -8,8 +8,8 @@
 
 namespace winnow::train {
 
-// Logical extents: activations (N, C, H, W) or (N, D), convolution weights (K, C, R, S), linear weights
-// (K, D). In memory activations are always NHWC; parameters are in logical order (OIHW).
+// Logical extents: activations (N, C, H, W) or (N, D), convolution weights (K, C, R, S), linear
+// weights (K, D). In memory activations are always NHWC; parameters are in logical order (OIHW).
 using Shape = std::vector<std::int64_t>;
 
 enum class DType : std::uint8_t { kF32, kBF16 };

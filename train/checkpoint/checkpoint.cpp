@@ -1,0 +1,131 @@
+#include "train/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+
+namespace winnow::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
+
+std::optional<std::int64_t> step_of(const fs::path& directory) {
+  const std::string name = directory.filename().string();
+  constexpr std::string_view kPrefix = "step-";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  std::int64_t step = 0;
+  const char* begin = name.data() + kPrefix.size();
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(begin, end, step);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return step;
+}
+
+// Complete or not, by ascending step.
+std::vector<fs::path> step_directories(const fs::path& directory) {
+  std::vector<fs::path> found;
+  if (!fs::is_directory(directory)) return found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (entry.is_directory() && step_of(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end(),
+            [](const fs::path& a, const fs::path& b) { return *step_of(a) < *step_of(b); });
+  return found;
+}
+
+Bytes read_checked(const fs::path& path, const Json& row) {
+  Bytes bytes = read_file(path);
+  if (bytes.size() != row.at("bytes").get<std::uint64_t>() ||
+      to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
+    throw FormatError(path.string() + " is damaged; resume from an older checkpoint");
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep) {
+  fs::create_directories(directory);
+  const std::string name = "step-" + std::to_string(checkpoint.step);
+  const fs::path target = directory / name;
+  const fs::path part = directory / (name + ".part");
+  fs::remove_all(part);
+  fs::create_directory(part);
+
+  const Bytes model = to_safetensors(checkpoint.model, {{"format", "pt"}});
+  const Bytes optimizer = to_safetensors(checkpoint.optimizer, {});
+  const std::array<BytesView, kFiles.size()> contents{model, optimizer, as_bytes(checkpoint.state)};
+  Json manifest;
+  manifest["version"] = kCheckpointVersion;
+  manifest["step"] = checkpoint.step;
+  for (std::size_t i = 0; i < kFiles.size(); ++i) {
+    write_file_durably(part / kFiles[i], contents[i]);
+    manifest["files"][kFiles[i]] = {{"bytes", contents[i].size()},
+                                    {"xxh3_128", to_hex(xxh3_128(contents[i]))}};
+  }
+  write_file_durably(part / "manifest.json", manifest.dump(2) + "\n");
+  fs::remove_all(target);  // the same step again, after a resume from before it
+  fs::rename(part, target);
+  fsync_directory(directory);
+  replace_symlink(directory / "latest", name);
+
+  std::vector<fs::path> steps = step_directories(directory);
+  for (std::size_t i = 0; i + static_cast<std::size_t>(std::max(1, keep)) < steps.size(); ++i) {
+    if (steps[i] != target) fs::remove_all(steps[i]);
+  }
+}
+
+Checkpoint load_checkpoint(const fs::path& step_directory) {
+  const fs::path manifest_path = step_directory / "manifest.json";
+  if (!fs::exists(manifest_path)) {
+    throw FormatError(step_directory.string() +
+                      " is no complete checkpoint: it has no manifest.json");
+  }
+  try {
+    const Json manifest = Json::parse(read_text(manifest_path));
+    const int version = manifest.at("version");
+    if (version > kCheckpointVersion) {
+      throw FormatError(step_directory.string() +
+                        " was written by a newer winnow (checkpoint version " +
+                        std::to_string(version) + ", this one reads up to " +
+                        std::to_string(kCheckpointVersion) + "); use that one");
+    }
+    const Json& files = manifest.at("files");
+    const auto read = [&](std::size_t i) {
+      return read_checked(step_directory / kFiles[i], files.at(kFiles[i]));
+    };
+    Checkpoint checkpoint;
+    checkpoint.step = manifest.at("step");
+    checkpoint.model = parse_safetensors(read(0), (step_directory / kFiles[0]).string());
+    checkpoint.optimizer = parse_safetensors(read(1), (step_directory / kFiles[1]).string());
+    const Bytes state = read(2);
+    checkpoint.state = std::string(as_text(state));
+    return checkpoint;
+  } catch (const nlohmann::json::exception&) {
+    throw FormatError(manifest_path.string() + " is damaged; resume from an older checkpoint");
+  }
+}
+
+std::optional<fs::path> newest_checkpoint(const fs::path& directory,
+                                          std::vector<std::string>* skipped) {
+  std::vector<fs::path> steps = step_directories(directory);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    try {
+      load_checkpoint(*step);
+      return *step;
+    } catch (const Error& error) {
+      if (skipped != nullptr) skipped->push_back(error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+// A tensor with a name, as it stands in a safetensors file. Data little-endian, row-major.
+struct NamedTensor {
+  std::string name;
+  std::string dtype;  // "F32", "I64", as safetensors spells them
+  Shape shape;
+  Bytes data;
+};
+
+NamedTensor make_f32(std::string name, Shape shape, std::span<const float> values);
+NamedTensor make_i64(std::string name, std::int64_t value);  // shape ()
+// Throws FormatError unless the dtype is F32.
+std::vector<float> f32_values(const NamedTensor& tensor);
+
+// The safetensors format (huggingface/safetensors): u64 header size, JSON header, data without
+// holes. Tensors are written in the order given.
+Bytes to_safetensors(std::span<const NamedTensor> tensors,
+                     const std::map<std::string, std::string>& metadata);
+// Checks sizes, offsets, overlaps and holes; throws FormatError naming `where`.
+std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where);
+
+}  // namespace winnow::train
