@@ -7,8 +7,8 @@ namespace winnow {
 enum class ResampleFilter { kBilinear, kLanczos };  // Pillow's BILINEAR (triangle) and LANCZOS
 
 // Resizes exactly as Pillow's Image.resize does on 8-bit images: antialiased (the filter's support
-// grows with the scale), horizontal pass first, 8-bit in between, fixed-point weights of 22 bits; an
-// axis that keeps its size is skipped. Any size >= 1x1 to any size >= 1x1, 1 or 3 channels.
+// grows with the scale), horizontal pass first, 8-bit in between, fixed-point weights of 22 bits;
+// an axis that keeps its size is skipped. Any size >= 1x1 to any size >= 1x1, 1 or 3 channels.
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter);
 
 // Luma as Pillow's convert("L"): (19595 R + 38470 G + 7471 B + 32768) >> 16. Gray stays as it is.
