@@ -28,7 +28,8 @@ enum class OpKind : std::uint8_t {
   kConv2d,
   kConv2dBackwardData,    // dy, w -> dx
   kConv2dBackwardFilter,  // x, dy -> dw, [db] (db with ConvAttributes::bias)
-  // x, scale (C), shift (C), [residual] -> y, mean (C), variance (C): batch statistics over N, H, W,
+  // x, scale (C), shift (C), [residual] -> y, mean (C), variance (C): batch statistics over N, H,
+  // W,
   // the variance biased; y = scale * (x - mean) / sqrt(variance + epsilon) + shift [+ residual],
   // then ReLU with NormAttributes::relu
   kBatchNorm,
@@ -112,11 +113,12 @@ struct Value {
   Storage storage = Storage::kCompute;
   Init init = Init::kZeros;  // parameters and states
   std::int64_t fan_in = 0;   // parameters with kUniformFanIn
-  bool decay = false;        // parameters: weight decay and LARS scaling apply (weights, not norm or bias)
+  bool decay =
+      false;  // parameters: weight decay and LARS scaling apply (weights, not norm or bias)
 };
 
 struct Node {
-  OpKind op;
+  OpKind op = OpKind::kAdd;
   std::string name;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
@@ -130,13 +132,15 @@ enum class OutputKind : std::uint8_t {
   kGradient,       // of the parameter `of`, f32
   kMean,           // batch mean for the state `of` (a running_mean), f32
   kVariance,       // biased batch variance for the state `of` (a running_var), f32
+  kValue,          // any other value somebody wants to read
 };
 
 struct Output {
-  OutputKind kind;
+  OutputKind kind = OutputKind::kValue;
   ValueId value = -1;
-  ValueId of = -1;        // parameter or state; -1 otherwise
-  std::int64_t count = 0;  // kVariance: elements behind each statistic, N*H*W (unbiased = * n/(n-1))
+  ValueId of = -1;  // parameter or state; -1 otherwise
+  std::int64_t count =
+      0;  // kVariance: elements behind each statistic, N*H*W (unbiased = * n/(n-1))
 };
 
 struct Graph {
@@ -149,22 +153,27 @@ struct Graph {
   std::vector<ValueId> of_kind(ValueKind kind) const;
 };
 
-// The values `op` yields: shapes, storage; names "<name>", "<name>.mean", ... Pure. Throws ShapeError
-// naming the node and the two extents that disagree.
+// The values `op` yields: shapes, storage; names "<name>", "<name>.mean", ... Pure. Throws
+// ShapeError naming the node and the two extents that disagree.
 std::vector<Value> infer(const Graph& graph, OpKind op, const std::string& name,
                          std::span<const ValueId> inputs, const Attributes& attributes);
 
-// Building. add_node infers and appends; it returns the outputs.
+// Building. add_value takes inputs, parameters and states; add_node infers and appends, and returns
+// the outputs. Both throw ShapeError.
 ValueId add_value(Graph& graph, Value value);
 std::vector<ValueId> add_node(Graph& graph, OpKind op, std::string name,
                               std::vector<ValueId> inputs, Attributes attributes = {});
 
-// One line a node, for people and for comparing: "%7 = conv2d(%3, %4) stride=1 pad=1 -> (64,16,32,32)".
+// One line a node, for people and for comparing: "%7 = conv2d(%3, %4) stride=1 pad=1 ->
+// (64,16,32,32)". Before them a line for each input, parameter and state, after them one for each
+// output; equal texts mean equal graphs up to the names of computed values.
 std::string to_text(const Graph& graph);
 
 struct Counts {
-  double flops = 0;          // 2 a multiply-add
-  double bytes = 0;          // read and written once, at 4 bytes an f32 or compute element
+  // 2 a multiply-add of the convolutions, linear layers and their backward operations, padding
+  // counted as if it were data; the other operations are bound by their bytes.
+  double flops = 0;
+  double bytes = 0;  // every operand of every node once, at 4 bytes an f32 or compute element
   std::int64_t parameters = 0;
 };
 Counts count(const Graph& graph);
