@@ -34,9 +34,9 @@ struct ReadError {
   std::string detail;
 };
 
-// A data set as the user has it. The listing is canonical: it depends only on the names and bytes of
-// the source, never on directory order, and includes inputs that cannot be read; a sample's id is
-// its position here. Immutable once opened; all calls are safe from many threads.
+// A data set as the user has it. The listing is canonical: it depends only on the names and bytes
+// of the source, never on directory order, and includes inputs that cannot be read; a sample's id
+// is its position here. Immutable once opened; all calls are safe from many threads.
 class Source {
  public:
   virtual ~Source() = default;
@@ -52,9 +52,9 @@ class Source {
 enum class LabelsFrom { kAuto, kFolder, kNone };
 
 struct OpenOptions {
-  std::string format = "auto";               // a name of formats()
-  LabelsFrom labels = LabelsFrom::kAuto;     // image folders: class from the folder, or unlabelled
-  bool allow_empty_classes = false;          // a class folder without images is an error otherwise
+  std::string format = "auto";            // a name of formats()
+  LabelsFrom labels = LabelsFrom::kAuto;  // image folders: class from the folder, or unlabelled
+  bool allow_empty_classes = false;       // a class folder without images is an error otherwise
 };
 
 }  // namespace winnow::datasets

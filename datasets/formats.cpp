@@ -1,0 +1,62 @@
+#include "datasets/formats.h"
+
+#include <array>
+#include <string>
+
+#include "common/error.h"
+#include "datasets/idx.h"
+#include "datasets/image_folder.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+// Asked in this order; the image folder, which fits any folder, comes last.
+constexpr std::array kFormats{
+    Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
+           idx_found_at, open_idx},
+    Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
+           image_folder_found_at, open_image_folder},
+};
+
+std::string known_formats() {
+  std::string names;
+  for (const Format& row : kFormats) {
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return names;
+}
+
+const Format& choose(const fs::path& path, const std::string& name) {
+  if (name != "auto") {
+    for (const Format& row : kFormats) {
+      if (row.name == name) return row;
+    }
+    throw UsageError("there is no format '" + name + "'; known: auto, " + known_formats());
+  }
+  for (const Format& row : kFormats) {
+    if (row.found_at(path)) return row;
+  }
+  throw UsageError(path.string() + " is of no known format (" + known_formats() +
+                   "); name the folder that holds the images");
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+std::unique_ptr<Source> open_source(const fs::path& path, const OpenOptions& options) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    throw UsageError("there is nothing at " + path.string());
+  }
+  if (error) throw SystemError("cannot look at " + path.string() + ": " + error.message());
+  std::unique_ptr<Source> source = choose(path, options.format).open(path, options);
+  if (source->entries().empty()) {
+    throw UsageError(path.string() + " holds no inputs (" + source->description() + ")");
+  }
+  return source;
+}
+
+}  // namespace winnow::datasets

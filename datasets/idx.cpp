@@ -1,0 +1,304 @@
+#include "datasets/idx.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint32_t kImagesMagic = 0x00000803;  // unsigned bytes, 3 dimensions
+constexpr std::uint32_t kLabelsMagic = 0x00000801;  // unsigned bytes, 1 dimension
+
+// A name taken apart: "train-images-idx3-ubyte.gz" is {"train", '-', true}.
+struct ImagesName {
+  std::string prefix;
+  char separator;
+  bool compressed;
+};
+
+std::optional<ImagesName> parse_images_name(std::string name) {
+  constexpr std::string_view kGz = ".gz";
+  const bool compressed = name.ends_with(kGz);
+  if (compressed) name.resize(name.size() - kGz.size());
+  for (const char separator : {'-', '.'}) {
+    const std::string end = std::string("images") + separator + "idx3-ubyte";
+    if (!name.ends_with(end)) continue;
+    name.resize(name.size() - end.size());
+    if (!name.empty() && name.back() != '-') return std::nullopt;
+    if (!name.empty()) name.pop_back();
+    return ImagesName{name, separator, compressed};
+  }
+  return std::nullopt;
+}
+
+std::optional<fs::path> find_labels(const fs::path& folder, const ImagesName& images) {
+  const std::string dash = images.prefix.empty() ? "" : "-";
+  for (const char separator : {images.separator, images.separator == '-' ? '.' : '-'}) {
+    const std::string name = images.prefix + dash + "labels" + separator + "idx1-ubyte";
+    for (const char* end : {"", ".gz"}) {
+      fs::path path = folder / (name + end);
+      if (fs::is_regular_file(path)) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+Split split_of(const std::string& prefix) {
+  const std::string last = prefix.substr(prefix.find_last_of("-_") + 1);
+  if (last == "t10k") return Split::kTest;
+  return parse_split(last).value_or(Split::kNone);
+}
+
+struct CloseGz {
+  void operator()(gzFile file) const noexcept { gzclose(file); }
+};
+using GzFile = std::unique_ptr<gzFile_s, CloseGz>;  // reads plain files, too
+
+class IdxReader {
+ public:
+  explicit IdxReader(fs::path path) : path_(std::move(path)), file_(gzopen(path_.c_str(), "rb")) {
+    if (!file_) throw_errno("cannot open " + path_.string());
+    gzbuffer(file_.get(), 1 << 18);
+  }
+
+  std::uint32_t big_endian() {
+    std::array<std::uint8_t, 4> raw{};
+    read_exactly(raw.data(), raw.size());
+    return std::uint32_t{raw[0]} << 24 | std::uint32_t{raw[1]} << 16 | std::uint32_t{raw[2]} << 8 |
+           raw[3];
+  }
+
+  void expect_magic(std::uint32_t want, const char* what) {
+    if (big_endian() != want) {
+      throw UsageError(path_.string() + " is not an IDX file of " + what +
+                       ": its first four bytes are wrong");
+    }
+  }
+
+  // Memory grows with what is there, not with what the header promises.
+  std::vector<std::uint8_t> rest(std::uint64_t count) {
+    constexpr std::uint64_t kPiece = 1 << 22;
+    std::vector<std::uint8_t> bytes;
+    while (bytes.size() < count) {
+      const std::size_t at = bytes.size();
+      bytes.resize(at + static_cast<std::size_t>(std::min(kPiece, count - at)));
+      read_exactly(bytes.data() + at, bytes.size() - at);
+    }
+    std::uint8_t more = 0;
+    if (read_some(&more, 1) != 0) fail("is longer than its header says");
+    return bytes;
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw UsageError(path_.string() + " " + problem + ": it is damaged; get it again");
+  }
+
+ private:
+  std::size_t read_some(std::uint8_t* to, std::size_t count) {
+    const int got = gzread(file_.get(), to, static_cast<unsigned>(count));
+    int code = Z_OK;
+    const char* message = gzerror(file_.get(), &code);
+    if (code == Z_BUF_ERROR) fail("is cut short");
+    if (code == Z_ERRNO) throw_errno("cannot read " + path_.string());
+    if (got < 0 || code != Z_OK) fail(std::string("cannot be inflated (") + message + ")");
+    return static_cast<std::size_t>(got);
+  }
+
+  void read_exactly(std::uint8_t* to, std::size_t count) {
+    if (read_some(to, count) != count) fail("is shorter than its header says");
+  }
+
+  fs::path path_;
+  GzFile file_;
+};
+
+struct Pair {
+  Split split = Split::kNone;
+  fs::path images;
+  std::optional<fs::path> labels;
+};
+
+struct Pixels {
+  std::uint32_t count = 0;
+  int height_px = 0;
+  int width_px = 0;
+  std::vector<std::uint8_t> bytes;  // count * height_px * width_px
+};
+
+Pixels read_images(const fs::path& path) {
+  IdxReader reader(path);
+  reader.expect_magic(kImagesMagic, "images");
+  Pixels pixels;
+  pixels.count = reader.big_endian();
+  const std::uint32_t height = reader.big_endian();
+  const std::uint32_t width = reader.big_endian();
+  constexpr std::uint32_t kMaxSide = 1 << 14;
+  if (height == 0 || width == 0 || height > kMaxSide || width > kMaxSide) {
+    reader.fail("says its images have " + std::to_string(height) + " x " + std::to_string(width) +
+                " pixels");
+  }
+  pixels.height_px = static_cast<int>(height);
+  pixels.width_px = static_cast<int>(width);
+  pixels.bytes = reader.rest(std::uint64_t{pixels.count} * height * width);
+  return pixels;
+}
+
+std::vector<std::uint8_t> read_labels(const fs::path& path) {
+  IdxReader reader(path);
+  reader.expect_magic(kLabelsMagic, "labels");
+  const std::uint32_t count = reader.big_endian();
+  return reader.rest(count);
+}
+
+std::vector<Pair> find_pairs(const fs::path& path) {
+  const bool is_folder = fs::is_directory(path);
+  const fs::path folder = is_folder ? path : path.parent_path();
+  // By prefix; where a file is there twice the plain one, whose name sorts first, is taken.
+  std::map<std::string, Pair> by_prefix;
+  const auto add = [&](const fs::path& file) {
+    const auto name = parse_images_name(file.filename().string());
+    if (!name) return;
+    Pair& pair = by_prefix[name->prefix];
+    if (!pair.images.empty() && pair.images.filename() < file.filename()) return;
+    pair = {split_of(name->prefix), file, find_labels(folder, *name)};
+  };
+  if (is_folder) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.is_regular_file()) add(entry.path());
+    }
+  } else {
+    add(path);
+  }
+  std::vector<Pair> pairs;
+  for (auto& [prefix, pair] : by_prefix) pairs.push_back(std::move(pair));
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.split < b.split; });
+  return pairs;
+}
+
+void check_pairs(const fs::path& path, const std::vector<Pair>& pairs, LabelsFrom labels) {
+  if (pairs.empty()) {
+    throw UsageError(path.string() + " holds no images file of the IDX format; its name must end " +
+                     "in images-idx3-ubyte or images-idx3-ubyte.gz");
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (i > 0 && (pairs[i].split == pairs[i - 1].split || pairs[0].split == Split::kNone)) {
+      throw UsageError(path.string() + " holds several data sets (" +
+                       pairs[i - 1].images.filename().string() + " and " +
+                       pairs[i].images.filename().string() + "); name one images file instead");
+    }
+    if (!pairs[i].labels && labels != LabelsFrom::kNone) {
+      throw UsageError(pairs[i].images.string() + " has no labels file beside it; put its " +
+                       "labels-idx1-ubyte file there, or take it unlabelled (labels none)");
+    }
+  }
+}
+
+std::string entry_name(Split split, std::uint32_t index, std::uint32_t count) {
+  const std::string digits = std::to_string(index);
+  const std::size_t width = std::max<std::size_t>(5, std::to_string(count - 1).size());
+  const std::string folder = split == Split::kNone ? "" : std::string(split_name(split)) + "/";
+  return folder + std::string(width - digits.size(), '0') + digits;
+}
+
+class IdxSource final : public Source {
+ public:
+  IdxSource(const std::vector<Pair>& pairs, LabelsFrom labels) {
+    int classes = 0;
+    for (const Pair& pair : pairs) {
+      Pixels pixels = read_images(pair.images);
+      std::vector<std::uint8_t> targets;
+      if (labels != LabelsFrom::kNone) {
+        targets = read_labels(*pair.labels);
+        if (targets.size() != pixels.count) {
+          throw UsageError(pair.images.string() + " has " + std::to_string(pixels.count) +
+                           " images but " + pair.labels->string() + " has " +
+                           std::to_string(targets.size()) + " labels: they are not a pair");
+        }
+      }
+      for (std::uint32_t i = 0; i < pixels.count; ++i) {
+        Entry entry;
+        entry.name = entry_name(pair.split, i, pixels.count);
+        entry.split = pair.split;
+        if (!targets.empty()) entry.labels = {targets[i]};
+        entry.input_bytes = static_cast<std::uint64_t>(pixels.height_px) *
+                            static_cast<std::uint64_t>(pixels.width_px);
+        entries_.push_back(std::move(entry));
+      }
+      for (const std::uint8_t target : targets) classes = std::max(classes, target + 1);
+      parts_.push_back({entries_.size(), std::move(pixels)});
+    }
+    for (int c = 0; c < classes; ++c) class_names_.push_back(std::to_string(c));
+  }
+
+  std::string_view format() const noexcept override { return "idx"; }
+  std::span<const Entry> entries() const noexcept override { return entries_; }
+  std::span<const std::string> class_names() const noexcept override { return class_names_; }
+
+  std::string description() const override {
+    std::string text = "IDX: " + std::to_string(entries_.size()) + " images";
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Pixels& pixels = parts_[i].pixels;
+      const std::size_t at = parts_[i].end - pixels.count;
+      text += i == 0 ? " (" : ", ";
+      if (at < entries_.size() && entries_[at].split != Split::kNone) {
+        text += std::string(split_name(entries_[at].split)) + " ";
+      }
+      text += std::to_string(pixels.count) + " of " + std::to_string(pixels.width_px) + "x" +
+              std::to_string(pixels.height_px);
+    }
+    return text + "), " +
+           (class_names_.empty() ? "unlabelled" : std::to_string(class_names_.size()) + " classes");
+  }
+
+  Expected<Payload, ReadError> read(std::size_t position) const override {
+    const auto part =
+        std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return position < p.end; });
+    const Pixels& pixels = part->pixels;
+    Image image(pixels.height_px, pixels.width_px, 1);
+    const std::size_t index = position - (part->end - pixels.count);
+    std::copy_n(pixels.bytes.begin() + static_cast<std::ptrdiff_t>(index * image.pixels.size()),
+                image.pixels.size(), image.pixels.begin());
+    return Payload(std::move(image));
+  }
+
+ private:
+  struct Part {
+    std::size_t end;  // entries before this one belong to this part or to those before it
+    Pixels pixels;
+  };
+
+  std::vector<Part> parts_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> class_names_;
+};
+
+}  // namespace
+
+bool idx_found_at(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    return parse_images_name(path.filename().string()).has_value();
+  }
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (parse_images_name(entry->path().filename().string())) return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Source> open_idx(const fs::path& path, const OpenOptions& options) {
+  const std::vector<Pair> pairs = find_pairs(path);
+  check_pairs(path, pairs, options.labels);
+  return std::make_unique<IdxSource>(pairs, options.labels);
+}
+
+}  // namespace winnow::datasets

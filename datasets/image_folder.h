@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "datasets/source.h"
+
+namespace winnow::datasets {
+
+// True for any folder.
+bool image_folder_found_at(const std::filesystem::path& path);
+
+// Images in folders, listed in byte-wise order of their relative names. What is listed is decided
+// by the name's ending (torchvision's, in any case), what it is by its bytes when it is decoded.
+// Hidden names and the folders that NAS systems add are passed over; symbolic links are followed
+// until they lead back into a folder they are in; a dangling link is listed, as unreadable.
+//
+//   splits     Folders at the root named as parse_split takes them. Other folders with images
+//   beside
+//              them are refused: nobody can tell what they are. They are read as one tree without
+//              splits under labels kNone, and as classes under kFolder where images lie directly in
+//              the folders named like splits (a class may be called "train"). Single images beside
+//              splits are left out, and description() says so.
+//   labels     kFolder: the first folder below the root or split, whatever lies deeper, as
+//   torchvision.
+//              kAuto, without splits: by class folder if every image lies in CLASS/FILE, otherwise
+//              unlabelled. kAuto, with splits: by class folder; a split whose folders share no name
+//              with those of train is unlabelled. Images directly in a split's folder are
+//              unlabelled. kNone: unlabelled.
+//   classes    The sorted union of the class folders of all splits.
+//
+// read() tries EIO and ESTALE again a few times before it reports them.
+// Throws UsageError as above, for a folder without images, and, naming it, for a class folder
+// without images unless they are allowed; SystemError for a folder that cannot be listed.
+std::unique_ptr<Source> open_image_folder(const std::filesystem::path& path,
+                                          const OpenOptions& options);
+
+}  // namespace winnow::datasets
