@@ -26,11 +26,21 @@ struct AugmentKey {
   SampleId id = 0;
 };
 
-// Writes height*width*channels bytes to `out`. The image is first brought to size: kept where it
-// has it, otherwise resized so that it covers the target (bilinear with antialias, as Pillow) and
-// cut at the centre; gray is repeated for three channels, colour becomes luma for one. With kCifar
-// the result is then padded, cropped at random and flipped with probability one half, as
-// torchvision's RandomCrop(padding=4) and RandomHorizontalFlip do.
+// Writes height*width*channels bytes to `out`.
+//
+// The image is first brought to size. It is kept where it has it. Otherwise it is resized (bilinear
+// with antialias, as Pillow) to the smallest size of its shape that covers the target, the longer
+// side truncated as torchvision's Resize does, and cut at the centre as its CenterCrop does; an
+// image of the target's shape is only resized. Gray is repeated for three channels; colour becomes
+// luma for one, before the resize. Of a strip whose shape is more than 16 times the target's only
+// the middle 16 are resized, so memory stays bounded whatever the image.
+//
+// With kCifar the result is then padded, cropped at random (row drawn before column) and flipped
+// with probability one half, as torchvision's RandomCrop(padding=4) and RandomHorizontalFlip do.
+//
+// Pure; safe from many threads; allocates nothing where the size is kept and colour is not reduced.
+// Throws UsageError for a geometry that is not at least 1x1 with 1 or 3 channels, Error for such an
+// image or an `out` of another size.
 void augment(ImageView image, Recipe recipe, const Geometry& geometry, const AugmentKey& key,
              std::span<std::uint8_t> out);
 
