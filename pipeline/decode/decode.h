@@ -29,9 +29,9 @@ std::string_view sniff(BytesView encoded) noexcept;
 
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow) and other formats by
 // OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK are converted as
-// Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied (as torchvision). A JPEG that ends early or that
-// libjpeg warns about is an error, never a half-gray image. Pure; safe from many threads; throws
-// only std::bad_alloc.
+// Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied (as torchvision). A
+// JPEG that ends early or that libjpeg warns about is an error, never a half-gray image. Pure; safe
+// from many threads; throws only std::bad_alloc.
 Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
 
 }  // namespace winnow::pipeline

@@ -1,0 +1,85 @@
+#include "pipeline/decode/decode.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "pipeline/decode/header.h"
+#include "pipeline/decode/jpeg.h"
+#include "pipeline/decode/opencv.h"
+
+namespace winnow::pipeline {
+namespace {
+
+using Kind = DecodeError::Kind;
+
+bool has_at(BytesView bytes, std::size_t at, std::string_view magic) {
+  return bytes.size() >= at + magic.size() && as_text(bytes.subspan(at, magic.size())) == magic;
+}
+
+bool is_heic(BytesView bytes) {
+  constexpr std::array<std::string_view, 10> kBrands{"heic", "heix", "hevc", "hevx", "heim",
+                                                     "heis", "mif1", "msf1", "avif", "avis"};
+  return has_at(bytes, 4, "ftyp") &&
+         std::any_of(kBrands.begin(), kBrands.end(),
+                     [&](std::string_view brand) { return has_at(bytes, 8, brand); });
+}
+
+bool is_pnm(BytesView bytes) {
+  if (bytes.size() < 3 || bytes[0] != std::byte{'P'}) return false;
+  const std::string_view text = as_text(bytes.first(3));
+  return text[1] >= '1' && text[1] <= '6' &&
+         std::string_view(" \t\r\n#").find(text[2]) != std::string_view::npos;
+}
+
+Expected<Image, DecodeError> decode_other(std::string_view format, BytesView encoded,
+                                          const DecodeOptions& options) {
+  const auto header = read_header(format, encoded);
+  if (!header) return header.error();
+  const std::uint64_t width = header->width_px;
+  const std::uint64_t height = header->height_px;
+  if (width == 0 || height == 0) return DecodeError{Kind::kCorrupt, "has no pixels"};
+  constexpr std::uint64_t kMaxSide = std::numeric_limits<int>::max() / 4;
+  if (width > kMaxSide || height > kMaxSide || width * height > options.max_pixels) {
+    return DecodeError{Kind::kTooLarge,
+                       "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
+  }
+  if (options.before_allocation) options.before_allocation(width * height * (header->gray ? 1 : 3));
+  return decode_opencv(encoded, *header);
+}
+
+}  // namespace
+
+std::string_view sniff(BytesView encoded) noexcept {
+  using namespace std::string_view_literals;
+  if (has_at(encoded, 0, "\xFF\xD8\xFF"sv)) return "jpeg";
+  if (has_at(encoded, 0, "\x89PNG\r\n\x1A\n"sv)) return "png";
+  if (has_at(encoded, 0, "BM"sv) && encoded.size() > 2) return "bmp";
+  if (has_at(encoded, 0, "RIFF"sv) && has_at(encoded, 8, "WEBP"sv)) return "webp";
+  if (has_at(encoded, 0, "II\x2A\0"sv) || has_at(encoded, 0, "MM\0\x2A"sv)) return "tiff";
+  if (has_at(encoded, 0, "II\x2B\0"sv) || has_at(encoded, 0, "MM\0\x2B"sv)) return "tiff";
+  if (has_at(encoded, 0, "GIF87a"sv) || has_at(encoded, 0, "GIF89a"sv)) return "gif";
+  if (is_heic(encoded)) return "heic";
+  if (is_pnm(encoded)) return "pnm";
+  return "unknown";
+}
+
+Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options) {
+  if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
+  if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
+  }
+  const std::string_view format = sniff(encoded);
+  if (format == "jpeg") return decode_jpeg(encoded, options);
+  if (format == "unknown") {
+    return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
+  }
+  if (format == "gif" || format == "heic") {
+    return DecodeError{Kind::kUnsupported,
+                       "is a " + std::string(format == "gif" ? "GIF" : "HEIC or AVIF") +
+                           ", which winnow does not read; convert it to JPEG or PNG"};
+  }
+  return decode_other(format, encoded, options);
+}
+
+}  // namespace winnow::pipeline

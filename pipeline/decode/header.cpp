@@ -1,0 +1,242 @@
+#include "pipeline/decode/header.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string>
+
+namespace winnow::pipeline {
+namespace {
+
+using Result = Expected<Header, DecodeError>;
+
+DecodeError truncated(std::string detail) {
+  return {DecodeError::Kind::kTruncated, std::move(detail)};
+}
+DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
+
+// Unsigned numbers anywhere in a file, of either byte order; 0 beyond its end. What must be there
+// is asked for with has().
+class Fields {
+ public:
+  Fields(BytesView bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
+
+  bool has(std::uint64_t at, std::uint64_t count) const {
+    return at <= bytes_.size() && count <= bytes_.size() - at;
+  }
+  std::uint32_t u8(std::uint64_t at) const {
+    return at < bytes_.size() ? std::to_integer<std::uint32_t>(bytes_[at]) : 0;
+  }
+  std::uint32_t u16(std::uint64_t at) const {
+    const std::uint32_t first = u8(at);
+    const std::uint32_t second = u8(at + 1);
+    return big_endian_ ? first << 8 | second : second << 8 | first;
+  }
+  std::uint32_t u24(std::uint64_t at) const { return u8(at) | u8(at + 1) << 8 | u8(at + 2) << 16; }
+  std::uint32_t u32(std::uint64_t at) const {
+    const std::uint32_t first = u16(at);
+    const std::uint32_t second = u16(at + 2);
+    return big_endian_ ? first << 16 | second : second << 16 | first;
+  }
+  std::string_view text(std::uint64_t at, std::uint64_t count) const {
+    return has(at, count) ? as_text(bytes_.subspan(at, count)) : std::string_view();
+  }
+  std::uint64_t size() const { return bytes_.size(); }
+
+ private:
+  BytesView bytes_;
+  bool big_endian_;
+};
+
+// W3C "Portable Network Graphics", sections 5 and 11: chunks of length, type, data, CRC.
+Result png_header(BytesView encoded) {
+  const Fields f(encoded, true);
+  if (!f.has(8, 25)) return truncated("the PNG ends within its header");
+  if (f.text(12, 4) != "IHDR" || f.u32(8) != 13) return corrupt("the PNG has no IHDR");
+  const std::uint32_t colour_type = f.u8(25);
+  const Header header{f.u32(16), f.u32(20), colour_type == 0 || colour_type == 4, 0};
+  bool has_pixels = false;
+  for (std::uint64_t at = 8; f.has(at, 12);) {
+    const std::uint64_t length = f.u32(at);
+    const std::string type(f.text(at + 4, 4));
+    if (!f.has(at + 12, length)) break;
+    const auto* checked = reinterpret_cast<const Bytef*>(encoded.data() + at + 4);
+    if (crc32(0, checked, static_cast<uInt>(length + 4)) != f.u32(at + 8 + length)) {
+      const bool printable =
+          std::all_of(type.begin(), type.end(), [](unsigned char c) { return std::isalpha(c); });
+      return corrupt("the CRC of " + (printable ? "the PNG's " + type : std::string("a PNG")) +
+                     " chunk is wrong");
+    }
+    has_pixels = has_pixels || type == "IDAT";
+    if (type == "IEND") {
+      if (has_pixels) return header;
+      return corrupt("the PNG has no pixels");
+    }
+    at += 12 + length;
+  }
+  return truncated("the PNG ends before its IEND chunk");
+}
+
+Result bmp_header(BytesView encoded) {
+  const Fields f(encoded, false);
+  if (!f.has(0, 26)) return truncated("the BMP ends within its header");
+  const std::uint64_t pixels_at = f.u32(10);
+  const std::uint32_t header_bytes = f.u32(14);
+  const bool old = header_bytes == 12;
+  if (!old && !f.has(14, 40)) return truncated("the BMP ends within its header");
+  const auto height = static_cast<std::int32_t>(f.u32(22));
+  const auto width = static_cast<std::int32_t>(f.u32(18));
+  if (!old && width < 0) return corrupt("the BMP's width is negative");
+  Header header;
+  header.width_px = old ? f.u16(18) : static_cast<std::uint64_t>(width);
+  header.height_px = old ? f.u16(20) : static_cast<std::uint64_t>(std::abs(std::int64_t{height}));
+  const std::uint64_t bits = old ? f.u16(24) : f.u16(28);
+  const std::uint32_t compression = old ? 0 : f.u32(30);
+  const bool plain = compression == 0 || compression == 3;
+  const std::uint64_t line = (header.width_px * bits + 31) / 32 * 4;
+  if (plain && header.height_px > 0 && line > f.size() / header.height_px) {
+    return truncated("the BMP ends within its pixels");
+  }
+  if (plain && !f.has(pixels_at, line * header.height_px)) {
+    return truncated("the BMP ends within its pixels");
+  }
+  return header;
+}
+
+// Google, "WebP Container Specification"; RFC 6386 section 9.1; the VP8L bitstream's section 3.
+Result webp_header(BytesView encoded) {
+  const Fields f(encoded, false);
+  if (!f.has(0, 30)) return truncated("the WebP ends within its header");
+  if (!f.has(8, f.u32(4))) return truncated("the WebP ends before its RIFF does");
+  const std::string_view chunk = f.text(12, 4);
+  Header header;
+  if (chunk == "VP8X") {
+    header.width_px = f.u24(24) + 1;
+    header.height_px = f.u24(27) + 1;
+    if ((f.u8(20) & 2) != 0) {
+      return DecodeError{DecodeError::Kind::kUnsupported,
+                         "is an animated WebP; save one frame as a still image"};
+    }
+  } else if (chunk == "VP8 ") {
+    header.width_px = f.u16(26) & 0x3FFF;
+    header.height_px = f.u16(28) & 0x3FFF;
+  } else if (chunk == "VP8L") {
+    const std::uint32_t sides = f.u32(21);
+    header.width_px = (sides & 0x3FFF) + 1;
+    header.height_px = (sides >> 14 & 0x3FFF) + 1;
+  } else {
+    return corrupt("the WebP begins with no image chunk");
+  }
+  return header;
+}
+
+// "TIFF Revision 6.0", section 2: the first directory, and that all strips or tiles are there.
+Result tiff_header(BytesView encoded) {
+  const Fields f(encoded, encoded[0] == std::byte{'M'});
+  if (f.u16(2) == 43) {
+    return DecodeError{DecodeError::Kind::kUnsupported,
+                       "is a BigTIFF; save it as a TIFF or PNG to have it read"};
+  }
+  const std::uint64_t directory = f.u32(4);
+  if (!f.has(directory, 2) || !f.has(directory + 2, std::uint64_t{12} * f.u16(directory))) {
+    return truncated("the TIFF ends before its directory");
+  }
+  constexpr std::uint32_t kShort = 3;
+  constexpr std::uint32_t kLong = 4;
+  struct Numbers {
+    std::uint64_t at = 0;  // of the first
+    std::uint32_t count = 0;
+    std::uint32_t bytes = 0;  // of one
+  };
+  const auto number = [&](const Numbers& n, std::uint64_t i) -> std::uint64_t {
+    return n.bytes == 2 ? f.u16(n.at + 2 * i) : f.u32(n.at + 4 * i);
+  };
+  Header header;
+  Numbers offsets;
+  Numbers lengths;
+  for (std::uint64_t i = 0; i < f.u16(directory); ++i) {
+    const std::uint64_t at = directory + 2 + 12 * i;
+    const std::uint32_t tag = f.u16(at);
+    const std::uint32_t type = f.u16(at + 2);
+    if (type != kShort && type != kLong) continue;
+    Numbers n{at + 8, f.u32(at + 4), type == kShort ? 2U : 4U};
+    if (std::uint64_t{n.count} * n.bytes > 4) n.at = f.u32(at + 8);
+    if (!f.has(n.at, std::uint64_t{n.count} * n.bytes)) {
+      return truncated("the TIFF ends within its directory");
+    }
+    if (n.count == 0) continue;
+    if (tag == 256) header.width_px = number(n, 0);
+    if (tag == 257) header.height_px = number(n, 0);
+    if (tag == 273 || tag == 324) offsets = n;
+    if (tag == 279 || tag == 325) lengths = n;
+  }
+  if (offsets.count == 0) return corrupt("the TIFF has no pixels");
+  for (std::uint64_t i = 0; i < std::min(offsets.count, lengths.count); ++i) {
+    if (!f.has(number(offsets, i), number(lengths, i))) {
+      return truncated("the TIFF ends within its pixels");
+    }
+  }
+  return header;
+}
+
+// netpbm(1): "P" and a digit, then numbers between white space and comments.
+Result pnm_header(BytesView encoded) {
+  const std::string_view text = as_text(encoded);
+  std::size_t at = 2;
+  const auto skip_space = [&] {
+    while (at < text.size()) {
+      if (text[at] == '#') {
+        at = std::min(text.find('\n', at), text.size());
+      } else if (std::isspace(static_cast<unsigned char>(text[at])) != 0) {
+        ++at;
+      } else {
+        return;
+      }
+    }
+  };
+  const auto next_number = [&]() -> std::optional<std::uint64_t> {
+    skip_space();
+    std::uint64_t value = 0;
+    const std::size_t begin = at;
+    while (at < text.size() && at < begin + 9 && text[at] >= '0' && text[at] <= '9') {
+      value = value * 10 + static_cast<std::uint64_t>(text[at++] - '0');
+    }
+    return at == begin ? std::nullopt : std::optional(value);
+  };
+  const char kind = text[1];
+  const bool bitmap = kind == '1' || kind == '4';
+  const auto width = next_number();
+  const auto height = next_number();
+  const auto max_value = bitmap ? std::optional<std::uint64_t>(1) : next_number();
+  if (!width || !height || !max_value) {
+    if (at >= text.size()) return truncated("the PNM ends within its header");
+    return corrupt("the PNM's header is not of numbers");
+  }
+  if (*max_value == 0 || *max_value > 65535) return corrupt("the PNM's largest value is wrong");
+  Header header{*width, *height, kind != '3' && kind != '6',
+                static_cast<std::uint32_t>(*max_value)};
+  const std::uint64_t samples = *width * (header.gray ? 1 : 3);
+  const std::uint64_t line = kind == '4' ? (*width + 7) / 8 : samples * (*max_value > 255 ? 2 : 1);
+  // In the text forms every sample is a digit at least, and all but bitmaps have a space between.
+  const std::uint64_t least = kind >= '4' ? line : bitmap ? samples : 2 * samples - 1;
+  const std::uint64_t rest = text.size() - std::min(at + 1, text.size());  // after one white space
+  if (samples > 0 && *height > 0 && least > rest / *height) {
+    return truncated("the PNM ends within its pixels");
+  }
+  return header;
+}
+
+}  // namespace
+
+Result read_header(std::string_view format, BytesView encoded) {
+  if (format == "png") return png_header(encoded);
+  if (format == "bmp") return bmp_header(encoded);
+  if (format == "webp") return webp_header(encoded);
+  if (format == "tiff") return tiff_header(encoded);
+  if (format == "pnm") return pnm_header(encoded);
+  return DecodeError{DecodeError::Kind::kUnsupported, "no header of " + std::string(format)};
+}
+
+}  // namespace winnow::pipeline

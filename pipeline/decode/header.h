@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "pipeline/decode/decode.h"
+
+namespace winnow::pipeline {
+
+// What the first bytes of a file say, read before a codec sees it.
+struct Header {
+  std::uint64_t width_px = 0;
+  std::uint64_t height_px = 0;
+  bool gray = false;            // one channel, with or without alpha
+  std::uint32_t max_value = 0;  // PNM: the value that means white; otherwise 0
+};
+
+// Reads size and structure of "png", "bmp", "webp", "tiff" or "pnm" (sniff's names). An error where
+// the file ends before what its structure promises, or a PNG chunk's CRC is wrong: codecs would
+// make half an image of some of these, or print. The compressed data itself is not looked at.
+Expected<Header, DecodeError> read_header(std::string_view format, BytesView encoded);
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,173 @@
+#include "pipeline/decode/jpeg.h"
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>  // jpeglib.h needs FILE
+#include <memory>
+#include <new>
+#include <string>
+
+namespace winnow::pipeline {
+namespace {
+
+constexpr int kMaxScans = 500;
+
+// One decompression. libjpeg's callbacks find it through client_data. Every call into libjpeg that
+// may fail is made inside the functions below that call setjmp; they hold nothing with a
+// destructor.
+struct Job {
+  jpeg_decompress_struct codec;
+  jpeg_error_mgr errors;
+  jpeg_progress_mgr progress;
+  std::jmp_buf stop;
+  int code;  // libjpeg's number of the first error or warning
+  bool too_many_scans;
+  char message[JMSG_LENGTH_MAX];
+};
+
+struct DestroyJob {
+  void operator()(Job* job) const noexcept {
+    jpeg_destroy_decompress(&job->codec);
+    delete job;
+  }
+};
+using JobPtr = std::unique_ptr<Job, DestroyJob>;
+
+Job& job_of(j_common_ptr codec) { return *static_cast<Job*>(codec->client_data); }
+
+[[noreturn]] void stop(j_common_ptr codec) {
+  Job& job = job_of(codec);
+  job.code = codec->err->msg_code;
+  codec->err->format_message(codec, job.message);
+  std::longjmp(job.stop, 1);
+}
+
+// Negative levels are warnings: libjpeg goes on and fills what it lacks with gray. We do not.
+void on_message(j_common_ptr codec, int level) {
+  if (level < 0) stop(codec);
+}
+
+void on_progress(j_common_ptr codec) {
+  Job& job = job_of(codec);
+  if (job.codec.input_scan_number <= kMaxScans) return;
+  job.too_many_scans = true;
+  std::longjmp(job.stop, 1);
+}
+
+void no_output(j_common_ptr) {}
+
+JobPtr make_job() {
+  JobPtr job(new Job{});
+  job->codec.err = jpeg_std_error(&job->errors);
+  job->codec.client_data = job.get();
+  job->errors.error_exit = stop;
+  job->errors.emit_message = on_message;
+  job->errors.output_message = no_output;
+  job->progress.progress_monitor = on_progress;
+  return job;
+}
+
+bool read_header(Job& job, const unsigned char* data, std::size_t size) {
+  if (setjmp(job.stop) != 0) return false;
+  jpeg_create_decompress(&job.codec);
+  job.codec.progress = &job.progress;
+  jpeg_mem_src(&job.codec, data, static_cast<unsigned long>(size));
+  jpeg_read_header(&job.codec, TRUE);
+  return true;
+}
+
+inline unsigned char times_255th(int a, int b) {
+  const int product = a * b + 128;
+  return static_cast<unsigned char>((product + (product >> 8)) >> 8);
+}
+
+// Four inks as Adobe stores them, inverted, to R, G, B: Pillow's conversion.
+void inks_to_rgb(const unsigned char* inks, int count, unsigned char* rgb) {
+  for (int x = 0; x < count; ++x, inks += 4, rgb += 3) {
+    const int light = inks[3];
+    for (int c = 0; c < 3; ++c) {
+      rgb[c] = static_cast<unsigned char>(light - times_255th(255 - inks[c], light));
+    }
+  }
+}
+
+// `line` has room for one row of four inks and is used for those alone.
+bool read_pixels(Job& job, unsigned char* pixels, unsigned char* line) {
+  if (setjmp(job.stop) != 0) return false;
+  jpeg_decompress_struct& codec = job.codec;
+  jpeg_start_decompress(&codec);
+  const std::size_t step =
+      static_cast<std::size_t>(codec.output_width) * (codec.output_components == 1 ? 1 : 3);
+  while (codec.output_scanline < codec.output_height) {
+    unsigned char* row = pixels + step * codec.output_scanline;
+    unsigned char* to = codec.output_components == 4 ? line : row;
+    jpeg_read_scanlines(&codec, &to, 1);
+    if (to == line) inks_to_rgb(line, static_cast<int>(codec.output_width), row);
+  }
+  jpeg_finish_decompress(&codec);
+  return true;
+}
+
+DecodeError error_of(const Job& job) {
+  using Kind = DecodeError::Kind;
+  if (job.too_many_scans) {
+    return {Kind::kTooLarge, "has more than " + std::to_string(kMaxScans) + " scans"};
+  }
+  switch (job.code) {
+    case JERR_OUT_OF_MEMORY:
+      throw std::bad_alloc();
+    case JWRN_JPEG_EOF:
+    case JERR_INPUT_EOF:
+    case JERR_INPUT_EMPTY:
+      return {Kind::kTruncated, job.message};
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_SOF_UNSUPPORTED:
+      return {Kind::kUnsupported, job.message};
+    default:
+      return {Kind::kCorrupt, job.message};
+  }
+}
+
+}  // namespace
+
+Expected<Image, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options) {
+  const JobPtr job = make_job();
+  const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
+  if (!read_header(*job, data, encoded.size())) return error_of(*job);
+  jpeg_decompress_struct& codec = job->codec;
+
+  const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
+  if (pixels > options.max_pixels) {
+    return DecodeError{DecodeError::Kind::kTooLarge,
+                       "has " + std::to_string(codec.image_width) + " x " +
+                           std::to_string(codec.image_height) + " pixels"};
+  }
+  if (codec.num_components != 1 && codec.num_components != 3 && codec.num_components != 4) {
+    return DecodeError{DecodeError::Kind::kUnsupported,
+                       "has " + std::to_string(codec.num_components) + " colour components"};
+  }
+  codec.out_color_space = codec.num_components == 1   ? JCS_GRAYSCALE
+                          : codec.num_components == 3 ? JCS_RGB
+                                                      : JCS_CMYK;
+  codec.dct_method = JDCT_ISLOW;
+  codec.do_fancy_upsampling = TRUE;
+  // Coefficients of a progressive file take two bytes for each of up to four components.
+  codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
+
+  const int channels = codec.num_components == 1 ? 1 : 3;
+  if (options.before_allocation) {
+    options.before_allocation(pixels * static_cast<std::uint64_t>(channels));
+  }
+  Image image(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width), channels);
+  std::vector<unsigned char> line;
+  if (codec.num_components == 4) line.resize(std::size_t{codec.image_width} * 4);
+  if (!read_pixels(*job, image.pixels.data(), line.data())) return error_of(*job);
+  return image;
+}
+
+}  // namespace winnow::pipeline

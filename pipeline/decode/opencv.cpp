@@ -1,0 +1,68 @@
+#include "pipeline/decode/opencv.h"
+
+#include <new>
+#include <opencv2/imgcodecs.hpp>
+
+namespace winnow::pipeline {
+namespace {
+
+// Sample -> 8 bits: the high byte, but for PNM files of 9 to 15 bits, whose white is `max_value`.
+struct Reduce {
+  std::uint32_t max_value;
+
+  std::uint8_t operator()(std::uint8_t sample) const { return sample; }
+  std::uint8_t operator()(std::uint16_t sample) const {
+    if (max_value <= 255 || max_value == 65535) return static_cast<std::uint8_t>(sample >> 8);
+    const std::uint32_t value = sample < max_value ? sample : max_value;
+    return static_cast<std::uint8_t>((value * 255 + max_value / 2) / max_value);
+  }
+};
+
+// OpenCV's order is gray; B, G, R; or B, G, R, A.
+template <class Sample>
+Image to_image(const cv::Mat& mat, const Header& header) {
+  const Reduce reduce{header.max_value};
+  const int from_channels = mat.channels();
+  Image image(mat.rows, mat.cols, from_channels < 3 || header.gray ? 1 : 3);
+  std::uint8_t* to = image.pixels.data();
+  for (int y = 0; y < mat.rows; ++y) {
+    const auto* from = mat.ptr<Sample>(y);
+    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+      if (image.channels == 1) {
+        *to++ = reduce(from[0]);
+      } else {
+        *to++ = reduce(from[2]);
+        *to++ = reduce(from[1]);
+        *to++ = reduce(from[0]);
+      }
+    }
+  }
+  return image;
+}
+
+DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
+
+}  // namespace
+
+Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header) {
+  // OpenCV only reads the bytes, but a Mat has no const form.
+  const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
+                      const_cast<std::byte*>(encoded.data()));
+  cv::Mat mat;
+  try {
+    mat = cv::imdecode(bytes, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
+  } catch (const cv::Exception& error) {
+    if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+    return corrupt("OpenCV: " + error.err);
+  }
+  if (mat.empty()) return corrupt("OpenCV cannot decode it");
+  const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
+                         static_cast<std::uint64_t>(mat.cols) == header.width_px;
+  if (!same_size) return corrupt("its size is not what its header says");
+  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header);
+  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header);
+  return DecodeError{DecodeError::Kind::kUnsupported,
+                     "has samples that are not of 8 or 16 bits; convert it to 8 bits"};
+}
+
+}  // namespace winnow::pipeline
