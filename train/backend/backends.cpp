@@ -1,0 +1,29 @@
+#include <array>
+#include <string>
+
+#include "train/backend/backend.h"
+#include "train/backend/onednn/onednn.h"
+#include "train/backend/reference/reference.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr std::array<BackendRow, 2> kBackends = {{
+    {"onednn", "oneDNN and own kernels on CPUs, f32 and bf16", make_onednn_backend},
+    {"reference", "naive loops in float64, the oracle of the others", make_reference_backend},
+}};
+
+}  // namespace
+
+std::span<const BackendRow> backends() { return kBackends; }
+
+std::unique_ptr<Backend> make_backend(std::string_view name) {
+  std::string known;
+  for (const BackendRow& row : backends()) {
+    if (row.name == name) return row.make();
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("unknown backend '" + std::string(name) + "'; known: " + known);
+}
+
+}  // namespace winnow::train
