@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/sample.h"
+
+namespace winnow::pipeline {
+
+class Cache;
+
+// What a trainer needs to know of a cache, without the means of reading it.
+struct DatasetInfo {
+  std::string digest;                // of the manifest
+  std::vector<std::string> classes;  // label -> name; empty: unlabelled
+  int channels = 0;                  // 1: every image is gray
+  int height_px = 0;                 // of all images; 0 where they differ
+  int width_px = 0;
+  std::array<double, 3> mean{};  // per channel, scale [0, 1]
+  std::array<double, 3> deviation{};
+  std::array<std::uint64_t, kSplitCount> split_counts{};
+};
+DatasetInfo describe(const Cache& cache);
+
+// A cache opened for training: sizes checked, as Cache::open.
+std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root);
+
+// XXH3-128 of the selection file, hex; empty for no selection.
+std::string selection_digest(const Cache& cache, const std::string& selection);
+
+// The stored samples of `split` that lie in one duplicate group with a training sample, removed or
+// not, ascending. Empty when `selection` is.
+std::vector<SampleId> leaked_samples(const Cache& cache, Split split, const std::string& selection);
+
+}  // namespace winnow::pipeline

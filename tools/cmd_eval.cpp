@@ -1,0 +1,147 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+#include "tools/progress_bar.h"
+#include "train/run/train.h"
+
+namespace winnow::tools {
+namespace {
+
+struct Options {
+  train::EvalOptions eval;
+  std::string dtype = "f32";
+  std::filesystem::path predictions;
+  int threads = 0;
+  bool json = false;
+};
+
+using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][prediction]
+
+Confusion confusion_of(const train::EvalResult& result) {
+  Confusion confusion(result.classes.size(), std::vector<std::uint64_t>(result.classes.size()));
+  for (std::size_t i = 0; i < result.labels.size(); ++i) {
+    ++confusion[static_cast<std::size_t>(result.labels[i])]
+               [static_cast<std::size_t>(result.predictions[i])];
+  }
+  return confusion;
+}
+
+// The three classes a person would look at: those most often taken for another.
+void tell_confusions(const Session& session, const train::EvalResult& result,
+                     const Confusion& confusion) {
+  struct Pair {
+    std::uint64_t count;
+    std::size_t label;
+    std::size_t prediction;
+  };
+  std::vector<Pair> pairs;
+  for (std::size_t label = 0; label < confusion.size(); ++label) {
+    for (std::size_t p = 0; p < confusion.size(); ++p) {
+      if (p != label && confusion[label][p] > 0) pairs.push_back({confusion[label][p], label, p});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.count > b.count; });
+  pairs.resize(std::min<std::size_t>(pairs.size(), 3));
+  for (const Pair& pair : pairs) {
+    say(session, fmt::format("  '{}' taken for '{}' {} times", result.classes[pair.label],
+                             result.classes[pair.prediction], grouped(pair.count)));
+  }
+}
+
+std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
+  std::unordered_map<SampleId, std::string> names;
+  for (pipeline::LedgerRow& row : cache.read_ledger()) names[row.id] = std::move(row.name);
+  const auto quoted = [](const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+  };
+  std::string csv = "id,name,label,prediction\n";
+  for (std::size_t i = 0; i < result.ids.size(); ++i) {
+    csv += fmt::format("{},{},{},{}\n", result.ids[i], quoted(names.at(result.ids[i])),
+                       quoted(result.classes[static_cast<std::size_t>(result.labels[i])]),
+                       quoted(result.classes[static_cast<std::size_t>(result.predictions[i])]));
+  }
+  return csv;
+}
+
+void run(const Options& o, Session& session) {
+  train::EvalOptions options = o.eval;
+  options.dtype = train::parse_dtype(o.dtype);
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = o.threads;
+  options.threads = plan_threads(threads);
+  train::EvalResult result;
+  {
+    const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
+    result = train::evaluate_run(options, session.comm, bar);
+  }
+  if (session.comm.rank() != 0) return;
+  const Confusion confusion = confusion_of(result);
+  say(session, fmt::format("{} accuracy {} on {} images, loss {:.4f}", result.split,
+                           percent(result.top1), grouped(result.samples), result.loss));
+  if (result.top1_leak_free) {
+    say(session, fmt::format("{} without the {} that have a duplicate in training",
+                             percent(*result.top1_leak_free), grouped(result.leaked)));
+  }
+  tell_confusions(session, result, confusion);
+  if (!o.predictions.empty()) {
+    write_file_durably(o.predictions,
+                       predictions_csv(result, pipeline::Cache::open(options.cache)));
+    say(session, fmt::format("predictions: {}", o.predictions.string()));
+  }
+  if (o.json) {
+    nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
+                                {"epoch", result.epoch},
+                                {"loss", result.loss},
+                                {"top1", result.top1},
+                                {"top1_leak_free", nullptr},
+                                {"split", result.split},
+                                {"samples", result.samples},
+                                {"leaked", result.leaked},
+                                {"images_per_second", result.images_per_second},
+                                {"classes", result.classes},
+                                {"confusion", confusion}};
+    if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
+    fmt::print("{}\n", json.dump());
+  }
+}
+
+}  // namespace
+
+Command add_eval(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand(
+      "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
+  app->add_option("run", o->eval.run, "Run directory made by winnow train")->required();
+  app->add_option("cache", o->eval.cache, "Cache to evaluate on")->required();
+  app->add_option("--split", o->eval.split, "train, val or test (default: test, else val)");
+  app->add_option("--selection", o->eval.selection,
+                  "Selection that says what has leaked (default: the one trained with)");
+  app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
+  app->add_option("--backend", o->eval.backend, "What computes")->capture_default_str();
+  app->add_option("--dtype", o->dtype, "Precision of activations")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout, with the confusion matrix");
+  app->footer(
+      "Examples:\n"
+      "  winnow eval run cache\n"
+      "  winnow eval run cache --split val --predictions predictions.csv --json");
+  return {app, true, [o](Session& session) { run(*o, session); }};
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,81 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "common/file.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+namespace {
+
+struct Options {
+  std::filesystem::path cache;
+  bool json = false;
+};
+
+void run(const Options& o) {
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  const pipeline::Manifest& m = cache.manifest();
+  if (o.json) {
+    fmt::print("{}", pipeline::to_json(m));
+    return;
+  }
+  fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
+  for (const pipeline::SourceInfo& s : m.sources) {
+    fmt::print("source    {} ({}, {} inputs)\n", s.name, s.format, grouped(s.inputs));
+  }
+  for (int split = 0; split < kSplitCount; ++split) {
+    const std::uint64_t count = m.split_counts[static_cast<std::size_t>(split)];
+    if (count == 0) continue;
+    fmt::print("split     {}: {} images\n", split_name(static_cast<Split>(split)), grouped(count));
+  }
+  for (const auto& [fate, count] : m.ledger) {
+    if (count > 0) fmt::print("ledger    {}: {}\n", fate, grouped(count));
+  }
+  fmt::print("images    {}, {}\n", m.channels == 1 ? "gray" : "colour",
+             m.height_px > 0 ? fmt::format("all {} x {} px", m.width_px, m.height_px)
+                             : std::string("of differing sizes"));
+  fmt::print("classes   {}\n",
+             m.classes.empty() ? "none (unlabelled)" : std::to_string(m.classes.size()));
+  std::uint64_t bytes = 0;
+  for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
+  fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
+  const std::filesystem::path selections = o.cache / "selections";
+  if (!std::filesystem::is_directory(selections)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(selections)) {
+    if (entry.path().extension() == ".selection") {
+      fmt::print("selection {}\n", entry.path().stem().string());
+    }
+  }
+}
+
+void verify(const Options& o, Session& session) {
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache, pipeline::Verify::kBlocks);
+  cache.read_fingerprints();
+  cache.read_ledger();
+  say(session, fmt::format("{} is whole: every block, the fingerprints and the ledger match",
+                           o.cache.string()));
+}
+
+}  // namespace
+
+Command add_info(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("info", "Show what a cache holds");
+  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_flag("--json", o->json, "Print the manifest");
+  app->footer("Example:\n  winnow info cache");
+  return {app, false, [o](Session&) { run(*o); }};
+}
+
+Command add_verify(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("verify", "Read every byte of a cache and check it");
+  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->footer("Example:\n  winnow verify cache");
+  return {app, false, [o](Session& session) { verify(*o, session); }};
+}
+
+}  // namespace winnow::tools

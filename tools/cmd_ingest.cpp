@@ -1,0 +1,134 @@
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "datasets/formats.h"
+#include "pipeline/ingest/ingest.h"
+#include "tools/command.h"
+#include "tools/progress_bar.h"
+
+namespace winnow::tools {
+namespace {
+
+struct Options {
+  std::filesystem::path source;
+  std::filesystem::path out;
+  datasets::OpenOptions open;
+  std::string labels = "auto";
+  std::string store = "original";
+  pipeline::IngestOptions ingest;
+  std::uint64_t shard_mib = 256;
+  std::uint64_t memory_mib = 1024;
+  bool json = false;
+};
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+void run(const Options& o, Session& session) {
+  const std::map<std::string, datasets::LabelsFrom> labels{
+      {"auto", datasets::LabelsFrom::kAuto},
+      {"folder", datasets::LabelsFrom::kFolder},
+      {"none", datasets::LabelsFrom::kNone}};
+  const std::map<std::string, pipeline::Store> stores{{"original", pipeline::Store::kOriginal},
+                                                      {"raw", pipeline::Store::kRaw},
+                                                      {"none", pipeline::Store::kNone}};
+  datasets::OpenOptions open = o.open;
+  open.labels = labels.at(o.labels);
+  pipeline::IngestOptions options = o.ingest;
+  options.store = stores.at(o.store);
+  options.shard_bytes = o.shard_mib << 20;
+  options.memory_bytes = o.memory_mib << 20;
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = o.ingest.threads;
+  options.threads = plan_threads(threads).decode;
+
+  const auto source = datasets::open_source(o.source, open);
+  say(session, fmt::format("{} is {}", o.source.string(), source->description()));
+  pipeline::IngestResult result;
+  {
+    const ProgressSink bar = make_progress_bar("ingest", "images", true);
+    result = pipeline::ingest(*source, o.source, o.out, options, bar);
+  }
+  const pipeline::Manifest& m = result.manifest;
+  const std::uint64_t ok = m.ledger.at("ok");
+  const double rate = static_cast<double>(m.inputs) / std::max(result.seconds, 1e-9);
+  say(session, fmt::format("{} of {} inputs read in {:.1f} s, {:.0f} a second", grouped(ok),
+                           grouped(m.inputs), result.seconds, rate));
+  for (const auto& [fate, count] : m.ledger) {
+    if (fate != "ok" && count > 0) {
+      say(session,
+          fmt::format("  {} {}: see {}", grouped(count), fate, (o.out / "ledger.jsonl").string()));
+    }
+  }
+  say(session, fmt::format("cache: {}", o.out.string()));
+  if (o.json) {
+    nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
+                                {"inputs", m.inputs},
+                                {"ok", ok},
+                                {"classes", m.ledger},
+                                {"images_per_second", rate},
+                                {"peak_rss_bytes", peak_rss_bytes()},
+                                {"digest", result.digest}};
+    fmt::print("{}\n", json.dump());
+  }
+}
+
+}  // namespace
+
+Command add_ingest(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand(
+      "ingest", "Read, decode, fingerprint and store a data set into a cache");
+  std::string formats;
+  for (const datasets::Format& f : datasets::formats()) {
+    formats += fmt::format("\n  {:14}{}", f.name, f.what);
+  }
+  app->add_option("source", o->source, "Data set: a folder, or a file of one")->required();
+  app->add_option("--out", o->out, "Cache directory to make")->required();
+  app->add_option("--format", o->open.format, "Format of the source; auto looks")
+      ->capture_default_str();
+  app->add_option("--labels", o->labels, "Image folders: labels from the folder names, or none")
+      ->check(CLI::IsMember({"auto", "folder", "none"}))
+      ->capture_default_str();
+  app->add_flag("--allow-empty", o->open.allow_empty_classes,
+                "Accept class folders without images");
+  app->add_option("--store", o->store,
+                  "What shards hold: the original bytes, raw pixels, or none (fingerprints only)")
+      ->check(CLI::IsMember({"original", "raw", "none"}))
+      ->capture_default_str();
+  app->add_flag("--memory", o->ingest.memory,
+                "Keep the shards in memory (tmpfs) until `cache drop`");
+  app->add_option("--hash", o->ingest.hashes, "Perceptual hashes to compute")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--shard-size", o->shard_mib, "MiB of input a shard is cut at")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--memory-limit", o->memory_mib, "MiB of images in flight at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--max-pixels", o->ingest.max_pixels, "Larger images are booked as too large")
+      ->capture_default_str();
+  app->add_option("--threads", o->ingest.threads, "Cores to use; 0: all this process may")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer(
+      "Formats:" + formats +
+      "\n\nExamples:\n"
+      "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
+      "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
+      "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
+  return {app, false, [o](Session& session) { run(*o, session); }};
+}
+
+}  // namespace winnow::tools

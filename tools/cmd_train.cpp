@@ -1,0 +1,194 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tools/command.h"
+#include "tools/progress_bar.h"
+#include "train/backend/backend.h"
+#include "train/nets/nets.h"
+#include "train/run/train.h"
+
+namespace winnow::tools {
+namespace {
+
+struct Options {
+  train::TrainOptions train;
+  std::string augment = "cifar";
+  std::string decay = "cosine";
+  std::string dtype = "f32";
+  std::string resume = "no";
+  std::uint64_t bucket_kib = 1024;
+  int threads = 0;
+  bool json = false;
+};
+
+template <class Rows>
+std::string table_of(const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("\n  {:12}{}", row.name, row.what);
+  return text;
+}
+
+void run(const Options& o, Session& session) {
+  train::TrainOptions options = o.train;
+  options.data.augment = pipeline::parse_recipe(o.augment);
+  options.recipe.decay = train::parse_decay(o.decay);
+  options.execution.dtype = train::parse_dtype(o.dtype);
+  options.execution.bucket_bytes = o.bucket_kib << 10;
+  options.run.resume = o.resume == "auto";
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = o.threads;
+  options.execution.threads = plan_threads(threads);
+  say(session, fmt::format("{} {}, each with {}", session.comm.size(),
+                           session.comm.size() == 1 ? "rank" : "ranks",
+                           to_string(options.execution.threads)));
+  train::TrainResult result;
+  {
+    const ProgressSink bar = make_progress_bar("train", "images", session.comm.rank() == 0);
+    result = train::train(options, session.comm, bar,
+                          [&](const std::string& sentence) { say(session, sentence); });
+  }
+  say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
+                           grouped(static_cast<std::uint64_t>(result.steps)),
+                           result.images_per_second, result.train_loss));
+  if (!result.split.empty()) {
+    say(session, fmt::format("{} accuracy {}{}", result.split, percent(result.top1),
+                             result.top1_leak_free
+                                 ? ", " + percent(*result.top1_leak_free) + " without leaked images"
+                                 : std::string()));
+  }
+  say(session, fmt::format("run: {}", options.run.out.string()));
+  if (o.json && session.comm.rank() == 0) {
+    nlohmann::ordered_json json{{"schema", "winnow.train/1"},
+                                {"epoch", result.epoch},
+                                {"train_loss", result.train_loss},
+                                {"top1", nullptr},
+                                {"top1_leak_free", nullptr},
+                                {"split", nullptr},
+                                {"images_per_second", result.images_per_second},
+                                {"data_wait_s", result.data_wait_seconds},
+                                {"exposed_comm_s", result.exposed_comm_seconds}};
+    if (!result.split.empty()) {
+      json["top1"] = result.top1;
+      json["split"] = result.split;
+    }
+    if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
+    fmt::print("{}\n", json.dump());
+  }
+}
+
+}  // namespace
+
+Command add_train(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  train::TrainOptions& t = o->train;
+  CLI::App* app = program.add_subcommand(
+      "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
+  app->add_option("cache", t.data.cache, "Cache made by winnow ingest")->required();
+  app->add_option("--out", t.run.out, "Run directory: metrics, checkpoints")->required();
+
+  auto* data = app->add_option_group("Data");
+  data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
+  data->add_option("--augment", o->augment, "Augmentation recipe")
+      ->check(CLI::IsMember({"cifar", "none"}))
+      ->capture_default_str();
+  data->add_option("--image-size", t.data.image_side_px,
+                   "Side in pixels; 0: as the images are, or the net's own where they differ")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+
+  auto* recipe = app->add_option_group("Recipe");
+  recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
+  recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  recipe->add_option("--batch-size", t.batch.batch, "Global batch, of all ranks together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  recipe
+      ->add_option("--micro-batch", t.batch.micro_batch,
+                   "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
+                   "up to 64")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  recipe->add_option("--optimizer", t.recipe.optimizer, "Optimizer")->capture_default_str();
+  recipe->add_option("--momentum", t.recipe.optimizer_options.momentum, "Momentum")
+      ->capture_default_str();
+  recipe
+      ->add_flag("--nesterov,!--no-nesterov", t.recipe.optimizer_options.nesterov,
+                 "Nesterov momentum (sgd)")
+      ->capture_default_str();
+  recipe
+      ->add_option("--weight-decay", t.recipe.optimizer_options.weight_decay,
+                   "Weight decay; never on biases and batch norm")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  recipe->add_option("--lars-eta", t.recipe.optimizer_options.lars_trust, "LARS trust coefficient")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  recipe->add_option("--warmup-epochs", t.recipe.warmup_epochs, "Epochs of linear warm-up")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  recipe->add_option("--sched", o->decay, "Decay after the warm-up")
+      ->check(CLI::IsMember({"poly", "cosine", "constant"}))
+      ->capture_default_str();
+  recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
+      ->capture_default_str();
+
+  auto* execution = app->add_option_group("Execution");
+  execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
+  execution->add_option("--dtype", o->dtype, "Precision of activations")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  execution->add_option("--threads", o->threads, "Cores a rank uses; 0: its share of the machine")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
+      ->capture_default_str();
+  execution
+      ->add_option("--colors", t.execution.schedule_options.colors,
+                   "Trees of the multi-colour schedule")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  execution->add_option("--bucket-size", o->bucket_kib, "KiB of gradients reduced at a time")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+
+  auto* run_group = app->add_option_group("Run");
+  run_group
+      ->add_option("--resume", o->resume,
+                   "auto: go on from the newest complete checkpoint in --out")
+      ->check(CLI::IsMember({"no", "auto"}))
+      ->capture_default_str();
+  run_group
+      ->add_option("--log-interval", t.run.log_interval, "Steps between lines of metrics.jsonl")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run_group->add_option("--checkpoint-hist", t.run.checkpoints_kept, "Checkpoints to keep")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps; 0: at the end")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  run_group->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer("Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+              "\nBackends:" + table_of(train::backends()) +
+              "\nSchedules:" + table_of(comm::schedules()) +
+              "\n\nThe number of ranks changes who computes what, not what is computed.\n\n"
+              "Examples:\n"
+              "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
+              "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
+              "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
+              "      --warmup-epochs 2 --sched poly --label-smoothing 0.1");
+  return {app, true, [o](Session& session) { run(*o, session); }};
+}
+
+}  // namespace winnow::tools

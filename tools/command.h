@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/comm/communicator.h"
+#include "common/progress.h"
+#include "common/thread_plan.h"
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+// What a verb runs with; owned by main.
+struct Session {
+  comm::Communicator& comm;
+  ThreadPlanInputs threads;  // of this process, local ranks filled in
+};
+
+// One verb of the program: its options, bound to memory that lives as long as `run`.
+struct Command {
+  CLI::App* app = nullptr;
+  bool uses_ranks = false;            // may run under mpirun
+  std::function<void(Session&)> run;  // throws; returning is success
+};
+
+// One row a verb; each in its own cmd_<verb>.cpp.
+Command add_ingest(CLI::App& program);
+Command add_dedup(CLI::App& program);
+Command add_train(CLI::App& program);
+Command add_eval(CLI::App& program);
+Command add_info(CLI::App& program);
+Command add_verify(CLI::App& program);
+Command add_cache(CLI::App& program);
+
+// Sentences for people, on stderr; rank 0 only.
+void say(const Session& session, const std::string& sentence);
+
+// 12,345,678
+std::string grouped(std::uint64_t number);
+// "93.21 %"
+std::string percent(double share);
+
+}  // namespace winnow::tools

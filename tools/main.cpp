@@ -1,0 +1,91 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "common/comm/mpi/mpi.h"
+#include "common/error.h"
+#include "tools/command.h"
+#include "train/run/agreement.h"
+
+namespace winnow::tools {
+namespace {
+
+// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE.
+void name_environment(CLI::App& verb) {
+  for (CLI::Option* option : verb.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    std::string name = "WINNOW_" + verb.get_name() + "_" + option->get_lnames().front();
+    for (char& c : name)
+      c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (option->get_lnames().front() != "help") option->envname(name);
+  }
+}
+
+int run(const Command& command, comm::Communicator& comm) {
+  ThreadPlanInputs threads = detect_threads();
+  threads.local_ranks = comm.local_size();
+  Session session{comm, threads};
+  try {
+    if (comm.size() > 1 && !command.uses_ranks) {
+      throw UsageError("winnow " + command.app->get_name() +
+                       " runs as one process; start it without mpirun");
+    }
+    command.run(session);
+    return 0;
+  } catch (const train::PeerError& error) {
+    return error.exit_code();  // the rank that failed has said why
+  } catch (const std::exception& error) {
+    const int code = train::exit_code_of_current_exception();
+    const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
+    fmt::print(stderr, "winnow: {}{}\n", where, error.what());
+    if (comm.size() > 1) comm.abort(code);  // others may be waiting for this rank in a collective
+    return code;
+  }
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App program{
+      "winnow: from labelled images to a trained network, aware of duplicates all the way"};
+  program.require_subcommand(1);
+  program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
+  program.set_config("--config", "", "Read options from a TOML file: a section for each verb");
+  program.footer(
+      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate.\n"
+      "`winnow VERB --help` shows a verb's options with examples. Any option --some-name of a "
+      "verb\n"
+      "can also be given as the environment variable WINNOW_VERB_SOME_NAME.");
+  const std::vector<Command> commands{add_ingest(program), add_dedup(program), add_train(program),
+                                      add_eval(program),   add_info(program),  add_verify(program),
+                                      add_cache(program)};
+  for (const Command& command : commands) name_environment(*command.app);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    fmt::print(stderr, "winnow: {}; see {} --help\n", error.what(),
+               program.get_subcommands().empty()
+                   ? std::string("winnow")
+                   : "winnow " + program.get_subcommands().front()->get_name());
+    return 2;
+  }
+  const auto chosen = std::find_if(commands.begin(), commands.end(),
+                                   [](const Command& c) { return c.app->parsed(); });
+  std::unique_ptr<comm::Communicator> comm;
+  try {
+    comm = comm::launched_by_mpi() ? comm::make_mpi() : comm::make_single();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "winnow: {}\n", error.what());
+    return 1;
+  }
+  return run(*chosen, *comm);
+}
+
+}  // namespace
+}  // namespace winnow::tools
+
+int main(int argc, char** argv) { return winnow::tools::main_of(argc, argv); }

@@ -1,0 +1,72 @@
+#include "train/run/agreement.h"
+
+#include <exception>
+#include <nlohmann/json.hpp>
+
+namespace winnow::train {
+namespace {
+
+// Every rank learns who failed. The failed rethrow, but where rank 0 failed too it speaks for all.
+void agree(comm::Communicator& comm, const std::exception_ptr& failure, int code) {
+  std::vector<double> codes(static_cast<std::size_t>(comm.size()), 0.0);
+  codes[static_cast<std::size_t>(comm.rank())] = code;
+  comm.all_reduce(codes);
+  if (failure && (comm.rank() == 0 || codes[0] == 0)) std::rethrow_exception(failure);
+  for (const double other : codes) {
+    if (other != 0) throw PeerError(static_cast<int>(other));
+  }
+}
+
+}  // namespace
+
+int exit_code_of_current_exception() noexcept {
+  try {
+    throw;
+  } catch (const PeerError& error) {
+    return error.exit_code();
+  } catch (const UsageError&) {
+    return 2;
+  } catch (const RefusedError&) {
+    return 3;
+  } catch (...) {
+    return 1;
+  }
+}
+
+void on_all(comm::Communicator& comm, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  int code = 0;
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+    code = exit_code_of_current_exception();
+  }
+  agree(comm, failure, code);
+}
+
+void on_root(comm::Communicator& comm, const std::function<void()>& work) {
+  on_all(comm, [&] {
+    if (comm.rank() == 0) work();
+  });
+}
+
+void require_agreement(comm::Communicator& comm, const std::map<std::string, std::string>& facts) {
+  const std::string first = comm::broadcast_text(comm, nlohmann::json(facts).dump());
+  on_all(comm, [&] {
+    const auto theirs = nlohmann::json::parse(first).get<std::map<std::string, std::string>>();
+    std::string differing;
+    for (const auto& [key, value] : facts) {
+      const auto other = theirs.find(key);
+      if (other != theirs.end() && other->second == value) continue;
+      differing += (differing.empty() ? "" : ", ") + key + " (here " + value + ", on rank 0 " +
+                   (other == theirs.end() ? "none" : other->second) + ")";
+    }
+    if (!differing.empty()) {
+      throw Error("rank " + std::to_string(comm.rank()) + " differs from rank 0 in " + differing +
+                  "; start all ranks with the same program, options and cache");
+    }
+  });
+}
+
+}  // namespace winnow::train

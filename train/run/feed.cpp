@@ -1,0 +1,92 @@
+#include "train/run/feed.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/error.h"
+#include "common/sample.h"
+
+namespace winnow::train {
+namespace {
+
+std::string describe(SampleId id) {
+  return "sample " + std::to_string(position_of(id)) + " of source " +
+         std::to_string(source_of(id));
+}
+
+}  // namespace
+
+Feed::Feed(Program& program)
+    : program_(program),
+      pixels_(program.graph().find("pixels")),
+      size_(static_cast<std::size_t>(program.graph().value(pixels_).shape[0])),
+      pixels_per_sample_(
+          static_cast<std::size_t>(element_count(program.graph().value(pixels_).shape)) / size_) {
+  const Graph& graph = program.graph();
+  const ValueId targets = graph.find("targets");
+  classes_ = static_cast<std::size_t>(graph.value(targets).shape[1]);
+  targets_.resize(size_ * classes_);
+  weights_.resize(size_);
+  program.bind(targets, std::span(targets_));
+  program.bind(graph.find("weights"), std::span(weights_));
+}
+
+void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight) {
+  std::fill(targets_.begin(), targets_.end(), 0.0F);
+  for (std::size_t i = 0; i < size_; ++i) {
+    const std::size_t row = m * size_ + i;
+    weights_[i] = static_cast<float>(batch.weights[row] / total_weight);
+    const std::size_t labels = batch.label_offsets[row + 1] - batch.label_offsets[row];
+    if (labels == 0 && batch.weights[row] == 0) continue;
+    if (labels != 1) {
+      throw UsageError(describe(batch.ids[row]) + " has " + std::to_string(labels) +
+                       " labels, training needs exactly one; ingest a labelled data set");
+    }
+    const std::int32_t label = batch.labels[batch.label_offsets[row]];
+    if (label < 0 || static_cast<std::size_t>(label) >= classes_) {
+      throw UsageError(describe(batch.ids[row]) + " has label " + std::to_string(label) +
+                       ", the net has " + std::to_string(classes_) + " classes");
+    }
+    targets_[i * classes_ + static_cast<std::size_t>(label)] = 1.0F;
+  }
+  const std::size_t count = size_ * pixels_per_sample_;
+  program_.bind(pixels_, std::span(batch.pixels).subspan(m * count, count));
+}
+
+std::vector<float> bind_output(Program& program, OutputKind kind) {
+  const Graph& graph = program.graph();
+  for (const Output& output : graph.outputs) {
+    if (output.kind != kind) continue;
+    std::vector<float> data(
+        static_cast<std::size_t>(element_count(graph.value(output.value).shape)));
+    program.bind(output.value, std::span(data));
+    return data;
+  }
+  throw Error("the net lacks an output that training needs");
+}
+
+Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> logits,
+            std::span<const float> per_sample_loss, std::span<std::int32_t> predictions) {
+  const std::size_t size = per_sample_loss.size();
+  const std::size_t classes = logits.size() / size;
+  Score total;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t row = m * size + i;
+    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(i * classes);
+    const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes));
+    const auto predicted = static_cast<std::int32_t>(best - begin);
+    if (!predictions.empty()) predictions[i] = predicted;
+    const double weight = batch.weights[row];
+    if (weight == 0) continue;
+    total.loss += weight * per_sample_loss[i];
+    total.weight += weight;
+    total.samples += 1;
+    const std::uint32_t first = batch.label_offsets[row];
+    if (batch.label_offsets[row + 1] > first && batch.labels[first] == predicted) {
+      total.correct += 1;
+    }
+  }
+  return total;
+}
+
+}  // namespace winnow::train

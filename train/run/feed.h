@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pipeline/load/batch.h"
+#include "train/backend/backend.h"
+
+namespace winnow::train {
+
+// Gives a program its inputs, one micro-batch of a batch at a time: pixels by reference, targets
+// (one row of the label distribution a sample) and weights computed here.
+class Feed {
+ public:
+  // The program's inputs "pixels", "targets" and "weights" are bound from now on.
+  explicit Feed(Program& program);
+
+  // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
+  // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
+  // global batch add up to its mean. A sample of weight 0 needs no label. Throws UsageError, naming
+  // the id, for a sample without exactly one label, or a label the net has no class for.
+  void bind(pipeline::Batch& batch, std::size_t m, double total_weight);
+
+  std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
+  std::size_t classes() const noexcept { return classes_; }
+
+ private:
+  Program& program_;
+  ValueId pixels_;
+  std::size_t size_;
+  std::size_t pixels_per_sample_;
+  std::size_t classes_;
+  std::vector<float> targets_;
+  std::vector<float> weights_;
+};
+
+// Memory for the program's output of this kind, bound to it; the vector may be moved, not resized.
+std::vector<float> bind_output(Program& program, OutputKind kind);
+
+// What a micro-batch was worth, by samples of weight > 0.
+struct Score {
+  double loss = 0;     // sum of weight * loss
+  double weight = 0;   // sum of weights
+  double correct = 0;  // samples whose largest logit (the first of equals) is their label
+  double samples = 0;
+};
+
+// Rows [m * n, (m+1) * n) of `batch`, n = per_sample_loss.size(), against the logits (n, classes).
+// The predicted labels are written to `predictions` (n) when it is not empty.
+Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> logits,
+            std::span<const float> per_sample_loss, std::span<std::int32_t> predictions);
+
+}  // namespace winnow::train

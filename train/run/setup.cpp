@@ -1,0 +1,125 @@
+#include "train/run/setup.h"
+
+#include <nlohmann/json.hpp>
+
+#include "train/graph/rewrites.h"
+
+namespace winnow::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kConfigVersion = 1;
+
+Json to_json(const NetSetup& setup) {
+  const NetOptions& o = setup.options;
+  return {{"name", setup.net},
+          {"micro_batch", o.batch},
+          {"channels", o.channels},
+          {"height_px", o.height_px},
+          {"width_px", o.width_px},
+          {"classes", o.classes},
+          {"mean", o.mean},
+          {"deviation", o.deviation},
+          {"label_smoothing", o.label_smoothing}};
+}
+
+}  // namespace
+
+NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info) {
+  if (info.classes.empty()) {
+    throw UsageError(options.data.cache.string() +
+                     " has no labels; ingest a data set with class folders to train on it");
+  }
+  const Net& net = find_net(options.net);
+  NetSetup setup{options.net, {}};
+  NetOptions& o = setup.options;
+  o.batch = options.batch.micro_batch > 0 ? options.batch.micro_batch
+                                          : default_micro_batch(options.batch.batch);
+  o.channels = info.channels;
+  const int side = options.data.image_side_px;
+  const bool uniform = info.height_px > 0 && info.width_px > 0;
+  o.height_px = side > 0 ? side : uniform ? info.height_px : net.default_side_px;
+  o.width_px = side > 0 ? side : uniform ? info.width_px : net.default_side_px;
+  o.classes = static_cast<int>(info.classes.size());
+  o.label_smoothing = options.recipe.label_smoothing;
+  for (int c = 0; c < info.channels; ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    o.mean.push_back(static_cast<float>(info.mean[i]));
+    // Images of one single value have no deviation; any positive number serves.
+    o.deviation.push_back(info.deviation[i] > 0 ? static_cast<float>(info.deviation[i]) : 1.0F);
+  }
+  return setup;
+}
+
+pipeline::Geometry geometry_of(const NetSetup& setup) {
+  return {setup.options.height_px, setup.options.width_px, setup.options.channels};
+}
+
+Graph forward_graph(const NetSetup& setup) { return fuse(find_net(setup.net).make(setup.options)); }
+
+std::string config_text(const TrainOptions& options, const NetSetup& setup,
+                        const pipeline::DatasetInfo& info, const std::string& selection_digest) {
+  const RecipeOptions& r = options.recipe;
+  Json config;
+  config["version"] = kConfigVersion;
+  config["net"] = to_json(setup);
+  config["data"] = {
+      {"cache_digest", info.digest},
+      {"selection", options.data.selection},
+      {"selection_digest", selection_digest},
+      {"augment", options.data.augment == pipeline::Recipe::kCifar ? "cifar" : "none"}};
+  config["recipe"] = {{"optimizer", r.optimizer},
+                      {"lr", r.lr},
+                      {"momentum", r.optimizer_options.momentum},
+                      {"weight_decay", r.optimizer_options.weight_decay},
+                      {"nesterov", r.optimizer_options.nesterov},
+                      {"lars_eta", r.optimizer_options.lars_trust},
+                      {"warmup_epochs", r.warmup_epochs},
+                      {"decay", r.decay == Decay::kPoly2    ? "poly"
+                                : r.decay == Decay::kCosine ? "cosine"
+                                                            : "constant"},
+                      {"epochs", r.epochs},
+                      {"seed", r.seed},
+                      {"batch_size", options.batch.batch}};
+  config["execution"] = {{"backend", options.execution.backend},
+                         {"dtype", dtype_name(options.execution.dtype)},
+                         {"schedule", options.execution.schedule},
+                         {"colors", options.execution.schedule_options.colors},
+                         {"segment_elements", options.execution.schedule_options.segment_elements},
+                         {"bucket_bytes", options.execution.bucket_bytes}};
+  return config.dump(2) + "\n";
+}
+
+StoredConfig parse_config(const std::string& text, const std::string& where) {
+  try {
+    const Json config = Json::parse(text);
+    if (config.at("version").get<int>() > kConfigVersion) {
+      throw FormatError(where + " was written by a newer winnow; use that one");
+    }
+    const Json& net = config.at("net");
+    StoredConfig stored;
+    stored.setup.net = net.at("name");
+    stored.setup.options = {.batch = net.at("micro_batch"),
+                            .channels = net.at("channels"),
+                            .height_px = net.at("height_px"),
+                            .width_px = net.at("width_px"),
+                            .classes = net.at("classes"),
+                            .mean = net.at("mean").get<std::vector<float>>(),
+                            .deviation = net.at("deviation").get<std::vector<float>>(),
+                            .label_smoothing = net.at("label_smoothing")};
+    stored.cache_digest = config.at("data").at("cache_digest");
+    stored.selection = config.at("data").at("selection");
+    return stored;
+  } catch (const nlohmann::json::exception&) {
+    throw FormatError(where + " is no configuration of a run, or damaged");
+  }
+}
+
+std::string state_text(std::int64_t step, double epoch, std::uint64_t seed, int ranks) {
+  return Json{{"step", step}, {"epoch", epoch}, {"seed", seed}, {"ranks", ranks}}.dump(2) + "\n";
+}
+
+double checkpoint_epoch(const std::string& state) { return Json::parse(state).value("epoch", 0.0); }
+
+}  // namespace winnow::train

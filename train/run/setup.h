@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pipeline/load/dataset.h"
+#include "pipeline/load/loader.h"
+#include "train/nets/nets.h"
+#include "train/run/model.h"
+#include "train/run/train.h"
+
+namespace winnow::train {
+
+// Which net, on images of which shape: what RUN/config.json holds of it, so that a run can be
+// evaluated without the options it was started with.
+struct NetSetup {
+  std::string net;
+  NetOptions options;
+};
+
+// Fits the net named in `options` to the data. Throws UsageError when they do not go together.
+NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info);
+
+pipeline::Geometry geometry_of(const NetSetup& setup);
+
+// The forward graph, fused.
+Graph forward_graph(const NetSetup& setup);
+
+// Everything that shapes the numbers of a run, as JSON: stored in RUN/config.json, compared between
+// ranks and on resume.
+std::string config_text(const TrainOptions& options, const NetSetup& setup,
+                        const pipeline::DatasetInfo& info, const std::string& selection_digest);
+
+struct StoredConfig {
+  NetSetup setup;
+  std::string cache_digest;
+  std::string selection;
+};
+StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
+
+// The trainer's part of a checkpoint. `epoch` is fractional.
+std::string state_text(std::int64_t step, double epoch, std::uint64_t seed, int ranks);
+double checkpoint_epoch(const std::string& state);
+
+}  // namespace winnow::train

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/progress.h"
+#include "common/sample.h"
+#include "common/thread_plan.h"
+#include "pipeline/augment/augment.h"
+#include "train/optim/learning_rate.h"
+#include "train/optim/optimizer.h"
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+struct DataOptions {
+  std::filesystem::path cache;
+  std::string selection;  // name of a selection; empty: everything
+  pipeline::Recipe augment = pipeline::Recipe::kCifar;
+  int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
+};
+
+struct RecipeOptions {
+  std::string optimizer = "sgd";
+  OptimizerOptions optimizer_options;
+  double lr = 0.1;
+  double warmup_epochs = 1;
+  Decay decay = Decay::kCosine;
+  double epochs = 10;
+  double label_smoothing = 0;
+  std::uint64_t seed = 1;
+};
+
+struct BatchOptions {
+  std::int64_t batch = 128;      // B, of all ranks together
+  std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: see default_micro_batch
+};
+
+struct ExecutionOptions {
+  std::string backend = "onednn";
+  DType dtype = DType::kF32;
+  ThreadPlan threads;
+  std::string schedule = "multicolor";
+  comm::ScheduleOptions schedule_options;
+  std::size_t bucket_bytes = 1u << 20;
+};
+
+struct RunOptions {
+  std::filesystem::path out;  // RUN: config.json, plan.json, metrics.jsonl, checkpoints/, summary
+  bool resume = false;        // go on from the newest complete checkpoint, if there is one
+  int log_interval = 50;      // steps between lines of metrics.jsonl
+  int checkpoints_kept = 2;
+  std::int64_t max_steps = 0;  // stop early, as if the last epoch ended there; 0: no
+};
+
+struct TrainOptions {
+  std::string net = "resnet20";
+  DataOptions data;
+  RecipeOptions recipe;
+  BatchOptions batch;
+  ExecutionOptions execution;
+  RunOptions run;
+};
+
+// What went well and what came out; equal on all ranks.
+struct TrainResult {
+  double epoch = 0;
+  std::int64_t steps = 0;
+  double train_loss = 0;  // mean over the last epoch's steps
+  double top1 = 0;        // in [0, 1], on `split`
+  std::optional<double> top1_leak_free;
+  std::string split;             // "test", or "val" where there is no test split
+  double images_per_second = 0;  // of training, evaluation left out
+  double data_wait_seconds = 0;
+  double exposed_comm_seconds = 0;
+};
+
+// The largest divisor of `batch` that is at most 64. A function of the batch alone, so that the
+// number of ranks never changes what is computed.
+std::int64_t default_micro_batch(std::int64_t batch);
+
+// Trains a net on a cache and evaluates it; collective. The number of ranks changes who computes a
+// micro-batch, not what is computed. Writes into options.run.out as it goes: a line of metrics
+// every log_interval steps, a checkpoint after every epoch. Validation data is evaluated after
+// every epoch, test data once, at the end. `note` takes sentences for people. Throws UsageError for
+// options that do not fit the data or each other, Error when the loss is not finite or ranks
+// differ.
+TrainResult train(const TrainOptions& options, comm::Communicator& comm,
+                  const ProgressSink& progress, const std::function<void(std::string)>& note);
+
+// A trained run, evaluated again.
+struct EvalOptions {
+  std::filesystem::path run;
+  std::filesystem::path cache;
+  std::string selection;  // for the leak-free figure; empty: the one the run was trained with
+  std::string split;      // "train", "val", "test"; empty: test, else val
+  std::string backend = "onednn";
+  DType dtype = DType::kF32;
+  ThreadPlan threads;
+};
+
+struct EvalResult {
+  double epoch = 0;
+  std::string split;
+  double loss = 0;
+  double top1 = 0;
+  std::optional<double> top1_leak_free;
+  std::uint64_t samples = 0;
+  std::uint64_t leaked = 0;
+  double images_per_second = 0;
+  std::vector<std::string> classes;
+  std::vector<SampleId> ids;  // in id order
+  std::vector<std::int32_t> labels;
+  std::vector<std::int32_t> predictions;
+};
+
+// Collective. Throws UsageError when the run's net does not fit the cache.
+EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
+                        const ProgressSink& progress);
+
+}  // namespace winnow::train
