@@ -20,9 +20,10 @@ struct NetOptions {
   double label_smoothing = 0;
 };
 
-// Names of the values every net has, to bind: inputs "pixels" (u8 N,C,H,W), "targets" (N,K), "weights"
-// (N); outputs kLoss, kPerSampleLoss, kLogits, and kMean/kVariance for each batch norm. Parameters
-// carry torchvision's names. The graph is forward only; see fuse, differentiate, for_inference.
+// Names of the values every net has, to bind: inputs "pixels" (u8 N,C,H,W), "targets" (N,K),
+// "weights" (N); outputs kLoss, kPerSampleLoss, kLogits, and kMean/kVariance for each batch norm.
+// Parameters carry torchvision's names. The graph is forward only; see fuse, differentiate,
+// for_inference.
 struct Net {
   std::string_view name;
   std::string_view what;

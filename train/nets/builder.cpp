@@ -1,0 +1,122 @@
+#include "train/nets/builder.h"
+
+#include <utility>
+
+namespace winnow::train {
+namespace {
+
+ValueId input(Graph& graph, std::string name, Shape shape, Storage storage) {
+  Value value;
+  value.name = std::move(name);
+  value.shape = std::move(shape);
+  value.kind = ValueKind::kInput;
+  value.storage = storage;
+  return add_value(graph, std::move(value));
+}
+
+}  // namespace
+
+NetBuilder::NetBuilder(const NetOptions& options) : label_smoothing_(options.label_smoothing) {
+  const Shape pixels = {options.batch, options.channels, options.height_px, options.width_px};
+  targets_ = input(graph_, "targets", {options.batch, options.classes}, Storage::kF32);
+  weights_ = input(graph_, "weights", {options.batch}, Storage::kF32);
+  image_ = add_node(graph_, OpKind::kNormalizeInput, "image",
+                    {input(graph_, "pixels", pixels, Storage::kU8)},
+                    NormalizeAttributes{options.mean, options.deviation})[0];
+}
+
+ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, Init init,
+                           std::int64_t fan_in) {
+  Value value;
+  value.name = std::move(name);
+  value.shape = {size};
+  value.kind = kind;
+  value.storage = Storage::kF32;
+  value.init = init;
+  value.fan_in = fan_in;
+  return add_value(graph_, std::move(value));
+}
+
+ValueId NetBuilder::weight(std::string name, Shape shape, Init init) {
+  Value value;
+  value.name = std::move(name);
+  value.fan_in = element_count(shape) / shape[0];
+  value.shape = std::move(shape);
+  value.kind = ValueKind::kParameter;
+  value.storage = Storage::kF32;
+  value.init = init;
+  value.decay = true;
+  return add_value(graph_, std::move(value));
+}
+
+ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
+  const Shape filter = {conv.filters, channels(x), conv.kernel, conv.kernel};
+  std::vector<ValueId> inputs = {x, weight(name + ".weight", filter, conv.init)};
+  if (conv.bias) {
+    inputs.push_back(vector(name + ".bias", conv.filters, ValueKind::kParameter,
+                            Init::kUniformFanIn, filter[1] * filter[2] * filter[3]));
+  }
+  ConvAttributes attributes;
+  attributes.stride = conv.stride;
+  attributes.pad = conv.pad;
+  attributes.bias = conv.bias;
+  return add_node(graph_, OpKind::kConv2d, name, std::move(inputs), attributes)[0];
+}
+
+ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
+  const std::int64_t c = channels(x);
+  const ValueId scale = vector(name + ".weight", c, ValueKind::kParameter, Init::kOnes);
+  const ValueId shift = vector(name + ".bias", c, ValueKind::kParameter, Init::kZeros);
+  const ValueId mean = vector(name + ".running_mean", c, ValueKind::kState, Init::kZeros);
+  const ValueId variance = vector(name + ".running_var", c, ValueKind::kState, Init::kOnes);
+  const auto made = add_node(graph_, OpKind::kBatchNorm, name, {x, scale, shift}, NormAttributes{});
+  const std::int64_t samples = element_count(graph_.value(x).shape) / c;
+  graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
+  graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, samples});
+  return made[0];
+}
+
+ValueId NetBuilder::relu(const std::string& name, ValueId x) {
+  return add_node(graph_, OpKind::kRelu, name, {x})[0];
+}
+
+ValueId NetBuilder::add(const std::string& name, ValueId a, ValueId b) {
+  return add_node(graph_, OpKind::kAdd, name, {a, b})[0];
+}
+
+ValueId NetBuilder::max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad) {
+  PoolAttributes attributes;
+  attributes.kernel_h = kernel;
+  attributes.kernel_w = kernel;
+  attributes.stride = stride;
+  attributes.pad = pad;
+  return add_node(graph_, OpKind::kMaxPool, name, {x}, attributes)[0];
+}
+
+ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
+  const Shape& shape = graph_.value(x).shape;
+  PoolAttributes attributes;
+  attributes.kernel_h = static_cast<int>(shape[2]);
+  attributes.kernel_w = static_cast<int>(shape[3]);
+  return add_node(graph_, OpKind::kAvgPool, name, {x}, attributes)[0];
+}
+
+ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t features) {
+  const Shape& shape = graph_.value(x).shape;
+  const std::int64_t depth = element_count(shape) / shape[0];
+  const ValueId w = weight(name + ".weight", {features, depth}, Init::kUniformFanIn);
+  const ValueId b =
+      vector(name + ".bias", features, ValueKind::kParameter, Init::kUniformFanIn, depth);
+  return add_node(graph_, OpKind::kLinear, name, {x, w, b}, LinearAttributes{true, {}})[0];
+}
+
+Graph NetBuilder::finish(ValueId logits) && {
+  const auto made = add_node(graph_, OpKind::kSoftmaxCrossEntropy, "loss",
+                             {logits, targets_, weights_}, LossAttributes{label_smoothing_});
+  graph_.outputs.push_back({OutputKind::kLoss, made[0], -1, 0});
+  graph_.outputs.push_back({OutputKind::kPerSampleLoss, made[1], -1, 0});
+  graph_.outputs.push_back({OutputKind::kLogits, logits, -1, 0});
+  return std::move(graph_);
+}
+
+}  // namespace winnow::train

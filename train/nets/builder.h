@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/graph/graph.h"
+#include "train/nets/nets.h"
+
+namespace winnow::train {
+
+// Writes a net layer by layer; each layer adds its parameters under torchvision's names and returns
+// the value it computes. `name` is the layer's name, "layer1.0.conv1".
+class NetBuilder {
+ public:
+  // Begins with the inputs of every net; throws ShapeError when the options do not fit each other.
+  explicit NetBuilder(const NetOptions& options);
+
+  ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
+  std::int64_t channels(ValueId x) const { return graph_.value(x).shape[1]; }
+
+  struct Conv {
+    std::int64_t filters = 1;
+    int kernel = 1;
+    int stride = 1;
+    int pad = 0;
+    bool bias = false;
+    Init init = Init::kKaimingFanOut;
+  };
+  ValueId conv(const std::string& name, ValueId x, const Conv& conv);
+  // With its running statistics as states and the batch's as outputs.
+  ValueId batch_norm(const std::string& name, ValueId x);
+  ValueId relu(const std::string& name, ValueId x);
+  ValueId add(const std::string& name, ValueId a, ValueId b);
+  ValueId max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad = 0);
+  ValueId global_average_pool(const std::string& name, ValueId x);
+  ValueId linear(const std::string& name, ValueId x, std::int64_t features);
+
+  // Ends with the loss of the logits.
+  Graph finish(ValueId logits) &&;
+
+ private:
+  ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
+                 std::int64_t fan_in = 0);
+  ValueId weight(std::string name, Shape shape, Init init);
+
+  Graph graph_;
+  double label_smoothing_;
+  ValueId image_, targets_, weights_;
+};
+
+}  // namespace winnow::train

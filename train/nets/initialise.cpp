@@ -1,0 +1,48 @@
+#include <cmath>
+#include <numbers>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/rng.h"
+#include "train/nets/nets.h"
+
+namespace winnow::train {
+namespace {
+
+// Box and Muller 1958: two uniform numbers make two independent normal ones.
+void fill_normal(std::vector<float>& numbers, double deviation, CounterRng rng) {
+  for (std::size_t i = 0; i < numbers.size(); i += 2) {
+    const double radius = deviation * std::sqrt(-2 * std::log(1 - rng.uniform()));
+    const double angle = 2 * std::numbers::pi * rng.uniform();
+    numbers[i] = static_cast<float>(radius * std::cos(angle));
+    if (i + 1 < numbers.size()) numbers[i + 1] = static_cast<float>(radius * std::sin(angle));
+  }
+}
+
+void fill_uniform(std::vector<float>& numbers, double bound, CounterRng rng) {
+  for (float& number : numbers) number = static_cast<float>(bound * (2 * rng.uniform() - 1));
+}
+
+}  // namespace
+
+std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
+  std::vector<float> numbers(static_cast<std::size_t>(element_count(value.shape)),
+                             value.init == Init::kOnes ? 1.0F : 0.0F);
+  const CounterRng rng(seed, 0, xxh3_64(as_bytes(value.name)), RandomUse::kInitialise);
+  switch (value.init) {
+    case Init::kZeros:
+    case Init::kOnes:
+      break;
+    case Init::kKaimingFanOut: {
+      const auto fan_out = static_cast<double>(element_count(value.shape) / value.shape.at(1));
+      fill_normal(numbers, std::sqrt(2 / fan_out), rng);
+      break;
+    }
+    case Init::kUniformFanIn:
+      fill_uniform(numbers, 1 / std::sqrt(static_cast<double>(value.fan_in)), rng);
+      break;
+  }
+  return numbers;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,31 @@
+#include "train/nets/nets.h"
+
+#include <array>
+#include <string>
+
+#include "train/nets/lenet.h"
+#include "train/nets/resnet.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr std::array<Net, 2> kNets = {{
+    {"lenet", "LeNet as in Caffe: 2 convolutions, 2 linear layers", 28, make_lenet},
+    {"resnet20", "ResNet-20 for small images, 272 k parameters (He et al. 2016)", 32,
+     make_resnet20},
+}};
+
+}  // namespace
+
+std::span<const Net> nets() { return kNets; }
+
+const Net& find_net(std::string_view name) {
+  std::string known;
+  for (const Net& net : nets()) {
+    if (net.name == name) return net;
+    known += (known.empty() ? "" : ", ") + std::string(net.name);
+  }
+  throw UsageError("unknown net '" + std::string(name) + "'; known: " + known);
+}
+
+}  // namespace winnow::train
