@@ -1,0 +1,315 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "common/comm/mpi/progress_engine_internal.h"
+#include "common/error.h"
+
+namespace winnow::comm {
+
+namespace {
+
+// Chains active at once on a rank: enough to fill a tree of depth 4 up and down for four colours,
+// few enough that the receive buffers (at most a segment per child) stay in a cache.
+constexpr std::size_t kWindow = 32;
+
+// Polls that may find nothing before the thread sleeps between them, and for how long. It shares
+// its cores with threads that compute.
+constexpr int kEmptyPolls = 50;
+constexpr std::chrono::microseconds kNap{20};
+
+// With nothing to do the thread sleeps, but lets MPI look around now and then: an MPI library may
+// still owe a peer the last part of a message whose request is complete here.
+constexpr std::chrono::milliseconds kHeartbeat{5};
+
+void add(float* __restrict sum, const float* __restrict term, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) sum[i] += term[i];
+}
+
+}  // namespace
+
+void check_mpi(int rc, const char* call, int peer) {
+  if (rc == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(rc, text, &length);
+  std::string message = call;
+  if (peer >= 0) message += " (rank " + std::to_string(peer) + ")";
+  throw SystemError(message + " failed: " + text);
+}
+
+ProgressEngine::ProgressEngine(MPI_Comm gradients, MPI_Comm control, int tag_limit)
+    : gradients_(gradients), control_(control), tag_limit_(tag_limit), chains_(kWindow) {
+  for (Chain& chain : chains_) idle_chains_.push_back(&chain);
+  thread_ = std::thread([this] { run(); });
+}
+
+ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
+
+std::shared_future<void> ProgressEngine::submit(std::span<float> buffer, std::vector<Step> steps) {
+  for (const Step& step : steps) {
+    if (step.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw Error("an all-reduce has a message of " + std::to_string(step.count) +
+                  " elements, more than MPI can send at once; choose smaller segments");
+    }
+  }
+  auto operation = std::make_unique<Operation>();
+  operation->buffer = buffer;
+  operation->steps = std::move(steps);
+  return enqueue(std::move(operation));
+}
+
+std::shared_future<void> ProgressEngine::submit(std::function<MPI_Request(MPI_Comm)> start) {
+  auto operation = std::make_unique<Operation>();
+  operation->start = std::move(start);
+  return enqueue(std::move(operation));
+}
+
+std::shared_future<void> ProgressEngine::enqueue(std::unique_ptr<Operation> operation) {
+  std::shared_future<void> done = operation->done.get_future().share();
+  const std::lock_guard lock(mutex_);
+  inbox_.push_back(std::move(operation));
+  wake_.notify_one();
+  return done;
+}
+
+void ProgressEngine::stop(bool discard) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    discard_ = discard;
+    wake_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool ProgressEngine::broken() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return broken_;
+}
+
+void ProgressEngine::abort(int exit_code) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    abort_code_ = exit_code;
+    wake_.notify_one();
+  }
+  // The engine's thread ends the process. Should it be stuck inside MPI, this does; the launcher
+  // takes the others down when a rank has left without finalising.
+  std::this_thread::sleep_for(std::chrono::seconds(10));
+  std::_Exit(exit_code);
+}
+
+void ProgressEngine::run() noexcept {
+  for (;;) {
+    try {
+      if (!take_submissions()) return;
+      if (failure_) {
+        fail(failure_);
+      } else {
+        start_what_fits();
+        poll();
+      }
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+}
+
+bool ProgressEngine::take_submissions() {
+  std::unique_lock lock(mutex_);
+  while (inbox_.empty() && running_.empty() && !stop_ && !abort_code_) {
+    if (wake_.wait_for(lock, kHeartbeat) == std::cv_status::no_timeout || failure_) continue;
+    lock.unlock();
+    int found = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, gradients_, &found, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
+    lock.lock();
+  }
+  if (abort_code_) {
+    std::fflush(nullptr);
+    MPI_Abort(MPI_COMM_WORLD, *abort_code_);
+    std::_Exit(*abort_code_);
+  }
+  std::ranges::move(inbox_, std::back_inserter(running_));
+  inbox_.clear();
+  if (!stop_) return true;
+  if (discard_ && !running_.empty()) {
+    lock.unlock();
+    fail(std::make_exception_ptr(
+        SystemError("the communicator was given up with this operation in flight")));
+    return false;
+  }
+  return !running_.empty();
+}
+
+void ProgressEngine::start_what_fits() {
+  // By index: starting a collective or a chain never adds to running_, completing one may remove.
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Operation& operation = *running_[i];
+    if (operation.start) {
+      requests_.push_back(std::exchange(operation.start, nullptr)(control_));
+      posted_.push_back({&operation, nullptr, nullptr});
+    }
+    while (operation.started < operation.steps.size() && !idle_chains_.empty()) {
+      Chain& chain = *idle_chains_.back();
+      idle_chains_.pop_back();
+      const std::vector<Step>& steps = operation.steps;
+      chain.operation = &operation;
+      // Every rank takes part in every chain of an all-reduce, or its contribution would be
+      // missing. So all ranks count alike, and ranks in the same chain are apart by a few windows
+      // at most.
+      chain.tag = next_tag_;
+      next_tag_ = next_tag_ == tag_limit_ ? 0 : next_tag_ + 1;
+      chain.first = chain.end = operation.started;
+      chain.last = chain.first;
+      while (chain.last < steps.size() && steps[chain.last].chain == steps[chain.first].chain) {
+        ++chain.last;
+      }
+      operation.started = chain.last;
+      start_round(chain);
+    }
+  }
+}
+
+void ProgressEngine::start_round(Chain& chain) {
+  const Operation& operation = *chain.operation;
+  const std::vector<Step>& steps = operation.steps;
+  chain.begin = chain.end;
+  while (chain.end < chain.last && steps[chain.end].round == steps[chain.begin].round) ++chain.end;
+  chain.waiting = chain.end - chain.begin;
+  const auto post = [&](const Step& step, MPI_Request request) {
+    requests_.push_back(request);
+    posted_.push_back({chain.operation, &chain, &step});
+  };
+  // Receives first, so that no message of this round arrives unexpected and is copied twice.
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Step& step = steps[i];
+    if (step.kind == Step::Kind::kSend) continue;
+    float* into = operation.buffer.data() + step.begin;
+    if (step.kind == Step::Kind::kReceiveAdd) {
+      std::vector<float> free;
+      if (!scratch_.empty()) {
+        free = std::move(scratch_.back());
+        scratch_.pop_back();
+      }
+      if (free.size() < step.count) free.resize(step.count);
+      chain.arrived.push_back(std::move(free));
+      into = chain.arrived.back().data();
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Irecv(into, static_cast<int>(step.count), MPI_FLOAT, step.peer, chain.tag,
+                        gradients_, &request),
+              "MPI_Irecv", step.peer);
+    post(step, request);
+  }
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Step& step = steps[i];
+    if (step.kind != Step::Kind::kSend) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(operation.buffer.data() + step.begin, static_cast<int>(step.count),
+                        MPI_FLOAT, step.peer, chain.tag, gradients_, &request),
+              "MPI_Isend", step.peer);
+    post(step, request);
+  }
+}
+
+// Additions wait for the whole round and then run in list order, whichever message came first: the
+// same bits in every run.
+void ProgressEngine::finish_round(Chain& chain) {
+  Operation& operation = *chain.operation;
+  std::size_t next = 0;
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Step& step = operation.steps[i];
+    if (step.kind != Step::Kind::kReceiveAdd) continue;
+    std::vector<float>& term = chain.arrived[next++];
+    add(operation.buffer.data() + step.begin, term.data(), step.count);
+    scratch_.push_back(std::move(term));
+  }
+  chain.arrived.clear();
+  if (chain.end < chain.last) {
+    start_round(chain);
+    return;
+  }
+  idle_chains_.push_back(&chain);
+  operation.finished += chain.last - chain.first;
+  if (operation.finished == operation.steps.size()) complete(operation);
+}
+
+void ProgressEngine::complete(Operation& operation) {
+  const auto at = std::ranges::find(running_, &operation, &std::unique_ptr<Operation>::get);
+  const std::unique_ptr<Operation> owned = std::move(*at);
+  running_.erase(at);
+  owned->done.set_value();
+}
+
+void ProgressEngine::poll() {
+  if (requests_.empty()) return;
+  indices_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  int count = 0;
+  const int rc = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                              indices_.data(), statuses_.data());
+  if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) check_mpi(rc, "MPI_Testsome");
+  if (count <= 0) {
+    if (++empty_polls_ > kEmptyPolls) std::this_thread::sleep_for(kNap);
+    return;
+  }
+  empty_polls_ = 0;
+
+  completed_.clear();
+  for (int i = 0; i < count; ++i) {
+    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    const Posted& posted = posted_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+    const int peer = posted.step == nullptr ? -1 : posted.step->peer;
+    if (rc == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, "a message or collective", peer);
+    if (posted.step != nullptr && posted.step->kind != Step::Kind::kSend) {
+      int elements = 0;
+      check_mpi(MPI_Get_count(&status, MPI_FLOAT, &elements), "MPI_Get_count", peer);
+      if (elements != static_cast<int>(posted.step->count)) {
+        throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
+                          " elements where " + std::to_string(posted.step->count) +
+                          " were expected; the ranks must reduce buffers of equal size in the same"
+                          " order, with the same schedule and options");
+      }
+    }
+    completed_.push_back(posted);
+  }
+  // Forget the completed requests before finish_round() posts new ones.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    posted_[kept++] = posted_[i];
+  }
+  requests_.resize(kept);
+  posted_.resize(kept);
+
+  for (const Posted& posted : completed_) {
+    if (posted.chain == nullptr) {
+      complete(*posted.operation);
+    } else if (--posted.chain->waiting == 0) {
+      finish_round(*posted.chain);
+    }
+  }
+}
+
+void ProgressEngine::fail(std::exception_ptr why) noexcept {
+  failure_ = why;
+  {
+    const std::lock_guard lock(mutex_);
+    broken_ = true;
+  }
+  // The requests stay behind, unfinished: without further MPI calls nothing touches the buffers.
+  requests_.clear();
+  posted_.clear();
+  for (const std::unique_ptr<Operation>& operation : running_) {
+    operation->done.set_exception(why);
+  }
+  running_.clear();
+}
+
+}  // namespace winnow::comm

@@ -1,0 +1,34 @@
+#include "common/comm/schedule/schedule.h"
+
+#include <array>
+#include <string>
+
+#include "common/error.h"
+
+namespace winnow::comm {
+
+namespace {
+
+constexpr std::array kSchedules{
+    Schedule{"multicolor",
+             "pipelined trees, one per part of the buffer, with disjoint interior ranks; few hops",
+             &multicolor_all_reduce},
+    Schedule{"ring", "reduce-scatter and all-gather round a ring; least traffic, 2(p-1) hops",
+             &ring_all_reduce},
+};
+
+}  // namespace
+
+std::span<const Schedule> schedules() { return kSchedules; }
+
+const Schedule& find_schedule(std::string_view name) {
+  std::string known;
+  for (const Schedule& schedule : kSchedules) {
+    if (schedule.name == name) return schedule;
+    known += (known.empty() ? "" : ", ") + std::string(schedule.name);
+  }
+  throw UsageError("there is no all-reduce schedule '" + std::string(name) +
+                   "'; choose one of: " + known);
+}
+
+}  // namespace winnow::comm
