@@ -1,0 +1,80 @@
+#include "common/comm/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "common/error.h"
+
+namespace winnow::comm {
+namespace {
+
+TEST(Pending, WaitsOnceOnDestruction) {
+  int waited = 0;
+  {
+    const Pending pending([&] { ++waited; });
+    EXPECT_EQ(waited, 0);
+  }
+  EXPECT_EQ(waited, 1);
+  {
+    Pending pending([&] { ++waited; });
+    pending.wait();
+    pending.wait();
+  }
+  EXPECT_EQ(waited, 2);
+}
+
+TEST(Pending, MovesItsDuty) {
+  int first = 0;
+  int second = 0;
+  {
+    Pending a([&] { ++first; });
+    Pending b(std::move(a));
+    EXPECT_EQ(first, 0);
+    a = Pending([&] { ++second; });
+    b = std::move(a);  // must finish the first before it takes over the second
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 0);
+  }
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+}
+
+TEST(Pending, WaitThrowsAndDestructionSwallows) {
+  Pending pending([] { throw std::runtime_error("no"); });
+  EXPECT_THROW(pending.wait(), std::runtime_error);
+  EXPECT_NO_THROW(pending.wait());
+  EXPECT_NO_THROW({ const Pending dropped([] { throw std::runtime_error("no"); }); });
+}
+
+TEST(Single, IsRankZeroOfOne) {
+  const auto comm = make_single();
+  EXPECT_EQ(comm->rank(), 0);
+  EXPECT_EQ(comm->size(), 1);
+  EXPECT_EQ(comm->local_rank(), 0);
+  EXPECT_EQ(comm->local_size(), 1);
+}
+
+TEST(Single, CollectivesKeepTheBuffer) {
+  const auto comm = make_single();
+  std::vector<float> gradient{1, 2, 3};
+  comm->start_all_reduce(gradient, find_schedule("multicolor"), {}).wait();
+  EXPECT_EQ(gradient, (std::vector<float>{1, 2, 3}));
+  std::vector<double> sums{4, 5};
+  comm->all_reduce(sums);
+  EXPECT_EQ(sums, (std::vector<double>{4, 5}));
+  comm->broadcast(std::as_writable_bytes(std::span(sums)), 0);
+  EXPECT_EQ(sums, (std::vector<double>{4, 5}));
+  EXPECT_THROW(comm->broadcast(std::as_writable_bytes(std::span(sums)), 1), Error);
+  comm->barrier();
+  EXPECT_EQ(broadcast_text(*comm, "plan"), "plan");
+  EXPECT_EQ(broadcast_text(*comm, ""), "");
+}
+
+TEST(SingleDeathTest, AbortEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_single()->abort(7), testing::ExitedWithCode(7), "");
+}
+
+}  // namespace
+}  // namespace winnow::comm

@@ -1,0 +1,273 @@
+#include "common/comm/schedule/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <set>
+#include <string>
+
+#include "common/comm/check/check.h"
+#include "common/error.h"
+#include "tests/comm/vector_executor.h"
+
+namespace winnow::comm {
+namespace {
+
+constexpr int kColors[] = {1, 2, 3, 4, 8};
+
+int depth(const ColorTree& tree) {
+  int deepest = 0;
+  for (std::size_t rank = 0; rank < tree.parent.size(); ++rank) {
+    int hops = 0;
+    for (int at = static_cast<int>(rank); tree.parent[static_cast<std::size_t>(at)] >= 0;
+         at = tree.parent[static_cast<std::size_t>(at)]) {
+      ++hops;
+    }
+    deepest = std::max(deepest, hops);
+  }
+  return deepest;
+}
+
+TEST(MulticolorTree, SpansAllRanksFromOneRoot) {
+  for (int ranks = 1; ranks <= 130; ++ranks) {
+    for (const int colors : kColors) {
+      for (int color = 0; color < std::min(colors, ranks); ++color) {
+        const ColorTree tree = multicolor_tree(color, colors, ranks);
+        ASSERT_EQ(tree.parent.size(), static_cast<std::size_t>(ranks));
+        ASSERT_EQ(tree.children.size(), static_cast<std::size_t>(ranks));
+        EXPECT_EQ(tree.parent[static_cast<std::size_t>(tree.root)], -1);
+        std::set<int> reached{tree.root};
+        std::vector<int> open{tree.root};
+        while (!open.empty()) {
+          const int at = open.back();
+          open.pop_back();
+          for (const int child : tree.children[static_cast<std::size_t>(at)]) {
+            EXPECT_EQ(tree.parent[static_cast<std::size_t>(child)], at);
+            EXPECT_TRUE(reached.insert(child).second) << "rank " << child << " is reached twice";
+            open.push_back(child);
+          }
+        }
+        EXPECT_EQ(reached.size(), static_cast<std::size_t>(ranks));
+      }
+    }
+  }
+}
+
+TEST(MulticolorTree, InteriorsOfColorsAreDisjoint) {
+  for (int ranks = 2; ranks <= 130; ++ranks) {
+    for (const int colors : kColors) {
+      std::vector<int> interior_in(static_cast<std::size_t>(ranks));
+      for (int color = 0; color < std::min(colors, ranks); ++color) {
+        const ColorTree tree = multicolor_tree(color, colors, ranks);
+        for (std::size_t rank = 0; rank < interior_in.size(); ++rank) {
+          if (!tree.children[rank].empty()) ++interior_in[rank];
+        }
+      }
+      EXPECT_LE(std::ranges::max(interior_in), 1) << ranks << " ranks, " << colors << " colours";
+    }
+  }
+}
+
+TEST(MulticolorTree, IsShallow) {
+  EXPECT_EQ(depth(multicolor_tree(0, 4, 8)), 2);
+  EXPECT_EQ(depth(multicolor_tree(3, 4, 16)), 2);
+  EXPECT_EQ(depth(multicolor_tree(1, 4, 64)), 3);
+  EXPECT_EQ(depth(multicolor_tree(2, 4, 256)), 4);
+  EXPECT_EQ(depth(multicolor_tree(0, 8, 64)), 2);
+  EXPECT_LE(depth(multicolor_tree(1, 2, 256)), 8);
+  EXPECT_EQ(depth(multicolor_tree(0, 1, 9)), 4) << "one colour: two arms from the root";
+}
+
+TEST(MulticolorTree, RefusesColorsThatDoNotExist) {
+  EXPECT_THROW(multicolor_tree(4, 4, 8), Error);
+  EXPECT_THROW(multicolor_tree(2, 4, 2), Error) << "colours are clamped to ranks";
+  EXPECT_THROW(multicolor_tree(-1, 4, 8), Error);
+  EXPECT_THROW(multicolor_tree(0, 0, 8), Error);
+}
+
+// Every number of ranks the checker takes, all colours, and counts around all edges.
+TEST(Multicolor, IsAnAllReduce) {
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const auto p = static_cast<std::size_t>(ranks);
+    for (const int colors : kColors) {
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1,
+                                      std::size_t{97}, std::size_t{1009}, std::size_t{2500}}) {
+        const auto steps =
+            steps_of_all(find_schedule("multicolor"), ranks, count,
+                         {.colors = colors, .segment_elements = count > 1000 ? 100u : 24u});
+        ASSERT_EQ(check_all_reduce(steps, count), "")
+            << ranks << " ranks, " << colors << " colours, " << count << " elements";
+      }
+    }
+  }
+}
+
+TEST(Ring, IsAnAllReduce) {
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const auto p = static_cast<std::size_t>(ranks);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 2 * p,
+                                    std::size_t{97}, std::size_t{1009}}) {
+      const auto steps =
+          steps_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 13});
+      ASSERT_EQ(check_all_reduce(steps, count), "") << ranks << " ranks, " << count << " elements";
+    }
+  }
+}
+
+TEST(Schedules, OneRankOrNoElementsNeedsNoSteps) {
+  for (const Schedule& schedule : schedules()) {
+    EXPECT_TRUE(schedule.all_reduce(0, 1, 1000, {}).empty()) << schedule.name;
+    EXPECT_TRUE(schedule.all_reduce(2, 5, 0, {}).empty()) << schedule.name;
+  }
+}
+
+TEST(Schedules, AreFoundByNameAndRefusedWithTheKnownOnes) {
+  for (const Schedule& schedule : schedules()) {
+    EXPECT_EQ(&find_schedule(schedule.name), &schedule);
+    EXPECT_FALSE(schedule.what.empty());
+  }
+  try {
+    find_schedule("star");
+    FAIL() << "found a schedule that does not exist";
+  } catch (const UsageError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("star"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("multicolor, ring"));
+  }
+}
+
+TEST(Schedules, RefuseArgumentsThatMakeNoSense) {
+  for (const Schedule& schedule : schedules()) {
+    EXPECT_THROW(schedule.all_reduce(3, 3, 10, {}), Error);
+    EXPECT_THROW(schedule.all_reduce(-1, 3, 10, {}), Error);
+    EXPECT_THROW(schedule.all_reduce(0, 3, 10, {.colors = 0}), UsageError);
+    EXPECT_THROW(schedule.all_reduce(0, 3, 10, {.segment_elements = 0}), UsageError);
+    EXPECT_THROW(schedule.all_reduce(0, 3, std::size_t{1} << 40, {.segment_elements = 1}),
+                 UsageError);
+  }
+}
+
+TEST(Schedules, NoMessageIsLongerThanASegment) {
+  for (const Schedule& schedule : schedules()) {
+    for (const std::size_t segment : {std::size_t{1}, std::size_t{17}, std::size_t{1000}}) {
+      for (const Step& step :
+           schedule.all_reduce(1, 6, 5003, {.colors = 3, .segment_elements = segment})) {
+        EXPECT_LE(step.count, segment) << schedule.name;
+        EXPECT_GT(step.count, 0u) << schedule.name;
+      }
+    }
+  }
+}
+
+// Reduce and broadcast of successive segments overlap only if no colour waits for another one's
+// later segments.
+TEST(Multicolor, FirstSegmentsOfAllColorsComeFirst) {
+  constexpr std::size_t kCount = 4096;
+  const auto steps = multicolor_all_reduce(0, 8, kCount, {.colors = 4, .segment_elements = 256});
+  for (const Step& step : steps) {
+    const std::size_t color = step.begin / (kCount / 4);
+    const std::size_t segment = step.begin % (kCount / 4) / 256;
+    EXPECT_EQ(static_cast<std::size_t>(step.chain), segment * 4 + color);
+  }
+}
+
+TEST(Multicolor, PartsBeginOnCacheLines) {
+  for (const std::size_t count : {100u, 1000u, 1009u}) {
+    for (const Step& step : multicolor_all_reduce(1, 4, count, {.colors = 4})) {
+      EXPECT_EQ(step.begin % 16, 0u);
+    }
+  }
+}
+
+// With ranks mod colors in {0, 1, 2} no rank moves more than twice the buffer either way; the mean
+// is the bound of every all-reduce, 2 (p-1)/p of the buffer, and additions are p-1 per element.
+TEST(Multicolor, TrafficIsEvenAndWithinTwiceTheBuffer) {
+  constexpr std::size_t kCount = 48'000;  // parts of equal size for every number of colours below
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    for (const int colors : kColors) {
+      const auto cost = traffic(steps_of_all(find_schedule("multicolor"), ranks, kCount,
+                                             {.colors = colors, .segment_elements = 4000}));
+      std::size_t sent = 0;
+      std::size_t received = 0;
+      std::size_t added = 0;
+      std::size_t most = 0;
+      for (const Traffic& rank : cost) {
+        sent += rank.sent;
+        received += rank.received;
+        added += rank.added;
+        most = std::max({most, rank.sent, rank.received});
+      }
+      const std::size_t whole = static_cast<std::size_t>(ranks - 1) * kCount;
+      EXPECT_EQ(sent, 2 * whole);
+      EXPECT_EQ(received, 2 * whole);
+      EXPECT_EQ(added, whole);
+      if (colors <= ranks && ranks % colors <= 2) {
+        EXPECT_LE(static_cast<double>(most), 2.001 * kCount)
+            << ranks << " ranks, " << colors << " colours";
+      }
+    }
+  }
+}
+
+TEST(Ring, TrafficIsTheBoundOnEveryRank) {
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const std::size_t count = 1000 * static_cast<std::size_t>(ranks);
+    const std::size_t bound = 2000 * static_cast<std::size_t>(ranks - 1);
+    const auto cost =
+        traffic(steps_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 250}));
+    for (const Traffic& rank : cost) {
+      EXPECT_EQ(rank.sent, bound);
+      EXPECT_EQ(rank.received, bound);
+      EXPECT_EQ(rank.added, bound / 2);
+    }
+  }
+}
+
+// The same number of colours of a rank count smaller than them is that rank count.
+TEST(Multicolor, ColorsAreClampedToRanks) {
+  for (int ranks = 2; ranks <= 7; ++ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(multicolor_all_reduce(rank, ranks, 777, {.colors = 8, .segment_elements = 50}),
+                multicolor_all_reduce(rank, ranks, 777, {.colors = ranks, .segment_elements = 50}));
+    }
+  }
+}
+
+// Floats: every rank gets the same bits, close to the sum in double precision.
+TEST(Schedules, SumsAreCloseAndTheSameOnAllRanks) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const Schedule& schedule : schedules()) {
+    for (const int ranks : {2, 3, 5, 8, 13}) {
+      constexpr std::size_t kCount = 333;
+      std::vector<std::vector<float>> buffers(static_cast<std::size_t>(ranks),
+                                              std::vector<float>(kCount));
+      for (auto& buffer : buffers) std::ranges::generate(buffer, [&] { return normal(random); });
+      std::vector<double> exact(kCount);
+      std::vector<double> magnitude(kCount);
+      for (const auto& buffer : buffers) {
+        for (std::size_t i = 0; i < kCount; ++i) {
+          exact[i] += buffer[i];
+          magnitude[i] += std::abs(buffer[i]);
+        }
+      }
+      ASSERT_TRUE(execute_on_vectors(
+          steps_of_all(schedule, ranks, kCount, {.colors = 3, .segment_elements = 20}), buffers));
+      for (std::size_t i = 0; i < kCount; ++i) {
+        EXPECT_NEAR(buffers[0][i], exact[i],
+                    ranks * double{std::numeric_limits<float>::epsilon()} * magnitude[i]);
+      }
+      for (const auto& buffer : buffers) {
+        EXPECT_EQ(std::memcmp(buffer.data(), buffers[0].data(), kCount * sizeof(float)), 0)
+            << schedule.name << " on " << ranks << " ranks";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::comm
