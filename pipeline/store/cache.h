@@ -21,15 +21,22 @@ struct CachePaths {
   std::filesystem::path ledger() const { return root / "ledger.jsonl"; }
   std::filesystem::path shards() const { return root / "shards"; }  // a link to tmpfs with --memory
   std::filesystem::path fingerprints() const { return root / "fingerprints" / "table"; }
+  std::filesystem::path unfinished() const {
+    return root / "unfinished";
+  }  // only while one is made
   std::filesystem::path selection(const std::string& name) const {
     return root / "selections" / (name + ".selection");
   }
 };
 
-enum class Verify { kSizes, kBlocks };  // kBlocks reads every byte of every shard once
+// kSizes checks the size and the page structure of every shard, so that no damage can crash a
+// reader; each record is checked when it is read. kBlocks also reads every byte of every shard
+// once.
+enum class Verify { kSizes, kBlocks };
 
 // A finished cache, opened for reading. Throws UsageError when `root` holds no manifest (saying how
 // to make one), FormatError when a file is damaged, cut, missing or newer. Safe from many threads.
+// Shards must not be changed or cut while it is open.
 class Cache {
  public:
   static Cache open(const std::filesystem::path& root, Verify verify = Verify::kSizes);
@@ -40,14 +47,15 @@ class Cache {
   const Manifest& manifest() const noexcept;
   const std::string& digest() const noexcept;  // of the manifest
 
-  // The record of `id`, its views living as long as the cache. Throws FormatError when the record is
-  // damaged (naming shard and id), Error when there is none.
+  // The record of `id`, its views living as long as the cache. Throws FormatError when the record
+  // is damaged (naming shard and id), Error when there is none.
   RecordView record(SampleId id) const;
 
-  dedup::Fingerprints read_fingerprints() const;        // checked against the manifest's hash
-  std::vector<LedgerRow> read_ledger() const;           // likewise
-  dedup::Selection read_selection(const std::string& name) const;  // refused if for another cache
-  void write_selection(const dedup::Selection& selection) const;   // durable; replaces
+  dedup::Fingerprints read_fingerprints() const;  // checked against the manifest's hash
+  std::vector<LedgerRow> read_ledger() const;     // likewise
+  // UsageError when there is none of that name (naming those there are) or it is for another cache.
+  dedup::Selection read_selection(const std::string& name) const;
+  void write_selection(const dedup::Selection& selection) const;  // durable; replaces
 
  private:
   struct State;

@@ -33,9 +33,12 @@ struct LedgerRow {
   std::string reason;  // empty where ok
 };
 
-// One JSON object a line, in id order. Equal ledgers, equal text.
+// One JSON object a line, in id order (docs/formats/ledger.md). Equal ledgers, equal text. Names
+// may be any bytes.
 std::string to_json_lines(const std::vector<LedgerRow>& rows);
-std::vector<LedgerRow> parse_ledger(const std::string& text, const std::string& where);  // FormatError
-std::map<std::string, std::uint64_t> count_fates(const std::vector<LedgerRow>& rows);  // all classes
+std::vector<LedgerRow> parse_ledger(const std::string& text,
+                                    const std::string& where);  // FormatError
+std::map<std::string, std::uint64_t> count_fates(
+    const std::vector<LedgerRow>& rows);  // all classes
 
 }  // namespace winnow::pipeline

@@ -17,20 +17,20 @@ namespace winnow::pipeline {
 //        4     4  zero
 //        8   8*n  byte offset of each record from the start of the value, uint64, multiple of 8
 //
-// One record:
+// One record; the records follow one another without gaps:
 //
-//        0     2  format version (1)
-//        2     1  Coding
-//        3     1  Split
-//        4     2  number of labels
-//        6     2  bytes of group key
-//        8     8  id
-//       16     4  height_px        of the decoded image
-//       20     4  width_px
-//       24     2  channels
-//       26     2  zero
-//       28     4  payload bytes
-//       32     8  XXH3-64 of all other bytes of the record (padding left out)
+//        0     8  XXH3-64 of the bytes [8, end of the payload) of the record
+//        8     2  format version (1)
+//       10     1  Coding
+//       11     1  Split
+//       12     2  number of labels L
+//       14     2  bytes of group key G
+//       16     8  id
+//       24     4  height_px        of the decoded image
+//       28     4  width_px
+//       32     2  channels, 1 or 3
+//       34     2  zero
+//       36     4  payload bytes P
 //       40   4*L  labels, int32
 //        -     G  group key
 //        -     P  payload, at the next multiple of 8; zero bytes follow it to a multiple of 8
@@ -54,18 +54,21 @@ struct RecordView {
   BytesView payload;  // raw: HWC pixels; encoded: the user's bytes
 };
 
-// Packs records into one value. Throws Error when a field does not fit its width.
+// Packs records, one or more with ascending ids, into one value, a multiple of 8 bytes. Throws
+// Error when a field does not fit its width or a raw payload is not height * width * channels
+// bytes.
 Bytes pack_records(std::span<const RecordView> records);
 
 // The record `id` of a pack, checked against its checksum. Throws FormatError naming `where` when
-// the pack is damaged or newer; `found` is false when the pack is sound but lacks the id.
+// what is read is damaged or newer; `found` is false when the pack has no such id. `pack` must be
+// 8-byte aligned.
 struct FoundRecord {
   bool found = false;
   RecordView record;
 };
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where);
 
-// All records of a pack, each checked.
+// All records of a pack, each checked, and the pack's directory.
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where);
 
 }  // namespace winnow::pipeline

@@ -1,0 +1,231 @@
+#include "common/lmdb/lmdb.h"
+
+#include <lmdb.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/lmdb/structure.h"
+
+namespace winnow::lmdb {
+namespace fs = std::filesystem;
+namespace {
+
+struct CloseEnv {
+  void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
+};
+struct AbortTxn {
+  void operator()(MDB_txn* txn) const noexcept { mdb_txn_abort(txn); }
+};
+struct CloseCursor {
+  void operator()(MDB_cursor* cursor) const noexcept { mdb_cursor_close(cursor); }
+};
+using Env = std::unique_ptr<MDB_env, CloseEnv>;
+using Txn = std::unique_ptr<MDB_txn, AbortTxn>;
+using Cursor = std::unique_ptr<MDB_cursor, CloseCursor>;
+
+constexpr std::uint64_t kFirstMapBytes = 16u << 20;
+constexpr std::uint64_t kMaxValueBytes = (std::uint64_t{1} << 31) - (1u << 20);
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int code) {
+  std::string hint;
+  if (code == EMFILE || code == ENFILE) {
+    hint = "; every shard holds one file open, raise the limit with ulimit -n";
+  }
+  throw SystemError("cannot " + what + " " + path.string() + ": " + mdb_strerror(code) + hint);
+}
+
+void check(int code, const char* what, const fs::path& path) {
+  if (code != MDB_SUCCESS) fail(what, path, code);
+}
+
+Env make_env(const fs::path& path) {
+  MDB_env* raw = nullptr;
+  check(mdb_env_create(&raw), "open", path);
+  return Env(raw);
+}
+
+Txn begin(MDB_env* env, unsigned flags, const fs::path& path) {
+  MDB_txn* raw = nullptr;
+  check(mdb_txn_begin(env, nullptr, flags, &raw), "begin a transaction in", path);
+  return Txn(raw);
+}
+
+using Key = std::array<std::uint8_t, 8>;
+
+Key big_endian(std::uint64_t key) noexcept {
+  Key out;
+  for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(key >> (56 - 8 * i));
+  return out;
+}
+
+std::uint64_t from_big_endian(const MDB_val& key) noexcept {
+  const auto* bytes = static_cast<const std::uint8_t*>(key.mv_data);
+  std::uint64_t out = 0;
+  for (std::size_t i = 0; i < 8; ++i) out = out << 8 | bytes[i];
+  return out;
+}
+
+// LMDB reports a short write, which is how some file systems fill up, as an I/O error.
+bool is_full(int code, const fs::path& path, std::uint64_t wanted) {
+  return code == ENOSPC || code == EDQUOT || (code == EIO && free_bytes(path) < wanted);
+}
+
+}  // namespace
+
+struct Writer::State {
+  fs::path path;
+  Env env;
+  MDB_dbi table = 0;
+  std::uint64_t page_bytes = 0;
+  std::uint64_t map_bytes = kFirstMapBytes;
+  std::optional<std::uint64_t> last_key;
+
+  std::uint64_t used_bytes() const {
+    MDB_envinfo info;
+    check(mdb_env_info(env.get(), &info), "look at", path);
+    return (info.me_last_pgno + 1) * page_bytes;
+  }
+  // The map bounds the file and is written into it, so it grows by a rule of the puts alone.
+  void make_room(const std::vector<Entry>& entries) {
+    std::uint64_t need = used_bytes() + (1u << 20);  // the tree's own pages and its free list
+    for (const Entry& entry : entries) need += entry.second.size() + 3 * page_bytes;
+    if (need <= map_bytes) return;
+    while (map_bytes < need) map_bytes *= 2;
+    check(mdb_env_set_mapsize(env.get(), map_bytes), "grow the map of", path);
+  }
+  [[noreturn]] void fail_put(int code, std::uint64_t bytes) const {
+    if (is_full(code, path, bytes)) {
+      throw SystemError("cannot write " + path.string() +
+                        ": no space left; free some or choose another place, then run it again");
+    }
+    fail("write", path, code);
+  }
+};
+
+Writer::Writer(const fs::path& path) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.path = path;
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("cannot remove " + path.string());
+  s.env = make_env(path);
+  check(mdb_env_set_mapsize(s.env.get(), s.map_bytes), "size", path);
+  // NOLOCK: the caller is the only writer and nobody reads before the seal, so no lock file is left
+  // behind. NOSYNC: a shard counts only once it is sealed, and seal() syncs. No WRITEMAP: a full
+  // tmpfs would be a SIGBUS instead of an error. Memory is cleared (no NOMEMINIT), so that unused
+  // parts of pages are equal from run to run.
+  const int opened =
+      mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0644);
+  if (opened != MDB_SUCCESS) s.fail_put(opened, kFirstMapBytes);
+  MDB_stat stat;
+  check(mdb_env_stat(s.env.get(), &stat), "look at", path);
+  s.page_bytes = stat.ms_psize;
+  Txn txn = begin(s.env.get(), 0, path);
+  check(mdb_dbi_open(txn.get(), nullptr, 0, &s.table), "open", path);
+  check(mdb_txn_commit(txn.release()), "write", path);
+}
+
+Writer::~Writer() = default;
+Writer::Writer(Writer&&) noexcept = default;
+
+void Writer::put(const std::vector<Entry>& entries) {
+  if (entries.empty()) return;
+  State& s = *state_;
+  std::uint64_t bytes = 0;
+  for (const Entry& entry : entries) {
+    if (s.last_key && entry.first <= *s.last_key) {
+      throw Error("the keys of " + s.path.string() + " must ascend: " +
+                  std::to_string(entry.first) + " came after " + std::to_string(*s.last_key));
+    }
+    if (entry.second.size() > kMaxValueBytes) {
+      throw Error("a value of " + std::to_string(entry.second.size()) + " bytes for " +
+                  s.path.string() + " is too large: LMDB writes values under 2 GiB");
+    }
+    s.last_key = entry.first;
+    bytes += entry.second.size();
+  }
+  s.make_room(entries);
+  Txn txn = begin(s.env.get(), 0, s.path);
+  for (const auto& [number, value] : entries) {
+    Key name = big_endian(number);
+    MDB_val key{name.size(), name.data()};
+    MDB_val data{value.size(), const_cast<std::byte*>(value.data())};
+    const int code = mdb_put(txn.get(), s.table, &key, &data, MDB_APPEND);
+    if (code != MDB_SUCCESS) s.fail_put(code, bytes);
+  }
+  const int code = mdb_txn_commit(txn.release());
+  if (code != MDB_SUCCESS) s.fail_put(code, bytes);
+}
+
+void Writer::seal() {
+  State& s = *state_;
+  check(mdb_env_sync(s.env.get(), 1), "sync", s.path);
+  const std::uint64_t used = s.used_bytes();
+  s.env.reset();
+  // A page taken and given back inside the last transaction is counted but was never written.
+  if (fs::file_size(s.path) < used) fs::resize_file(s.path, used);
+  fsync_file(s.path);
+}
+
+struct Reader::State {
+  Env env;
+  Txn txn;
+  std::vector<std::pair<std::uint64_t, BytesView>> index;
+};
+
+Reader::Reader(const fs::path& path) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  {
+    const MappedFile file(path);
+    check_structure(file.bytes(), path.string());
+    s.env = make_env(path);
+    // Exactly the file: the size written inside it may be far larger.
+    check(mdb_env_set_mapsize(s.env.get(), file.bytes().size()), "size", path);
+  }
+  // NOTLS: the one transaction belongs to no thread. Readahead stays on: a record is read whole.
+  check(mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS,
+                     0644),
+        "open", path);
+  s.txn = begin(s.env.get(), MDB_RDONLY, path);
+  MDB_dbi table = 0;
+  check(mdb_dbi_open(s.txn.get(), nullptr, 0, &table), "open", path);
+  MDB_cursor* raw = nullptr;
+  check(mdb_cursor_open(s.txn.get(), table, &raw), "read", path);
+  const Cursor cursor(raw);
+  MDB_val key;
+  MDB_val value;
+  int code = mdb_cursor_get(cursor.get(), &key, &value, MDB_FIRST);
+  for (; code == MDB_SUCCESS; code = mdb_cursor_get(cursor.get(), &key, &value, MDB_NEXT)) {
+    const std::uint64_t number = from_big_endian(key);
+    if (!s.index.empty() && number <= s.index.back().first) {
+      throw FormatError(path.string() + " is damaged: its keys do not ascend; make it again");
+    }
+    s.index.emplace_back(number,
+                         BytesView(static_cast<const std::byte*>(value.mv_data), value.mv_size));
+  }
+  if (code != MDB_NOTFOUND) fail("read", path, code);
+}
+
+Reader::~Reader() = default;
+Reader::Reader(Reader&&) noexcept = default;
+
+std::uint64_t Reader::entries() const { return state_->index.size(); }
+
+std::pair<std::uint64_t, BytesView> Reader::at_or_before(std::uint64_t key) const {
+  const auto& index = state_->index;
+  const auto after =
+      std::upper_bound(index.begin(), index.end(), key,
+                       [](std::uint64_t k, const auto& row) { return k < row.first; });
+  if (after == index.begin()) return {0, {}};
+  return *std::prev(after);
+}
+
+std::vector<std::pair<std::uint64_t, BytesView>> Reader::all() const { return state_->index; }
+
+}  // namespace winnow::lmdb

@@ -1,0 +1,250 @@
+#include "pipeline/store/shard_format.h"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "common/checksum.h"
+#include "common/error.h"
+
+namespace winnow::pipeline {
+namespace {
+
+constexpr std::size_t kAlignment = 8;
+constexpr std::size_t kDirectoryBytes = 8;  // count and zero, before the offsets
+
+// The header of a record as it lies in memory on the little-endian machines winnow runs on.
+struct RecordHeader {
+  std::uint64_t checksum;
+  std::uint16_t version;
+  std::uint8_t coding;
+  std::uint8_t split;
+  std::uint16_t labels;
+  std::uint16_t group_bytes;
+  std::uint64_t id;
+  std::uint32_t height_px;
+  std::uint32_t width_px;
+  std::uint16_t channels;
+  std::uint16_t zero;
+  std::uint32_t payload_bytes;
+};
+static_assert(sizeof(RecordHeader) == kRecordHeaderBytes);
+static_assert(std::is_trivially_copyable_v<RecordHeader>);
+constexpr std::size_t kChecksumBytes = 8;
+
+constexpr std::size_t aligned(std::size_t size) noexcept {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <class T>
+T narrow(std::uint64_t value, const char* field, SampleId id) {
+  if (value > std::numeric_limits<T>::max()) {
+    throw Error("record " + std::to_string(id) + " cannot be stored: its " + field + " of " +
+                std::to_string(value) + " is over " +
+                std::to_string(std::numeric_limits<T>::max()));
+  }
+  return static_cast<T>(value);
+}
+
+std::uint64_t raw_bytes(std::uint64_t height, std::uint64_t width,
+                        std::uint64_t channels) noexcept {
+  return height * width * channels;
+}
+
+struct Layout {
+  std::size_t payload_at;
+  std::size_t end;      // of the payload
+  std::size_t aligned;  // where the next record begins
+};
+Layout layout_of(std::size_t labels, std::size_t group_bytes, std::size_t payload_bytes) noexcept {
+  const std::size_t payload_at = aligned(kRecordHeaderBytes + 4 * labels + group_bytes);
+  const std::size_t end = payload_at + payload_bytes;
+  return {payload_at, end, aligned(end)};
+}
+Layout layout_of(const RecordView& record) noexcept {
+  return layout_of(record.labels.size(), record.group.size(), record.payload.size());
+}
+
+RecordHeader header_of(const RecordView& record) {
+  const SampleId id = record.id;
+  const bool shaped = record.height_px >= 1 && record.width_px >= 1 &&
+                      (record.channels == 1 || record.channels == 3);
+  if (!shaped) throw Error("record " + std::to_string(id) + " cannot be stored: it has no shape");
+  RecordHeader header{};
+  header.version = kRecordVersion;
+  header.coding = static_cast<std::uint8_t>(record.coding);
+  header.split = static_cast<std::uint8_t>(record.split);
+  header.labels = narrow<std::uint16_t>(record.labels.size(), "number of labels", id);
+  header.group_bytes = narrow<std::uint16_t>(record.group.size(), "group key size", id);
+  header.id = id;
+  header.height_px = static_cast<std::uint32_t>(record.height_px);
+  header.width_px = static_cast<std::uint32_t>(record.width_px);
+  header.channels = static_cast<std::uint16_t>(record.channels);
+  header.payload_bytes = narrow<std::uint32_t>(record.payload.size(), "payload size", id);
+  if (record.coding == Coding::kRaw &&
+      record.payload.size() != raw_bytes(header.height_px, header.width_px, header.channels)) {
+    throw Error("record " + std::to_string(id) + " cannot be stored: its pixels are not " +
+                "height x width x channels bytes");
+  }
+  return header;
+}
+
+void write_record(const RecordView& record, std::byte* out) {
+  RecordHeader header = header_of(record);
+  const Layout layout = layout_of(record);
+  std::byte* labels = out + kRecordHeaderBytes;
+  std::byte* group = labels + 4 * record.labels.size();
+  std::memcpy(out, &header, sizeof(header));
+  if (!record.labels.empty()) std::memcpy(labels, record.labels.data(), 4 * record.labels.size());
+  if (!record.group.empty()) std::memcpy(group, record.group.data(), record.group.size());
+  if (!record.payload.empty()) {
+    std::memcpy(out + layout.payload_at, record.payload.data(), record.payload.size());
+  }
+  header.checksum = xxh3_64({out + kChecksumBytes, layout.end - kChecksumBytes});
+  std::memcpy(out, &header.checksum, kChecksumBytes);
+}
+
+// What can be said about a pack without trusting anything in it.
+class Pack {
+ public:
+  Pack(BytesView bytes, const std::string& where) : bytes_(bytes), where_(where) {
+    need(reinterpret_cast<std::uintptr_t>(bytes.data()) % kAlignment == 0, "is not aligned");
+    need(bytes.size() >= kDirectoryBytes, "is cut short");
+    std::uint32_t count = 0;
+    std::memcpy(&count, bytes.data(), sizeof(count));
+    need(count >= 1 && (bytes.size() - kDirectoryBytes) / 8 >= count, "has a damaged directory");
+    count_ = count;
+  }
+
+  std::size_t count() const noexcept { return count_; }
+  std::size_t first_at() const noexcept { return kDirectoryBytes + 8 * count_; }
+
+  std::size_t offset(std::size_t i) const {
+    std::uint64_t at = 0;
+    std::memcpy(&at, bytes_.data() + kDirectoryBytes + 8 * i, sizeof(at));
+    need(at % kAlignment == 0 && at >= first_at() && at <= bytes_.size() &&
+             bytes_.size() - at >= kRecordHeaderBytes,
+         "has a damaged directory");
+    return static_cast<std::size_t>(at);
+  }
+
+  RecordHeader header(std::size_t i) const {
+    RecordHeader header;
+    std::memcpy(&header, bytes_.data() + offset(i), sizeof(header));
+    return header;
+  }
+
+  RecordView record(std::size_t i) const {
+    const std::size_t at = offset(i);
+    const RecordHeader header = this->header(i);
+    if (header.version > kRecordVersion) {
+      throw FormatError(where_ + " was written by a newer winnow (record version " +
+                        std::to_string(header.version) + ", this one reads up to " +
+                        std::to_string(kRecordVersion) + ") or is damaged");
+    }
+    const Layout layout = layout_of(header.labels, header.group_bytes, header.payload_bytes);
+    need(layout.end <= bytes_.size() - at, "has a record that ends too soon");
+    const BytesView record = bytes_.subspan(at, layout.end);
+    need(xxh3_64(record.subspan(kChecksumBytes)) == header.checksum,
+         "has a record whose checksum does not match");
+    need(header.version == kRecordVersion && header.coding <= 1 && header.split < kSplitCount &&
+             header.zero == 0 && (header.channels == 1 || header.channels == 3) &&
+             in_range(header.height_px) && in_range(header.width_px),
+         "has a record that winnow cannot have written");
+    need(header.coding != static_cast<std::uint8_t>(Coding::kRaw) ||
+             header.payload_bytes == raw_bytes(header.height_px, header.width_px, header.channels),
+         "has a record whose pixels do not fit its size");
+    // Aligned: the pack is, records begin at multiples of 8, and labels follow a header of 40
+    // bytes.
+    const auto* labels = reinterpret_cast<const std::int32_t*>(record.data() + kRecordHeaderBytes);
+    return {.id = header.id,
+            .split = static_cast<Split>(header.split),
+            .coding = static_cast<Coding>(header.coding),
+            .height_px = static_cast<int>(header.height_px),
+            .width_px = static_cast<int>(header.width_px),
+            .channels = header.channels,
+            .labels = {labels, header.labels},
+            .group = as_text(record.subspan(kRecordHeaderBytes + std::size_t{4} * header.labels,
+                                            header.group_bytes)),
+            .payload = record.subspan(layout.payload_at, header.payload_bytes)};
+  }
+
+  void need(bool good, const char* what) const {
+    if (!good) throw FormatError(where_ + " is damaged: it " + what + "; make it again");
+  }
+
+ private:
+  static bool in_range(std::uint32_t side) noexcept {
+    return side >= 1 && side <= static_cast<std::uint32_t>(std::numeric_limits<int>::max());
+  }
+
+  BytesView bytes_;
+  const std::string& where_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+Bytes pack_records(std::span<const RecordView> records) {
+  if (records.empty()) throw Error("a pack holds at least one record");
+  const std::size_t first = kDirectoryBytes + 8 * records.size();
+  std::size_t total = first;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (i > 0 && records[i].id <= records[i - 1].id) {
+      throw Error(
+          "the records of a pack must have ascending ids: " + std::to_string(records[i].id) +
+          " came after " + std::to_string(records[i - 1].id));
+    }
+    total += layout_of(records[i]).aligned;
+  }
+  Bytes pack(total);
+  const auto count = narrow<std::uint32_t>(records.size(), "pack's record count", records[0].id);
+  std::memcpy(pack.data(), &count, sizeof(count));
+  std::uint64_t at = first;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    std::memcpy(pack.data() + kDirectoryBytes + 8 * i, &at, sizeof(at));
+    write_record(records[i], pack.data() + at);
+    at += layout_of(records[i]).aligned;
+  }
+  return pack;
+}
+
+FoundRecord find_record(BytesView pack, SampleId id, const std::string& where) {
+  const Pack in(pack, where);
+  std::size_t low = 0;
+  std::size_t high = in.count();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (in.header(middle).id < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == in.count() || in.header(low).id != id) return {};
+  return {.found = true, .record = in.record(low)};
+}
+
+std::vector<RecordView> unpack_records(BytesView pack, const std::string& where) {
+  const Pack in(pack, where);
+  std::uint32_t zero = 0;
+  std::memcpy(&zero, pack.data() + 4, sizeof(zero));
+  in.need(zero == 0, "has a damaged directory");
+  std::vector<RecordView> records;
+  records.reserve(in.count());
+  std::size_t next = in.first_at();
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    in.need(in.offset(i) == next, "has a damaged directory");
+    records.push_back(in.record(i));
+    const Layout layout = layout_of(records.back());
+    for (std::size_t at = layout.end; at < layout.aligned; ++at) {
+      in.need(next + at < pack.size() && pack[next + at] == std::byte{0}, "has damaged padding");
+    }
+    next += layout.aligned;
+    in.need(i == 0 || records[i - 1].id < records[i].id, "has ids that do not ascend");
+  }
+  in.need(next == pack.size(), "has bytes after its last record");
+  return records;
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,265 @@
+#include "pipeline/store/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "pipeline/store/json_internal.h"
+#include "pipeline/store/ledger.h"
+
+namespace winnow::pipeline {
+namespace {
+
+Manifest example() {
+  Manifest m;
+  m.sources = {{.name = "pic\xFFtures",
+                .format = "image_folder",
+                .inputs = 9,
+                .listing_hash = std::string(32, 'a'),
+                .class_names = {"cat", "caf\xE9", "\xEE\xBE\x80"}}};
+  m.classes = m.sources[0].class_names;
+  m.shards = {{.file = "shards/00000.mdb",
+               .first_id = 0,
+               .last_id = 4,
+               .records = 3,
+               .bytes = kBlockBytes + 1,
+               .block_hashes = {std::string(16, '1'), std::string(16, '2')}},
+              {.file = "shards/00001.mdb",
+               .first_id = 5,
+               .last_id = 8,
+               .records = 4,
+               .bytes = 8192,
+               .block_hashes = {std::string(16, '3')}}};
+  m.hashes = {"phash:1"};
+  m.ledger = count_fates({});
+  m.ledger["ok"] = 7;
+  m.ledger["corrupt"] = 2;
+  m.inputs = 9;
+  m.split_counts = {1, 3, 0, 3};
+  m.channels = 3;
+  m.pixel_sums = {.pixels = 4, .sum = {10, 20, 1020}, .sum_of_squares = {30, 200, 260100}};
+  m.store = "original";
+  m.fingerprints_hash = std::string(32, 'b');
+  m.ledger_hash = std::string(32, 'c');
+  m.settings = R"({"store":"original"})";
+  return m;
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_manifest(text, "manifest.json");
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The text with `edit` made to its JSON and a digest that fits again.
+template <class Edit>
+std::string forge(const Manifest& manifest, Edit edit) {
+  Json json = Json::parse(to_json(manifest));
+  json.erase("digest");
+  edit(json);
+  const std::string body = json.dump(2) + "\n";
+  return "{\n  \"digest\": \"" + to_hex(xxh3_128(as_bytes(body))) + "\",\n" + body.substr(2);
+}
+
+TEST(Manifest, RoundTrip) {
+  const Manifest m = example();
+  const std::string text = to_json(m);
+  const Manifest back = parse_manifest(text, "manifest.json");
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.classes, m.classes);
+  EXPECT_EQ(back.sources[0].name, m.sources[0].name);
+  EXPECT_EQ(back.settings, m.settings);
+  EXPECT_EQ(back.shards[0].block_hashes, m.shards[0].block_hashes);
+  EXPECT_EQ(back.pixel_sums.sum_of_squares, m.pixel_sums.sum_of_squares);
+  EXPECT_EQ(digest(back), digest(m));
+}
+
+TEST(Manifest, DigestIsTheHashOfTheTextWithoutItsLine) {
+  std::string text = to_json(example());
+  const std::size_t line = text.find("  \"digest\": \"");
+  const std::size_t end = text.find('\n', line);
+  ASSERT_NE(line, std::string::npos);
+  const std::string stated = text.substr(line + 13, 32);
+  text.erase(line, end + 1 - line);
+  EXPECT_EQ(stated, to_hex(xxh3_128(as_bytes(text))));
+  EXPECT_EQ(stated, digest(example()));
+  EXPECT_TRUE(Json::parse(text).is_object());
+}
+
+TEST(Manifest, ANewerVersionIsNamed) {
+  const std::string text = forge(example(), [](Json& json) { json["version"] = 2; });
+  EXPECT_NE(message_of(text).find(
+                "was written by a newer winnow (manifest version 2, this one reads up to 1)"),
+            std::string::npos)
+      << message_of(text);
+}
+
+TEST(Manifest, UnknownFieldsOfThisVersionAreLeftAlone) {
+  const std::string text = forge(example(), [](Json& json) { json["later"] = {1, 2}; });
+  EXPECT_EQ(digest(parse_manifest(text, "manifest.json")), digest(example()));
+}
+
+TEST(Manifest, EveryFlippedBitIsNoticed) {
+  const std::string good = to_json(example());
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
+      EXPECT_NE(message_of(bad), "") << "byte " << at << " bit " << bit;
+    }
+    EXPECT_NE(message_of(good.substr(0, at)), "") << "cut to " << at;
+  }
+}
+
+TEST(Manifest, EveryFieldIsNeededAndOfItsType) {
+  const Json whole = Json::parse(to_json(example()));
+  for (const auto& [field, value] : whole.items()) {
+    if (field == "digest") continue;
+    const std::string name = field;
+    EXPECT_NE(message_of(forge(example(), [&](Json& json) { json.erase(name); })), "") << name;
+    const std::vector<Json> others{-1, 1.5, true, "text", Json::array({Json()}), Json::object()};
+    for (const Json& other : others) {
+      if (name == "settings" || other.type() == value.type()) continue;
+      EXPECT_NE(message_of(forge(example(), [&](Json& json) { json[name] = other; })), "")
+          << name << " " << other;
+    }
+  }
+}
+
+TEST(Manifest, WhatCannotBeIsRefused) {
+  const auto refused = [](auto edit) { return message_of(forge(example(), edit)) != ""; };
+  EXPECT_FALSE(refused([](Json&) {}));
+  EXPECT_TRUE(refused([](Json& j) { j["ledger"]["ok"] = 8; }));
+  EXPECT_TRUE(refused([](Json& j) { j["ledger"]["lost"] = 0; }));
+  EXPECT_TRUE(refused([](Json& j) { j["inputs"] = 10; }));
+  EXPECT_TRUE(refused([](Json& j) { j["split_counts"]["train"] = ~std::uint64_t{0} - 3; }));
+  EXPECT_TRUE(refused([](Json& j) { j["sources"][0]["inputs"] = 8; }));
+  EXPECT_TRUE(refused([](Json& j) { j["shards"][0]["records"] = 4; }));
+  EXPECT_TRUE(refused([](Json& j) { j["shards"][1]["first_id"] = 4; }));
+  EXPECT_TRUE(refused([](Json& j) { j["shards"][0]["last_id"] = ~std::uint64_t{0}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["shards"][0]["bytes"] = ~std::uint64_t{0}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["shards"][0]["block_hashes"][0] = "xyz"; }));
+  EXPECT_TRUE(refused([](Json& j) { j["store"] = "some"; }));
+  EXPECT_TRUE(refused([](Json& j) { j["channels"] = 2; }));
+  EXPECT_TRUE(refused([](Json& j) { j["width_px"] = std::uint64_t{1} << 31; }));
+  EXPECT_TRUE(refused([](Json& j) { j["version"] = 0; }));
+  EXPECT_TRUE(refused([](Json& j) { j["format"] = "else"; }));
+  for (const char* file : {"shards/../../x", "/etc/passwd", "../shards/a", "shards/", "shards/.",
+                           "shards/a/b", "other/a"}) {
+    EXPECT_TRUE(refused([file](Json& j) { j["shards"][0]["file"] = file; })) << file;
+  }
+}
+
+// Random edits of the JSON tree, digest made to fit: refused by sentence or read, never worse.
+TEST(Manifest, RandomEditsNeverCrash) {
+  std::mt19937_64 random(1);
+  const std::string numbers = "0123456789";
+  int read = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Json json = Json::parse(to_json(example()));
+    json.erase("digest");
+    std::string body = json.dump(2) + "\n";
+    for (std::uint64_t i = 0, n = 1 + random() % 3; i < n; ++i) {
+      body[2 + random() % (body.size() - 2)] =
+          random() % 2 ? numbers[random() % 10] : static_cast<char>(random());
+    }
+    const std::string text =
+        "{\n  \"digest\": \"" + to_hex(xxh3_128(as_bytes(body))) + "\",\n" + body.substr(2);
+    read += message_of(text).empty() ? 1 : 0;
+  }
+  EXPECT_GT(read, 0);
+  EXPECT_LT(read, 3000);
+}
+
+TEST(Manifest, MeanAndDeviation) {
+  Manifest m;
+  EXPECT_EQ(m.mean()[0], 0.0);
+  EXPECT_EQ(m.deviation()[0], 0.0);
+  m = example();
+  EXPECT_DOUBLE_EQ(m.mean()[0], 2.5 / 255);
+  EXPECT_DOUBLE_EQ(m.deviation()[0], std::sqrt(30.0 / 4 - 2.5 * 2.5) / 255);
+  EXPECT_DOUBLE_EQ(m.mean()[2], 1.0);
+  EXPECT_EQ(m.deviation()[2], 0.0);  // all white: nothing left to rounding
+  // A large set of nearly constant pixels, where doubles would lose the difference.
+  const std::uint64_t n = 100'000'000'000'000;
+  m.pixel_sums = {
+      .pixels = n, .sum = {200 * n + 1, 0, 0}, .sum_of_squares = {40000 * n + 401, 0, 0}};
+  EXPECT_NEAR(m.deviation()[0] * 255, 1e-7, 1e-12);
+}
+
+std::vector<LedgerRow> example_rows() {
+  return {{0, "a/b.jpg", Split::kTrain, Fate::kOk, ""},
+          {3, "caf\xE9 \"x\"\n\t\x01.png", Split::kNone, Fate::kCorrupt, "bad \xFF marker"},
+          {make_sample_id(7, 1), "\xEE\xBE\x80\xC3\xA9", Split::kTest, Fate::kMissing, "gone"}};
+}
+
+TEST(Ledger, RoundTrip) {
+  const std::string text = to_json_lines(example_rows());
+  const auto back = parse_ledger(text, "ledger");
+  ASSERT_EQ(back.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const LedgerRow want = example_rows()[i];
+    EXPECT_EQ(back[i].id, want.id);
+    EXPECT_EQ(back[i].name, want.name);
+    EXPECT_EQ(back[i].split, want.split);
+    EXPECT_EQ(back[i].fate, want.fate);
+    EXPECT_EQ(back[i].reason, want.reason);
+  }
+  EXPECT_EQ(to_json_lines(back), text);
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            R"({"id":0,"name":"a/b.jpg","split":"train","class":"ok"})");
+  EXPECT_TRUE(parse_ledger("", "ledger").empty());
+}
+
+TEST(Ledger, CountsAllClasses) {
+  const auto counts = count_fates(example_rows());
+  EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount));
+  EXPECT_EQ(counts.at("ok"), 1u);
+  EXPECT_EQ(counts.at("corrupt"), 1u);
+  EXPECT_EQ(counts.at("missing"), 1u);
+  EXPECT_EQ(counts.at("too_large"), 0u);
+}
+
+TEST(Ledger, DamageIsRefused) {
+  const std::string good = to_json_lines(example_rows());
+  for (std::size_t size = 1; size < good.size(); ++size) {
+    const std::string cut = good.substr(0, size);
+    if (cut.back() == '\n') continue;  // whole lines: the manifest's hash notices
+    EXPECT_THROW(parse_ledger(cut, "ledger"), FormatError) << size;
+  }
+  const std::string line = good.substr(0, good.find('\n') + 1);
+  EXPECT_THROW(parse_ledger(line + line, "ledger"), FormatError);  // ids do not ascend
+  for (const char* bad : {"{\"id\":-1,\"name\":\"a\",\"split\":\"train\",\"class\":\"ok\"}\n",
+                          "{\"id\":1,\"name\":\"a\",\"split\":\"dev\",\"class\":\"ok\"}\n",
+                          "{\"id\":1,\"name\":\"a\",\"split\":\"train\",\"class\":\"fine\"}\n",
+                          "{\"id\":1,\"split\":\"train\",\"class\":\"ok\"}\n", "[]\n", "\n"}) {
+    EXPECT_THROW(parse_ledger(bad, "ledger"), FormatError) << bad;
+  }
+}
+
+TEST(Names, AnyBytesSurviveJson) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 5000; ++round) {
+    std::string bytes(random() % 12, ' ');
+    // Mostly bytes that make up multi-byte characters, so that sound and broken ones both occur.
+    for (char& c : bytes) {
+      const char parts[] = {'a',    '\xC3', '\xA9', '\xEE', '\xBE',
+                            '\xBF', '\x80', '\xF0', '\x9F', '\xED'};
+      c = random() % 4 ? parts[random() % sizeof(parts)] : static_cast<char>(random());
+    }
+    const std::string text = to_utf8(bytes);
+    EXPECT_NO_THROW(Json(text).dump());  // throws where it is no UTF-8
+    EXPECT_EQ(from_utf8(text), bytes);
+  }
+  EXPECT_EQ(to_utf8("caf\xC3\xA9"), "caf\xC3\xA9");
+}
+
+}  // namespace
+}  // namespace winnow::pipeline

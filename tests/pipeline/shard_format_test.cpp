@@ -1,0 +1,205 @@
+#include "pipeline/store/shard_format.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "common/checksum.h"
+#include "common/error.h"
+
+namespace winnow::pipeline {
+namespace {
+
+// Owns what a RecordView looks at.
+struct Sample {
+  SampleId id = 0;
+  Split split = Split::kNone;
+  Coding coding = Coding::kRaw;
+  int height_px = 1;
+  int width_px = 1;
+  int channels = 1;
+  std::vector<std::int32_t> labels;
+  std::string group;
+  Bytes payload;
+
+  RecordView view() const {
+    return {id, split, coding, height_px, width_px, channels, labels, group, payload};
+  }
+};
+
+std::vector<Sample> make_samples(std::mt19937_64& random, std::size_t count) {
+  const auto below = [&random](std::uint64_t n) { return random() % n; };
+  std::vector<Sample> samples(count);
+  SampleId id = below(5);
+  for (Sample& s : samples) {
+    s.id = id;
+    id += 1 + below(4) * below(1000000);
+    s.split = static_cast<Split>(below(kSplitCount));
+    s.coding = static_cast<Coding>(below(2));
+    s.height_px = static_cast<int>(1 + below(9));
+    s.width_px = static_cast<int>(1 + below(9));
+    s.channels = below(2) == 0 ? 1 : 3;
+    s.labels.resize(below(4));
+    for (auto& label : s.labels) label = static_cast<std::int32_t>(random());
+    s.group.resize(below(7));
+    for (char& c : s.group) c = static_cast<char>(random());
+    s.payload.resize(s.coding == Coding::kRaw
+                         ? static_cast<std::size_t>(s.height_px * s.width_px * s.channels)
+                         : below(300));
+    for (std::byte& b : s.payload) b = static_cast<std::byte>(random());
+  }
+  return samples;
+}
+
+Bytes pack(const std::vector<Sample>& samples) {
+  std::vector<RecordView> views;
+  for (const Sample& s : samples) views.push_back(s.view());
+  return pack_records(views);
+}
+
+bool same(const RecordView& got, const Sample& want) {
+  return got.id == want.id && got.split == want.split && got.coding == want.coding &&
+         got.height_px == want.height_px && got.width_px == want.width_px &&
+         got.channels == want.channels && got.group == want.group &&
+         std::vector<std::int32_t>(got.labels.begin(), got.labels.end()) == want.labels &&
+         Bytes(got.payload.begin(), got.payload.end()) == want.payload;
+}
+
+TEST(ShardFormat, RoundTrip) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const auto samples = make_samples(random, 1 + random() % 70);
+    const Bytes bytes = pack(samples);
+    EXPECT_EQ(bytes.size() % 8, 0u);
+    EXPECT_EQ(bytes, pack(samples));
+    const auto records = unpack_records(bytes, "pack");
+    ASSERT_EQ(records.size(), samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      EXPECT_TRUE(same(records[i], samples[i]));
+      const FoundRecord found = find_record(bytes, samples[i].id, "pack");
+      ASSERT_TRUE(found.found);
+      EXPECT_TRUE(same(found.record, samples[i]));
+      const SampleId other = samples[i].id + 1;
+      const bool there = i + 1 < samples.size() && samples[i + 1].id == other;
+      EXPECT_EQ(find_record(bytes, other, "pack").found, there);
+    }
+  }
+}
+
+// The bytes docs/formats/shard.md describes, put together by hand.
+TEST(ShardFormat, BytesAreTheDocumentedOnes) {
+  const Sample s{.id = 0x0102030405060708,
+                 .split = Split::kTest,
+                 .coding = Coding::kEncoded,
+                 .height_px = 2,
+                 .width_px = 3,
+                 .channels = 3,
+                 .labels = {7, -1},
+                 .group = "abc",
+                 .payload = {std::byte{0xEE}, std::byte{0xFF}}};
+  const std::vector<unsigned> want{
+      1,    0,    0,   0, 0,    0,    0,    0,     // count
+      16,   0,    0,   0, 0,    0,    0,    0,     // offset
+      0,    0,    0,   0, 0,    0,    0,    0,     // checksum, below
+      1,    0,    1,   3, 2,    0,    3,    0,     // version, coding, split, labels, group
+      8,    7,    6,   5, 4,    3,    2,    1,     // id
+      2,    0,    0,   0, 3,    0,    0,    0,     // height, width
+      3,    0,    0,   0, 2,    0,    0,    0,     // channels, zero, payload bytes
+      7,    0,    0,   0, 0xFF, 0xFF, 0xFF, 0xFF,  // labels
+      'a',  'b',  'c', 0, 0,    0,    0,    0,     // group, to a multiple of 8
+      0xEE, 0xFF, 0,   0, 0,    0,    0,    0};    // payload, to a multiple of 8
+  Bytes expected;
+  for (const unsigned b : want) expected.push_back(static_cast<std::byte>(b));
+  const std::uint64_t checksum = xxh3_64(BytesView(expected).subspan(24, 80 - 24 - 6));
+  std::memcpy(expected.data() + 16, &checksum, 8);
+  EXPECT_EQ(pack({s}), expected);
+}
+
+TEST(ShardFormat, EveryFlippedBitIsNoticed) {
+  std::mt19937_64 random(2);
+  const auto samples = make_samples(random, 4);
+  const Bytes good = pack(samples);
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes bad = good;
+      bad[at] ^= static_cast<std::byte>(1 << bit);
+      EXPECT_THROW(unpack_records(bad, "pack"), FormatError) << "byte " << at << " bit " << bit;
+      for (const Sample& s : samples) {  // found: then it is right
+        try {
+          const FoundRecord found = find_record(bad, s.id, "pack");
+          EXPECT_TRUE(!found.found || same(found.record, s)) << "byte " << at << " bit " << bit;
+        } catch (const FormatError&) {
+        }
+      }
+    }
+  }
+}
+
+TEST(ShardFormat, EveryCutIsNoticed) {
+  std::mt19937_64 random(3);
+  const auto samples = make_samples(random, 4);
+  const Bytes good = pack(samples);
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    const Bytes bad(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_THROW(unpack_records(bad, "pack"), FormatError) << size;
+    for (const Sample& s : samples) {
+      try {
+        const FoundRecord found = find_record(bad, s.id, "pack");
+        EXPECT_TRUE(!found.found || same(found.record, s)) << size;
+      } catch (const FormatError&) {
+      }
+    }
+  }
+}
+
+// Damage with a checksum that fits, as somebody hostile would write it.
+TEST(ShardFormat, FieldsAreCheckedEvenWithARightChecksum) {
+  Sample s;
+  s.payload = {std::byte{9}};
+  const Bytes good = pack({s});
+  const auto forge = [&good](std::size_t at, std::uint8_t value) {
+    Bytes bad = good;
+    bad[16 + at] = static_cast<std::byte>(value);
+    const std::uint64_t checksum = xxh3_64(BytesView(bad).subspan(24, 33));
+    std::memcpy(bad.data() + 16, &checksum, 8);
+    return bad;
+  };
+  EXPECT_NO_THROW(unpack_records(forge(10, 1), "pack"));               // encoded: any payload
+  EXPECT_THROW(unpack_records(forge(8, 0), "pack"), FormatError);      // version 0
+  EXPECT_THROW(unpack_records(forge(10, 2), "pack"), FormatError);     // coding
+  EXPECT_THROW(unpack_records(forge(11, 4), "pack"), FormatError);     // split
+  EXPECT_THROW(unpack_records(forge(24, 0), "pack"), FormatError);     // no height
+  EXPECT_THROW(unpack_records(forge(24, 2), "pack"), FormatError);     // pixels do not fit
+  EXPECT_THROW(unpack_records(forge(31, 0x80), "pack"), FormatError);  // negative width
+  EXPECT_THROW(unpack_records(forge(32, 2), "pack"), FormatError);     // two channels
+  EXPECT_THROW(unpack_records(forge(34, 1), "pack"), FormatError);     // zero field
+  try {
+    unpack_records(forge(8, 2), "pack");
+    ADD_FAILURE() << "a newer version was read";
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("newer winnow (record version 2"), std::string::npos);
+  }
+}
+
+TEST(ShardFormat, RefusesWhatDoesNotFit) {
+  Sample s;
+  s.payload = {std::byte{9}};
+  EXPECT_THROW(pack_records({}), Error);
+  EXPECT_THROW(pack({s, s}), Error);  // the same id twice
+  Sample many_labels = s;
+  many_labels.labels.resize(65536);
+  EXPECT_THROW(pack({many_labels}), Error);
+  Sample long_group = s;
+  long_group.group.resize(65536);
+  EXPECT_THROW(pack({long_group}), Error);
+  Sample short_pixels = s;
+  short_pixels.height_px = 2;
+  EXPECT_THROW(pack({short_pixels}), Error);
+  Sample no_shape = s;
+  no_shape.channels = 2;
+  EXPECT_THROW(pack({no_shape}), Error);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
