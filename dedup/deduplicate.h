@@ -7,56 +7,63 @@
 
 #include "dedup/fingerprints.h"
 #include "dedup/index/index.h"
+#include "dedup/leak/leak.h"
+#include "dedup/policy/policy.h"
 #include "dedup/selection.h"
 
 namespace winnow::dedup {
 
-enum class KeepPolicy { kFirst, kLargest, kSharpest };
 enum class Scope {
   kAll,     // duplicates within and across splits are one group
-  kWithin,  // only inside each split; leaks between splits are still reported
+  kWithin,  // only inside each split; leaks between splits are still counted
 };
 
 struct Options {
   std::string hash = "phash";  // a row of hashes.h, or "exact" for equal files and pixels only
-  int threshold = 4;           // bits; exact duplicates are found at any threshold
+  int threshold = 4;           // bits; exact duplicates are found at any. Not used by "exact"
   KeepPolicy keep = KeepPolicy::kFirst;
   Scope scope = Scope::kAll;
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.
+// Links chain, so two members may be further apart than the threshold.
 struct Group {
   std::vector<std::uint32_t> rows;
-  std::uint32_t kept_row = 0;
-  bool label_conflict = false;  // members carry different labels
-  bool leak = false;            // members lie in two or more of train, val, test
-};
-
-struct LeakCount {
-  Split a;
-  Split b;
-  std::uint64_t groups = 0;       // groups with members in both
-  std::uint64_t samples_in_b = 0; // members in b of those groups
+  std::uint32_t kept_row = 0;   // the member that stands for the group; see choose_kept
+  bool label_conflict = false;  // members carry different labels; see labels_differ
+  bool leak = false;            // members lie in two or more of train, val, test (never in kWithin)
 };
 
 struct Result {
-  Selection selection;         // name and cache_digest empty: the caller's to fill in
-  std::vector<Group> groups;   // ordered by first row
-  std::vector<LeakCount> leaks;  // pairs with at least one group; (train, test) before (val, test)
+  Selection selection;           // name and cache_digest empty: the caller's to fill in
+  std::vector<Group> groups;     // ordered by first row
+  std::vector<LeakCount> leaks;  // over links within and across splits, whatever the scope
   std::uint64_t removed = 0;
   std::uint64_t kept = 0;
-  std::uint64_t conflicts = 0;      // groups whose labels differ
-  std::uint64_t low_quality = 0;    // rows set apart from perceptual matching (quality 0)
+  std::uint64_t conflicts = 0;    // groups whose labels differ
+  std::uint64_t low_quality = 0;  // rows of quality 0: only equal files and pixels link them
 };
 
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on
-// threads. Across splits the member of the later-used split is kept (test over val over train), so
-// that removing duplicates never removes evaluation samples in favour of training ones; inside a
-// split the policy chooses, the lowest id breaking ties. Throws UsageError for an unknown hash or
-// one the table lacks, or a threshold outside 0..bits.
+// threads. Linked are rows of equal file hash, of equal pixel hash, and, both having quality above
+// 0, of codes within the threshold; a group is a connected component of links.
+//
+// Samples in val and test are never removed, so that the benchmark people compare on stays what it
+// was. In a group that has some, every other member (train or none) is removed as kLeak, in favour
+// of the group's kept row, a test sample before a val one. In a group of train and none alone the
+// kept row stays, a train sample before one of no split, and the rest are removed as kDuplicate.
+// Between equals of one split the policy chooses, the lowest id breaking ties. Under kWithin a
+// group lies in one split; hence nothing is removed as kLeak, and in val and test nothing is
+// removed.
+//
+// Throws UsageError for an unknown hash or one the table lacks, or a threshold outside 0..bits;
+// FormatError for a table that check_table refuses.
 Result deduplicate(const Fingerprints& table, const Options& options);
 
-KeepPolicy parse_keep_policy(std::string_view name);  // first, largest, sharpest; UsageError
-Scope parse_scope(std::string_view name);             // all, within; UsageError
+// The threshold in force: 0 for the hash "exact".
+int effective_threshold(const Options& options) noexcept;
+
+Scope parse_scope(std::string_view name);  // all, within; UsageError
+std::string_view scope_name(Scope scope) noexcept;
 
 }  // namespace winnow::dedup

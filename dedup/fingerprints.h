@@ -52,10 +52,10 @@ struct Fingerprints {
   std::vector<std::uint32_t> widths_px;
   std::vector<std::uint32_t> heights_px;
   std::vector<std::uint64_t> file_bytes;  // of the encoded input
-  std::vector<Hash128> file_hashes;       // XXH3-128 of the encoded input (of the pixels if it had none)
-  std::vector<Hash128> pixel_hashes;      // XXH3-128 of height, width, channels (u32 each) and pixels
-  std::vector<float> sharpness;           // see features.h
-  std::vector<float> quality;             // 0..100; 0: too little in the picture to match on
+  std::vector<Hash128> file_hashes;  // XXH3-128 of the encoded input (of the pixels if it had none)
+  std::vector<Hash128> pixel_hashes;  // XXH3-128 of height, width, channels (u32 each) and pixels
+  std::vector<float> sharpness;       // see features.h
+  std::vector<float> quality;         // 0..100; 0: too little in the picture to match on
   std::vector<CodeColumn> codes;
 
   std::size_t size() const noexcept { return ids.size(); }
@@ -63,15 +63,22 @@ struct Fingerprints {
   const CodeColumn* find_codes(std::string_view hash) const noexcept;
 };
 
+// Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
+// ascending, offsets in order, sharpness and quality numbers, every hash once with whole words,
+// fewer than 2^32 rows.
+void check_table(const Fingerprints& table, const std::string& where);
+
 // The file form (docs/formats/fingerprints.md): magic, version, column directory, columns, XXH3-64.
-// Equal tables give equal bytes.
+// Equal tables give equal bytes. Throws as check_table does.
 Bytes serialize(const Fingerprints& table);
 
 // Throws FormatError naming `where` for anything that serialize cannot have written: checksum,
 // sizes, ids that do not ascend, a newer version (which it names).
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
 
-// Appends the rows of `more`, whose ids must all be larger and whose hashes the same.
+// Appends the rows of `more`, whose ids must all be larger and whose hashes (name, version, bits,
+// order) the same; else throws UsageError and leaves `table` as it was. A table without rows takes
+// the hashes of `more`.
 void append(Fingerprints& table, const Fingerprints& more);
 
 }  // namespace winnow::dedup

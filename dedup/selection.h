@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bytes.h"
@@ -16,24 +17,31 @@ enum class Rule : std::uint8_t {
   kDuplicate = 1,  // another member of its group is kept
   kLeak = 2,       // removed because its group reaches into an evaluation split
 };
+std::string_view rule_name(Rule rule) noexcept;  // "kept", "duplicate", "leak"
 
 // A decision about every row of a fingerprint table, in its order. Deletes nothing; training obeys.
 struct Selection {
   std::string name;
   SelectionMode mode = SelectionMode::kKeep;
-  std::string settings;       // JSON of what decided: hash, threshold, policy, scope
-  std::string cache_digest;   // of the manifest it was made for; another cache is refused
+  std::string settings;      // JSON of what decided: hash, threshold, policy, scope
+  std::string cache_digest;  // of the manifest it was made for; another cache is refused
   std::vector<SampleId> ids;
-  std::vector<float> weights;         // 0: removed
-  std::vector<std::uint32_t> groups;  // number of the duplicate group, from 0 in id order
-  std::vector<SampleId> kept;         // the sample kept instead; itself where kept
+  std::vector<float> weights;            // 0: removed
+  std::vector<std::uint32_t> groups;     // number of the duplicate group, from 0 in id order
+  std::vector<SampleId> kept;            // the sample kept instead; itself where kept
   std::vector<std::uint16_t> distances;  // bits between it and the one kept; 0 for exact
   std::vector<Rule> rules;
 
   std::size_t size() const noexcept { return ids.size(); }
 };
 
-// The file form (docs/formats/selection.md). Equal selections give equal bytes.
+// Throws FormatError naming `where` unless the columns make a selection: one entry a row each, ids
+// ascending, weights finite and not negative, groups numbered as said above, kept ones among the
+// ids.
+void check_selection(const Selection& selection, const std::string& where);
+
+// The file form (docs/formats/selection.md). Equal selections give equal bytes. Throws as
+// check_selection does.
 Bytes serialize(const Selection& selection);
 // Throws FormatError naming `where`.
 Selection parse_selection(BytesView bytes, const std::string& where);

@@ -19,10 +19,11 @@ struct Edge {
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept;
 
-// All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of one
-// code are linked to the first of them (distance 0), and between two codes only their first rows are
-// linked; so components are exact while a heap of equal images costs a line, not a square. Sorted.
-// A scan over distinct codes in blocks, parallel by TBB; the result depends on nothing but the input.
+// All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
+// one code are linked to the first of them (distance 0), and between two codes only their first
+// rows are linked; so components are exact while a heap of equal images costs a line, not a square.
+// Sorted. A scan over distinct codes in blocks, parallel by TBB; the result depends on nothing but
+// the input.
 std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                                int radius);
 

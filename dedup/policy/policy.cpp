@@ -1,0 +1,114 @@
+#include "dedup/policy/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+
+namespace winnow::dedup {
+namespace {
+
+struct NamedPolicy {
+  std::string_view name;
+  KeepPolicy policy;
+  double (*merit)(const Fingerprints& table, std::uint32_t row);  // the greatest is kept
+};
+
+// Products of two 32-bit sides stay exact up to 2^53 pixels.
+constexpr std::array<NamedPolicy, 3> kPolicies{{
+    {"first", KeepPolicy::kFirst, [](const Fingerprints&, std::uint32_t) { return 0.0; }},
+    {"largest", KeepPolicy::kLargest,
+     [](const Fingerprints& table, std::uint32_t row) {
+       return static_cast<double>(table.widths_px[row]) *
+              static_cast<double>(table.heights_px[row]);
+     }},
+    {"sharpest", KeepPolicy::kSharpest,
+     [](const Fingerprints& table, std::uint32_t row) {
+       return static_cast<double>(table.sharpness[row]);
+     }},
+}};
+
+const NamedPolicy& row_of(KeepPolicy policy) noexcept {
+  return *std::find_if(kPolicies.begin(), kPolicies.end() - 1,
+                       [&](const NamedPolicy& row) { return row.policy == policy; });
+}
+
+// When the split is used; the later, the more it is worth keeping as it is.
+int rank_of(Split split) noexcept {
+  switch (split) {
+    case Split::kNone:
+      return 0;
+    case Split::kTrain:
+      return 1;
+    case Split::kVal:
+      return 2;
+    case Split::kTest:
+      return 3;
+  }
+  return 0;
+}
+
+bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
+
+}  // namespace
+
+KeepPolicy parse_keep_policy(std::string_view name) {
+  std::string known;
+  for (const NamedPolicy& row : kPolicies) {
+    if (row.name == name) return row.policy;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("there is no keep policy '" + std::string(name) + "'; choose one of " + known);
+}
+
+std::string_view keep_policy_name(KeepPolicy policy) noexcept { return row_of(policy).name; }
+
+std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
+                          KeepPolicy policy) {
+  const auto merit = row_of(policy).merit;
+  std::uint32_t best = rows.front();
+  std::pair best_key{rank_of(table.splits[best]), merit(table, best)};
+  for (const std::uint32_t row : rows.subspan(1)) {
+    const std::pair key{rank_of(table.splits[row]), merit(table, row)};
+    if (key > best_key) {
+      best = row;
+      best_key = key;
+    }
+  }
+  return best;
+}
+
+std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
+                               std::uint32_t kept_row) {
+  const Rule rule = is_evaluation(splits[kept_row]) ? Rule::kLeak : Rule::kDuplicate;
+  std::vector<Fate> fates;
+  fates.reserve(rows.size());
+  for (const std::uint32_t row : rows) {
+    const bool stays = row == kept_row || is_evaluation(splits[row]);
+    fates.push_back(stays ? Fate{row, Rule::kKept} : Fate{kept_row, rule});
+  }
+  return fates;
+}
+
+bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows) {
+  const auto set_of = [&](std::uint32_t row) {
+    std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    return set;
+  };
+  std::vector<std::int32_t> first;
+  for (const std::uint32_t row : rows) {
+    std::vector<std::int32_t> set = set_of(row);
+    if (set.empty()) continue;
+    if (first.empty())
+      first = std::move(set);
+    else if (set != first)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,86 @@
+#include "dedup/report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::string_view kCsvHeader =
+    "id,name,split,labels,group,kept_id,kept_name,distance,rule\n";
+
+void append_field(std::string& csv, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) {
+    csv += text;
+    return;
+  }
+  csv += '"';
+  for (const char c : text) {
+    if (c == '"') csv += '"';
+    csv += c;
+  }
+  csv += '"';
+}
+
+std::string labels_text(std::span<const std::int32_t> labels) {
+  std::string text;
+  for (const std::int32_t label : labels) {
+    text += (text.empty() ? "" : " ") + std::to_string(label);
+  }
+  return text;
+}
+
+void append_line(std::string& csv, const Selection& selection, const Fingerprints& table,
+                 std::size_t row, const NameOf& name_of) {
+  csv += std::to_string(selection.ids[row]) + ',';
+  append_field(csv, name_of(selection.ids[row]));
+  csv += ',';
+  csv += split_name(table.splits[row]);
+  csv += ',' + labels_text(table.labels[row]) + ',' + std::to_string(selection.groups[row]) + ',' +
+         std::to_string(selection.kept[row]) + ',';
+  append_field(csv, name_of(selection.kept[row]));
+  csv += ',' + std::to_string(selection.distances[row]) + ',';
+  csv += rule_name(selection.rules[row]);
+  csv += '\n';
+}
+
+}  // namespace
+
+std::string csv_of_removed(const Result& result, const Fingerprints& table, const NameOf& name_of) {
+  std::string csv(kCsvHeader);
+  for (std::size_t row = 0; row < result.selection.size(); ++row) {
+    if (result.selection.rules[row] == Rule::kKept) continue;
+    append_line(csv, result.selection, table, row, name_of);
+  }
+  return csv;
+}
+
+std::string csv_of_groups(const Result& result, const Fingerprints& table, const NameOf& name_of) {
+  std::string csv(kCsvHeader);
+  for (const Group& group : result.groups) {
+    for (const std::uint32_t row : group.rows) {
+      append_line(csv, result.selection, table, row, name_of);
+    }
+  }
+  return csv;
+}
+
+std::string json_summary(const Result& result, const Options& options) {
+  nlohmann::ordered_json leaks = nlohmann::ordered_json::array();
+  for (const LeakCount& leak : result.leaks) {
+    leaks.push_back({{"a", split_name(leak.a)},
+                     {"b", split_name(leak.b)},
+                     {"groups", leak.groups},
+                     {"samples", leak.samples_in_b}});
+  }
+  const nlohmann::ordered_json summary{{"schema", "winnow.dedup/1"},
+                                       {"hash", options.hash},
+                                       {"threshold", effective_threshold(options)},
+                                       {"groups", result.groups.size()},
+                                       {"removed", result.removed},
+                                       {"kept", result.kept},
+                                       {"leaks", leaks},
+                                       {"conflicts", result.conflicts}};
+  return summary.dump();
+}
+
+}  // namespace winnow::dedup

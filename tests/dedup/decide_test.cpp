@@ -1,0 +1,179 @@
+// The three decisions that deduplicate is made of: clusters, who stays, what leaks.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "common/error.h"
+#include "dedup/cluster/cluster.h"
+#include "dedup/leak/leak.h"
+#include "dedup/policy/policy.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ConnectedComponents, AreWhatSpreadingLabelsFinds) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CounterRng rng = test_rng(seed);
+    const std::uint32_t rows = 1 + rng.below(200);
+    std::vector<Edge> edges;
+    for (std::uint32_t i = rng.below(rows + 1); i > 0; --i) {
+      const std::uint32_t a = rng.below(rows);
+      const std::uint32_t b = rng.below(rows);
+      if (a != b) edges.push_back({std::min(a, b), std::max(a, b), 1});
+    }
+    // Oracle: the smallest row reachable, by passing it along edges until nothing changes.
+    std::vector<std::uint32_t> smallest(rows);
+    std::iota(smallest.begin(), smallest.end(), std::uint32_t{0});
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Edge& edge : edges) {
+        const std::uint32_t low = std::min(smallest[edge.a], smallest[edge.b]);
+        changed = changed || smallest[edge.a] != low || smallest[edge.b] != low;
+        smallest[edge.a] = smallest[edge.b] = low;
+      }
+    }
+    const Components got = connected_components(rows, edges);
+    ASSERT_EQ(got.of_row.size(), rows);
+    std::uint32_t next = 0;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      if (smallest[row] == row) {
+        ASSERT_EQ(got.of_row[row], next++) << "numbers follow first rows";
+      } else {
+        ASSERT_EQ(got.of_row[row], got.of_row[smallest[row]]);
+      }
+    }
+    EXPECT_EQ(got.count, next);
+
+    std::shuffle(edges.begin(), edges.end(), std::minstd_rand(static_cast<unsigned>(seed)));
+    EXPECT_EQ(connected_components(rows, edges).of_row, got.of_row);
+
+    std::size_t grouped = 0;
+    for (const auto& group : members_of_groups(got)) {
+      ASSERT_GE(group.size(), 2U);
+      EXPECT_TRUE(std::is_sorted(group.begin(), group.end()));
+      for (const std::uint32_t row : group) EXPECT_EQ(smallest[row], group.front());
+      grouped += group.size();
+    }
+    std::size_t linked = 0;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      linked += std::count(smallest.begin(), smallest.end(), smallest[row]) >= 2 ? 1 : 0;
+    }
+    EXPECT_EQ(grouped, linked);
+  }
+}
+
+TEST(ConnectedComponents, OfNothingAreNone) {
+  const Components none = connected_components(0, {});
+  EXPECT_EQ(none.count, 0U);
+  EXPECT_TRUE(members_of_groups(none).empty());
+}
+
+TEST(ConnectedComponents, SurviveAChainOfAMillion) {
+  std::vector<Edge> chain;
+  for (std::uint32_t row = 999'999; row > 0; --row) chain.push_back({row - 1, row, 1});
+  EXPECT_EQ(connected_components(1'000'000, chain).count, 1U);
+}
+
+TEST(ChooseKept, TakesTheLatestSplitThenThePolicyThenTheLowestId) {
+  const Fingerprints table = make_table({
+      {.id = 1, .split = Split::kNone, .width_px = 900, .sharpness = 9},
+      {.id = 2, .split = Split::kTrain, .width_px = 10, .sharpness = 5},
+      {.id = 3, .split = Split::kTrain, .width_px = 20, .sharpness = 3},
+      {.id = 4, .split = Split::kTrain, .width_px = 20, .sharpness = 5},
+      {.id = 5, .split = Split::kVal, .width_px = 1, .sharpness = 0},
+      {.id = 6, .split = Split::kTest, .width_px = 1, .sharpness = 0},
+  });
+  const auto kept = [&](std::vector<std::uint32_t> rows, KeepPolicy policy) {
+    return choose_kept(table, rows, policy);
+  };
+  for (const KeepPolicy policy :
+       {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest}) {
+    EXPECT_EQ(kept({0, 1, 2, 3, 4, 5}, policy), 5U);
+    EXPECT_EQ(kept({0, 1, 2, 3, 4}, policy), 4U);
+    EXPECT_EQ(kept({0, 3}, policy), 3U);
+    EXPECT_EQ(kept({0}, policy), 0U);
+  }
+  EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kFirst), 1U);
+  EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kLargest), 2U);
+  EXPECT_EQ(kept({0, 2, 3}, KeepPolicy::kSharpest), 3U);
+  EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kSharpest), 1U);
+}
+
+TEST(ChooseKept, ComparesSidesBeyond32Bits) {
+  Fingerprints table = make_table({{.id = 1, .width_px = 65537}, {.id = 2, .width_px = 65536}});
+  table.heights_px = {65536, 65537};  // equal areas above 2^32: the lower id
+  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, KeepPolicy::kLargest), 0U);
+  table.heights_px = {65536, 65538};
+  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, KeepPolicy::kLargest), 1U);
+}
+
+TEST(DecideGroup, NeverRemovesEvaluationSamples) {
+  const std::vector<Split> splits{Split::kTrain, Split::kVal, Split::kTest, Split::kNone,
+                                  Split::kTest};
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
+  EXPECT_THAT(decide_group(splits, rows, 2),
+              ElementsAre(Fate{2, Rule::kLeak}, Fate{1, Rule::kKept}, Fate{2, Rule::kKept},
+                          Fate{2, Rule::kLeak}, Fate{4, Rule::kKept}));
+}
+
+TEST(DecideGroup, KeepsOneTrainingSample) {
+  const std::vector<Split> splits{Split::kNone, Split::kTrain, Split::kTrain};
+  const std::vector<std::uint32_t> rows{0, 1, 2};
+  EXPECT_THAT(
+      decide_group(splits, rows, 1),
+      ElementsAre(Fate{1, Rule::kDuplicate}, Fate{1, Rule::kKept}, Fate{1, Rule::kDuplicate}));
+}
+
+TEST(LabelsDiffer, ComparesSetsAndLetsTheUnlabelledBe) {
+  Ragged<std::int32_t> labels;
+  for (const std::vector<std::int32_t>& row :
+       std::vector<std::vector<std::int32_t>>{{1, 2}, {2, 1, 1}, {}, {1}, {1}}) {
+    labels.push_back(row);
+  }
+  const auto differ = [&](std::vector<std::uint32_t> rows) { return labels_differ(labels, rows); };
+  EXPECT_FALSE(differ({0, 1}));
+  EXPECT_FALSE(differ({0, 2}));
+  EXPECT_FALSE(differ({2, 3, 4}));
+  EXPECT_TRUE(differ({0, 3}));
+  EXPECT_TRUE(differ({2, 1, 4}));
+}
+
+TEST(CountLeaks, CountsGroupsAndSamplesPairByPair) {
+  // Component 0: two train, one val, three test. 1: train alone. 2: none and test. 3: val and test.
+  const Components components{{0, 0, 0, 0, 0, 0, 1, 2, 2, 3, 3}, 4};
+  const std::vector<Split> splits{Split::kTrain, Split::kTrain, Split::kVal,   Split::kTest,
+                                  Split::kTest,  Split::kTest,  Split::kTrain, Split::kNone,
+                                  Split::kTest,  Split::kVal,   Split::kTest};
+  EXPECT_THAT(count_leaks(components, splits),
+              ElementsAre(LeakCount{Split::kTrain, Split::kVal, 1, 1},
+                          LeakCount{Split::kTrain, Split::kTest, 1, 3},
+                          LeakCount{Split::kVal, Split::kTest, 2, 4}));
+  EXPECT_TRUE(is_leak(splits, std::vector<std::uint32_t>{9, 10}));
+  EXPECT_FALSE(is_leak(splits, std::vector<std::uint32_t>{7, 8}));
+  EXPECT_FALSE(is_leak(splits, std::vector<std::uint32_t>{0, 1, 6}));
+}
+
+TEST(CountLeaks, FindsNoneWithoutSplits) {
+  const Components components{{0, 0, 0}, 1};
+  EXPECT_TRUE(count_leaks(components, std::vector<Split>(3, Split::kNone)).empty());
+  EXPECT_TRUE(count_leaks(components, std::vector<Split>(3, Split::kTest)).empty());
+}
+
+TEST(KeepPolicies, AreReadByName) {
+  for (const KeepPolicy policy :
+       {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest}) {
+    EXPECT_EQ(parse_keep_policy(keep_policy_name(policy)), policy);
+  }
+  EXPECT_THROW(parse_keep_policy("First"), UsageError);
+  EXPECT_THROW(parse_keep_policy(""), UsageError);
+}
+
+}  // namespace
+}  // namespace winnow::dedup

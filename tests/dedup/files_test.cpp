@@ -1,0 +1,357 @@
+// Fingerprint tables and selections on disk.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "dedup/fingerprints.h"
+#include "dedup/selection.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+using testing::HasSubstr;
+
+// Odd counts everywhere, so that every column needs padding; rows with none, one and many labels.
+Fingerprints small_table(std::size_t rows = 3) {
+  CounterRng rng = test_rng(1);
+  std::vector<TestImage> images;
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<std::int32_t> labels(i % 3, static_cast<std::int32_t>(i) - 1);
+    images.push_back({.id = make_sample_id(1, 5 * i + 1),
+                      .split = static_cast<Split>(i % 4),
+                      .labels = labels,
+                      .code = rng.next_u64(),
+                      .file = i,
+                      .pixels = 100 + i});
+  }
+  Fingerprints table = make_table(images);
+  table.groups = {};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::string key = i % 2 == 0 ? "case " + std::to_string(i) : "";
+    table.groups.push_back(std::span<const char>(key));
+  }
+  CodeColumn wide{"dhash-128", 7, 128, {}};
+  for (std::size_t i = 0; i < 2 * rows; ++i) wide.words.push_back(rng.next_u64());
+  table.codes.push_back(wide);
+  return table;
+}
+
+Selection small_selection() {
+  Selection selection;
+  selection.name = "strict";
+  selection.mode = SelectionMode::kWeight;
+  selection.settings = R"({"hash":"phash"})";
+  selection.cache_digest = "0123456789abcdef";
+  selection.ids = {1, 4, 9};
+  selection.weights = {1, 0, 0.5F};
+  selection.groups = {0, 0, 1};
+  selection.kept = {1, 1, 9};
+  selection.distances = {0, 3, 0};
+  selection.rules = {Rule::kKept, Rule::kDuplicate, Rule::kKept};
+  return selection;
+}
+
+// Puts the right checksum behind bytes that were tampered with.
+void seal(Bytes& bytes) {
+  if (bytes.size() < 8) return;
+  const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8));
+  std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+}
+
+template <class T>
+struct Form {
+  const char* what;
+  T (*make)();
+  T (*parse)(BytesView bytes, const std::string& where);
+};
+
+template <class T>
+void check_form(const Form<T>& form) {
+  SCOPED_TRACE(form.what);
+  const Bytes bytes = serialize(form.make());
+  ASSERT_EQ(serialize(form.parse(bytes, "file")), bytes);
+  EXPECT_EQ(bytes.size() % 8, 0U);
+
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+    Bytes part(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(cut));
+    EXPECT_THROW(form.parse(part, "file"), FormatError) << "cut to " << cut;
+    seal(part);
+    EXPECT_THROW(form.parse(part, "file"), FormatError) << "cut to " << cut << " and sealed";
+  }
+  Bytes longer = bytes;
+  longer.resize(bytes.size() + 8);
+  EXPECT_THROW(form.parse(longer, "file"), FormatError);
+  seal(longer);
+  EXPECT_THROW(form.parse(longer, "file"), FormatError);
+
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+      Bytes bad = bytes;
+      bad[at] ^= static_cast<std::byte>(flip);
+      EXPECT_THROW(form.parse(bad, "file"), FormatError) << "byte " << at;
+      // Behind a right checksum a byte may be a value like any other. Then the file must be just
+      // what serialize writes for that value.
+      if (at >= bytes.size() - 8) continue;
+      seal(bad);
+      try {
+        EXPECT_EQ(serialize(form.parse(bad, "file")), bad) << "byte " << at;
+      } catch (const FormatError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("file"));
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(refused, bytes.size()) << "header, directory and padding alone are more than a third";
+
+  Bytes newer = bytes;
+  newer[8] = std::byte{2};
+  try {
+    form.parse(newer, "some/file");
+    FAIL() << "read a newer version";
+  } catch (const FormatError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("some/file"));
+    EXPECT_THAT(error.what(), HasSubstr("version 2 and this build reads version 1"));
+  }
+}
+
+TEST(FingerprintFile, IsReadBackOrRefused) {
+  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints});
+  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints});
+}
+
+TEST(SelectionFile, IsReadBackOrRefused) {
+  check_form<Selection>({"selection", small_selection, parse_selection});
+  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection});
+}
+
+TEST(FingerprintFile, HoldsEveryColumn) {
+  const Fingerprints table = small_table(50);
+  const Fingerprints back = parse_fingerprints(serialize(table), "file");
+  EXPECT_EQ(back.ids, table.ids);
+  EXPECT_EQ(back.splits, table.splits);
+  EXPECT_EQ(back.labels.offsets, table.labels.offsets);
+  EXPECT_EQ(back.labels.values, table.labels.values);
+  EXPECT_EQ(back.groups.offsets, table.groups.offsets);
+  EXPECT_EQ(back.groups.values, table.groups.values);
+  EXPECT_EQ(back.widths_px, table.widths_px);
+  EXPECT_EQ(back.heights_px, table.heights_px);
+  EXPECT_EQ(back.file_bytes, table.file_bytes);
+  EXPECT_EQ(back.file_hashes, table.file_hashes);
+  EXPECT_EQ(back.pixel_hashes, table.pixel_hashes);
+  EXPECT_EQ(back.sharpness, table.sharpness);
+  EXPECT_EQ(back.quality, table.quality);
+  ASSERT_EQ(back.codes.size(), 2U);
+  const CodeColumn* wide = back.find_codes("dhash-128");
+  ASSERT_NE(wide, nullptr);
+  EXPECT_EQ(wide->version, 7U);
+  EXPECT_EQ(wide->bits, 128);
+  EXPECT_EQ(wide->words, table.codes[1].words);
+  EXPECT_EQ(back.find_codes("whash"), nullptr);
+}
+
+TEST(SelectionFile, HoldsEveryColumn) {
+  const Selection selection = small_selection();
+  const Selection back = parse_selection(serialize(selection), "file");
+  EXPECT_EQ(back.name, selection.name);
+  EXPECT_EQ(back.mode, selection.mode);
+  EXPECT_EQ(back.settings, selection.settings);
+  EXPECT_EQ(back.cache_digest, selection.cache_digest);
+  EXPECT_EQ(back.ids, selection.ids);
+  EXPECT_EQ(back.weights, selection.weights);
+  EXPECT_EQ(back.groups, selection.groups);
+  EXPECT_EQ(back.kept, selection.kept);
+  EXPECT_EQ(back.distances, selection.distances);
+  EXPECT_EQ(back.rules, selection.rules);
+}
+
+// The first bytes of both files, as the format documents have them: fixed for good.
+TEST(FingerprintFile, BeginsAsItsDocumentSays) {
+  const Bytes bytes = serialize(small_table());
+  ByteReader in(bytes, "file");
+  EXPECT_EQ(in.get_text(8), "WNWFPRNT");
+  EXPECT_EQ(in.get<std::uint32_t>(), 1U);
+  const auto columns = in.get<std::uint32_t>();
+  EXPECT_EQ(columns, 15U);
+  EXPECT_EQ(in.get<std::uint64_t>(), 3U);
+  EXPECT_STREQ(in.get_text(40).c_str(), "ids");
+  EXPECT_EQ(in.get<std::uint32_t>(), 8U);
+  EXPECT_EQ(in.get<std::uint32_t>(), 0U);
+  EXPECT_EQ(in.get<std::uint64_t>(), 3U);
+  const auto offset = in.get<std::uint64_t>();
+  EXPECT_EQ(offset, 24U + 64U * columns);
+  ByteReader ids(BytesView(bytes).subspan(offset), "file");
+  EXPECT_EQ(ids.get<std::uint64_t>(), make_sample_id(1, 1));
+  in.get_bytes(64 * 12);
+  EXPECT_STREQ(in.get_text(40).c_str(), "codes:phash:1:64");
+  in.get_bytes(24);
+  EXPECT_STREQ(in.get_text(40).c_str(), "codes:dhash-128:7:128");
+}
+
+TEST(SelectionFile, BeginsAsItsDocumentSays) {
+  const Bytes bytes = serialize(small_selection());
+  ByteReader in(bytes, "file");
+  EXPECT_EQ(in.get_text(8), "WNWSELCT");
+  EXPECT_EQ(in.get<std::uint32_t>(), 1U);
+  EXPECT_EQ(in.get<std::uint32_t>(), 10U);
+  EXPECT_EQ(in.get<std::uint64_t>(), 3U);
+  EXPECT_STREQ(in.get_text(40).c_str(), "name");
+}
+
+TEST(FingerprintFile, IsNotWrittenFromColumnsThatMakeNoTable) {
+  using Break = std::function<void(Fingerprints&)>;
+  const std::vector<std::pair<const char*, Break>> breaks{
+      {"ids", [](Fingerprints& t) { t.ids[1] = t.ids[0]; }},
+      {"splits", [](Fingerprints& t) { t.splits.pop_back(); }},
+      {"split", [](Fingerprints& t) { t.splits[0] = static_cast<Split>(9); }},
+      {"labels", [](Fingerprints& t) { t.labels.offsets.back() += 1; }},
+      {"labels", [](Fingerprints& t) { t.labels.offsets.clear(); }},
+      {"groups", [](Fingerprints& t) { t.groups.offsets[1] = 1000; }},
+      {"widths_px", [](Fingerprints& t) { t.widths_px.push_back(1); }},
+      {"heights_px", [](Fingerprints& t) { t.heights_px.clear(); }},
+      {"file_bytes", [](Fingerprints& t) { t.file_bytes.push_back(1); }},
+      {"file_hashes", [](Fingerprints& t) { t.file_hashes.pop_back(); }},
+      {"pixel_hashes", [](Fingerprints& t) { t.pixel_hashes.pop_back(); }},
+      {"sharpness", [](Fingerprints& t) { t.sharpness[0] = NAN; }},
+      {"quality", [](Fingerprints& t) { t.quality.push_back(1); }},
+      {"name", [](Fingerprints& t) { t.codes[0].hash = "a:b"; }},
+      {"twice", [](Fingerprints& t) { t.codes[1] = t.codes[0]; }},
+      {"whole words", [](Fingerprints& t) { t.codes[0].bits = 63; }},
+      {"whole words", [](Fingerprints& t) { t.codes[0].bits = 0; }},
+      {"dhash-128", [](Fingerprints& t) { t.codes[1].words.resize(2); }},
+  };
+  for (const auto& [word, damage] : breaks) {
+    Fingerprints table = small_table();
+    damage(table);
+    try {
+      serialize(table);
+      FAIL() << "wrote a table with broken " << word;
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(word));
+    }
+  }
+  Fingerprints table = small_table();
+  table.codes[0].hash = std::string(60, 'x');
+  EXPECT_THROW(serialize(table), UsageError);
+}
+
+TEST(SelectionFile, IsNotWrittenFromColumnsThatMakeNoSelection) {
+  const std::vector<std::function<void(Selection&)>> breaks{
+      [](Selection& s) { s.ids[0] = 4; },
+      [](Selection& s) { s.mode = static_cast<SelectionMode>(3); },
+      [](Selection& s) { s.weights.pop_back(); },
+      [](Selection& s) { s.weights[0] = -1; },
+      [](Selection& s) { s.weights[0] = std::numeric_limits<float>::infinity(); },
+      [](Selection& s) {
+        s.groups = {1, 0, 0};
+      },
+      [](Selection& s) {
+        s.groups = {0, 2, 1};
+      },
+      [](Selection& s) { s.kept[1] = 2; },
+      [](Selection& s) { s.rules[1] = static_cast<Rule>(3); },
+      [](Selection& s) { s.distances.clear(); },
+  };
+  for (const auto& damage : breaks) {
+    Selection selection = small_selection();
+    damage(selection);
+    EXPECT_THROW(serialize(selection), FormatError);
+  }
+}
+
+TEST(FingerprintFile, RefusesCountsBeyondMemoryWithoutAskingForIt) {
+  Bytes bytes = serialize(small_table());
+  for (const std::uint64_t count :
+       {std::uint64_t{1} << 31, std::uint64_t{1} << 61, ~std::uint64_t{0}}) {
+    Bytes bad = bytes;
+    std::memcpy(bad.data() + 16, &count, 8);  // rows
+    seal(bad);
+    EXPECT_THROW(parse_fingerprints(bad, "file"), FormatError);
+    bad = bytes;
+    std::memcpy(bad.data() + 24 + 48, &count, 8);  // elements of the first column
+    seal(bad);
+    EXPECT_THROW(parse_fingerprints(bad, "file"), FormatError);
+    bad = bytes;
+    std::memcpy(bad.data() + 24 + 56, &count, 8);  // its offset
+    seal(bad);
+    EXPECT_THROW(parse_fingerprints(bad, "file"), FormatError);
+  }
+}
+
+TEST(FingerprintFile, RefusesAnUnknownColumn) {
+  // The last column's name in the directory: one letter turns "codes:" into something unheard of.
+  Bytes bytes = serialize(small_table());
+  bytes[24 + 64 * 14] = std::byte{'n'};
+  seal(bytes);
+  try {
+    parse_fingerprints(bytes, "file");
+    FAIL() << "read an unknown column";
+  } catch (const FormatError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("unknown column 'nodes:dhash-128:7:128'"));
+  }
+}
+
+Fingerprints rows_of(const Fingerprints& table, std::size_t first, std::size_t last) {
+  std::vector<TestImage> images(last - first);
+  for (std::size_t i = 0; i < images.size(); ++i) images[i].id = table.ids[first + i];
+  Fingerprints out = make_table(images);
+  out.labels = {};
+  out.groups = {};
+  out.codes = table.codes;
+  for (CodeColumn& column : out.codes) column.words.clear();
+  for (std::size_t row = first; row < last; ++row) {
+    const std::size_t i = row - first;
+    out.splits[i] = table.splits[row];
+    out.labels.push_back(table.labels[row]);
+    out.groups.push_back(table.groups[row]);
+    out.widths_px[i] = table.widths_px[row];
+    out.heights_px[i] = table.heights_px[row];
+    out.file_bytes[i] = table.file_bytes[row];
+    out.file_hashes[i] = table.file_hashes[row];
+    out.pixel_hashes[i] = table.pixel_hashes[row];
+    out.sharpness[i] = table.sharpness[row];
+    out.quality[i] = table.quality[row];
+    for (std::size_t c = 0; c < out.codes.size(); ++c) {
+      const auto code = table.codes[c].code(row);
+      out.codes[c].words.insert(out.codes[c].words.end(), code.begin(), code.end());
+    }
+  }
+  return out;
+}
+
+TEST(Append, PutsATableTogetherFromAnyParts) {
+  const Fingerprints table = small_table(20);
+  for (std::size_t a = 0; a <= 20; a += 3) {
+    for (std::size_t b = a; b <= 20; b += 4) {
+      Fingerprints sum;
+      append(sum, rows_of(table, 0, a));
+      append(sum, rows_of(table, a, b));
+      append(sum, rows_of(table, b, 20));
+      ASSERT_EQ(serialize(sum), serialize(table)) << a << " " << b;
+    }
+  }
+}
+
+TEST(Append, RefusesWhatDoesNotFitAndChangesNothing) {
+  const Fingerprints table = small_table(10);
+  Fingerprints front = rows_of(table, 0, 5);
+  const Bytes before = serialize(front);
+  EXPECT_THROW(append(front, rows_of(table, 4, 10)), UsageError);
+  Fingerprints back = rows_of(table, 5, 10);
+  back.codes[0].version = 2;
+  EXPECT_THROW(append(front, back), UsageError);
+  back = rows_of(table, 5, 10);
+  back.codes.pop_back();
+  EXPECT_THROW(append(front, back), UsageError);
+  EXPECT_EQ(serialize(front), before);
+}
+
+}  // namespace
+}  // namespace winnow::dedup

@@ -1,0 +1,204 @@
+#include "dedup/index/index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "dedup/index/scan.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+// Codes in clusters: random centres, members a few bits away, some equal.
+CodeColumn clustered_codes(std::size_t rows, int bits, std::uint64_t seed) {
+  CounterRng rng = test_rng(seed);
+  CodeColumn column{"test", 1, bits, {}};
+  const std::size_t words = column.words_per_code();
+  std::vector<std::uint64_t> centre(words);
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row == 0 || rng.below(8) == 0) {
+      for (std::uint64_t& word : centre) word = rng.next_u64();
+    }
+    for (const std::uint64_t word : centre) {
+      column.words.push_back(word ^ random_flips(rng, static_cast<int>(rng.below(6))));
+    }
+  }
+  return column;
+}
+
+std::vector<std::uint32_t> all_rows(std::size_t count) {
+  std::vector<std::uint32_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  return rows;
+}
+
+// The contract of edges_within, spelt out pair by pair.
+std::vector<Edge> slow_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                             int radius) {
+  std::map<std::vector<std::uint64_t>, std::uint32_t> first_row;
+  for (const std::uint32_t row : rows) {
+    const auto code = codes.code(row);
+    const auto [at, added] = first_row.try_emplace({code.begin(), code.end()}, row);
+    at->second = std::min(at->second, row);
+  }
+  std::vector<Edge> edges;
+  for (const std::uint32_t a : rows) {
+    for (const std::uint32_t b : rows) {
+      if (a >= b) continue;
+      const auto first = [&](std::uint32_t row) {
+        return first_row.at({codes.code(row).begin(), codes.code(row).end()});
+      };
+      int distance = 0;
+      for (std::size_t bit = 0; bit < static_cast<std::size_t>(codes.bits); ++bit) {
+        const std::uint64_t mask = std::uint64_t{1} << (bit % 64);
+        distance += (codes.code(a)[bit / 64] & mask) != (codes.code(b)[bit / 64] & mask);
+      }
+      const bool linked = distance == 0 ? first(a) == a : first(a) == a && first(b) == b;
+      if (linked && distance <= radius) {
+        edges.push_back({a, b, static_cast<std::uint32_t>(distance)});
+      }
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  return edges;
+}
+
+struct Case {
+  int bits;
+  std::size_t rows;
+};
+
+class EdgesWithin : public testing::TestWithParam<Case> {};
+
+TEST_P(EdgesWithin, AreThoseOfTheSlowLoopAtEveryRadius) {
+  const auto [bits, row_count] = GetParam();
+  const CodeColumn codes = clustered_codes(row_count, bits, row_count);
+  const auto rows = all_rows(row_count);
+  std::size_t before = 0;
+  for (int radius = 0; radius <= 12; ++radius) {
+    const auto edges = edges_within(codes, rows, radius);
+    ASSERT_EQ(edges, slow_edges(codes, rows, radius)) << "radius " << radius;
+    EXPECT_GE(edges.size(), before);
+    before = edges.size();
+  }
+  if (row_count > 100) {
+    EXPECT_GT(before, row_count / 4) << "the codes hold too few neighbours";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, EdgesWithin,
+                         testing::Values(Case{64, 0}, Case{64, 1}, Case{64, 2}, Case{64, 300},
+                                         Case{128, 300}, Case{192, 120}, Case{256, 120}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.bits) + "_bits_" +
+                                  std::to_string(info.param.rows) + "_rows";
+                         });
+
+TEST(EdgesWithin, LooksAtTheGivenRowsOnlyInWhateverOrder) {
+  const CodeColumn codes = clustered_codes(200, 64, 3);
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 1; row < 200; row += 3) rows.push_back(row);
+  const auto edges = edges_within(codes, rows, 10);
+  EXPECT_EQ(edges, slow_edges(codes, rows, 10));
+  std::reverse(rows.begin(), rows.end());
+  EXPECT_EQ(edges_within(codes, rows, 10), edges);
+}
+
+TEST(EdgesWithin, CostsALineForAHeapOfEqualCodes) {
+  CodeColumn codes{"test", 1, 64, std::vector<std::uint64_t>(5000, 42)};
+  const auto edges = edges_within(codes, all_rows(5000), 8);
+  ASSERT_EQ(edges.size(), 4999U);
+  for (std::uint32_t i = 0; i < 4999; ++i) ASSERT_EQ(edges[i], (Edge{0, i + 1, 0}));
+}
+
+TEST(EdgesWithin, FindsEveryPairAtTheLargestRadius) {
+  const CodeColumn codes{"test", 1, 64, {0, ~std::uint64_t{0}, 1}};
+  EXPECT_THAT(edges_within(codes, all_rows(3), 64),
+              testing::ElementsAre(Edge{0, 1, 64}, Edge{0, 2, 1}, Edge{1, 2, 63}));
+  EXPECT_THAT(edges_within(codes, all_rows(3), 63),
+              testing::ElementsAre(Edge{0, 2, 1}, Edge{1, 2, 63}));
+}
+
+// Several blocks, so that work is really divided; planted pairs say that none is lost at a border.
+TEST(EdgesWithin, GivesTheSameOn1And2And8Threads) {
+  constexpr std::uint32_t kRows = 9000;
+  CounterRng rng = test_rng(7);
+  CodeColumn codes{"test", 1, 64, {}};
+  for (std::uint32_t row = 0; row < kRows; ++row) codes.words.push_back(rng.next_u64());
+  std::vector<Edge> planted;
+  for (std::uint32_t a = 0; a + 4500 < kRows; a += 100) {
+    const int distance = static_cast<int>(rng.below(7));
+    codes.words[a + 4500] = codes.words[a] ^ random_flips(rng, distance);
+    planted.push_back({a, a + 4500, static_cast<std::uint32_t>(distance)});
+  }
+  const auto edges_on = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return edges_within(codes, all_rows(kRows), 6);
+  };
+  const auto one = edges_on(1);
+  EXPECT_EQ(one, planted);  // random codes of 64 bits lie further apart than 6
+  EXPECT_EQ(edges_on(2), one);
+  EXPECT_EQ(edges_on(8), one);
+}
+
+TEST(ScanKernels, AllFindWhatABitLoopFinds) {
+  CounterRng rng = test_rng(11);
+  int run = 0;
+  for (const std::size_t words : {1U, 2U, 3U, 4U, 5U}) {
+    const CodeColumn rowwise = clustered_codes(700, static_cast<int>(64 * words), words);
+    const std::size_t count = 700;
+    std::vector<std::uint64_t> planes(rowwise.words.size());
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t w = 0; w < words; ++w) planes[w * count + j] = rowwise.words[j * words + w];
+    }
+    for (const ScanKernel& kernel : scan_kernels()) {
+      if (!kernel.runs_here()) continue;
+      ++run;
+      for (int i = 0; i < 40; ++i) {
+        const std::size_t first = rng.below(count);
+        const std::size_t last = first + rng.below(static_cast<std::uint32_t>(count - first) + 1);
+        const auto query = rowwise.code(rng.below(count));
+        const std::uint32_t radius = rng.below(40);
+        std::vector<std::uint32_t> want;
+        for (std::size_t j = first; j < last; ++j) {
+          if (hamming(rowwise.code(j), query) <= static_cast<int>(radius)) {
+            want.push_back(static_cast<std::uint32_t>(j));
+          }
+        }
+        std::vector<std::uint32_t> got(last - first);
+        got.resize(kernel.scan({planes.data(), count, words}, first, last, query.data(), radius,
+                               got.data()));
+        ASSERT_EQ(got, want) << kernel.name << ", " << words << " words";
+      }
+    }
+  }
+  EXPECT_GE(run, 5);  // the portable one at least, at every size
+  EXPECT_TRUE(best_scan_kernel().runs_here());
+}
+
+TEST(EqualEdges, LinkEachRowToTheFirstOfItsHash) {
+  CounterRng rng = test_rng(5);
+  std::vector<Hash128> hashes;
+  for (int i = 0; i < 500; ++i) hashes.push_back(hash_of_number(rng.below(100)));
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < 500; row += 1 + rng.below(2)) rows.push_back(row);
+  std::vector<Edge> want;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (hashes[rows[i]] != hashes[rows[j]]) continue;
+      want.push_back({rows[j], rows[i], 0});
+      break;  // the first only
+    }
+  }
+  std::sort(want.begin(), want.end());
+  EXPECT_EQ(equal_edges(hashes, rows), want);
+  EXPECT_GT(want.size(), 100U);
+}
+
+}  // namespace
+}  // namespace winnow::dedup
