@@ -38,11 +38,15 @@ endfunction()
 
 # winnow_test(<name> SOURCES ... [DEPS ...] [LABELS ...] [RANKS p ...] [TIMEOUT s])
 # A GoogleTest program, one CTest entry for the whole of it (one for each p under mpirun with RANKS).
+# Programs with RANKS have the main of winnow::mpi_test_main and exist only in builds with MPI.
 # LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge.
 function(winnow_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "winnow_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(arg_RANKS AND NOT WINNOW_MPI)
+    return()
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)

@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/mpi/mpi_test.h"
+
+// The expected sums come from MPI_Iallreduce, which is what Communicator::all_reduce of doubles
+// calls.
+
+namespace winnow::comm {
+namespace {
+
+// The other ranks' values can be told without asking them: rank and element decide.
+std::vector<float> normals(std::size_t count, int rank, std::uint32_t seed) {
+  std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(rank));
+  std::normal_distribution<float> normal;
+  std::vector<float> out(count);
+  std::ranges::generate(out, [&] { return normal(random); });
+  return out;
+}
+
+std::vector<float> integers(std::size_t count, int rank, std::uint32_t seed) {
+  std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(rank));
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  std::vector<float> out(count);
+  std::ranges::generate(out, [&] { return static_cast<float>(number(random)); });
+  return out;
+}
+
+std::vector<double> mpi_sum(const std::vector<float>& values) {
+  std::vector<double> out(values.begin(), values.end());
+  mpi_world().all_reduce(out);
+  return out;
+}
+
+// True on every rank when all ranks have the bits of rank 0.
+bool same_on_all_ranks(const std::vector<float>& values) {
+  std::vector<float> of_root = values;
+  mpi_world().broadcast(std::as_writable_bytes(std::span(of_root)), 0);
+  std::vector<double> different{values.empty() || std::memcmp(values.data(), of_root.data(),
+                                                              values.size() * sizeof(float)) == 0
+                                    ? 0.0
+                                    : 1.0};
+  mpi_world().all_reduce(different);
+  return different[0] == 0;
+}
+
+struct Case {
+  std::string_view schedule;
+  ScheduleOptions options;
+};
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.schedule << " colors " << c.options.colors << " segments of "
+       << c.options.segment_elements;
+}
+
+class AllReduce : public testing::TestWithParam<Case> {
+ protected:
+  Pending start(std::vector<float>& buffer) {
+    return mpi_world().start_all_reduce(buffer, find_schedule(GetParam().schedule),
+                                        GetParam().options);
+  }
+  static std::vector<std::size_t> counts() {
+    const auto p = static_cast<std::size_t>(mpi_world().size());
+    // The last is more than a window of the smaller segments, and sends that wait for their
+    // receiver.
+    return {0, 1, p - 1, p, p + 1, 97, 1009, 50'021};
+  }
+};
+
+TEST_P(AllReduce, IntegersAreExact) {
+  for (const std::size_t count : counts()) {
+    std::vector<float> buffer = integers(count, mpi_world().rank(), 1);
+    const std::vector<double> expected = mpi_sum(buffer);
+    start(buffer).wait();
+    EXPECT_TRUE(std::ranges::equal(buffer, expected)) << count << " elements";
+  }
+}
+
+TEST_P(AllReduce, FloatsAreCloseAndTheSameBitsEverywhere) {
+  for (const std::size_t count : counts()) {
+    std::vector<float> buffer = normals(count, mpi_world().rank(), 2);
+    std::vector<float> magnitude = buffer;
+    for (float& value : magnitude) value = std::abs(value);
+    const std::vector<double> expected = mpi_sum(buffer);
+    const std::vector<double> bound = mpi_sum(magnitude);
+    start(buffer).wait();
+    // Each element is a sum of size() terms in some order: at most size() roundings.
+    const double roundings = mpi_world().size() * double{std::numeric_limits<float>::epsilon()};
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(buffer[i], expected[i], roundings * bound[i]) << "element " << i;
+    }
+    EXPECT_TRUE(same_on_all_ranks(buffer)) << count << " elements";
+  }
+}
+
+TEST_P(AllReduce, RepeatsToTheBit) {
+  const std::vector<float> mine = normals(20'011, mpi_world().rank(), 3);
+  std::vector<float> first;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::vector<float> buffer = mine;
+    start(buffer).wait();
+    if (repeat == 0) first = buffer;
+    ASSERT_EQ(std::memcmp(buffer.data(), first.data(), buffer.size() * sizeof(float)), 0)
+        << "repetition " << repeat;
+  }
+}
+
+TEST_P(AllReduce, NanAndInfinityTravel) {
+  const int last = mpi_world().size() - 1;
+  std::vector<float> buffer(1009, 1.0f);
+  if (mpi_world().rank() == last) {
+    buffer[0] = std::numeric_limits<float>::quiet_NaN();
+    buffer[500] = std::numeric_limits<float>::infinity();
+    buffer[1008] = -std::numeric_limits<float>::infinity();
+  }
+  start(buffer).wait();
+  EXPECT_TRUE(std::isnan(buffer[0]));
+  EXPECT_EQ(buffer[500], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(buffer[1008], -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(buffer[1], static_cast<float>(mpi_world().size()));
+  EXPECT_EQ(std::ranges::count_if(buffer, [](float x) { return !std::isfinite(x); }), 3);
+}
+
+TEST_P(AllReduce, SeveralInFlightAreWaitedForInAnyOrder) {
+  constexpr std::size_t kInFlight = 6;
+  std::vector<std::vector<float>> buffers;
+  std::vector<std::vector<double>> expected;
+  for (std::size_t i = 0; i < kInFlight; ++i) {
+    buffers.push_back(integers(3000 * i + 7, mpi_world().rank(), static_cast<std::uint32_t>(i)));
+    expected.push_back(mpi_sum(buffers[i]));
+  }
+  std::vector<Pending> pending;
+  for (auto& buffer : buffers) pending.push_back(start(buffer));
+  // Each rank waits in an order of its own.
+  std::vector<std::size_t> order(kInFlight);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::shuffle(order, std::mt19937(static_cast<std::uint32_t>(mpi_world().rank())));
+  for (const std::size_t i : order) {
+    pending[i].wait();
+    EXPECT_TRUE(std::ranges::equal(buffers[i], expected[i])) << "operation " << i;
+  }
+}
+
+TEST_P(AllReduce, ControlCollectivesRunBesideGradients) {
+  std::vector<std::vector<float>> buffers;
+  std::vector<std::vector<double>> expected;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    buffers.push_back(integers(20'000, mpi_world().rank(), i));
+    expected.push_back(mpi_sum(buffers[i]));
+  }
+  const int p = mpi_world().size();
+  std::vector<Pending> pending;
+  for (int i = 0; i < 4; ++i) {
+    pending.push_back(start(buffers[static_cast<std::size_t>(i)]));
+    std::vector<double> sums{1.0, static_cast<double>(mpi_world().rank())};
+    mpi_world().all_reduce(sums);
+    EXPECT_EQ(sums, (std::vector<double>{p * 1.0, p * (p - 1) / 2.0}));
+    const int root = i % p;
+    std::uint64_t word = mpi_world().rank() == root ? 1234u + static_cast<unsigned>(i) : 0;
+    mpi_world().broadcast(std::as_writable_bytes(std::span(&word, 1)), root);
+    EXPECT_EQ(word, 1234u + static_cast<unsigned>(i));
+    mpi_world().barrier();
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    pending[i].wait();
+    EXPECT_TRUE(std::ranges::equal(buffers[i], expected[i])) << "operation " << i;
+  }
+}
+
+// A ticket let go still keeps the buffer until the sum is in it.
+TEST_P(AllReduce, DroppedTicketWaits) {
+  std::vector<float> buffer(30'000, 1.0f);
+  { const Pending dropped = start(buffer); }
+  EXPECT_EQ(std::ranges::count(buffer, static_cast<float>(mpi_world().size())), 30'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AllReduce,
+                         testing::Values(Case{"multicolor", {}},
+                                         Case{"multicolor", {.colors = 2, .segment_elements = 100}},
+                                         Case{"multicolor",
+                                              {.colors = 3, .segment_elements = 5000}},
+                                         Case{"ring", {}}, Case{"ring", {.segment_elements = 100}}),
+                         [](const auto& info) {
+                           return std::string(info.param.schedule) + "_" +
+                                  std::to_string(info.index);
+                         });
+
+TEST(Control, LaunchIsAsAsked) {
+  Communicator& comm = mpi_world();
+  EXPECT_GE(comm.rank(), 0);
+  EXPECT_LT(comm.rank(), comm.size());
+  EXPECT_EQ(comm.local_size(), comm.size()) << "these tests run on one machine";
+  EXPECT_EQ(comm.local_rank(), comm.rank());
+  std::vector<double> taken(static_cast<std::size_t>(comm.size()));
+  taken[static_cast<std::size_t>(comm.rank())] = 1;
+  comm.all_reduce(taken);
+  EXPECT_EQ(std::ranges::count(taken, 1.0), comm.size()) << "each rank number once";
+}
+
+TEST(Control, TextOfRankZeroReachesAll) {
+  const std::string all = "the same for all: " + std::string(5000, 'x');
+  const std::string mine = mpi_world().rank() == 0 ? all : "mine";
+  EXPECT_EQ(broadcast_text(mpi_world(), mine), all);
+  EXPECT_EQ(broadcast_text(mpi_world(), mpi_world().rank() == 0 ? "" : "mine"), "");
+}
+
+TEST(Control, BroadcastFromEveryRank) {
+  for (int root = 0; root < mpi_world().size(); ++root) {
+    std::vector<std::byte> bytes(10'007, static_cast<std::byte>(mpi_world().rank() + 1));
+    mpi_world().broadcast(bytes, root);
+    EXPECT_EQ(std::ranges::count(bytes, static_cast<std::byte>(root + 1)), 10'007);
+  }
+}
+
+TEST(Control, ArgumentsThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
+  std::vector<std::byte> bytes(4);
+  EXPECT_THROW(mpi_world().broadcast(bytes, mpi_world().size()), Error);
+  EXPECT_THROW(mpi_world().broadcast(bytes, -1), Error);
+  std::vector<float> buffer(10);
+  EXPECT_THROW(
+      mpi_world().start_all_reduce(buffer, find_schedule("ring"), {.segment_elements = 0}).wait(),
+      UsageError);
+  mpi_world().barrier();
+}
+
+}  // namespace
+}  // namespace winnow::comm

@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/mpi/mpi_test.h"
+
+// Fails on purpose, on one rank only: whether mpi_test_main reports that. Each is run alone.
+
+namespace winnow::comm {
+namespace {
+
+bool on_last_rank() { return mpi_world().rank() == mpi_world().size() - 1; }
+
+TEST(MainFailure, Expectation) {
+  EXPECT_FALSE(on_last_rank()) << "on purpose";
+  mpi_world().barrier();
+}
+
+TEST(MainFailure, Assertion) {
+  ASSERT_FALSE(on_last_rank()) << "on purpose";
+  mpi_world().barrier();  // the last rank never comes
+}
+
+TEST(MainFailure, Exception) {
+  if (on_last_rank()) throw std::runtime_error("on purpose");
+  mpi_world().barrier();
+}
+
+TEST(MainFailure, None) { mpi_world().barrier(); }
+
+}  // namespace
+}  // namespace winnow::comm
