@@ -61,14 +61,14 @@ void run(const Options& o, Session& session) {
   const auto name_of = [&](SampleId id) { return names.at(id); };
   const std::filesystem::path csv =
       o.csv.empty() ? cache.paths().selection(o.name).replace_extension(".csv") : o.csv;
-  write_file_durably(csv, dedup::removed_csv(table, result, name_of));
+  write_file_durably(csv, dedup::csv_of_removed(result, table, name_of));
   if (!o.groups_csv.empty()) {
-    write_file_durably(o.groups_csv, dedup::groups_csv(table, result, name_of));
+    write_file_durably(o.groups_csv, dedup::csv_of_groups(result, table, name_of));
   }
   tell(session, result);
   say(session,
       fmt::format("selection '{}' written; removed images are listed in {}", o.name, csv.string()));
-  if (o.json) fmt::print("{}\n", dedup::summary_json(result, options));
+  if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
   if (o.gate && !result.leaks.empty()) {
     throw RefusedError(
         "splits share duplicates and --fail-on-leak is set; the selection removes them from "

@@ -1,0 +1,129 @@
+"""Running the program as a user does, and small data sets to run it on."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WINNOW = os.environ["WINNOW"]
+FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
+
+
+class Result:
+    def __init__(self, done):
+        self.code = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+
+    def json(self):
+        return json.loads(self.out.strip().splitlines()[-1])
+
+
+def run(*args, ranks=0, env=None):
+    """winnow ARGS..., on `ranks` ranks under mpirun, or plainly."""
+    command = [WINNOW, *map(str, args)]
+    if ranks:
+        command = [str(ROOT / "tools" / "local_mpirun"), str(ranks), *command]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=900, env={**os.environ, **(env or {})}
+    )
+    return Result(done)
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, and a seeded random generator."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.random = random.Random(self.id())
+
+    def ok(self, *args, **more):
+        result = run(*args, **more)
+        self.assertEqual(result.code, 0, result.err)
+        return result
+
+    def refused(self, code, words, *args, **more):
+        """Exits with `code`, says one sentence with each of `words`, and prints nothing on stdout."""
+        result = run(*args, **more)
+        self.assertEqual(result.code, code, f"{args}: {result.err}")
+        lines = [line for line in result.err.splitlines() if line.startswith("winnow: ")]
+        self.assertEqual(len(lines), 1, result.err)
+        for word in words:
+            self.assertIn(word, lines[0])
+        return result
+
+    def image(self, side, channels=3, seed=None):
+        """Smooth random pixels: corner colours interpolated, so that hashes have something to see."""
+        r = random.Random(seed) if seed is not None else self.random
+        grid = [[[r.randrange(256) for _ in range(channels)] for _ in range(5)] for _ in range(5)]
+        pixels = bytearray()
+        for y in range(side):
+            for x in range(side):
+                fy, fx = 4 * y / side, 4 * x / side
+                y0, x0 = int(fy), int(fx)
+                for c in range(channels):
+                    top = grid[y0][x0][c] * (1 - fx + x0) + grid[y0][x0 + 1][c] * (fx - x0)
+                    low = grid[y0 + 1][x0][c] * (1 - fx + x0) + grid[y0 + 1][x0 + 1][c] * (fx - x0)
+                    pixels.append(int(top * (1 - fy + y0) + low * (fy - y0)))
+        return bytes(pixels)
+
+    def write_ppm(self, path, pixels, side):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"P6\n%d %d\n255\n" % (side, side) + pixels)
+
+    def write_idx(self, folder, prefix, images, labels, side):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{prefix}-images-idx3-ubyte").write_bytes(
+            struct.pack(">IIII", 0x803, len(images), side, side) + b"".join(images)
+        )
+        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(
+            struct.pack(">II", 0x801, len(labels)) + bytes(labels)
+        )
+
+    def learnable_idx(self, folder, train=512, test=128, side=16, classes=4):
+        """Gray images whose class is which quadrant is bright."""
+
+        def sample(label):
+            pixels = bytearray(self.random.randrange(90) for _ in range(side * side))
+            top, left = divmod(label, 2)
+            for y in range(side // 2):
+                for x in range(side // 2):
+                    pixels[(y + top * side // 2) * side + x + left * side // 2] += 120
+            return bytes(pixels)
+
+        for prefix, count in (("train", train), ("t10k", test)):
+            labels = [self.random.randrange(classes) for _ in range(count)]
+            self.write_idx(folder, prefix, [sample(label) for label in labels], labels, side)
+
+    def metrics(self, run_folder, name):
+        rows = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
+        return [row[name] for row in rows if name in row]
+
+
+def tree_bytes(folder):
+    """Every file below `folder` by relative name."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def tensors(path):
+    """A safetensors file as {name: bytes}."""
+    raw = path.read_bytes()
+    (size,) = struct.unpack("<Q", raw[:8])
+    header = json.loads(raw[8 : 8 + size])
+    header.pop("__metadata__", None)
+    begin = 8 + size
+    return {
+        name: raw[begin + row["data_offsets"][0] : begin + row["data_offsets"][1]]
+        for name, row in header.items()
+    }

@@ -1,0 +1,85 @@
+"""Training: the number of ranks does not change what is computed; runs go on where they stopped."""
+
+import unittest
+
+from program import Case, tensors
+
+
+class Train(Case):
+    def setUp(self):
+        super().setUp()
+        self.learnable_idx(self.folder / "data")
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+
+    def train(self, name, *args, ranks=0):
+        run = self.folder / name
+        result = self.ok("train", self.cache, "--out", run, "--json", *args, ranks=ranks)
+        return run, result.json()
+
+    def losses(self, name, *args, ranks=0):
+        run, _ = self.train(name, *args, "--log-interval", 1, "--max-steps", 50, ranks=ranks)
+        losses = self.metrics(run, "train.loss")
+        self.assertEqual(len(losses), 50)
+        return losses
+
+    def same_losses(self, *args):
+        one = self.losses("one", *args, ranks=1)
+        for ranks in (2, 4):
+            many = self.losses(f"on-{ranks}", *args, ranks=ranks)
+            for step, (a, b) in enumerate(zip(one, many)):
+                self.assertLessEqual(abs(a - b), 1e-5 * abs(a), f"step {step} on {ranks} ranks")
+
+    def test_losses_do_not_depend_on_the_ranks_lenet(self):
+        self.same_losses("--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02,
+                         "--epochs", 4)
+
+    def test_losses_do_not_depend_on_the_ranks_resnet20(self):
+        self.same_losses("--net", "resnet20", "--batch-size", 16, "--micro-batch", 4, "--lr", 0.02,
+                         "--epochs", 4)
+
+    def test_learns(self):
+        for optimizer in (["sgd", "--lr", 0.05], ["lars", "--lr", 4, "--sched", "poly"]):
+            run, result = self.train("-".join(map(str, optimizer)), "--net", "lenet", "--epochs", 6,
+                                     "--augment", "none", "--batch-size", 32, "--optimizer", *optimizer)
+            self.assertGreaterEqual(result["top1"], 0.95, optimizer)
+            self.assertEqual(result["split"], "test")
+            evaluated = self.ok("eval", run, self.cache, "--json").json()
+            self.assertEqual(evaluated["top1"], result["top1"])
+            self.assertEqual(sum(map(sum, evaluated["confusion"])), 128)
+
+    def test_bf16_learns_on_two_ranks(self):
+        _, result = self.train("bf16", "--net", "resnet20", "--dtype", "bf16", "--epochs", 4, "--augment",
+                               "none", "--batch-size", 32, "--lr", 0.05, ranks=2)
+        self.assertGreaterEqual(result["top1"], 0.9)
+
+    def test_resumed_run_equals_one_that_never_stopped(self):
+        recipe = ["--net", "resnet20", "--batch-size", 32, "--epochs", 3]
+        whole, _ = self.train("whole", *recipe)
+        parts, _ = self.train("parts", *recipe, "--max-steps", 20)
+        self.ok("train", self.cache, "--out", parts, *recipe, "--resume", "auto")
+        for file in ("model.safetensors", "optimizer.safetensors"):
+            self.assertEqual(
+                tensors(whole / "checkpoints" / "latest" / file),
+                tensors(parts / "checkpoints" / "latest" / file),
+            )
+
+    def test_a_finished_run_resumes_to_the_same_figures(self):
+        recipe = ["--net", "lenet", "--batch-size", 32, "--epochs", 1]
+        run, first = self.train("run", *recipe)
+        again = self.ok("train", self.cache, "--out", run, *recipe, "--resume", "auto", "--json").json()
+        self.assertEqual(again["top1"], first["top1"])
+
+    def test_bad_use(self):
+        train = ["train", self.cache, "--out", self.folder / "run", "--net", "lenet"]
+        self.refused(2, ["--batch-size 10", "--micro-batch 4"], *train, "--batch-size", 10, "--micro-batch", 4)
+        self.refused(2, ["unknown net 'vgg'", "lenet", "resnet20"], *train[:4], "--net", "vgg")
+        self.refused(2, ["no selection", "nope"], *train, "--selection", "nope")
+        self.refused(2, ["more ranks (2)", "micro-batches"], *train, "--batch-size", 8, ranks=2)
+        self.refused(2, ["--no-such-flag"], *train, "--no-such-flag")
+        self.refused(1, ["not finite"], *train, "--lr", 1e30, "--warmup-epochs", 0)
+        self.assertIn("already", self.refused(2, [], *train).err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
