@@ -110,11 +110,11 @@ MappedFile::MappedFile(const fs::path& path) {
   if (size == 0) return;
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) throw_errno("cannot map " + path.string());
-  data_ = {static_cast<const std::byte*>(data), Unmap{size}};
+  data_ = {static_cast<const std::byte*>(data), UnmapFile{size}};
   bytes_ = {data_.get(), size};
 }
 
-void MappedFile::Unmap::operator()(const std::byte* data) const noexcept {
+void UnmapFile::operator()(const std::byte* data) const noexcept {
   ::munmap(const_cast<std::byte*>(data), size);
 }
 

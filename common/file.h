@@ -37,6 +37,11 @@ void replace_symlink(const std::filesystem::path& link, const std::filesystem::p
 // Bytes an unprivileged user can still write on the file system that holds `path`.
 std::uint64_t free_bytes(const std::filesystem::path& path);
 
+struct UnmapFile {
+  std::size_t size = 0;
+  void operator()(const std::byte* data) const noexcept;
+};
+
 // A whole file mapped read-only. The bytes are the file's: reading them after somebody cut the file
 // short raises SIGBUS, so only files that are sealed are mapped.
 class MappedFile {
@@ -45,11 +50,7 @@ class MappedFile {
   BytesView bytes() const noexcept { return bytes_; }
 
  private:
-  struct Unmap {
-    std::size_t size = 0;
-    void operator()(const std::byte* data) const noexcept;
-  };
-  std::unique_ptr<const std::byte, Unmap> data_;
+  std::unique_ptr<const std::byte, UnmapFile> data_;
   BytesView bytes_;
 };
 
