@@ -24,4 +24,9 @@ struct OpCase {
 // The same in every run.
 std::vector<OpCase> op_cases();
 
+// Random numbers for every input, parameter and state of a graph, for whole nets: parameters about
+// as large as initial ones but no zeros and ones, bytes in [0, 255], "targets" one-hot, "weights"
+// 1/N.
+std::map<ValueId, std::vector<double>> random_inputs(const Graph& graph, std::uint64_t seed);
+
 }  // namespace winnow::train
