@@ -1,0 +1,166 @@
+#include "train/backend/onednn/onednn.h"
+
+#include <omp.h>
+
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "train/backend/onednn/compiled_internal.h"
+#include "train/backend/onednn/kernels.h"
+
+namespace winnow::train {
+namespace {
+
+// How many threads oneDNN uses is asked of OpenMP, for the thread that calls it: set for a while.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int threads) : before_(omp_get_max_threads()) {
+    omp_set_num_threads(threads);
+  }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+  ~ThreadCount() { omp_set_num_threads(before_); }
+
+ private:
+  int before_;
+};
+
+class OneDnnProgram final : public Program {
+ public:
+  OneDnnProgram(const Graph& graph, const CompileOptions& options)
+      : graph_(graph), threads_(options.threads) {
+    const ThreadCount threads(threads_);
+    compiled_ = onednn::compile_graph(graph_, options, kernels::best());
+  }
+
+  const Graph& graph() const noexcept override { return graph_; }
+
+  void bind(ValueId id, std::span<float> data) override {
+    bind(id, data.data(), data.size(), false);
+  }
+  void bind(ValueId id, std::span<std::uint8_t> data) override {
+    bind(id, data.data(), data.size(), true);
+  }
+
+  void load_parameters() override {
+    for (std::size_t i = 0; i < graph_.values.size(); ++i) {
+      const ValueKind kind = graph_.values[i].kind;
+      if (kind == ValueKind::kParameter || kind == ValueKind::kState) check_bound(i);
+    }
+    const ThreadCount threads(threads_);
+    for (const onednn::Step& step : compiled_->load) step();
+    is_loaded_ = true;
+  }
+
+  void run(std::size_t first_node, std::size_t last_node) override {
+    if (first_node != 0 && first_node != next_node_) {
+      throw Error("nodes are to be run in order: expected a range from " +
+                  std::to_string(next_node_) + ", got one from " + std::to_string(first_node));
+    }
+    if (last_node < first_node || last_node > graph_.nodes.size()) {
+      throw Error("the graph has " + std::to_string(graph_.nodes.size()) +
+                  " nodes, cannot run up to " + std::to_string(last_node));
+    }
+    if (!is_loaded_) throw Error("load_parameters must be called before the first run");
+    if (first_node == 0) {
+      for (std::size_t i = 0; i < graph_.values.size(); ++i) check_bound(i);
+    }
+    const ThreadCount threads(threads_);
+    for (std::size_t i = first_node; i < last_node; ++i) {
+      for (const onednn::Step& step : compiled_->nodes[i]) step();
+    }
+    next_node_ = last_node;
+  }
+
+  std::size_t arena_bytes() const noexcept override { return compiled_->slots.block_bytes(); }
+
+ private:
+  void bind(ValueId id, void* data, std::size_t size, bool bytes) {
+    if (id < 0 || static_cast<std::size_t>(id) >= graph_.values.size()) {
+      throw Error("cannot bind value %" + std::to_string(id) + ": the graph has none");
+    }
+    const Value& value = graph_.value(id);
+    const auto& slot = compiled_->outside[static_cast<std::size_t>(id)];
+    if (value.kind == ValueKind::kComputed && !slot) {
+      throw Error("cannot bind '" + value.name +
+                  "': it is neither read from outside nor an output");
+    }
+    if ((value.storage == Storage::kU8) != bytes) {
+      throw Error("cannot bind '" + value.name + "': it consists of " +
+                  (bytes ? "floats" : "bytes"));
+    }
+    if (size != static_cast<std::size_t>(element_count(value.shape))) {
+      throw Error("cannot bind '" + value.name + "': got " + std::to_string(size) +
+                  " elements, its shape is " + to_string(value.shape));
+    }
+    if (slot) compiled_->slots.bind(*slot, data);
+  }
+
+  void check_bound(std::size_t i) const {
+    const auto& slot = compiled_->outside[i];
+    if (slot && compiled_->slots.at(*slot) == nullptr) {
+      throw Error("'" + graph_.values[i].name + "' is not bound to memory");
+    }
+  }
+
+  const Graph graph_;
+  int threads_;
+  std::unique_ptr<onednn::Compiled> compiled_;
+  bool is_loaded_ = false;
+  std::size_t next_node_ = 0;
+};
+
+struct NamedIsa {
+  dnnl::cpu_isa isa;
+  const char* name;
+};
+// From the most capable down.
+constexpr NamedIsa kIsas[] = {
+    {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
+    {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+    {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+    {dnnl::cpu_isa::avx512_core, "avx512_core"},
+    {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
+    {dnnl::cpu_isa::avx2, "avx2"},
+    {dnnl::cpu_isa::avx, "avx"},
+    {dnnl::cpu_isa::sse41, "sse41"},
+};
+
+// Instruction sets are sets of bits, those of what they extend among them.
+bool has(dnnl::cpu_isa here, dnnl::cpu_isa wanted) {
+  return (static_cast<unsigned>(here) & static_cast<unsigned>(wanted)) ==
+         static_cast<unsigned>(wanted);
+}
+
+std::string isa_name() {
+  const dnnl::cpu_isa here = dnnl::get_effective_cpu_isa();
+  for (const NamedIsa& row : kIsas) {
+    if (has(here, row.isa)) return row.name;
+  }
+  return "x86_64";
+}
+
+class OneDnnBackend final : public Backend {
+ public:
+  std::string_view name() const noexcept override { return "onednn"; }
+  std::string instruction_set() const override { return isa_name(); }
+
+  std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
+    if (options.threads < 1) {
+      throw UsageError("a program needs at least 1 thread, not " + std::to_string(options.threads));
+    }
+    if (options.compute == DType::kBF16 &&
+        !has(dnnl::get_effective_cpu_isa(), dnnl::cpu_isa::avx512_core)) {
+      throw UsageError("this processor (" + isa_name() +
+                       ") cannot train in bf16, which needs AVX-512: use f32");
+    }
+    return std::make_unique<OneDnnProgram>(graph, options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_onednn_backend() { return std::make_unique<OneDnnBackend>(); }
+
+}  // namespace winnow::train

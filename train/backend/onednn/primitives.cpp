@@ -1,0 +1,178 @@
+#include <optional>
+#include <string_view>
+
+#include "common/error.h"
+#include "train/backend/onednn/primitives_internal.h"
+
+namespace winnow::train::onednn {
+namespace {
+
+using kernels::Element;
+using Desc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+using Type = dnnl::memory::data_type;
+
+Type type_of(Element element) { return element == Element::kF32 ? Type::f32 : Type::bf16; }
+
+dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// What the three passes of a convolution or a linear layer are called.
+struct Arguments {
+  int data, result, filter, bias;
+};
+Arguments arguments(Pass pass) {
+  switch (pass) {
+    case Pass::kForward:
+      return {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS};
+    case Pass::kBackwardData:
+      return {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS};
+    case Pass::kBackwardFilter:
+      return {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS};
+  }
+  throw Error("onednn: there is no such pass");
+}
+
+template <class Call, class Description>
+Primitive prepared(const Description& description, Pass pass, const Desc& filter) {
+  const Arguments names = arguments(pass);
+  Primitive made;
+  made.call = Call(description);
+  made.implementation = description.impl_info_str();
+  made.data = description.query_md(dnnl::query::exec_arg_md, names.data);
+  made.result = description.query_md(dnnl::query::exec_arg_md, names.result);
+  made.filter = filter;
+  made.bias = description.query_md(dnnl::query::exec_arg_md, names.bias);
+  made.scratchpad = description.scratchpad_desc();
+  made.data_argument = names.data;
+  made.result_argument = names.result;
+  made.filter_argument = names.filter;
+  made.bias_argument = names.bias;
+  return made;
+}
+
+Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& e, bool bias,
+                      Type type) {
+  const Desc data({e.n, e.c, e.h, e.w}, type, Tag::nhwc);
+  const Desc result({e.n, e.k, e.p, e.q}, type, Tag::nhwc);
+  const Desc filter({e.k, e.c, e.r, e.s}, type, Tag::any);
+  const Desc filter_gradient({e.k, e.c, e.r, e.s}, Type::f32, Tag::any);
+  const Desc biases = bias ? Desc({e.k}, Type::f32, Tag::x) : Desc();
+  const dnnl::memory::dims strides = {e.stride, e.stride};
+  const dnnl::memory::dims pads = {e.pad, e.pad};
+  // Not "auto": Winograd's numbers are others.
+  const auto direct = dnnl::algorithm::convolution_direct;
+  const auto training = dnnl::prop_kind::forward_training;
+
+  const dnnl::convolution_forward::primitive_desc forward(
+      {training, direct, data, filter, biases, result, strides, pads, pads}, user_scratchpad(),
+      engine);
+  switch (pass) {
+    case Pass::kForward:
+      return prepared<dnnl::convolution_forward>(forward, pass, forward.weights_desc());
+    case Pass::kBackwardData: {
+      const dnnl::convolution_backward_data::primitive_desc backward(
+          {direct, data, filter, result, strides, pads, pads}, user_scratchpad(), engine, forward);
+      return prepared<dnnl::convolution_backward_data>(backward, pass, backward.weights_desc());
+    }
+    case Pass::kBackwardFilter: {
+      const dnnl::convolution_backward_weights::primitive_desc backward(
+          {direct, data, filter_gradient, biases, result, strides, pads, pads}, user_scratchpad(),
+          engine, forward);
+      return prepared<dnnl::convolution_backward_weights>(backward, pass,
+                                                          backward.diff_weights_desc());
+    }
+  }
+  throw Error("onednn: there is no such pass");
+}
+
+Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, bool bias,
+                 Type type) {
+  const bool image = e.h * e.w > 1;
+  const dnnl::memory::dims data_extents =
+      image ? dnnl::memory::dims{e.n, e.c, e.h, e.w} : dnnl::memory::dims{e.n, e.c};
+  dnnl::memory::dims filter_extents = data_extents;
+  filter_extents[0] = e.k;
+  const Desc data(data_extents, type, image ? Tag::nhwc : Tag::nc);
+  const Desc result({e.n, e.k}, type, Tag::nc);
+  const Desc filter(filter_extents, type, Tag::any);
+  const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
+  const Desc biases = bias ? Desc({e.k}, Type::f32, Tag::x) : Desc();
+
+  const dnnl::inner_product_forward::primitive_desc forward(
+      {dnnl::prop_kind::forward_training, data, filter, biases, result}, user_scratchpad(), engine);
+  switch (pass) {
+    case Pass::kForward:
+      return prepared<dnnl::inner_product_forward>(forward, pass, forward.weights_desc());
+    case Pass::kBackwardData: {
+      const dnnl::inner_product_backward_data::primitive_desc backward(
+          {data, filter, result}, user_scratchpad(), engine, forward);
+      return prepared<dnnl::inner_product_backward_data>(backward, pass, backward.weights_desc());
+    }
+    case Pass::kBackwardFilter: {
+      const dnnl::inner_product_backward_weights::primitive_desc backward(
+          {data, filter_gradient, biases, result}, user_scratchpad(), engine, forward);
+      return prepared<dnnl::inner_product_backward_weights>(backward, pass,
+                                                            backward.diff_weights_desc());
+    }
+  }
+  throw Error("onednn: there is no such pass");
+}
+
+// make(type), with f32 in place of a bf16 that only the reference implementation can do.
+template <class Make>
+Primitive best_of(Element wanted, Make make) {
+  if (wanted == Element::kBf16) {
+    try {
+      Primitive made = make(type_of(wanted));
+      if (!std::string_view(made.implementation).starts_with("ref")) return made;
+    } catch (const dnnl::error& error) {
+      if (error.status != dnnl_unimplemented) throw;
+    }
+  }
+  return make(Type::f32);
+}
+
+template <class Make>
+auto translated(const char* what, Make make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    throw Error(std::string("oneDNN cannot do a ") + what + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
+                           bool bias, Element type) {
+  return translated("convolution", [&] {
+    return best_of(type, [&](Type t) { return convolution(engine, pass, extents, bias, t); });
+  });
+}
+
+Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
+                      bool bias, Element type) {
+  return translated("linear layer", [&] {
+    return best_of(type, [&](Type t) { return linear(engine, pass, extents, bias, t); });
+  });
+}
+
+Desc plain_filter(const ConvExtents& e) { return Desc({e.k, e.c, e.r, e.s}, Type::f32, Tag::oihw); }
+
+Desc plain_filter(const LinearExtents& e) {
+  return e.h * e.w > 1 ? Desc({e.k, e.c, e.h, e.w}, Type::f32, Tag::oihw)
+                       : Desc({e.k, e.c}, Type::f32, Tag::oi);
+}
+
+Reorder make_reorder(const dnnl::engine& engine, const Desc& from, const Desc& to) {
+  return translated("change of layout", [&] {
+    const dnnl::reorder::primitive_desc description(engine, from, engine, to, user_scratchpad());
+    return Reorder{dnnl::reorder(description), description.scratchpad_desc()};
+  });
+}
+
+}  // namespace winnow::train::onednn
