@@ -1,13 +1,30 @@
+#include "train/backend/reference/reference.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <set>
+#include <utility>
 
+#include "common/rng.h"
 #include "tests/train/cases.h"
 #include "train/backend/reference/interpret.h"
+#include "train/graph/rewrites.h"
+#include "train/nets/nets.h"
 
 namespace winnow::train {
 namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+using Numbers = std::vector<double>;
+
+std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
 
 TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
   std::set<OpKind> seen;
@@ -19,13 +36,496 @@ TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
     EXPECT_EQ(made.outputs, made.graph.nodes[0].outputs) << made.name;
     const auto values = interpret(made.graph, made.inputs);
     for (const ValueId id : made.outputs) {
-      EXPECT_THAT(values[static_cast<std::size_t>(id)],
-                  testing::Each(testing::Truly([](double v) { return std::isfinite(v); })))
-          << made.name;
+      EXPECT_TRUE(std::ranges::all_of(values[position(id)], [](double x) {
+        return std::isfinite(x);
+      })) << made.name;
     }
   }
   const auto last = static_cast<std::size_t>(OpKind::kSoftmaxCrossEntropyBackward);
   EXPECT_EQ(seen.size(), last + 1);
+}
+
+// Results worked out by hand.
+
+struct Given {
+  Shape shape;
+  Numbers numbers;
+  Storage storage = Storage::kCompute;
+};
+
+std::vector<Numbers> outputs_of(OpKind op, const std::vector<Given>& given, Attributes attributes) {
+  Graph graph;
+  std::map<ValueId, Numbers> inputs;
+  std::vector<ValueId> ids;
+  for (const Given& g : given) {
+    Value value;
+    value.name = "input " + std::to_string(ids.size());
+    value.shape = g.shape;
+    value.kind = ValueKind::kInput;
+    value.storage = g.storage;
+    ids.push_back(add_value(graph, value));
+    inputs[ids.back()] = g.numbers;
+  }
+  const auto made = add_node(graph, op, "y", ids, std::move(attributes));
+  const auto values = interpret(graph, inputs);
+  std::vector<Numbers> outputs;
+  for (const ValueId id : made) outputs.push_back(values[position(id)]);
+  return outputs;
+}
+
+ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
+  ConvAttributes attributes;
+  attributes.stride = stride;
+  attributes.pad = pad;
+  attributes.bias = bias;
+  return attributes;
+}
+
+TEST(Interpret, ConvolutionCorrelatesAndPadsWithZeros) {
+  const Given x = {{1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  const Given w = {{1, 1, 2, 2}, {1, 2, 3, 4}};
+  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w}, conv_attributes(1, 0))[0],
+              ElementsAre(37, 47, 67, 77));
+  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w}, conv_attributes(2, 1))[0],
+              ElementsAre(4, 18, 36, 77));
+  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w, {{1}, {0.5}}}, conv_attributes(1, 0, true))[0],
+              ElementsAre(37.5, 47.5, 67.5, 77.5));
+}
+
+// Data lies channels last, filters lie channels first.
+TEST(Interpret, DataIsNhwcAndFiltersAreLogical) {
+  const Given x = {{1, 2, 1, 2}, {1, 10, 2, 20}};
+  const double sum = 1 * 1 + 2 * 2 + 3 * 10 + 4 * 20;
+  const Given filters = {{2, 2, 1, 2}, {1, 2, 3, 4, -1, -2, -3, -4}};
+  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, filters}, conv_attributes(1, 0))[0],
+              ElementsAre(sum, -sum));
+  const Given weight = {{2, 4}, {1, 2, 3, 4, -1, -2, -3, -4}};
+  EXPECT_THAT(outputs_of(OpKind::kLinear, {x, weight}, LinearAttributes{})[0],
+              ElementsAre(sum, -sum));
+  const Given dy = {{1, 1}, {1}};
+  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardFilter, {x, dy}, LinearAttributes{})[0],
+              ElementsAre(1, 2, 10, 20));
+  const LinearAttributes to_image{false, {1, 2, 1, 2}};
+  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardData, {dy, {{1, 4}, {1, 2, 3, 4}}}, to_image)[0],
+              ElementsAre(1, 3, 2, 4));
+}
+
+PoolAttributes pool_attributes(int kernel, int stride, int pad) {
+  PoolAttributes attributes;
+  attributes.kernel_h = attributes.kernel_w = kernel;
+  attributes.stride = stride;
+  attributes.pad = pad;
+  return attributes;
+}
+
+TEST(Interpret, MaxPoolingIgnoresPaddingAndTakesTheFirstOfEquals) {
+  const Given negative = {{1, 1, 2, 2}, {-1, -1, -3, -2}};
+  const auto padded = outputs_of(OpKind::kMaxPool, {negative}, pool_attributes(3, 2, 1));
+  EXPECT_THAT(padded[0], ElementsAre(-1));
+  EXPECT_THAT(padded[1], ElementsAre(4));
+  const Given wide = {{1, 1, 2, 4}, {0, 2, 5, 5, 2, 1, 5, 7}};
+  const auto pooled = outputs_of(OpKind::kMaxPool, {wide}, pool_attributes(2, 2, 0));
+  EXPECT_THAT(pooled[0], ElementsAre(2, 7));
+  EXPECT_THAT(pooled[1], ElementsAre(1, 3));
+}
+
+TEST(Interpret, AveragePoolingCountsPadding) {
+  const Given x = {{1, 1, 2, 2}, {9, 18, 27, 36}};
+  EXPECT_THAT(outputs_of(OpKind::kAvgPool, {x}, pool_attributes(3, 2, 1))[0],
+              ElementsAre(DoubleNear(10, 1e-12)));
+}
+
+TEST(Interpret, BatchNormUsesBiasedVariance) {
+  const Given x = {{2, 2, 1, 1}, {1, 10, 3, 20}};
+  const Given scale = {{2}, {2, 1}};
+  const Given shift = {{2}, {1, 0}};
+  const double epsilon = 1e-3;
+  const auto y = outputs_of(OpKind::kBatchNorm, {x, scale, shift}, NormAttributes{epsilon});
+  const double a = 2 / std::sqrt(1 + epsilon);
+  const double b = 5 / std::sqrt(25 + epsilon);
+  EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), Numbers{1 - a, -b, 1 + a, b}));
+  EXPECT_THAT(y[1], ElementsAre(2, 15));
+  EXPECT_THAT(y[2], ElementsAre(1, 25));
+
+  const Given residual = {{2, 2, 1, 1}, {0, 0.5, -9, 0}};
+  const auto fused = outputs_of(OpKind::kBatchNorm, {x, scale, shift, residual},
+                                NormAttributes{epsilon, true, true});
+  EXPECT_THAT(fused[0], Pointwise(DoubleNear(1e-12), Numbers{0, 0, 0, b}));
+
+  const Given mean = {{2}, {1, 15}};
+  const Given variance = {{2}, {4 - epsilon, 25}};
+  const auto running = outputs_of(OpKind::kBatchNormInference, {x, scale, shift, mean, variance},
+                                  NormAttributes{epsilon});
+  EXPECT_THAT(running[0], Pointwise(DoubleNear(1e-12), Numbers{1, -b, 3, b}));
+}
+
+TEST(Interpret, CrossEntropyOfSmoothedTargets) {
+  const Given logits = {{2, 2}, {0, std::numbers::ln2, 1000, 1000}};
+  const Given targets = {{2, 2}, {0, 1, 0.5, 0.5}};
+  const Given weights = {{2}, {2, 0.25}};
+  const auto y =
+      outputs_of(OpKind::kSoftmaxCrossEntropy, {logits, targets, weights}, LossAttributes{0.2});
+  const double first = -(0.1 * std::log(1.0 / 3) + 0.9 * std::log(2.0 / 3));
+  EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-12), Numbers{first, std::numbers::ln2}));
+  EXPECT_THAT(y[0], ElementsAre(DoubleNear(2 * first + 0.25 * std::numbers::ln2, 1e-12)));
+  const auto d = outputs_of(OpKind::kSoftmaxCrossEntropyBackward, {logits, targets, weights},
+                            LossAttributes{0.2});
+  EXPECT_THAT(
+      d[0], Pointwise(DoubleNear(1e-12), Numbers{2 * (1.0 / 3 - 0.1), 2 * (2.0 / 3 - 0.9), 0, 0}));
+}
+
+TEST(Interpret, NormalizesPixels) {
+  const Given pixels = {{1, 2, 1, 1}, {255, 51}, Storage::kU8};
+  EXPECT_THAT(outputs_of(OpKind::kNormalizeInput, {pixels},
+                         NormalizeAttributes{{0.5F, 0}, {0.25F, 0.5F}})[0],
+              Pointwise(DoubleNear(1e-12), Numbers{2, 0.4}));
+}
+
+TEST(Interpret, RefusesMissingAndMisshapenInputs) {
+  OpCase made = op_cases().front();
+  const ValueId w = made.graph.find("w");
+  const Numbers filter = made.inputs[w];
+  made.inputs[w].pop_back();
+  EXPECT_THAT([&] { interpret(made.graph, made.inputs); },
+              testing::ThrowsMessage<ShapeError>(HasSubstr("'w' is given 107 numbers")));
+  made.inputs.erase(w);
+  EXPECT_THAT([&] { interpret(made.graph, made.inputs); },
+              testing::ThrowsMessage<ShapeError>(HasSubstr("'w', which 'y' reads")));
+  made.inputs[w] = filter;
+  made.inputs[made.outputs[0]] = {};
+  EXPECT_THROW(interpret(made.graph, made.inputs), ShapeError);
+}
+
+// <y(x, w), dy> = <x, dx(dy, w)> = <w, dw(x, dy)>: the three operations are one trilinear form.
+
+double dot(const Numbers& a, const Numbers& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+Numbers random_numbers(std::size_t size, std::uint64_t id) {
+  CounterRng rng(2, 0, id, RandomUse::kTest);
+  Numbers numbers(size);
+  for (double& number : numbers) number = 2 * rng.uniform() - 1;
+  return numbers;
+}
+
+TEST(Reference, BackwardProductsAreAdjoint) {
+  int checked = 0;
+  for (const OpCase& made : op_cases()) {
+    const Node& node = made.graph.nodes[0];
+    const bool linear =
+        node.op == OpKind::kLinearBackwardData || node.op == OpKind::kLinearBackwardFilter;
+    const bool data =
+        node.op == OpKind::kConv2dBackwardData || node.op == OpKind::kLinearBackwardData;
+    const bool filter =
+        node.op == OpKind::kConv2dBackwardFilter || node.op == OpKind::kLinearBackwardFilter;
+    if (!data && !filter) continue;
+    SCOPED_TRACE(made.name);
+    ++checked;
+    const Numbers& dy = made.inputs.at(node.inputs[data ? 0 : 1]);
+    const ValueId kept = node.inputs[data ? 1 : 0];
+    const ValueId of = node.outputs[0];
+    const Numbers gradient = interpret(made.graph, made.inputs)[position(of)];
+    const Numbers argument = random_numbers(gradient.size(), position(of));
+    Given x = {made.graph.value(kept).shape, made.inputs.at(kept)};
+    Given w = {made.graph.value(of).shape, argument};
+    if (data) std::swap(x, w);
+    Attributes attributes = node.attributes;
+    if (linear) std::get<LinearAttributes>(attributes).bias = false;
+    if (!linear) std::get<ConvAttributes>(attributes).bias = false;
+    const Numbers y = outputs_of(linear ? OpKind::kLinear : OpKind::kConv2d, {x, w}, attributes)[0];
+    EXPECT_NEAR(dot(y, dy), dot(argument, gradient), 1e-12 * static_cast<double>(y.size()));
+  }
+  EXPECT_GE(checked, 30);
+}
+
+// Gradients against finite differences.
+
+// What decides on which side of a kink a graph is: signs behind relus, places of maxima.
+Numbers sides(const Graph& graph, const std::vector<Numbers>& values) {
+  Numbers found;
+  for (const Node& node : graph.nodes) {
+    const auto* norm = std::get_if<NormAttributes>(&node.attributes);
+    if (node.op == OpKind::kRelu || (norm != nullptr && norm->relu)) {
+      for (const double y : values[position(node.outputs[0])]) found.push_back(y > 0 ? 1 : 0);
+    }
+    if (node.op == OpKind::kMaxPool) {
+      const Numbers& index = values[position(node.outputs[1])];
+      found.insert(found.end(), index.begin(), index.end());
+    }
+  }
+  return found;
+}
+
+// The loss along a line through `inputs`, and its derivative by five points; smooth is false when
+// the line meets a kink between them.
+struct Derivative {
+  double value = 0;
+  bool smooth = true;
+};
+Derivative derivative_along(const Graph& graph, ValueId loss,
+                            const std::map<ValueId, Numbers>& inputs,
+                            const std::map<ValueId, Numbers>& direction, double step) {
+  const Numbers here = sides(graph, interpret(graph, inputs));
+  Derivative derivative;
+  for (const auto& [offset, factor] : {std::pair{2, -1}, {1, 8}, {-1, -8}, {-2, 1}}) {
+    auto moved = inputs;
+    for (const auto& [id, by] : direction) {
+      for (std::size_t i = 0; i < by.size(); ++i) moved[id][i] += offset * step * by[i];
+    }
+    const auto values = interpret(graph, moved);
+    derivative.value += factor * values[position(loss)][0] / (12 * step);
+    derivative.smooth = derivative.smooth && sides(graph, values) == here;
+  }
+  return derivative;
+}
+
+ValueId loss_of(const Graph& graph) {
+  for (const Output& output : graph.outputs) {
+    if (output.kind == OutputKind::kLoss) return output.value;
+  }
+  throw Error("no loss");
+}
+
+// The operation of a case with everything it reads a parameter, and a linear layer and a loss
+// behind.
+struct Probe {
+  Graph graph;
+  std::map<ValueId, Numbers> inputs;
+};
+Probe make_probe(const OpCase& made) {
+  Probe probe{made.graph, made.inputs};
+  probe.graph.outputs.clear();
+  const bool is_loss = made.graph.nodes[0].op == OpKind::kSoftmaxCrossEntropy;
+  for (Value& value : probe.graph.values) {
+    const bool constant =
+        value.kind == ValueKind::kComputed || value.name == "targets" || value.name == "weights";
+    if (!constant) value.kind = ValueKind::kParameter;
+  }
+  // Off the grid of multiples of 1/128, where ties and zeros lie.
+  for (auto& [id, numbers] : probe.inputs) {
+    if (probe.graph.value(id).kind != ValueKind::kParameter) continue;
+    const Numbers noise = random_numbers(numbers.size(), position(id));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += noise[i] / 300;
+  }
+  ValueId loss = made.outputs[0];
+  if (!is_loss) {
+    const auto leaf = [&](std::string name, Shape shape, ValueKind kind, Numbers numbers) {
+      Value value;
+      value.name = std::move(name);
+      value.shape = std::move(shape);
+      value.kind = kind;
+      value.storage = Storage::kF32;
+      const ValueId id = add_value(probe.graph, value);
+      probe.inputs[id] = std::move(numbers);
+      return id;
+    };
+    const Shape y = probe.graph.value(made.outputs[0]).shape;
+    const std::int64_t features = element_count(y) / y[0];
+    const auto n = static_cast<std::size_t>(y[0]);
+    const ValueId w = leaf("probe.weight", {3, features}, ValueKind::kParameter,
+                           random_numbers(static_cast<std::size_t>(3 * features), 77));
+    Numbers targets(3 * n, 0);
+    for (std::size_t i = 0; i < n; ++i) targets[3 * i + i % 3] = 1;
+    const ValueId logits = add_node(probe.graph, OpKind::kLinear, "probe", {made.outputs[0], w},
+                                    LinearAttributes{})[0];
+    loss = add_node(probe.graph, OpKind::kSoftmaxCrossEntropy, "loss",
+                    {logits, leaf("targets", {y[0], 3}, ValueKind::kInput, targets),
+                     leaf("weights", {y[0]}, ValueKind::kInput, Numbers(n, 0.5))},
+                    LossAttributes{})[0];
+  }
+  probe.graph.outputs.push_back({OutputKind::kLoss, loss, -1, 0});
+  return probe;
+}
+
+TEST(Gradients, OfEveryOperationAreThoseOfFiniteDifferences) {
+  int operations = 0;
+  for (const OpCase& made : op_cases()) {
+    const OpKind op = made.graph.nodes[0].op;
+    const bool differentiable = op == OpKind::kConv2d || op == OpKind::kBatchNorm ||
+                                op == OpKind::kRelu || op == OpKind::kAdd ||
+                                op == OpKind::kMaxPool || op == OpKind::kAvgPool ||
+                                op == OpKind::kLinear || op == OpKind::kSoftmaxCrossEntropy;
+    if (!differentiable) continue;
+    SCOPED_TRACE(made.name);
+    ++operations;
+    const Probe probe = make_probe(made);
+    const Graph trained = differentiate(probe.graph);
+    const auto values = interpret(trained, probe.inputs);
+    const ValueId loss = loss_of(probe.graph);
+    std::set<ValueId> have_gradient;
+    int checked = 0;
+    int skipped = 0;
+    for (const Output& output : trained.outputs) {
+      if (output.kind != OutputKind::kGradient) continue;
+      have_gradient.insert(output.of);
+      const Numbers& gradient = values[position(output.value)];
+      ASSERT_EQ(gradient.size(), probe.inputs.at(output.of).size());
+      CounterRng rng(3, 0, position(output.of), RandomUse::kTest);
+      for (int sample = 0; sample < 6; ++sample) {
+        const std::size_t i = rng.below(static_cast<std::uint32_t>(gradient.size()));
+        Numbers direction(gradient.size(), 0);
+        direction[i] = 1;
+        const Derivative numeric =
+            derivative_along(probe.graph, loss, probe.inputs, {{output.of, direction}}, 3e-4);
+        ++(numeric.smooth ? checked : skipped);
+        if (!numeric.smooth) continue;
+        EXPECT_NEAR(gradient[i], numeric.value, 1e-6 * std::abs(gradient[i]) + 1e-9)
+            << "element " << i << " of " << trained.value(output.of).name;
+      }
+    }
+    EXPECT_EQ(have_gradient.size(), probe.graph.of_kind(ValueKind::kParameter).size());
+    EXPECT_GT(checked, 4 * skipped);
+  }
+  EXPECT_GE(operations, 60);
+}
+
+TEST(Gradients, OfWholeNetsAreThoseOfFiniteDifferences) {
+  for (const auto& [name, side_px] : {std::pair{"lenet", 16}, {"resnet20", 8}}) {
+    SCOPED_TRACE(name);
+    NetOptions options;
+    options.batch = 3;
+    options.height_px = options.width_px = side_px;
+    options.mean = {0.4F, 0.5F, 0.6F};
+    options.deviation = {0.2F, 0.25F, 0.3F};
+    options.label_smoothing = 0.1;
+    const Graph forward = find_net(name).make(options);
+    const auto inputs = random_inputs(forward, 11);
+    const Graph trained = differentiate(fuse(forward));
+    std::map<ValueId, Numbers> trained_inputs;
+    for (const auto& [id, numbers] : inputs)
+      trained_inputs[trained.find(forward.value(id).name)] = numbers;
+    const auto values = interpret(trained, trained_inputs);
+    int checked = 0;
+    for (std::uint64_t attempt = 0; attempt < 3; ++attempt) {
+      std::map<ValueId, Numbers> direction;
+      double analytic = 0;
+      for (const Output& output : trained.outputs) {
+        if (output.kind != OutputKind::kGradient) continue;
+        const Numbers& gradient = values[position(output.value)];
+        const ValueId parameter = forward.find(trained.value(output.of).name);
+        direction[parameter] = random_numbers(gradient.size(), 100 * attempt + position(parameter));
+        analytic += dot(gradient, direction[parameter]);
+      }
+      EXPECT_EQ(direction.size(), forward.of_kind(ValueKind::kParameter).size());
+      const Derivative numeric =
+          derivative_along(forward, loss_of(forward), inputs, direction, 1e-7);
+      if (!numeric.smooth) continue;
+      ++checked;
+      EXPECT_NEAR(analytic, numeric.value, 1e-6 * std::abs(analytic));
+    }
+    EXPECT_GE(checked, 1);
+  }
+}
+
+// The interpreter as a backend.
+
+struct Memory {
+  std::map<ValueId, std::vector<float>> floats;
+  std::map<ValueId, std::vector<std::uint8_t>> bytes;
+};
+Memory bind_all(Program& program, const std::map<ValueId, Numbers>& inputs) {
+  Memory memory;
+  const auto bind = [&](ValueId id, const Numbers& numbers) {
+    if (program.graph().value(id).storage == Storage::kU8) {
+      memory.bytes[id].assign(numbers.begin(), numbers.end());
+      program.bind(id, std::span<std::uint8_t>(memory.bytes[id]));
+    } else {
+      for (const double number : numbers) memory.floats[id].push_back(static_cast<float>(number));
+      program.bind(id, std::span<float>(memory.floats[id]));
+    }
+  };
+  for (const auto& [id, numbers] : inputs) bind(id, numbers);
+  for (const Output& output : program.graph().outputs) {
+    const auto size =
+        static_cast<std::size_t>(element_count(program.graph().value(output.value).shape));
+    bind(output.value, Numbers(size, 0));
+  }
+  return memory;
+}
+
+TEST(ReferenceProgram, WritesWhatTheInterpreterComputes) {
+  const auto backend = make_reference_backend();
+  for (const OpCase& made : op_cases()) {
+    SCOPED_TRACE(made.name);
+    const auto program = backend->compile(made.graph, {});
+    const Memory memory = bind_all(*program, made.inputs);
+    program->load_parameters();
+    program->run(0, 1);
+    const auto values = interpret(made.graph, made.inputs);
+    for (const ValueId id : made.outputs) {
+      const Numbers& want = values[position(id)];
+      if (made.graph.value(id).storage == Storage::kU8) {
+        EXPECT_TRUE(std::ranges::equal(memory.bytes.at(id), want));
+      } else {
+        EXPECT_TRUE(std::ranges::equal(memory.floats.at(id), want, [](float a, double b) {
+          return a == static_cast<float>(b);
+        }));
+      }
+    }
+  }
+}
+
+Graph lenet() {
+  NetOptions options;
+  options.batch = 2;
+  options.channels = 1;
+  options.height_px = options.width_px = 16;
+  options.mean = {0.5F};
+  options.deviation = {0.25F};
+  return differentiate(find_net("lenet").make(options));
+}
+
+TEST(ReferenceProgram, RunsInRangesAndTakesUpNewInputsAndParameters) {
+  const Graph graph = lenet();
+  const auto program = make_reference_backend()->compile(graph, {});
+  auto inputs = random_inputs(graph, 4);
+  Memory memory = bind_all(*program, inputs);
+  program->load_parameters();
+  for (int step = 0; step < 2; ++step) {
+    for (std::size_t i = 0; i < graph.nodes.size(); i += 3) {
+      program->run(i, std::min(i + 3, graph.nodes.size()));
+    }
+    const auto values = interpret(graph, inputs);
+    for (const Output& output : graph.outputs) {
+      EXPECT_TRUE(std::ranges::equal(memory.floats[output.value], values[position(output.value)],
+                                     [](float a, double b) { return a == static_cast<float>(b); }));
+    }
+    const ValueId pixels = graph.find("pixels");
+    const ValueId weight = graph.find("conv1.weight");
+    inputs[pixels][7] = 3;
+    memory.bytes[pixels][7] = 3;
+    inputs[weight][5] = 0.75;
+    memory.floats[weight][5] = 0.75F;
+    program->load_parameters();
+  }
+}
+
+TEST(ReferenceProgram, RefusesWhatWouldGoWrong) {
+  const Graph graph = lenet();
+  const auto program = make_reference_backend()->compile(graph, {});
+  EXPECT_GT(program->arena_bytes(), 0U);
+  std::vector<float> floats(7);
+  std::vector<std::uint8_t> bytes(2 * 16 * 16);
+  const auto says = [](const char* words) {
+    return testing::ThrowsMessage<Error>(HasSubstr(words));
+  };
+  EXPECT_THAT([&] { program->bind(graph.find("targets"), floats); }, says("got 7 elements"));
+  EXPECT_THAT([&] { program->bind(graph.find("pixels"), floats); }, says("consists of bytes"));
+  EXPECT_THAT([&] { program->bind(graph.find("targets"), bytes); }, says("consists of floats"));
+  EXPECT_THAT([&] { program->bind(graph.find("conv1"), floats); }, says("neither read"));
+  EXPECT_THAT([&] { program->bind(9999, floats); }, says("%9999"));
+  EXPECT_THAT([&] { program->run(0, 1); }, says("load_parameters"));
+  program->load_parameters();
+  EXPECT_THAT([&] { program->run(0, 1); }, says("not bound"));
+  const Memory memory = bind_all(*program, random_inputs(graph, 4));
+  program->load_parameters();
+  program->run(0, 2);
+  EXPECT_THAT([&] { program->run(3, 4); }, says("expected a range from 2"));
+  EXPECT_THAT([&] { program->run(2, 1000); }, says("up to 1000"));
 }
 
 }  // namespace
