@@ -56,7 +56,7 @@ Result png_header(BytesView encoded) {
   if (!f.has(8, 25)) return truncated("the PNG ends within its header");
   if (f.text(12, 4) != "IHDR" || f.u32(8) != 13) return corrupt("the PNG has no IHDR");
   const std::uint32_t colour_type = f.u8(25);
-  const Header header{f.u32(16), f.u32(20), colour_type == 0 || colour_type == 4, 0};
+  const Header header{f.u32(16), f.u32(20), colour_type == 0 || colour_type == 4};
   bool has_pixels = false;
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -156,6 +156,7 @@ Result tiff_header(BytesView encoded) {
   Header header;
   Numbers offsets;
   Numbers lengths;
+  bool on_its_side = false;  // the codec turns it, as TIFF readers do
   for (std::uint64_t i = 0; i < f.u16(directory); ++i) {
     const std::uint64_t at = directory + 2 + 12 * i;
     const std::uint32_t tag = f.u16(at);
@@ -169,6 +170,8 @@ Result tiff_header(BytesView encoded) {
     if (n.count == 0) continue;
     if (tag == 256) header.width_px = number(n, 0);
     if (tag == 257) header.height_px = number(n, 0);
+    if (tag == 274) on_its_side = number(n, 0) >= 5 && number(n, 0) <= 8;
+    if (tag == 338 && n.bytes == 2 && number(n, 0) == 2) header.straight_alpha_at = n.at;
     if (tag == 273 || tag == 324) offsets = n;
     if (tag == 279 || tag == 325) lengths = n;
   }
@@ -178,6 +181,7 @@ Result tiff_header(BytesView encoded) {
       return truncated("the TIFF ends within its pixels");
     }
   }
+  if (on_its_side) std::swap(header.width_px, header.height_px);
   return header;
 }
 

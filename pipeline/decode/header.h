@@ -14,6 +14,9 @@ struct Header {
   std::uint64_t height_px = 0;
   bool gray = false;            // one channel, with or without alpha
   std::uint32_t max_value = 0;  // PNM: the value that means white; otherwise 0
+  // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:
+  // nowhere.
+  std::uint64_t straight_alpha_at = 0;
 };
 
 // Reads size and structure of "png", "bmp", "webp", "tiff" or "pnm" (sniff's names). An error where

@@ -45,6 +45,14 @@ DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, s
 }  // namespace
 
 Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header) {
+  // libtiff would multiply alpha into the colours; told that it is multiplied in, it leaves them.
+  Bytes edited;
+  if (header.straight_alpha_at != 0) {
+    edited.assign(encoded.begin(), encoded.end());
+    const bool big_endian = edited[0] == std::byte{'M'};
+    edited[header.straight_alpha_at + (big_endian ? 1 : 0)] = std::byte{1};
+    encoded = edited;
+  }
   // OpenCV only reads the bytes, but a Mat has no const form.
   const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
                       const_cast<std::byte*>(encoded.data()));
