@@ -21,40 +21,45 @@ struct SampleSet {
   std::size_t size() const noexcept { return ids.size(); }
 };
 
-// `selection` may be empty: everything, weight 1. Only samples whose split is `split` and that were
-// stored. Throws UsageError when nothing is left, FormatError as Cache does.
+// `selection` may be empty: everything, weight 1. Only samples whose split is `split`; those of
+// weight 0 and those the selection does not name are left out. Throws UsageError when nothing is
+// left, when the cache holds fingerprints only, or when the selection's mode is kOnePerGroup, which
+// is not a fixed set; FormatError as Cache does and when the selection names unknown samples.
 SampleSet select_samples(const Cache& cache, Split split, const std::string& selection);
 
 // One sample to fetch, and the randomness of its augmentation.
 struct Request {
   SampleId id = 0;
   std::uint32_t epoch = 0;
-  float weight = 1;  // 0: padding; its pixels are zero, nothing is read
+  float weight = 1;  // 0: padding; nothing is read, its pixels are zero and its id is ~0
 };
 
 struct LoadOptions {
   Geometry geometry;
   Recipe recipe = Recipe::kNone;
   std::uint64_t seed = 0;
-  int threads = 1;        // TBB workers
+  int threads = 1;        // that read, decode and augment
   int batches_ahead = 2;  // prepared while the caller computes
 };
 
-// Reads, decodes and augments, in parallel, one batch for `requests` (in their order). Safe from
-// many threads. Throws Error naming id and shard for a record that cannot be decoded.
+// Reads, decodes and augments, in parallel, one batch for `requests` (in their order). The result
+// does not depend on the number of threads. Safe from many threads. Throws Error naming id and
+// shard for a record that cannot be decoded, FormatError for a damaged one, UsageError for options
+// that make no sense.
 Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options);
 
-// Prepares batches ahead on a thread of its own. `plan(i)` gives the requests of batch i, empty at
-// the end; it is called in order, on that thread.
+// Prepares batches ahead on a thread of its own, never holding more than options.batches_ahead.
+// `plan(i)` gives the requests of batch i, empty at the end; it is called in order, on that thread.
+// The cache must outlive the loader. next() is for one thread at a time.
 class Loader {
  public:
   Loader(const Cache& cache, LoadOptions options,
          std::function<std::vector<Request>(std::uint64_t)> plan);
-  ~Loader();  // stops what is being prepared
+  ~Loader();  // gives up what is being prepared, within a sample's time
 
-  // The next batch; empty at the end. Rethrows what preparing it threw. waited_seconds() grows by
-  // the time this blocked.
+  // The next batch; empty at the end. Rethrows what planning or preparing it threw, after the
+  // batches before it; from then on always. waited_seconds() grows by the time this blocked.
   Batch next();
   double waited_seconds() const noexcept;
 

@@ -1,0 +1,697 @@
+#include "pipeline/load/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <jpeglib.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/lmdb/lmdb.h"
+#include "common/rng.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/load/order.h"
+#include "pipeline/load/team.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Sample {
+  SampleId id = 0;
+  Split split = Split::kTrain;
+  std::vector<std::int32_t> labels;
+  std::string group;
+  Image image;
+  Coding coding = Coding::kRaw;
+  Bytes payload;
+};
+
+Image random_image(int height, int width, int channels, std::uint64_t seed) {
+  Image image(height, width, channels);
+  CounterRng rng(seed, 0, 0, RandomUse::kTest);
+  for (std::uint8_t& value : image.pixels) value = static_cast<std::uint8_t>(rng.below(256));
+  return image;
+}
+
+Bytes to_bytes(BytesView view) { return {view.begin(), view.end()}; }
+
+Sample raw(SampleId id, Image image) {
+  Sample sample;
+  sample.id = id;
+  sample.labels = {static_cast<std::int32_t>(id % 3)};
+  sample.payload = to_bytes(as_bytes(image.pixels));
+  sample.image = std::move(image);
+  return sample;
+}
+
+Bytes to_jpeg(const Image& image) {
+  jpeg_error_mgr errors;
+  jpeg_compress_struct jpeg;
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* data = nullptr;
+  unsigned long size = 0;  // NOLINT: libjpeg's type
+  jpeg_mem_dest(&jpeg, &data, &size);
+  jpeg.image_width = static_cast<JDIMENSION>(image.width_px);
+  jpeg.image_height = static_cast<JDIMENSION>(image.height_px);
+  jpeg.input_components = image.channels;
+  jpeg.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&jpeg);
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    auto* row = const_cast<JSAMPROW>(image.view().row(static_cast<int>(jpeg.next_scanline)));
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  const std::unique_ptr<unsigned char, void (*)(void*)> owner(data, std::free);
+  return to_bytes(std::as_bytes(std::span(data, size)));
+}
+
+Sample encoded(SampleId id, const Image& image) {
+  Bytes payload = to_jpeg(image);
+  Sample sample = raw(id, *decode(payload, {}));
+  sample.payload = std::move(payload);
+  sample.coding = Coding::kEncoded;
+  return sample;
+}
+
+ShardInfo write_shard(const fs::path& root, const std::string& file,
+                      std::span<const Sample> samples) {
+  lmdb::Writer writer(root / file);
+  for (std::size_t begin = 0; begin < samples.size(); begin += 3) {
+    std::vector<RecordView> records;
+    for (const Sample& s :
+         samples.subspan(begin, std::min<std::size_t>(3, samples.size() - begin))) {
+      records.push_back({s.id, s.split, s.coding, s.image.height_px, s.image.width_px,
+                         s.image.channels, s.labels, s.group, s.payload});
+    }
+    writer.put({{records.front().id, pack_records(records)}});
+  }
+  writer.seal();
+  ShardInfo info{file, samples.front().id, samples.back().id, samples.size(), 0, {}};
+  const Bytes bytes = read_file(root / file);
+  info.bytes = bytes.size();
+  for (std::size_t at = 0; at < bytes.size(); at += kBlockBytes) {
+    info.block_hashes.push_back(to_hex(xxh3_64(
+        BytesView(bytes).subspan(at, std::min<std::size_t>(kBlockBytes, bytes.size() - at)))));
+  }
+  return info;
+}
+
+// A cache of `samples`, ids ascending, in two shards; a folder of its own that goes with it.
+class TestCache {
+ public:
+  explicit TestCache(const std::vector<Sample>& samples, const std::string& store = "original")
+      : root_(make_root()) {
+    fs::create_directories(root_ / "shards");
+    fs::create_directories(root_ / "fingerprints");
+    fs::create_directories(root_ / "selections");
+    Manifest manifest;
+    manifest.store = store;
+    manifest.classes = {"a", "b", "c"};
+    manifest.inputs = samples.size();
+    manifest.sources = {{"test", "folder", samples.size(), to_hex(Hash128{}), manifest.classes}};
+    manifest.hashes = {};
+    manifest.channels = 3;
+    std::vector<LedgerRow> ledger;
+    dedup::Fingerprints table;
+    for (const Sample& s : samples) {
+      ledger.push_back({s.id, "name" + std::to_string(s.id), s.split, Fate::kOk, ""});
+      ++manifest.split_counts[static_cast<std::size_t>(s.split)];
+      table.ids.push_back(s.id);
+      table.splits.push_back(s.split);
+      table.labels.push_back(s.labels);
+      table.groups.push_back(std::span<const char>(s.group));
+      table.widths_px.push_back(static_cast<std::uint32_t>(s.image.width_px));
+      table.heights_px.push_back(static_cast<std::uint32_t>(s.image.height_px));
+      table.file_bytes.push_back(s.payload.size());
+      table.file_hashes.push_back(xxh3_128(s.payload));
+      table.pixel_hashes.push_back(xxh3_128(as_bytes(s.image.pixels)));
+      table.sharpness.push_back(1);
+      table.quality.push_back(50);
+    }
+    manifest.ledger = count_fates(ledger);
+    if (store != "none") {
+      const std::span all(samples);
+      const std::size_t half = (samples.size() + 1) / 2;
+      manifest.shards = {write_shard(root_, "shards/00000.mdb", all.first(half)),
+                         write_shard(root_, "shards/00001.mdb", all.subspan(half))};
+    }
+    const Bytes fingerprints = serialize(table);
+    const std::string ledger_text = to_json_lines(ledger);
+    manifest.fingerprints_hash = to_hex(xxh3_128(fingerprints));
+    manifest.ledger_hash = to_hex(xxh3_128(as_bytes(std::string_view(ledger_text))));
+    const CachePaths paths{root_};
+    write_file_durably(paths.fingerprints(), fingerprints);
+    write_file_durably(paths.ledger(), std::string_view(ledger_text));
+    write_file_durably(paths.manifest(), std::string_view(to_json(manifest)));
+    cache_.emplace(Cache::open(root_));
+  }
+  ~TestCache() {
+    cache_.reset();
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  TestCache(const TestCache&) = delete;
+  TestCache& operator=(const TestCache&) = delete;
+
+  const Cache& operator*() const { return *cache_; }
+  const Cache* operator->() const { return &*cache_; }
+
+ private:
+  static fs::path make_root() {
+    std::string name = (fs::temp_directory_path() / "winnow-loader-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw_errno("mkdtemp " + name);
+    return name;
+  }
+
+  fs::path root_;
+  std::optional<Cache> cache_;
+};
+
+// Raw and encoded, gray and colour, of the target's size and of others.
+std::vector<Sample> mixed_samples(std::size_t count) {
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < count; ++i) {
+    const SampleId id = 10 + i * 3;  // gaps: inputs that could not be read
+    const int channels = i % 3 == 0 ? 1 : 3;
+    const int height = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 17);
+    const int width = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 13);
+    Image image = random_image(height, width, channels, id);
+    samples.push_back(i % 2 == 0 ? raw(id, std::move(image)) : encoded(id, image));
+    samples.back().labels.assign(i % 4, static_cast<std::int32_t>(i % 3));
+    if (i % 5 == 0) samples.back().group = "group " + std::to_string(i / 10);
+  }
+  return samples;
+}
+
+std::vector<Request> requests_for(const std::vector<Sample>& samples, std::uint32_t epoch = 0) {
+  std::vector<Request> requests;
+  for (const Sample& s : samples) requests.push_back({s.id, epoch, 1});
+  return requests;
+}
+
+LoadOptions options_for(Geometry geometry, Recipe recipe = Recipe::kNone, int threads = 1) {
+  LoadOptions options;
+  options.geometry = geometry;
+  options.recipe = recipe;
+  options.seed = 5;
+  options.threads = threads;
+  return options;
+}
+
+void expect_equal(const Batch& a, const Batch& b) {
+  EXPECT_EQ(a.height_px, b.height_px);
+  EXPECT_EQ(a.width_px, b.width_px);
+  EXPECT_EQ(a.channels, b.channels);
+  EXPECT_TRUE(a.pixels == b.pixels) << "pixels differ";
+  EXPECT_EQ(a.ids, b.ids);
+  EXPECT_EQ(a.weights, b.weights);
+  EXPECT_EQ(a.label_offsets, b.label_offsets);
+  EXPECT_EQ(a.labels, b.labels);
+  EXPECT_EQ(a.groups, b.groups);
+}
+
+dedup::Selection selection_of(const Cache& cache,
+                              const std::vector<std::pair<SampleId, float>>& rows) {
+  dedup::Selection selection;
+  selection.name = "chosen";
+  selection.mode = dedup::SelectionMode::kWeight;
+  selection.settings = "{}";
+  selection.cache_digest = cache.digest();
+  for (const auto& [id, weight] : rows) {
+    selection.groups.push_back(static_cast<std::uint32_t>(selection.ids.size()));
+    selection.ids.push_back(id);
+    selection.weights.push_back(weight);
+    selection.kept.push_back(id);
+    selection.distances.push_back(0);
+    selection.rules.push_back(weight > 0 ? dedup::Rule::kKept : dedup::Rule::kLeak);
+  }
+  return selection;
+}
+
+template <class Exception, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Exception& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+std::vector<Sample> split_samples() {
+  std::vector<Sample> samples = mixed_samples(6);
+  samples[1].split = Split::kTest;
+  samples[4].split = Split::kTest;
+  return samples;
+}
+
+TEST(Team, CallsEveryIndexOnce) {
+  for (const int threads : {1, 2, 5}) {
+    Team team(threads);
+    for (const std::size_t count : {0, 1, 2, 7, 100, 1000}) {
+      std::vector<int> calls(count);
+      EXPECT_TRUE(team.run(count, [&](std::size_t i) { ++calls[i]; }));
+      EXPECT_THAT(calls, testing::Each(1));
+    }
+  }
+}
+
+TEST(Team, UsesAllItsThreads) {
+  Team team(3);
+  std::mutex mutex;
+  std::condition_variable all_here;
+  int here = 0;
+  EXPECT_TRUE(team.run(3, [&](std::size_t) {  // each call waits for the other two
+    std::unique_lock lock(mutex);
+    if (++here == 3) all_here.notify_all();
+    all_here.wait(lock, [&] { return here == 3; });
+  }));
+}
+
+TEST(Team, ThrowsWhatTheLowestIndexThrew) {
+  for (const int threads : {1, 2, 5}) {
+    Team team(threads);
+    for (int round = 0; round < 50; ++round) {
+      const auto work = [](std::size_t i) {
+        if (i % 37 == 36) throw Error(std::to_string(i));
+      };
+      EXPECT_EQ(message_of<Error>([&] { team.run(500, work); }), "36");
+      EXPECT_TRUE(team.run(36, work));  // and is of use afterwards
+    }
+  }
+}
+
+TEST(Team, StopsInTheMiddle) {
+  for (const int threads : {1, 3}) {
+    Team team(threads);
+    std::atomic<std::size_t> calls{0};
+    EXPECT_FALSE(team.run(100'000, [&](std::size_t) {
+      if (++calls == 100) team.stop();
+    }));
+    EXPECT_LT(calls, 99'000U);
+    EXPECT_FALSE(team.run(1, [](std::size_t) {}));
+  }
+}
+
+TEST(SelectSamples, TakesASplit) {
+  const auto samples = split_samples();
+  const TestCache cache(samples);
+  const SampleSet train = select_samples(*cache, Split::kTrain, "");
+  EXPECT_THAT(train.ids, ElementsAre(10, 16, 19, 25));
+  EXPECT_THAT(train.weights, ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(select_samples(*cache, Split::kTest, "").ids, ElementsAre(13, 22));
+  EXPECT_THAT(message_of<UsageError>([&] { select_samples(*cache, Split::kVal, ""); }),
+              HasSubstr("val"));
+}
+
+TEST(SelectSamples, ObeysASelection) {
+  const auto samples = split_samples();
+  const TestCache cache(samples);
+  cache->write_selection(
+      selection_of(*cache, {{10, 0.F}, {13, 1.F}, {16, 0.25F}, {19, 1.F}, {22, 0.F}, {25, 0.F}}));
+  const SampleSet train = select_samples(*cache, Split::kTrain, "chosen");
+  EXPECT_THAT(train.ids, ElementsAre(16, 19));
+  EXPECT_THAT(train.weights, ElementsAre(0.25F, 1.F));
+  EXPECT_THAT(select_samples(*cache, Split::kTest, "chosen").ids, ElementsAre(13));
+}
+
+TEST(SelectSamples, LeavesOutWhatTheSelectionDoesNotName) {
+  const auto samples = split_samples();
+  const TestCache cache(samples);
+  cache->write_selection(selection_of(*cache, {{16, 1.F}, {22, 1.F}}));
+  EXPECT_THAT(select_samples(*cache, Split::kTrain, "chosen").ids, ElementsAre(16));
+}
+
+TEST(SelectSamples, RefusesWhatDoesNotFit) {
+  const auto samples = split_samples();
+  const TestCache cache(samples);
+  const auto select = [&] { select_samples(*cache, Split::kTrain, "chosen"); };
+  EXPECT_THROW(select(), Error);  // there is none yet
+
+  cache->write_selection(selection_of(*cache, {{10, 1.F}, {11, 1.F}}));
+  EXPECT_THAT(message_of<FormatError>(select), AllOf(HasSubstr("11"), HasSubstr("chosen")));
+
+  cache->write_selection(selection_of(*cache, {{10, 0.F}, {13, 1.F}}));
+  EXPECT_THAT(message_of<UsageError>(select), AllOf(HasSubstr("train"), HasSubstr("chosen")));
+
+  dedup::Selection by_turns = selection_of(*cache, {{10, 1.F}, {13, 1.F}});
+  by_turns.mode = dedup::SelectionMode::kOnePerGroup;
+  cache->write_selection(by_turns);
+  EXPECT_THAT(message_of<UsageError>(select), HasSubstr("by turns"));
+
+  dedup::Selection foreign = selection_of(*cache, {{10, 1.F}});
+  foreign.cache_digest = std::string(32, '0');
+  write_file_durably(cache->paths().selection("chosen"), serialize(foreign));
+  EXPECT_THROW(select(), Error);
+}
+
+TEST(SelectSamples, RefusesFingerprintsOnly) {
+  const TestCache cache(split_samples(), "none");
+  EXPECT_THAT(message_of<UsageError>([&] { select_samples(*cache, Split::kTrain, ""); }),
+              HasSubstr("this cache holds fingerprints only; run ingest without --store none"));
+}
+
+TEST(LoadBatch, HoldsWhatTheRecordsHold) {
+  std::vector<Sample> samples;
+  for (SampleId id = 0; id < 7; ++id) {
+    Image image = random_image(6, 5, 3, id);
+    samples.push_back(id % 2 == 0 ? raw(id, std::move(image)) : encoded(id, image));
+  }
+  samples[1].labels = {};
+  samples[2].labels = {0, 2};
+  samples[3].group = "patient 7";
+  samples[4].group = "patient 7";
+  const TestCache cache(samples);
+  const std::vector<SampleId> order{4, 0, 2, 1, 3, 3, 6};
+  std::vector<Request> requests;
+  for (const SampleId id : order) requests.push_back({id, 0, 0.5F + static_cast<float>(id)});
+  const Batch batch = load_batch(*cache, requests, options_for({6, 5, 3}));
+
+  EXPECT_EQ(batch.size(), order.size());
+  EXPECT_EQ(batch.height_px, 6);
+  EXPECT_EQ(batch.width_px, 5);
+  EXPECT_EQ(batch.channels, 3);
+  EXPECT_EQ(batch.ids, order);
+  EXPECT_THAT(batch.weights, ElementsAre(4.5F, 0.5F, 2.5F, 1.5F, 3.5F, 3.5F, 6.5F));
+  EXPECT_THAT(batch.label_offsets, ElementsAre(0, 1, 2, 4, 4, 5, 6, 7));
+  EXPECT_THAT(batch.labels, ElementsAre(1, 0, 0, 2, 0, 0, 0));
+  const std::uint64_t patient = xxh3_64(as_bytes(std::string_view("patient 7")));
+  EXPECT_THAT(batch.groups, ElementsAre(patient, 0, 0, 0, patient, patient, 0));
+  std::vector<std::uint8_t> pixels;
+  for (const SampleId id : order) {
+    const auto& of = samples[id].image.pixels;
+    pixels.insert(pixels.end(), of.begin(), of.end());
+  }
+  EXPECT_EQ(batch.pixels, pixels);
+}
+
+TEST(LoadBatch, AugmentsByTheSampleAndItsEpoch) {
+  const auto samples = mixed_samples(40);
+  const TestCache cache(samples);
+  const Geometry geometry{32, 32, 3};
+  const Batch batch =
+      load_batch(*cache, requests_for(samples, 3), options_for(geometry, Recipe::kCifar, 2));
+  std::vector<std::uint8_t> want(32 * 32 * 3);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    augment(samples[i].image.view(), Recipe::kCifar, geometry, {5, 3, samples[i].id}, want);
+    EXPECT_TRUE(std::equal(want.begin(), want.end(),
+                           batch.pixels.begin() + static_cast<std::ptrdiff_t>(i * want.size())))
+        << "sample " << i;
+  }
+}
+
+TEST(LoadBatch, BringsColourToGrayAndGrayToColour) {
+  std::vector<Sample> samples{raw(0, random_image(4, 4, 1, 1)), raw(1, random_image(4, 4, 3, 2))};
+  const TestCache cache(samples);
+  const Batch colour = load_batch(*cache, requests_for(samples), options_for({4, 4, 3}));
+  for (std::size_t i = 0; i < 48; ++i) {
+    EXPECT_EQ(colour.pixels[i], samples[0].image.pixels[i / 3]);
+    EXPECT_EQ(colour.pixels[48 + i], samples[1].image.pixels[i]);
+  }
+  const Batch gray = load_batch(*cache, requests_for(samples), options_for({4, 4, 1}));
+  EXPECT_EQ(gray.pixels.size(), 32U);
+  EXPECT_TRUE(
+      std::equal(gray.pixels.begin(), gray.pixels.begin() + 16, samples[0].image.pixels.begin()));
+}
+
+TEST(LoadBatch, IsTheSameForAnyThreads) {
+  const auto samples = mixed_samples(150);
+  const TestCache cache(samples);
+  const auto requests = requests_for(samples, 2);
+  const Batch one = load_batch(*cache, requests, options_for({32, 32, 3}, Recipe::kCifar, 1));
+  for (const int threads : {2, 8}) {
+    expect_equal(one,
+                 load_batch(*cache, requests, options_for({32, 32, 3}, Recipe::kCifar, threads)));
+  }
+}
+
+TEST(LoadBatch, IsTheSameFromManyThreads) {
+  const auto samples = mixed_samples(60);
+  const TestCache cache(samples);
+  const auto requests = requests_for(samples, 1);
+  const LoadOptions options = options_for({32, 32, 3}, Recipe::kCifar, 2);
+  const Batch want = load_batch(*cache, requests, options);
+  std::vector<Batch> got(4);
+  std::vector<std::thread> threads;
+  for (Batch& batch : got) {
+    threads.emplace_back([&] { batch = load_batch(*cache, requests, options); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Batch& batch : got) expect_equal(batch, want);
+}
+
+TEST(LoadBatch, IsTheSameForAnyRanks) {
+  const auto samples = mixed_samples(50);
+  const TestCache cache(samples);
+  const LoadOptions options = options_for({32, 32, 3}, Recipe::kCifar, 2);
+  const SampleSet set = select_samples(*cache, Split::kTrain, "");
+  const std::int64_t global_batch = 30;
+  for (std::uint64_t step = 0; step < 5; ++step) {  // crosses two borders of epochs
+    const auto positions = stream(set.size(), 9, step * global_batch, global_batch);
+    const auto batch_of = [&](int rank, int ranks) {
+      const auto [first, last] = share(global_batch, rank, ranks);
+      std::vector<Request> requests;
+      for (std::int64_t i = first; i < last; ++i) {
+        const auto& [epoch, index] = positions[static_cast<std::size_t>(i)];
+        requests.push_back({set.ids[index], epoch, set.weights[index]});
+      }
+      return load_batch(*cache, requests, options);
+    };
+    const Batch whole = batch_of(0, 1);
+    for (const int ranks : {2, 4}) {
+      Batch joined;
+      joined.height_px = joined.width_px = 32;
+      joined.channels = 3;
+      joined.label_offsets = {0};
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Batch part = batch_of(rank, ranks);
+        const auto append = [](auto& to, const auto& from) {
+          to.insert(to.end(), from.begin(), from.end());
+        };
+        for (std::size_t i = 1; i < part.label_offsets.size(); ++i) {
+          joined.label_offsets.push_back(static_cast<std::uint32_t>(joined.labels.size()) +
+                                         part.label_offsets[i]);
+        }
+        append(joined.pixels, part.pixels);
+        append(joined.ids, part.ids);
+        append(joined.weights, part.weights);
+        append(joined.labels, part.labels);
+        append(joined.groups, part.groups);
+      }
+      expect_equal(joined, whole);
+    }
+  }
+}
+
+TEST(LoadBatch, PadsWithZerosWithoutReading) {
+  const auto samples = mixed_samples(4);
+  const TestCache cache(samples);
+  const SampleId unknown = 12345;
+  const Batch batch = load_batch(*cache, {{samples[1].id, 0, 1}, {unknown, 0, 0}, {unknown, 0, 0}},
+                                 options_for({8, 8, 3}, Recipe::kCifar, 2));
+  EXPECT_THAT(batch.ids, ElementsAre(samples[1].id, ~SampleId{0}, ~SampleId{0}));
+  EXPECT_THAT(batch.weights, ElementsAre(1, 0, 0));
+  EXPECT_THAT(batch.label_offsets, ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(batch.groups, ElementsAre(0, 0, 0));
+  EXPECT_THAT(std::span(batch.pixels).subspan(8 * 8 * 3), testing::Each(0));
+}
+
+TEST(LoadBatch, OfNothingIsEmpty) {
+  const TestCache cache(mixed_samples(2));
+  const Batch batch = load_batch(*cache, {}, options_for({8, 8, 3}));
+  EXPECT_EQ(batch.size(), 0U);
+  EXPECT_THAT(batch.label_offsets, ElementsAre(0));
+}
+
+std::vector<Sample> samples_with_one_broken() {
+  auto samples = mixed_samples(12);
+  samples[9].coding = Coding::kEncoded;
+  samples[9].payload = to_bytes(as_bytes(std::string_view("\xFF\xD8\xFF\xE0 no picture at all")));
+  return samples;
+}
+
+TEST(LoadBatch, NamesWhatItCannotDecode) {
+  const auto samples = samples_with_one_broken();
+  const TestCache cache(samples);
+  for (const int threads : {1, 2}) {
+    EXPECT_THAT(
+        message_of<Error>([&] {
+          load_batch(*cache, requests_for(samples), options_for({8, 8, 3}, Recipe::kNone, threads));
+        }),
+        AllOf(HasSubstr("sample " + std::to_string(samples[9].id) + " in shards/00001.mdb"),
+              HasSubstr("winnow verify")));
+  }
+}
+
+TEST(LoadBatch, RefusesUnknownSamplesAndOptionsThatMakeNoSense) {
+  const auto samples = mixed_samples(4);
+  const TestCache cache(samples);
+  EXPECT_THROW(load_batch(*cache, {{11, 0, 1}}, options_for({8, 8, 3})), Error);
+  const auto requests = requests_for(samples);
+  EXPECT_THROW(load_batch(*cache, requests, options_for({8, 8, 3}, Recipe::kNone, 0)), UsageError);
+  EXPECT_THROW(load_batch(*cache, requests, options_for({-8, 8, 3})), UsageError);
+  EXPECT_THROW(load_batch(*cache, requests, options_for({8, 8, 2})), UsageError);
+  LoadOptions none_ahead = options_for({8, 8, 3});
+  none_ahead.batches_ahead = 0;
+  EXPECT_THROW(Loader(*cache, none_ahead, [](std::uint64_t) { return std::vector<Request>(); }),
+               UsageError);
+}
+
+TEST(Loader, GivesTheBatchesOfItsPlanInOrder) {
+  const auto samples = mixed_samples(40);
+  const TestCache cache(samples);
+  const auto plan = [&](std::uint64_t index) {
+    std::vector<Request> requests;
+    if (index == 20) return requests;
+    for (std::size_t i = 0; i < 7; ++i) {
+      requests.push_back(
+          {samples[(index * 7 + i) % samples.size()].id, static_cast<std::uint32_t>(index), 1});
+    }
+    return requests;
+  };
+  for (const int ahead : {1, 3}) {
+    LoadOptions options = options_for({32, 32, 3}, Recipe::kCifar, 2);
+    options.batches_ahead = ahead;
+    Loader loader(*cache, options, plan);
+    for (std::uint64_t index = 0; index < 20; ++index) {
+      expect_equal(loader.next(), load_batch(*cache, plan(index), options));
+    }
+    EXPECT_EQ(loader.next().size(), 0U);
+    EXPECT_EQ(loader.next().size(), 0U);
+  }
+}
+
+TEST(Loader, PreparesNoMoreThanItMay) {
+  const auto samples = mixed_samples(10);
+  const TestCache cache(samples);
+  std::atomic<int> planned{0};
+  LoadOptions options = options_for({32, 32, 3});
+  options.batches_ahead = 3;
+  Loader loader(*cache, options, [&](std::uint64_t) {
+    ++planned;
+    return requests_for(samples);
+  });
+  const auto wait_until = [&](int count) {
+    while (planned < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for what must not happen
+  };
+  for (int taken = 0; taken < 3; ++taken) {
+    wait_until(taken + 3);
+    EXPECT_EQ(planned, taken + 3);
+    loader.next();
+  }
+}
+
+TEST(Loader, CarriesWhatPreparingThrows) {
+  const auto samples = samples_with_one_broken();
+  const TestCache cache(samples);
+  Loader loader(*cache, options_for({8, 8, 3}, Recipe::kNone, 2), [&](std::uint64_t index) {
+    return std::vector<Request>{{samples[index + 7].id, 0, 1}};
+  });
+  EXPECT_THAT(loader.next().ids, ElementsAre(samples[7].id));
+  EXPECT_THAT(loader.next().ids, ElementsAre(samples[8].id));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THAT(message_of<Error>([&] { loader.next(); }),
+                HasSubstr("sample " + std::to_string(samples[9].id)));
+  }
+}
+
+TEST(Loader, CarriesWhatPlanningThrows) {
+  const auto samples = mixed_samples(4);
+  const TestCache cache(samples);
+  Loader loader(*cache, options_for({8, 8, 3}), [&](std::uint64_t index) {
+    if (index == 2) throw RefusedError("no third batch");
+    return requests_for(samples);
+  });
+  EXPECT_EQ(loader.next().size(), 4U);
+  EXPECT_EQ(loader.next().size(), 4U);
+  EXPECT_EQ(message_of<RefusedError>([&] { loader.next(); }), "no third batch");
+}
+
+TEST(Loader, CanBeLeftAtAnyTime) {
+  const auto samples = mixed_samples(20);
+  const TestCache cache(samples);
+  for (int taken = 0; taken < 4; ++taken) {
+    for (int round = 0; round < 10; ++round) {
+      Loader loader(*cache, options_for({16, 16, 3}, Recipe::kCifar, 2),
+                    [&](std::uint64_t) { return requests_for(samples); });
+      for (int i = 0; i < taken; ++i) EXPECT_EQ(loader.next().size(), samples.size());
+    }
+  }
+}
+
+TEST(Loader, GivesUpABatchHalfWay) {
+  const auto samples = mixed_samples(20);
+  const TestCache cache(samples);
+  const LoadOptions options = options_for({2, 2, 3}, Recipe::kCifar, 2);
+  const auto requests = [&](std::size_t count) {
+    std::vector<Request> some(count);
+    for (std::size_t i = 0; i < count; ++i) some[i].id = samples[i % samples.size()].id;
+    return some;
+  };
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  load_batch(*cache, requests(2000), options);
+  const auto for_2000 = Clock::now() - start;
+
+  std::atomic<bool> planned{false};
+  const std::vector<Request> million = requests(1'000'000);
+  Clock::time_point left;
+  {
+    Loader loader(*cache, options, [&](std::uint64_t) {
+      planned = true;
+      return million;
+    });
+    while (!planned) std::this_thread::yield();
+    std::this_thread::sleep_for(for_2000 * 5);  // well into the work
+    left = Clock::now();
+  }
+  EXPECT_LT(Clock::now() - left, for_2000 * 250);  // the whole would take twice as long
+}
+
+TEST(Loader, CountsTheTimeItMadeOthersWait) {
+  const auto samples = mixed_samples(4);
+  const TestCache cache(samples);
+  std::atomic<bool> asked{false};
+  std::atomic<std::uint64_t> planned{0};
+  Loader loader(*cache, options_for({8, 8, 3}), [&](std::uint64_t index) {
+    while (!asked) std::this_thread::yield();
+    if (index == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    planned = index;
+    return requests_for(samples);
+  });
+  EXPECT_EQ(loader.waited_seconds(), 0);
+  asked = true;
+  loader.next();
+  const double waited = loader.waited_seconds();
+  EXPECT_GT(waited, 0.02);
+  while (planned < 2) std::this_thread::yield();  // batch 1 is there when batch 2 is planned
+  loader.next();
+  EXPECT_EQ(loader.waited_seconds(), waited);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
