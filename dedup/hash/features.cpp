@@ -1,6 +1,7 @@
 #include "dedup/hash/features.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 
@@ -36,15 +37,26 @@ float sharpness(ImageView gray) {
   return static_cast<float>(std::max(0.0, static_cast<double>(squares) / count - mean * mean));
 }
 
+// PDQ repeats the pixels of images smaller than 64x64, and so do we: interpolated ones would make
+// every step too small to count.
 float quality(ImageView gray) {
-  constexpr int kSide = 64;
-  const Image small = resize(gray, kSide, kSide, ResampleFilter::kBilinear);
-  const std::uint8_t* p = small.pixels.data();
+  constexpr std::size_t kSide = 64;
+  const Image small = resize(gray, std::min<int>(kSide, gray.height_px),
+                             std::min<int>(kSide, gray.width_px), ResampleFilter::kBilinear);
+  const auto height = static_cast<std::size_t>(small.height_px);
+  const auto width = static_cast<std::size_t>(small.width_px);
+  std::array<std::array<int, kSide>, kSide> p;
+  for (std::size_t i = 0; i < kSide; ++i) {
+    const std::size_t row = (2 * i + 1) * height / (2 * kSide) * width;
+    for (std::size_t j = 0; j < kSide; ++j) {
+      p[i][j] = small.pixels[row + (2 * j + 1) * width / (2 * kSide)];
+    }
+  }
   int gradients = 0;
-  for (int i = 0; i < kSide; ++i) {
-    for (int j = 0; j + 1 < kSide; ++j) {
-      gradients += std::abs(p[i * kSide + j + 1] - p[i * kSide + j]) * 100 / 255;
-      gradients += std::abs(p[(j + 1) * kSide + i] - p[j * kSide + i]) * 100 / 255;
+  for (std::size_t i = 0; i < kSide; ++i) {
+    for (std::size_t j = 0; j + 1 < kSide; ++j) {
+      gradients += std::abs(p[i][j + 1] - p[i][j]) * 100 / 255;
+      gradients += std::abs(p[j + 1][i] - p[j][i]) * 100 / 255;
     }
   }
   return std::min(100.0F, static_cast<float>(gradients) / 90.0F);

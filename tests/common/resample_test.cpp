@@ -1,0 +1,161 @@
+#include "common/resample.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "common/rng.h"
+#include "tests/common/formula_images.h"
+#include "tests/common/resample_golden.h"
+
+namespace winnow {
+namespace {
+
+using test::fnv1a;
+using test::formula_image;
+
+Image noise(int height, int width, int channels, std::uint64_t seed) {
+  CounterRng rng(seed, 0, 0, RandomUse::kTest);
+  Image image(height, width, channels);
+  for (std::uint8_t& p : image.pixels) p = static_cast<std::uint8_t>(rng.next_u32() >> 24);
+  return image;
+}
+
+// Pillow's algorithm written once more, slowly and with the C library's sine, as an oracle.
+double filter_value(ResampleFilter filter, double x) {
+  x = std::abs(x);
+  if (filter == ResampleFilter::kBilinear) return x < 1 ? 1 - x : 0;
+  if (x >= 3) return 0;
+  if (x == 0) return 1;
+  const double a = x * std::numbers::pi;
+  return std::sin(a) / a * std::sin(a / 3) / (a / 3);
+}
+
+Image slow_resize_rows(const Image& in, int width, ResampleFilter filter) {
+  if (width == in.width_px) return in;
+  Image out(in.height_px, width, in.channels);
+  const double scale = static_cast<double>(in.width_px) / width;
+  const double stretch = std::max(scale, 1.0);
+  const double support = (filter == ResampleFilter::kBilinear ? 1 : 3) * stretch;
+  for (int x = 0; x < width; ++x) {
+    const double centre = (x + 0.5) * scale;
+    const int first = std::max(0, static_cast<int>(centre - support + 0.5));
+    const int last = std::min(in.width_px, static_cast<int>(centre + support + 0.5));
+    std::vector<double> weights;
+    double total = 0;
+    for (int i = first; i < last; ++i) {
+      weights.push_back(filter_value(filter, (i - centre + 0.5) / stretch));
+      total += weights.back();
+    }
+    for (int y = 0; y < in.height_px; ++y) {
+      for (int c = 0; c < in.channels; ++c) {
+        std::int64_t sum = 1 << 21;
+        for (int i = first; i < last; ++i) {
+          const double weight = weights[static_cast<std::size_t>(i - first)] / total;
+          const auto at = static_cast<std::size_t>((y * in.width_px + i) * in.channels + c);
+          sum += std::llround(weight * (1 << 22)) * in.pixels[at];
+        }
+        out.pixels[static_cast<std::size_t>((y * width + x) * in.channels + c)] =
+            static_cast<std::uint8_t>(std::clamp<std::int64_t>(sum >> 22, 0, 255));
+      }
+    }
+  }
+  return out;
+}
+
+Image transposed(const Image& in) {
+  Image out(in.width_px, in.height_px, in.channels);
+  for (int y = 0; y < in.height_px; ++y) {
+    for (int x = 0; x < in.width_px; ++x) {
+      for (int c = 0; c < in.channels; ++c) {
+        out.pixels[static_cast<std::size_t>((x * in.height_px + y) * in.channels + c)] =
+            in.pixels[static_cast<std::size_t>((y * in.width_px + x) * in.channels + c)];
+      }
+    }
+  }
+  return out;
+}
+
+Image slow_resize(const Image& in, int height, int width, ResampleFilter filter) {
+  const Image half = slow_resize_rows(in, width, filter);
+  return transposed(slow_resize_rows(transposed(half), height, filter));
+}
+
+TEST(Resample, MakesPillowsBytes) {
+  for (const test::ResampleGolden& g : test::kResampleGolden) {
+    const Image image = formula_image(g.kind, g.width, g.height);
+    const std::string what = std::string(g.kind) + " to " + std::to_string(g.to_width) + "x" +
+                             std::to_string(g.to_height);
+    EXPECT_EQ(fnv1a(resize(image.view(), g.to_height, g.to_width, g.filter).pixels), g.rgb) << what;
+    const Image gray = to_gray(image.view());
+    EXPECT_EQ(fnv1a(resize(gray.view(), g.to_height, g.to_width, g.filter).pixels), g.gray) << what;
+  }
+}
+
+TEST(Resample, GrayIsPillowsLuma) {
+  const auto gray_of = [](const char* kind) {
+    return fnv1a(to_gray(formula_image(kind, 97, 61).view()).pixels);
+  };
+  EXPECT_EQ(gray_of("ramp"), 0x8e442db9c7fe26ed);
+  EXPECT_EQ(gray_of("lcg"), 0xc7b0f5865189973c);
+  EXPECT_EQ(gray_of("blob"), 0x5b1a1af5950e62ed);
+  EXPECT_EQ(gray_of("tri"), 0x5f212ab4ccb9c7b4);
+}
+
+TEST(Resample, MatchesASlowOracleAtRandomSizes) {
+  CounterRng rng(1, 0, 0, RandomUse::kTest);
+  const auto side = [&](int most) { return 1 + static_cast<int>(rng.below(most)); };
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    const int most = round % 2 == 0 ? 12 : 90;
+    const int channels = round % 3 == 0 ? 1 : 3;
+    const Image image = noise(side(most), side(most), channels, round);
+    const int height = round % 5 == 0 ? image.height_px : side(most);
+    const int width = round % 7 == 0 ? image.width_px : side(most);
+    const auto filter = round % 4 < 2 ? ResampleFilter::kLanczos : ResampleFilter::kBilinear;
+    ASSERT_EQ(resize(image.view(), height, width, filter),
+              slow_resize(image, height, width, filter))
+        << image.height_px << "x" << image.width_px << "x" << channels << " to " << height << "x"
+        << width;
+  }
+}
+
+TEST(Resample, RowsMayBePadded) {
+  const Image whole = noise(40, 50, 3, 9);
+  const ImageView part{whole.view().row(3) + 3 * 5, 30, 20, 3, whole.view().row_stride_bytes};
+  Image copy(30, 20, 3);
+  for (int y = 0; y < 30; ++y) std::copy_n(part.row(y), 60, copy.pixels.begin() + y * 60);
+  for (const auto filter : {ResampleFilter::kBilinear, ResampleFilter::kLanczos}) {
+    EXPECT_EQ(resize(part, 7, 33, filter), resize(copy.view(), 7, 33, filter));
+    EXPECT_EQ(resize(part, 30, 20, filter), copy);
+  }
+  EXPECT_EQ(to_gray(part), to_gray(copy.view()));
+}
+
+// The last pixel of the last row lies at the end of the allocation: the address sanitizer sees a
+// read beyond it.
+TEST(Resample, ReadsNothingBeyondTheImage) {
+  for (int width = 1; width < 20; ++width) {
+    for (const int channels : {1, 3}) {
+      const Image image = noise(2, width, channels, 3);
+      const Image wide = resize(image.view(), 2, 21, ResampleFilter::kLanczos);
+      EXPECT_EQ(wide, slow_resize(image, 2, 21, ResampleFilter::kLanczos));
+    }
+  }
+}
+
+TEST(Resample, FlatStaysFlat) {
+  for (const int value : {0, 1, 127, 254, 255}) {
+    Image flat(23, 31, 3);
+    std::fill(flat.pixels.begin(), flat.pixels.end(), static_cast<std::uint8_t>(value));
+    for (const auto filter : {ResampleFilter::kBilinear, ResampleFilter::kLanczos}) {
+      const Image out = resize(flat.view(), 50, 8, filter);
+      EXPECT_EQ(std::count(out.pixels.begin(), out.pixels.end(), value), 50 * 8 * 3);
+    }
+    const Image gray = to_gray(flat.view());
+    EXPECT_EQ(std::count(gray.pixels.begin(), gray.pixels.end(), value), 23 * 31);
+  }
+}
+
+}  // namespace
+}  // namespace winnow

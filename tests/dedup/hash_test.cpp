@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "common/error.h"
+#include "common/resample.h"
+#include "dedup/hash/features.h"
+#include "dedup/hash/hashes.h"
+#include "tests/common/formula_images.h"
+
+namespace winnow::dedup {
+namespace {
+
+using test::formula_image;
+
+std::filesystem::path data_folder() {
+  if (const char* folder = std::getenv("WINNOW_TEST_DATA")) return folder;
+  return std::filesystem::path(PROJECT_SOURCE_DIR).parent_path() / "shared" / "data";
+}
+
+std::string hex_of(const char* hash, const Image& image) {
+  const Hash& row = find_hash(hash);
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(row.bits / 64));
+  row.compute(to_gray(image.view()).view(), words.data());
+  return to_hex(words);
+}
+
+Image flat(int height, int width, int value) {
+  Image image(height, width, 1);
+  std::fill(image.pixels.begin(), image.pixels.end(), static_cast<std::uint8_t>(value));
+  return image;
+}
+
+// What imagehash 4.3 with Pillow 9.4 prints. A change here must raise the hash's version.
+TEST(Hash, IsImagehashsBitForBit) {
+  struct Golden {
+    const char* kind;
+    int width;
+    int height;
+    const char* phash;
+    const char* dhash;
+  };
+  constexpr Golden kGolden[] = {
+      {"ramp", 97, 61, "a9035754a2ac577d", "d9d99b93b3362666"},
+      {"ramp", 9, 8, "8000000000000000", "ffffffffffffffff"},
+      {"lcg", 97, 61, "e3cb714b303134bb", "c8c186844dd14a96"},
+      {"lcg", 5, 7, "9a1cd296dcd81667", "38cef833e7cc380e"},
+      {"blob", 97, 61, "c0002b002d002d00", "c0c0c0c0c0c0c0c0"},
+      {"blob", 513, 300, "c02f296d2dd92d2b", "c0c0c0c0c0c0c0c0"},
+      {"tri", 97, 61, "9fb56b5b624a6450", "1f1e3c3c38707173"},
+      {"tri", 32, 32, "ff95aad2a5caa0c0", "0000000000000103"},
+  };
+  for (const Golden& g : kGolden) {
+    const Image image = formula_image(g.kind, g.width, g.height);
+    EXPECT_EQ(hex_of("phash", image), g.phash) << g.kind << " " << g.width;
+    EXPECT_EQ(hex_of("dhash", image), g.dhash) << g.kind << " " << g.width;
+  }
+  EXPECT_EQ(find_hash("phash").version, 1U);
+  EXPECT_EQ(find_hash("dhash").version, 1U);
+}
+
+TEST(Hash, MatchesTheTableOfGoldenHashes) {
+  const auto path = data_folder() / "hash_golden.csv";
+  std::ifstream file(path);
+  if (!file) GTEST_SKIP() << "there is no " << path << " (set WINNOW_TEST_DATA to its folder)";
+  std::string line;
+  std::getline(file, line);
+  ASSERT_TRUE(line.starts_with("image,width,height,algorithm,hex,pdq_quality")) << line;
+  const std::map<std::string, const char*> names{{"imagehash.phash", "phash"},
+                                                 {"imagehash.dhash", "dhash"}};
+  int compared = 0;
+  while (std::getline(file, line)) {
+    std::istringstream cells(line);
+    std::string kind, width, height, algorithm, hex;
+    for (std::string* cell : {&kind, &width, &height, &algorithm, &hex}) {
+      std::getline(cells, *cell, ',');
+    }
+    const auto name = names.find(algorithm);
+    if (name == names.end()) continue;
+    const Image image = formula_image(kind, std::stoi(width), std::stoi(height));
+    EXPECT_EQ(hex_of(name->second, image), hex) << line;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 48);  // 4 formulas, 6 sizes, 2 hashes
+}
+
+TEST(Hash, FlatImagesAllHaveOneHash) {
+  for (const int value : {1, 128, 255}) {
+    EXPECT_EQ(hex_of("phash", flat(40, 70, value)), "8000000000000000");
+    EXPECT_EQ(hex_of("dhash", flat(40, 70, value)), "0000000000000000");
+  }
+  EXPECT_EQ(hex_of("phash", flat(40, 70, 0)), "0000000000000000");
+}
+
+TEST(Hash, TakesAnySizeAndPaddedRows) {
+  const Image image = to_gray(formula_image("tri", 97, 61).view());
+  for (const Hash& row : hashes()) {
+    for (const int height : {1, 2, 7, 61}) {
+      for (const int width : {1, 2, 9, 97}) {
+        const ImageView part{image.pixels.data(), height, width, 1, 97};
+        std::uint64_t from_part = 0;
+        std::uint64_t from_copy = 1;
+        row.compute(part, &from_part);
+        const Image copy = resize(part, height, width, ResampleFilter::kBilinear);
+        row.compute(copy.view(), &from_copy);
+        EXPECT_EQ(from_part, from_copy) << row.name << " " << height << "x" << width;
+      }
+    }
+  }
+}
+
+TEST(Hash, CopiesAtOtherSizesStayNearAndOthersFar) {
+  for (const Hash& row : hashes()) {
+    std::vector<std::uint64_t> codes;
+    for (const int offset : {0, 10, 20, 30}) {
+      // Noise of 12x12 made large is smooth, as photos are, and of all frequencies that count.
+      const Image noise = to_gray(formula_image("lcg", 12, 12 + offset).view());
+      ImageView end = noise.view();
+      end.data = end.row(offset);
+      end.height_px = 12;
+      const Image large = resize(end, 300, 513, ResampleFilter::kBilinear);
+      const Image small = resize(large.view(), 150, 200, ResampleFilter::kLanczos);
+      std::uint64_t a = 0;
+      std::uint64_t b = 0;
+      row.compute(large.view(), &a);
+      row.compute(small.view(), &b);
+      EXPECT_LE(std::popcount(a ^ b), 4) << row.name << " " << offset;
+      for (const std::uint64_t other : codes) EXPECT_GE(std::popcount(a ^ other), 16) << row.name;
+      codes.push_back(a);
+    }
+  }
+}
+
+TEST(Hash, UnknownNamesAreRefusedWithTheKnownOnes) {
+  try {
+    find_hash("md5");
+    FAIL() << "found";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("phash, dhash"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Hash, HexIsMostSignificantFirst) {
+  const std::uint64_t words[] = {0x0123456789abcdef, 0x8000000000000001};
+  EXPECT_EQ(to_hex(words), "0123456789abcdef8000000000000001");
+}
+
+double slow_sharpness(const Image& gray) {
+  const auto at = [&](int y, int x) {
+    return static_cast<double>(gray.pixels[static_cast<std::size_t>(y * gray.width_px + x)]);
+  };
+  std::vector<double> values;
+  for (int y = 1; y + 1 < gray.height_px; ++y) {
+    for (int x = 1; x + 1 < gray.width_px; ++x) {
+      values.push_back(at(y - 1, x) + at(y + 1, x) + at(y, x - 1) + at(y, x + 1) - 4 * at(y, x));
+    }
+  }
+  double mean = 0;
+  for (const double v : values) mean += v / static_cast<double>(values.size());
+  double variance = 0;
+  for (const double v : values) variance += (v - mean) * (v - mean);
+  return variance / static_cast<double>(values.size());
+}
+
+TEST(Features, SharpnessIsTheVarianceOfTheLaplacian) {
+  for (const char* kind : {"ramp", "lcg", "blob", "tri"}) {
+    for (const int width : {3, 97, 5001}) {
+      const Image gray = to_gray(formula_image(kind, width, 11).view());
+      const double want = slow_sharpness(gray);
+      EXPECT_NEAR(sharpness(gray.view()), want, 1e-5 * want + 1e-6) << kind << " " << width;
+    }
+  }
+  EXPECT_EQ(sharpness(flat(2, 50, 9).view()), 0.0F);
+  EXPECT_EQ(sharpness(flat(50, 50, 255).view()), 0.0F);
+}
+
+TEST(Features, SharpnessFallsWithBlur) {
+  const Image sharp = to_gray(formula_image("lcg", 96, 96).view());
+  const Image small = resize(sharp.view(), 48, 48, ResampleFilter::kBilinear);
+  const Image blurred = resize(small.view(), 96, 96, ResampleFilter::kBilinear);
+  EXPECT_GT(sharpness(sharp.view()), 4 * sharpness(blurred.view()));
+  EXPECT_GT(sharpness(blurred.view()), 0.0F);
+}
+
+TEST(Features, QualityIsZeroWhereThereIsNothingToMatchOn) {
+  for (const int value : {0, 17, 255}) EXPECT_EQ(quality(flat(300, 200, value).view()), 0.0F);
+  Image faint = flat(128, 128, 100);
+  for (std::size_t i = 0; i < faint.pixels.size(); i += 2) faint.pixels[i] = 101;
+  EXPECT_EQ(quality(faint.view()), 0.0F);  // steps of under 1 % do not count
+  EXPECT_EQ(quality(to_gray(formula_image("lcg", 64, 64).view()).view()), 100.0F);
+}
+
+TEST(Features, QualityFollowsPdqs) {
+  const auto path = data_folder() / "hash_golden.csv";
+  std::ifstream file(path);
+  if (!file) GTEST_SKIP() << "there is no " << path << " (set WINNOW_TEST_DATA to its folder)";
+  std::string line;
+  int compared = 0;
+  while (std::getline(file, line)) {
+    if (line.find(",pdq.core") == std::string::npos) continue;
+    std::istringstream cells(line);
+    std::string kind, width, height;
+    for (std::string* cell : {&kind, &width, &height}) std::getline(cells, *cell, ',');
+    const float pdq = std::stof(line.substr(line.rfind(',') + 1));
+    const Image image = formula_image(kind, std::stoi(width), std::stoi(height));
+    // The same but for the shrinking filter: PDQ's is narrower than ours and keeps more noise.
+    const float tolerance = std::stoi(width) <= 64 ? 1.0F : 13.0F;
+    EXPECT_NEAR(quality(to_gray(image.view()).view()), pdq, tolerance) << line;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 24);
+}
+
+}  // namespace
+}  // namespace winnow::dedup
