@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "train/graph/rewrites.h"
+#include "train/run/batch_plan.h"
 
 namespace winnow::train {
 namespace {

@@ -5,313 +5,250 @@
 #include <cmath>
 
 #include "common/file.h"
-#include "pipeline/load/order.h"
 #include "train/backend/backend.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/graph/rewrites.h"
 #include "train/run/agreement.h"
+#include "train/run/batch_plan.h"
 #include "train/run/evaluate.h"
 #include "train/run/metrics.h"
+#include "train/run/run_directory.h"
 #include "train/run/setup.h"
 #include "train/run/step.h"
 
 namespace winnow::train {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// How an epoch, a global batch and a rank's part of it lie in the stream of samples.
-struct Steps {
-  std::int64_t samples;  // of one epoch
-  std::int64_t batch;
-  std::int64_t micro_batch;
-  std::int64_t first_micro;  // of this rank
-  std::int64_t last_micro;
-  std::int64_t total;
-
-  std::int64_t end_of_epoch(std::int64_t epoch) const {
-    return std::min(total, (epoch * samples + batch - 1) / batch);
-  }
-  double epoch_at(std::int64_t step) const {
-    return static_cast<double>(step * batch) / static_cast<double>(samples);
-  }
-};
-
-Steps plan_steps(const TrainOptions& options, std::int64_t samples, std::int64_t micro_batch,
-                 const comm::Communicator& comm) {
-  const std::int64_t batch = options.batch.batch;
-  if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
-    throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
-                     std::to_string(micro_batch));
-  }
-  const std::int64_t parts = batch / micro_batch;
-  if (parts < comm.size()) {
-    throw UsageError("there are more ranks (" + std::to_string(comm.size()) +
-                     ") than micro-batches in a batch (" + std::to_string(parts) +
-                     "); raise --batch-size or lower --micro-batch");
-  }
-  const auto [first, last] = pipeline::share(parts, comm.rank(), comm.size());
-  const double steps =
-      options.recipe.epochs * static_cast<double>(samples) / static_cast<double>(batch);
-  if (!(steps > 0)) throw UsageError("--epochs must be above 0");
-  return {samples, batch, micro_batch, first, last, std::max<std::int64_t>(1, std::llround(steps))};
-}
-
-std::vector<pipeline::Request> requests_of(const pipeline::SampleSet& samples, std::uint64_t seed,
-                                           std::uint64_t begin, std::uint64_t count) {
-  std::vector<pipeline::Request> requests;
-  for (const auto& [epoch, index] : pipeline::stream(samples.size(), seed, begin, count)) {
-    requests.push_back({samples.ids[index], epoch, samples.weights[index]});
-  }
-  return requests;
-}
-
-double weight_of(const std::vector<pipeline::Request>& requests) {
-  double sum = 0;
-  for (const pipeline::Request& r : requests) sum += r.weight;
-  return sum;
-}
-
-// Rank 0's numbers, everywhere.
-void broadcast_model(comm::Communicator& comm, Model& model) {
-  for (Model::Tensor& t : model.tensors) {
-    comm.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
-    comm.broadcast(std::as_writable_bytes(std::span(t.momentum)), 0);
-  }
-}
-
-// The step to begin with: 0 in a new run directory, or that of the checkpoint it was resumed from.
-std::int64_t prepare_run(const RunOptions& run, const std::string& config, Model& model,
-                         comm::Communicator& comm, const std::function<void(std::string)>& note) {
-  const fs::path config_path = run.out / "config.json";
-  const fs::path checkpoints = run.out / "checkpoints";
-  std::vector<double> step(1, 0.0);
-  on_root(comm, [&] {
-    if (fs::exists(config_path)) {
-      if (!run.resume) {
-        throw UsageError(
-            run.out.string() +
-            " holds a run already; go on with it by --resume auto, or choose another --out");
-      }
-      if (read_text(config_path) != config) {
-        throw UsageError(
-            "the options differ from those the run in " + run.out.string() +
-            " was started with (its config.json); give the same, or choose another --out");
-      }
-      std::vector<std::string> skipped;
-      const auto newest = newest_checkpoint(checkpoints, &skipped);
-      for (const std::string& reason : skipped) note("passed over: " + reason);
-      if (!newest) return;
-      const Checkpoint checkpoint = load_checkpoint(*newest);
-      load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-      load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
-      step[0] = static_cast<double>(checkpoint.step);
-      note("going on from " + newest->string());
-      return;
-    }
-    if (fs::exists(run.out) && !fs::is_empty(run.out)) {
-      throw UsageError(run.out.string() + " is not empty and holds no run; choose another --out");
-    }
-    fs::create_directories(checkpoints);
-    write_file_durably(config_path, config);
-  });
-  comm.all_reduce(step);  // only rank 0 has one to give
-  broadcast_model(comm, model);
-  return static_cast<std::int64_t>(step[0]);
-}
-
-}  // namespace
-
-std::int64_t default_micro_batch(std::int64_t batch) {
-  constexpr std::int64_t kLargest = 64;
-  for (std::int64_t m = std::min(batch, kLargest); m > 1; --m) {
-    if (batch % m == 0) return m;
-  }
-  return 1;
-}
-
-TrainResult train(const TrainOptions& options, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note) {
+// What is known before anything is compiled.
+struct Job {
   std::shared_ptr<const pipeline::Cache> cache;
   pipeline::DatasetInfo info;
   pipeline::SampleSet samples;
   NetSetup setup;
-  Steps steps{};
+  BatchPlan batches;
   std::string config;
-  on_all(comm, [&] {
-    cache = pipeline::open_cache(options.data.cache);
-    info = pipeline::describe(*cache);
-    samples = pipeline::select_samples(*cache, Split::kTrain, options.data.selection);
-    setup = fit_net(options, info);
-    steps =
-        plan_steps(options, static_cast<std::int64_t>(samples.size()), setup.options.batch, comm);
-    config = config_text(options, setup, info,
-                         pipeline::selection_digest(*cache, options.data.selection));
-  });
+};
 
-  const std::unique_ptr<Backend> backend = make_backend(options.execution.backend);
-  require_agreement(comm, {{"build", WINNOW_BUILD},
-                           {"instruction set", backend->instruction_set()},
-                           {"configuration", config}});
-  const CompileOptions compile{options.execution.dtype, options.execution.threads.compute};
-  const Graph forward = forward_graph(setup);
-  const std::unique_ptr<Program> program = backend->compile(prune(differentiate(forward)), compile);
-  const std::unique_ptr<Program> inference = backend->compile(for_inference(forward), compile);
-  Model model = make_model(forward, options.recipe.seed);
-  bind_model(*program, model);
-  bind_model(*inference, model);
-  const std::int64_t first_step = prepare_run(options.run, config, model, comm, note);
+Job open_job(const TrainOptions& options, const comm::Communicator& comm) {
+  Job job;
+  job.cache = pipeline::open_cache(options.data.cache);
+  job.info = pipeline::describe(*job.cache);
+  job.samples = pipeline::select_samples(*job.cache, Split::kTrain, options.data.selection);
+  job.setup = fit_net(options, job.info);
+  job.batches =
+      plan_batches(static_cast<std::int64_t>(job.samples.size()), options.batch.batch,
+                   job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
+  job.config = config_text(options, job.setup, job.info,
+                           pipeline::selection_digest(*job.cache, options.data.selection));
+  return job;
+}
 
-  StepExecutor executor(*program, model, comm,
-                        {.optimizer = &find_optimizer(options.recipe.optimizer),
-                         .optimizer_options = options.recipe.optimizer_options,
-                         .schedule = &comm::find_schedule(options.execution.schedule),
-                         .schedule_options = options.execution.schedule_options,
-                         .bucket_bytes = options.execution.bucket_bytes,
-                         .micro_batches = static_cast<int>(steps.last_micro - steps.first_micro),
-                         .total_micro_batches = static_cast<int>(steps.batch / steps.micro_batch)});
-  std::unique_ptr<MetricsLog> metrics;
-  on_root(comm, [&] {
-    write_file_durably(options.run.out / "plan.json", to_json(executor.plan()) + "\n");
-    metrics = std::make_unique<MetricsLog>(options.run.out / "metrics.jsonl", first_step);
-  });
+StepOptions step_options(const TrainOptions& options, const BatchPlan& batches) {
+  return {.optimizer = &find_optimizer(options.recipe.optimizer),
+          .optimizer_options = options.recipe.optimizer_options,
+          .schedule = &comm::find_schedule(options.execution.schedule),
+          .schedule_options = options.execution.schedule_options,
+          .bucket_bytes = options.execution.bucket_bytes,
+          .micro_batches = static_cast<int>(batches.micro_batches()),
+          .total_micro_batches = static_cast<int>(batches.batch / batches.micro_batch)};
+}
 
-  const pipeline::LoadOptions load{.geometry = geometry_of(setup),
-                                   .recipe = options.data.augment,
-                                   .seed = options.recipe.seed,
-                                   .threads = options.execution.threads.decode};
-  const std::int64_t last_step =
-      options.run.max_steps > 0 ? std::min(options.run.max_steps, steps.total) : steps.total;
-  pipeline::Loader loader(*cache, load, [&](std::uint64_t i) {
-    const std::int64_t step = first_step + static_cast<std::int64_t>(i);
-    if (step >= last_step) return std::vector<pipeline::Request>{};
-    const std::int64_t begin = step * steps.batch + steps.first_micro * steps.micro_batch;
-    const std::int64_t count = (steps.last_micro - steps.first_micro) * steps.micro_batch;
-    return requests_of(samples, options.recipe.seed, static_cast<std::uint64_t>(begin),
-                       static_cast<std::uint64_t>(count));
-  });
+LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches) {
+  const double steps_per_epoch =
+      static_cast<double>(batches.samples) / static_cast<double>(batches.batch);
+  return {.base = recipe.lr,
+          .warmup_steps = std::llround(recipe.warmup_epochs * steps_per_epoch),
+          .total_steps = batches.total_steps,
+          .decay = recipe.decay};
+}
 
-  const auto evaluate_on = [&](Split split, std::int64_t step) {
-    inference->load_parameters();
-    const pipeline::SampleSet held = pipeline::select_samples(*cache, split, "");
-    const std::vector<SampleId> leaked =
-        pipeline::leaked_samples(*cache, split, options.data.selection);
-    pipeline::LoadOptions plain = load;
-    plain.recipe = pipeline::Recipe::kNone;
-    const Evaluation e =
-        evaluate(*inference, *cache, held, options.data.selection.empty() ? nullptr : &leaked,
-                 plain, comm, {});
-    if (metrics) {
-      const std::string name(split_name(split));
-      std::map<std::string, double> row{{name + ".loss", e.loss}, {name + ".top1", e.top1}};
-      if (e.top1_leak_free) row[name + ".top1_leak_free"] = *e.top1_leak_free;
-      metrics->write(step, steps.epoch_at(step), 0, row);
-    }
-    return e;
-  };
-  const auto has = [&](Split split) {
-    return info.split_counts[static_cast<std::size_t>(split)] > 0;
-  };
+// A mean and the time it was taken over.
+struct Running {
+  double sum = 0;
+  std::int64_t count = 0;
+  Clock::time_point begin = Clock::now();
 
-  TrainResult result;
-  const auto begin = Clock::now();
-  double evaluating = 0;
-  double interval_loss = 0;
-  double epoch_loss = 0;
-  std::int64_t interval_steps = 0;
-  std::int64_t epoch_steps = 0;
-  auto interval_begin = begin;
-  std::int64_t epoch = 1;
-  while (steps.end_of_epoch(epoch) <= first_step &&
-         epoch * steps.samples < steps.total * steps.batch) {
-    ++epoch;
+  void add(double value) {
+    sum += value;
+    ++count;
   }
-  const LearningRate schedule{.base = options.recipe.lr,
-                              .warmup_steps = std::llround(options.recipe.warmup_epochs *
-                                                           static_cast<double>(steps.samples) /
-                                                           static_cast<double>(steps.batch)),
-                              .total_steps = steps.total,
-                              .decay = options.recipe.decay};
-  // All weights are 1 unless a selection says otherwise; only then is a batch's sum worth
-  // computing.
-  const bool weighted = std::any_of(samples.weights.begin(), samples.weights.end(),
-                                    [](float w) { return w != 1.0F; });
-  for (std::int64_t step = first_step; step < last_step; ++step) {
-    pipeline::Batch batch = loader.next();
-    const double total_weight =
-        weighted ? weight_of(requests_of(samples, options.recipe.seed,
-                                         static_cast<std::uint64_t>(step * steps.batch),
-                                         static_cast<std::uint64_t>(steps.batch)))
-                 : static_cast<double>(steps.batch);
-    const double lr = rate_at(schedule, step);
-    const StepResult done = executor.run(batch, total_weight, lr);
-    result.exposed_comm_seconds += done.exposed_comm_seconds;
-    const double loss = done.score.loss / done.score.weight;
-    interval_loss += loss;
-    epoch_loss += loss;
-    ++interval_steps;
-    ++epoch_steps;
-    const std::int64_t steps_done = step + 1;
-    if (progress) {
-      progress({.done = static_cast<std::uint64_t>(steps_done * steps.batch),
-                .total = static_cast<std::uint64_t>(last_step * steps.batch),
-                .note = "epoch " + std::to_string(epoch) + ", loss " +
-                        std::to_string(interval_loss / static_cast<double>(interval_steps))});
-    }
-    if (steps_done % options.run.log_interval == 0 || steps_done == last_step) {
-      if (metrics) {
-        metrics->write(steps_done, steps.epoch_at(steps_done), seconds_since(begin),
-                       {{"train.loss", interval_loss / static_cast<double>(interval_steps)},
-                        {"train.lr", lr},
-                        {"train.total_ips", static_cast<double>(interval_steps * steps.batch) /
-                                                seconds_since(interval_begin)},
-                        {"data.wait_time", loader.waited_seconds()},
-                        {"comm.exposed_time", result.exposed_comm_seconds}});
-      }
-      interval_loss = 0;
-      interval_steps = 0;
-      interval_begin = Clock::now();
-    }
-    if (steps_done != steps.end_of_epoch(epoch) && steps_done != last_step) continue;
-    const auto pause = Clock::now();
-    result.train_loss = epoch_loss / static_cast<double>(epoch_steps);
-    epoch_loss = 0;
-    epoch_steps = 0;
-    on_root(comm, [&] {
-      save_checkpoint(
-          options.run.out / "checkpoints",
-          {steps_done, to_state_dict(model, steps_done), to_momenta(model),
-           state_text(steps_done, steps.epoch_at(steps_done), options.recipe.seed, comm.size())},
-          options.run.checkpoints_kept);
+  double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+};
+
+// Sequences steps, metrics, checkpoints and evaluations; each of these is somebody else's.
+class Trainer {
+ public:
+  Trainer(const TrainOptions& options, comm::Communicator& comm, Job job, Backend& backend,
+          const std::function<void(std::string)>& note)
+      : options_(options),
+        comm_(comm),
+        job_(std::move(job)),
+        forward_(forward_graph(job_.setup)),
+        program_(backend.compile(prune(differentiate(forward_)), compile_options())),
+        inference_(backend.compile(for_inference(forward_), compile_options())),
+        model_(make_model(forward_, options.recipe.seed)),
+        directory_(options.run.out, comm),
+        rate_(learning_rate(options.recipe, job_.batches)) {
+    bind_model(*program_, model_);
+    bind_model(*inference_, model_);
+    executor_ = std::make_unique<StepExecutor>(*program_, model_, comm_,
+                                               step_options(options_, job_.batches));
+    first_step_ = directory_.begin(job_.config, options_.run.resume, model_, note);
+    const std::int64_t limit = options_.run.max_steps;
+    last_step_ = limit > 0 ? std::min(limit, job_.batches.total_steps) : job_.batches.total_steps;
+    on_root(comm_, [&] {
+      write_file_durably(directory_.plan(), to_json(executor_->plan()) + "\n");
+      metrics_ = std::make_unique<MetricsLog>(directory_.metrics(), first_step_);
     });
-    if (has(Split::kVal)) {
-      const Evaluation e = evaluate_on(Split::kVal, steps_done);
-      result.split = "val";
-      result.top1 = e.top1;
-      result.top1_leak_free = e.top1_leak_free;
-    }
-    evaluating += seconds_since(pause);
-    interval_begin = Clock::now();
-    ++epoch;
   }
-  const double training = seconds_since(begin) - evaluating;
-  result.steps = last_step;
-  result.epoch = steps.epoch_at(last_step);
-  result.images_per_second =
-      static_cast<double>((last_step - first_step) * steps.batch) / std::max(training, 1e-9);
-  result.data_wait_seconds = loader.waited_seconds();
-  if (has(Split::kTest)) {
-    const Evaluation e = evaluate_on(Split::kTest, last_step);
-    result.split = "test";
+
+  TrainResult run(const ProgressSink& progress) {
+    TrainResult result;
+    pipeline::Loader loader(*job_.cache, load_options(options_.data.augment),
+                            [this](std::uint64_t i) { return requests(i); });
+    const auto begin = Clock::now();
+    double paused = 0;
+    Running interval;
+    Running in_epoch;
+    std::int64_t epoch = 1;
+    while (epoch_ends(epoch) <= first_step_ && epoch_ends(epoch) < last_step_) ++epoch;
+    for (std::int64_t done = first_step_ + 1; done <= last_step_; ++done) {
+      pipeline::Batch batch = loader.next();
+      const double weight =
+          weight_of_batch(job_.batches, job_.samples, options_.recipe.seed, done - 1);
+      const double rate = rate_at(rate_, done - 1);
+      const StepResult step = executor_->run(batch, weight, rate);
+      result.exposed_comm_seconds += step.exposed_comm_seconds;
+      interval.add(step.score.loss / step.score.weight);
+      in_epoch.add(step.score.loss / step.score.weight);
+      show(progress, done, epoch, interval);
+      if (done % options_.run.log_interval == 0 || done == last_step_) {
+        log(done,
+            {{"train.loss", interval.mean()},
+             {"train.lr", rate},
+             {"train.total_ips", static_cast<double>(interval.count * job_.batches.batch) /
+                                     seconds_since(interval.begin)},
+             {"data.wait_time", loader.waited_seconds()},
+             {"comm.exposed_time", result.exposed_comm_seconds}},
+            seconds_since(begin));
+        interval = {};
+      }
+      if (done != epoch_ends(epoch) && done != last_step_) continue;
+      const auto pause = Clock::now();
+      result.train_loss = in_epoch.mean();
+      in_epoch = {};
+      directory_.save(
+          done, model_,
+          state_text(done, job_.batches.epoch_at(done), options_.recipe.seed, comm_.size()),
+          options_.run.checkpoints_kept);
+      if (done < last_step_) evaluate_on(Split::kVal, done, result);
+      paused += seconds_since(pause);
+      interval.begin = Clock::now();
+      ++epoch;
+    }
+    result.steps = last_step_;
+    result.epoch = job_.batches.epoch_at(last_step_);
+    result.images_per_second =
+        static_cast<double>((last_step_ - first_step_) * job_.batches.batch) /
+        std::max(seconds_since(begin) - paused, 1e-9);
+    result.data_wait_seconds = loader.waited_seconds();
+    evaluate_on(Split::kVal, last_step_, result);
+    evaluate_on(Split::kTest, last_step_, result);
+    return result;
+  }
+
+ private:
+  CompileOptions compile_options() const {
+    return {options_.execution.dtype, options_.execution.threads.compute};
+  }
+
+  pipeline::LoadOptions load_options(pipeline::Recipe recipe) const {
+    return {.geometry = geometry_of(job_.setup),
+            .recipe = recipe,
+            .seed = options_.recipe.seed,
+            .threads = options_.execution.threads.decode};
+  }
+
+  std::int64_t epoch_ends(std::int64_t epoch) const {
+    return std::min(last_step_, job_.batches.end_of_epoch(epoch));
+  }
+
+  std::vector<pipeline::Request> requests(std::uint64_t i) const {
+    const BatchPlan& b = job_.batches;
+    const std::int64_t step = first_step_ + static_cast<std::int64_t>(i);
+    if (step >= last_step_) return {};
+    return requests_at(job_.samples, options_.recipe.seed,
+                       step * b.batch + b.first_micro * b.micro_batch,
+                       b.micro_batches() * b.micro_batch);
+  }
+
+  void show(const ProgressSink& progress, std::int64_t done, std::int64_t epoch,
+            const Running& loss) const {
+    if (!progress) return;
+    progress({.done = static_cast<std::uint64_t>(done * job_.batches.batch),
+              .total = static_cast<std::uint64_t>(last_step_ * job_.batches.batch),
+              .note = "epoch " + std::to_string(epoch) + ", loss " + std::to_string(loss.mean())});
+  }
+
+  void log(std::int64_t step, const std::map<std::string, double>& values, double wall) {
+    on_root(comm_, [&] { metrics_->write(step, job_.batches.epoch_at(step), wall, values); });
+  }
+
+  // Nothing where the cache has no such split.
+  void evaluate_on(Split split, std::int64_t step, TrainResult& result) {
+    if (job_.info.split_counts[static_cast<std::size_t>(split)] == 0) return;
+    const auto begin = Clock::now();
+    const bool judged = !options_.data.selection.empty();
+    const std::vector<SampleId> leaked =
+        pipeline::leaked_samples(*job_.cache, split, options_.data.selection);
+    inference_->load_parameters();
+    const Evaluation e =
+        evaluate(*inference_, *job_.cache, pipeline::select_samples(*job_.cache, split, ""),
+                 judged ? &leaked : nullptr, load_options(pipeline::Recipe::kNone), comm_, {});
+    result.split = std::string(split_name(split));
     result.top1 = e.top1;
     result.top1_leak_free = e.top1_leak_free;
+    std::map<std::string, double> row{{result.split + ".loss", e.loss},
+                                      {result.split + ".top1", e.top1}};
+    if (e.top1_leak_free) row[result.split + ".top1_leak_free"] = *e.top1_leak_free;
+    log(step, row, seconds_since(begin));
   }
-  return result;
+
+  const TrainOptions& options_;
+  comm::Communicator& comm_;
+  Job job_;
+  Graph forward_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Program> inference_;
+  Model model_;
+  RunDirectory directory_;
+  LearningRate rate_;
+  std::unique_ptr<StepExecutor> executor_;
+  std::unique_ptr<MetricsLog> metrics_;  // rank 0
+  std::int64_t first_step_ = 0;
+  std::int64_t last_step_ = 0;
+};
+
+}  // namespace
+
+TrainResult train(const TrainOptions& options, comm::Communicator& comm,
+                  const ProgressSink& progress, const std::function<void(std::string)>& note) {
+  Job job;
+  std::unique_ptr<Backend> backend;
+  on_all(comm, [&] {
+    job = open_job(options, comm);
+    backend = make_backend(options.execution.backend);
+    step_options(options, job.batches);  // unknown names fail here, on all ranks alike
+  });
+  require_agreement(comm, {{"build", WINNOW_BUILD},
+                           {"instruction set", backend->instruction_set()},
+                           {"configuration", job.config}});
+  return Trainer(options, comm, std::move(job), *backend, note).run(progress);
 }
 
 }  // namespace winnow::train

@@ -38,7 +38,7 @@ struct RecipeOptions {
 
 struct BatchOptions {
   std::int64_t batch = 128;      // B, of all ranks together
-  std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: see default_micro_batch
+  std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: default_micro_batch(B)
 };
 
 struct ExecutionOptions {
@@ -79,10 +79,6 @@ struct TrainResult {
   double data_wait_seconds = 0;
   double exposed_comm_seconds = 0;
 };
-
-// The largest divisor of `batch` that is at most 64. A function of the batch alone, so that the
-// number of ranks never changes what is computed.
-std::int64_t default_micro_batch(std::int64_t batch);
 
 // Trains a net on a cache and evaluates it; collective. The number of ranks changes who computes a
 // micro-batch, not what is computed. Writes into options.run.out as it goes: a line of metrics

@@ -1,0 +1,76 @@
+#include "train/run/batch_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "common/error.h"
+#include "pipeline/load/order.h"
+
+namespace winnow::train {
+
+std::int64_t BatchPlan::end_of_epoch(std::int64_t epoch) const noexcept {
+  return std::min(total_steps, (epoch * samples + batch - 1) / batch);
+}
+
+double BatchPlan::epoch_at(std::int64_t step) const noexcept {
+  return static_cast<double>(step * batch) / static_cast<double>(samples);
+}
+
+BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
+                       double epochs, int rank, int ranks) {
+  if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
+    throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
+                     std::to_string(micro_batch));
+  }
+  const std::int64_t parts = batch / micro_batch;
+  if (parts < ranks) {
+    throw UsageError("there are more ranks (" + std::to_string(ranks) +
+                     ") than micro-batches in a batch (" + std::to_string(parts) +
+                     "); raise --batch-size or lower --micro-batch");
+  }
+  const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
+  if (!(steps > 0)) throw UsageError("--epochs must be above 0");
+  const auto [first, last] = pipeline::share(parts, rank, ranks);
+  return {.samples = samples,
+          .batch = batch,
+          .micro_batch = micro_batch,
+          .first_micro = first,
+          .last_micro = last,
+          .total_steps = std::max<std::int64_t>(1, std::llround(steps))};
+}
+
+std::int64_t default_micro_batch(std::int64_t batch) {
+  constexpr std::int64_t kLargest = 64;
+  for (std::int64_t m = std::min(batch, kLargest); m > 1; --m) {
+    if (batch % m == 0) return m;
+  }
+  return 1;
+}
+
+std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, std::uint64_t seed,
+                                           std::int64_t begin, std::int64_t count) {
+  std::vector<pipeline::Request> requests;
+  requests.reserve(static_cast<std::size_t>(count));
+  for (const auto& [epoch, index] :
+       pipeline::stream(samples.size(), seed, static_cast<std::uint64_t>(begin),
+                        static_cast<std::uint64_t>(count))) {
+    requests.push_back({samples.ids[index], epoch, samples.weights[index]});
+  }
+  return requests;
+}
+
+double weight_of_batch(const BatchPlan& plan, const pipeline::SampleSet& samples,
+                       std::uint64_t seed, std::int64_t step) {
+  // All weights are 1 unless a selection says otherwise; only then is the sum worth computing.
+  const bool plain = std::all_of(samples.weights.begin(), samples.weights.end(),
+                                 [](float w) { return w == 1.0F; });
+  if (plain) return static_cast<double>(plan.batch);
+  double sum = 0;
+  for (const auto& request : requests_at(samples, seed, step * plan.batch, plan.batch)) {
+    sum += request.weight;
+  }
+  return sum;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/load/loader.h"
+
+namespace winnow::train {
+
+// How epochs, global batches and one rank's part of them lie in the stream of samples: global batch
+// b is positions [b*B, (b+1)*B); of its V = B/m micro-batches a rank has a contiguous run.
+struct BatchPlan {
+  std::int64_t samples = 1;      // of one epoch
+  std::int64_t batch = 1;        // B
+  std::int64_t micro_batch = 1;  // m
+  std::int64_t first_micro = 0;  // of this rank
+  std::int64_t last_micro = 1;   // one past
+  std::int64_t total_steps = 1;
+
+  std::int64_t micro_batches() const noexcept { return last_micro - first_micro; }
+  std::int64_t end_of_epoch(
+      std::int64_t epoch) const noexcept;  // first step of the next; epoch >= 1
+  double epoch_at(std::int64_t step) const noexcept;
+};
+
+// Pure. Throws UsageError when the batch is no multiple of the micro-batch, there are more ranks
+// than micro-batches, or there is nothing to do.
+BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
+                       double epochs, int rank, int ranks);
+
+// The largest divisor of `batch` that is at most 64. A function of the batch alone, so that the
+// number of ranks never changes what is computed.
+std::int64_t default_micro_batch(std::int64_t batch);
+
+// What to load for positions [begin, begin + count) of the stream.
+std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, std::uint64_t seed,
+                                           std::int64_t begin, std::int64_t count);
+
+// Sum of the sample weights of a whole global batch, the same on every rank.
+double weight_of_batch(const BatchPlan& plan, const pipeline::SampleSet& samples,
+                       std::uint64_t seed, std::int64_t step);
+
+}  // namespace winnow::train
