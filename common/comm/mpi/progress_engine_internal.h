@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -94,7 +95,7 @@ class ProgressEngine {
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
-  void fail(std::exception_ptr why) noexcept;
+  void fail(const std::exception_ptr& why) noexcept;
 
   const MPI_Comm gradients_;
   const MPI_Comm control_;
@@ -120,7 +121,8 @@ class ProgressEngine {
   std::vector<Chain*> idle_chains_;          // those not under way
   std::vector<std::vector<float>> scratch_;  // free receive buffers
   int next_tag_ = 0;
-  int empty_polls_ = 0;
+  int empty_polls_ = 0;  // since something was last found
+  std::chrono::microseconds nap_{};
   std::exception_ptr failure_;
 
   std::thread thread_;  // last: it uses all of the above
