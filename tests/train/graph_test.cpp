@@ -62,6 +62,8 @@ TEST(Infer, GradientsOfParametersAndStatisticsAreF32) {
 
   const auto sum = add_node(graph, OpKind::kAdd, "s", {dw[0], dw[0]});
   EXPECT_EQ(graph.value(sum[0]).storage, Storage::kF32);
+  const auto activations = add_node(graph, OpKind::kAdd, "a", {norm[0], norm[0]});
+  EXPECT_EQ(graph.value(activations[0]).storage, Storage::kCompute);
 }
 
 TEST(Infer, MaxPoolingKeepsAByteForEachWindow) {

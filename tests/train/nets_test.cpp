@@ -166,11 +166,14 @@ TEST(InitialValue, KaimingIsNormalWithTheVarianceOfTheFanOut) {
   const auto numbers = initial_value(parameter("w", {64, 32, 3, 3}, Init::kKaimingFanOut), 5);
   const Moments m = moments(numbers);
   const double variance = 2.0 / (64 * 3 * 3);
-  // Five standard errors of the sample mean, variance and kurtosis.
+  // Five standard errors of the sample mean, variance, kurtosis and correlation of neighbours.
   const double n = static_cast<double>(numbers.size());
   EXPECT_NEAR(m.mean, 0, 5 * std::sqrt(variance / n));
   EXPECT_NEAR(m.variance, variance, 5 * variance * std::sqrt(2 / n));
   EXPECT_NEAR(m.kurtosis, 3, 5 * std::sqrt(24 / n));
+  double neighbours = 0;
+  for (std::size_t i = 1; i < numbers.size(); ++i) neighbours += numbers[i] * numbers[i - 1];
+  EXPECT_NEAR(neighbours / (n * variance), 0, 5 / std::sqrt(n));
 }
 
 TEST(InitialValue, UniformFillsTheIntervalOfTheFanIn) {

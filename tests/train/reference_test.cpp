@@ -129,6 +129,15 @@ TEST(Interpret, MaxPoolingIgnoresPaddingAndTakesTheFirstOfEquals) {
   EXPECT_THAT(pooled[1], ElementsAre(1, 3));
 }
 
+TEST(Interpret, MaximaOfSeveralWindowsGetTheGradientsOfAll) {
+  PoolAttributes pool = pool_attributes(1, 1, 0);
+  pool.kernel_w = 2;
+  pool.data_shape = {1, 1, 1, 3};
+  const Given dy = {{1, 1, 1, 2}, {2, 3}};
+  const Given index = {{1, 1, 1, 2}, {1, 0}, Storage::kU8};
+  EXPECT_THAT(outputs_of(OpKind::kMaxPoolBackward, {dy, index}, pool)[0], ElementsAre(0, 5, 0));
+}
+
 TEST(Interpret, AveragePoolingCountsPadding) {
   const Given x = {{1, 1, 2, 2}, {9, 18, 27, 36}};
   EXPECT_THAT(outputs_of(OpKind::kAvgPool, {x}, pool_attributes(3, 2, 1))[0],
@@ -159,19 +168,23 @@ TEST(Interpret, BatchNormUsesBiasedVariance) {
   EXPECT_THAT(running[0], Pointwise(DoubleNear(1e-12), Numbers{1, -b, 3, b}));
 }
 
+// Two classes with probabilities 1/3 and 2/3; logits too large for exp; targets that sum to 2.
 TEST(Interpret, CrossEntropyOfSmoothedTargets) {
-  const Given logits = {{2, 2}, {0, std::numbers::ln2, 1000, 1000}};
-  const Given targets = {{2, 2}, {0, 1, 0.5, 0.5}};
-  const Given weights = {{2}, {2, 0.25}};
-  const auto y =
-      outputs_of(OpKind::kSoftmaxCrossEntropy, {logits, targets, weights}, LossAttributes{0.2});
-  const double first = -(0.1 * std::log(1.0 / 3) + 0.9 * std::log(2.0 / 3));
-  EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-12), Numbers{first, std::numbers::ln2}));
-  EXPECT_THAT(y[0], ElementsAre(DoubleNear(2 * first + 0.25 * std::numbers::ln2, 1e-12)));
-  const auto d = outputs_of(OpKind::kSoftmaxCrossEntropyBackward, {logits, targets, weights},
-                            LossAttributes{0.2});
-  EXPECT_THAT(
-      d[0], Pointwise(DoubleNear(1e-12), Numbers{2 * (1.0 / 3 - 0.1), 2 * (2.0 / 3 - 0.9), 0, 0}));
+  const double ln2 = std::numbers::ln2;
+  const Given logits = {{3, 2}, {0, ln2, 1000, 1000, 0, ln2}};
+  const Given targets = {{3, 2}, {0, 1, 0.5, 0.5, 0.5, 1.5}};
+  const Given weights = {{3}, {2, 0.25, 1}};
+  const LossAttributes smoothing{0.2};
+  const double ln3 = std::log(3.0);
+  const double first = 0.1 * ln3 + 0.9 * (ln3 - ln2);
+  const double third = 0.6 * ln3 + 1.4 * (ln3 - ln2);
+  const auto y = outputs_of(OpKind::kSoftmaxCrossEntropy, {logits, targets, weights}, smoothing);
+  EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-12), Numbers{first, ln2, third}));
+  EXPECT_THAT(y[0], ElementsAre(DoubleNear(2 * first + 0.25 * ln2 + third, 1e-12)));
+  const auto d =
+      outputs_of(OpKind::kSoftmaxCrossEntropyBackward, {logits, targets, weights}, smoothing);
+  EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), Numbers{2 * (1.0 / 3 - 0.1), 2 * (2.0 / 3 - 0.9),
+                                                         0, 0, 2.0 / 3 - 0.6, 4.0 / 3 - 1.4}));
 }
 
 TEST(Interpret, NormalizesPixels) {
@@ -365,7 +378,7 @@ TEST(Gradients, OfEveryOperationAreThoseOfFiniteDifferences) {
       const Numbers& gradient = values[position(output.value)];
       ASSERT_EQ(gradient.size(), probe.inputs.at(output.of).size());
       CounterRng rng(3, 0, position(output.of), RandomUse::kTest);
-      for (int sample = 0; sample < 6; ++sample) {
+      for (int sample = 0; sample < 24; ++sample) {
         const std::size_t i = rng.below(static_cast<std::uint32_t>(gradient.size()));
         Numbers direction(gradient.size(), 0);
         direction[i] = 1;

@@ -289,6 +289,26 @@ TEST(Fuse, LeavesValuesWithOtherReadersAlone) {
   EXPECT_EQ(to_text(fuse(graph)), to_text(graph));
 }
 
+TEST(Fuse, LeavesABatchNormWhoseStatisticsAreReadBefore) {
+  Sketch s;
+  const ValueId y = s.norm("n", s.conv("c", s.image()));
+  s.relu("reader", s.graph().find("n.mean"));
+  const Graph graph = s.finish(s.relu("r", y));
+  EXPECT_EQ(to_text(fuse(graph)), to_text(graph));
+}
+
+TEST(Fuse, AddsNoSecondResidual) {
+  Sketch s;
+  const ValueId x = s.conv("c", s.image());
+  s.norm("n", x);
+  Node& norm = s.graph().nodes.back();
+  norm.inputs.push_back(x);
+  std::get<NormAttributes>(norm.attributes).residual = true;
+  const ValueId y = norm.outputs[0];
+  const Graph with_add = s.finish(s.relu("r", s.add("a", y, x)));
+  EXPECT_EQ(to_text(fuse(with_add)), to_text(with_add));
+}
+
 TEST(Fuse, LeavesNoReluOrAddOfResnetAlone) {
   const Graph fused = fuse(find_net("resnet20").make(tiny(8)));
   EXPECT_EQ(count_ops(fused, OpKind::kRelu), 0);
