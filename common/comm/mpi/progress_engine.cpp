@@ -20,7 +20,7 @@ constexpr std::size_t kWindow = 32;
 
 // The thread shares its cores with threads that compute. After so many polls that find nothing it
 // sleeps between them, longer and longer up to a limit: a message that is about to come is found
-// soon, and waiting for a late rank takes some percent of one core.
+// soon, and waiting for a late rank takes about a tenth of a core.
 constexpr int kEmptyPolls = 200;
 constexpr std::chrono::microseconds kShortestNap{5};
 constexpr std::chrono::microseconds kLongestNap{100};
