@@ -7,6 +7,7 @@
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/opencv.h"
+#include "pipeline/decode/pnm.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -45,7 +46,7 @@ Expected<Image, DecodeError> decode_other(std::string_view format, BytesView enc
                        "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
   }
   if (options.before_allocation) options.before_allocation(width * height * (header->gray ? 1 : 3));
-  return decode_opencv(encoded, *header);
+  return format == "pnm" ? decode_pnm(encoded, *header) : decode_opencv(encoded, *header);
 }
 
 }  // namespace

@@ -27,11 +27,14 @@ struct DecodeOptions {
 // "jpeg", "png", "bmp", "webp", "tiff", "gif", "pnm", "heic" or "unknown", from the magic bytes.
 std::string_view sniff(BytesView encoded) noexcept;
 
-// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow) and other formats by
-// OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK are converted as
-// Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied (as torchvision). A
-// JPEG that ends early or that libjpeg warns about is an error, never a half-gray image. Pure; safe
-// from many threads; throws only std::bad_alloc.
+// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNM itself and other
+// formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK JPEGs
+// are converted as Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied
+// (as torchvision; a TIFF's own is, as Pillow). A JPEG that ends early or that libjpeg warns about
+// is an error, never a half-gray image; so is a file of another format that ends early, and a PNG
+// with a wrong CRC. Pure; safe from many threads; throws only std::bad_alloc and what
+// before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
+// is printed.
 Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
 
 }  // namespace winnow::pipeline

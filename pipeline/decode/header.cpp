@@ -56,7 +56,10 @@ Result png_header(BytesView encoded) {
   if (!f.has(8, 25)) return truncated("the PNG ends within its header");
   if (f.text(12, 4) != "IHDR" || f.u32(8) != 13) return corrupt("the PNG has no IHDR");
   const std::uint32_t colour_type = f.u8(25);
-  const Header header{f.u32(16), f.u32(20), colour_type == 0 || colour_type == 4};
+  Header header;
+  header.width_px = f.u32(16);
+  header.height_px = f.u32(20);
+  header.gray = colour_type == 0 || colour_type == 4;
   bool has_pixels = false;
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -219,13 +222,17 @@ Result pnm_header(BytesView encoded) {
     return corrupt("the PNM's header is not of numbers");
   }
   if (*max_value == 0 || *max_value > 65535) return corrupt("the PNM's largest value is wrong");
-  Header header{*width, *height, kind != '3' && kind != '6',
-                static_cast<std::uint32_t>(*max_value)};
+  Header header;
+  header.width_px = *width;
+  header.height_px = *height;
+  header.gray = kind != '3' && kind != '6';
+  header.max_value = static_cast<std::uint32_t>(*max_value);
+  header.pixels_at = std::min(at + 1, text.size());  // after one white space
   const std::uint64_t samples = *width * (header.gray ? 1 : 3);
   const std::uint64_t line = kind == '4' ? (*width + 7) / 8 : samples * (*max_value > 255 ? 2 : 1);
   // In the text forms every sample is a digit at least, and all but bitmaps have a space between.
   const std::uint64_t least = kind >= '4' ? line : bitmap ? samples : 2 * samples - 1;
-  const std::uint64_t rest = text.size() - std::min(at + 1, text.size());  // after one white space
+  const std::uint64_t rest = text.size() - header.pixels_at;
   if (samples > 0 && *height > 0 && least > rest / *height) {
     return truncated("the PNM ends within its pixels");
   }

@@ -13,7 +13,8 @@ struct Header {
   std::uint64_t width_px = 0;
   std::uint64_t height_px = 0;
   bool gray = false;            // one channel, with or without alpha
-  std::uint32_t max_value = 0;  // PNM: the value that means white; otherwise 0
+  std::uint32_t max_value = 0;  // PNM: the value that means white
+  std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
   // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:
   // nowhere.
   std::uint64_t straight_alpha_at = 0;

@@ -6,22 +6,12 @@
 namespace winnow::pipeline {
 namespace {
 
-// Sample -> 8 bits: the high byte, but for PNM files of 9 to 15 bits, whose white is `max_value`.
-struct Reduce {
-  std::uint32_t max_value;
-
-  std::uint8_t operator()(std::uint8_t sample) const { return sample; }
-  std::uint8_t operator()(std::uint16_t sample) const {
-    if (max_value <= 255 || max_value == 65535) return static_cast<std::uint8_t>(sample >> 8);
-    const std::uint32_t value = sample < max_value ? sample : max_value;
-    return static_cast<std::uint8_t>((value * 255 + max_value / 2) / max_value);
-  }
-};
+std::uint8_t to_8_bits(std::uint8_t sample) { return sample; }
+std::uint8_t to_8_bits(std::uint16_t sample) { return static_cast<std::uint8_t>(sample >> 8); }
 
 // OpenCV's order is gray; B, G, R; or B, G, R, A.
 template <class Sample>
 Image to_image(const cv::Mat& mat, const Header& header) {
-  const Reduce reduce{header.max_value};
   const int from_channels = mat.channels();
   Image image(mat.rows, mat.cols, from_channels < 3 || header.gray ? 1 : 3);
   std::uint8_t* to = image.pixels.data();
@@ -29,11 +19,11 @@ Image to_image(const cv::Mat& mat, const Header& header) {
     const auto* from = mat.ptr<Sample>(y);
     for (int x = 0; x < mat.cols; ++x, from += from_channels) {
       if (image.channels == 1) {
-        *to++ = reduce(from[0]);
+        *to++ = to_8_bits(from[0]);
       } else {
-        *to++ = reduce(from[2]);
-        *to++ = reduce(from[1]);
-        *to++ = reduce(from[0]);
+        *to++ = to_8_bits(from[2]);
+        *to++ = to_8_bits(from[1]);
+        *to++ = to_8_bits(from[0]);
       }
     }
   }

@@ -1,0 +1,475 @@
+#include "pipeline/decode/decode.h"
+
+#include <gtest/gtest.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>  // jpeglib.h needs FILE
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <opencv2/imgcodecs.hpp>
+#include <optional>
+#include <thread>
+
+#include "common/file.h"
+#include "common/rng.h"
+#include "tests/common/formula_images.h"
+#include "tests/pipeline/decode_golden.h"
+
+namespace winnow::pipeline {
+namespace {
+
+using Kind = DecodeError::Kind;
+using test::fnv1a;
+using test::formula_image;
+
+Bytes from_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  Bytes bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<std::uint32_t>(kDigits.find(c));
+    count += 6;
+    if (count >= 8) bytes.push_back(static_cast<std::byte>(bits >> (count -= 8) & 255));
+  }
+  return bytes;
+}
+
+struct JpegOptions {
+  int quality = 90;
+  bool progressive = false;
+  int restart_rows = 0;
+  bool plain_scans = false;  // four scans without refinement, of which the last may be repeated
+};
+
+// By libjpeg; 1 channel makes a gray file, 3 a YCbCr one, 4 four inverted inks with Adobe's marker.
+Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
+                const JpegOptions& options = {}) {
+  jpeg_compress_struct codec{};
+  jpeg_error_mgr errors{};
+  codec.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&codec);
+  unsigned char* buffer = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&codec, &buffer, &size);
+  codec.image_width = static_cast<JDIMENSION>(width);
+  codec.image_height = static_cast<JDIMENSION>(height);
+  codec.input_components = channels;
+  codec.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_set_defaults(&codec);
+  jpeg_set_quality(&codec, options.quality, TRUE);
+  codec.restart_in_rows = options.restart_rows;
+  if (options.progressive) jpeg_simple_progression(&codec);
+  static constexpr jpeg_scan_info kPlainScans[] = {{3, {0, 1, 2}, 0, 0, 0, 0},
+                                                   {1, {0}, 1, 63, 0, 0},
+                                                   {1, {1}, 1, 63, 0, 0},
+                                                   {1, {2}, 1, 63, 0, 0}};
+  if (options.plain_scans) {
+    codec.scan_info = kPlainScans;
+    codec.num_scans = 4;
+  }
+  if (channels == 4) jpeg_set_colorspace(&codec, JCS_YCCK);
+  jpeg_start_compress(&codec, TRUE);
+  while (codec.next_scanline < codec.image_height) {
+    auto* row = const_cast<std::uint8_t*>(pixels) + static_cast<std::size_t>(codec.next_scanline) *
+                                                        static_cast<std::size_t>(width * channels);
+    jpeg_write_scanlines(&codec, &row, 1);
+  }
+  jpeg_finish_compress(&codec);
+  const auto* begin = reinterpret_cast<const std::byte*>(buffer);
+  Bytes bytes(begin, begin + size);
+  jpeg_destroy_compress(&codec);
+  std::free(buffer);
+  return bytes;
+}
+
+Bytes make_jpeg(const Image& image, const JpegOptions& options = {}) {
+  return make_jpeg(image.width_px, image.height_px, image.channels, image.pixels.data(), options);
+}
+
+// By OpenCV, which takes B, G, R(, A).
+Bytes encode(const char* ending, const Image& rgb, int type = CV_8UC3,
+             const std::vector<int>& options = {}) {
+  cv::Mat mat(rgb.height_px, rgb.width_px, type);
+  const int channels = mat.channels();
+  for (int y = 0; y < mat.rows; ++y) {
+    for (int x = 0; x < mat.cols * channels; ++x) {
+      const int c = x % channels;
+      const std::uint8_t* p = rgb.view().row(y) + x / channels * 3;
+      const int value = channels == 1 ? p[0] : c == 3 ? 255 - p[0] / 2 : p[2 - c];
+      if (mat.depth() == CV_8U) {
+        mat.ptr<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
+      } else {
+        mat.ptr<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(value * 256 + 200);
+      }
+    }
+  }
+  std::vector<std::uint8_t> out;
+  EXPECT_TRUE(cv::imencode(ending, mat, out, options));
+  const auto* begin = reinterpret_cast<const std::byte*>(out.data());
+  return Bytes(begin, begin + out.size());
+}
+
+Image red_of(const Image& rgb) {
+  Image out(rgb.height_px, rgb.width_px, 1);
+  for (std::size_t i = 0; i < out.pixels.size(); ++i) out.pixels[i] = rgb.pixels[3 * i];
+  return out;
+}
+
+BytesView first(const Bytes& bytes, std::size_t count) { return BytesView(bytes).first(count); }
+
+std::optional<Kind> error_of(BytesView bytes, const DecodeOptions& options = {}) {
+  const auto image = decode(bytes, options);
+  return image ? std::nullopt : std::optional(image.error().kind);
+}
+
+// Every lossless format, with pixels of `image`.
+std::vector<std::pair<std::string, Bytes>> lossless_files(const Image& image) {
+  return {{"png", encode(".png", image)},
+          {"png16", encode(".png", image, CV_16UC3)},
+          {"png alpha", encode(".png", image, CV_8UC4)},
+          {"bmp", encode(".bmp", image)},
+          {"ppm", encode(".ppm", image)},
+          {"ppm text", encode(".ppm", image, CV_8UC3, {cv::IMWRITE_PXM_BINARY, 0})},
+          {"ppm16", encode(".ppm", image, CV_16UC3)},
+          {"tiff", encode(".tiff", image)},
+          {"tiff plain", encode(".tiff", image, CV_8UC3, {cv::IMWRITE_TIFF_COMPRESSION, 1})},
+          {"tiff16", encode(".tiff", image, CV_16UC3)},
+          {"tiff alpha", encode(".tiff", image, CV_8UC4)},
+          {"webp", encode(".webp", image, CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 101})},
+          {"webp alpha", encode(".webp", image, CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 101})}};
+}
+
+TEST(Decode, MakesPillowsPixels) {
+  for (const test::DecodeGolden& g : test::kDecodeGolden) {
+    const auto image = decode(from_base64(g.base64), {});
+    ASSERT_TRUE(image) << g.name << ": " << image.error().detail;
+    EXPECT_EQ(image->height_px, g.height) << g.name;
+    EXPECT_EQ(image->width_px, g.width) << g.name;
+    EXPECT_EQ(image->channels, g.channels) << g.name;
+    EXPECT_EQ(fnv1a(image->pixels), g.pixels) << g.name;
+  }
+}
+
+TEST(Decode, LosslessFormatsGiveThePixelsBack) {
+  const Image image = formula_image("lcg", 37, 23);
+  for (const auto& [name, bytes] : lossless_files(image)) {
+    const auto decoded = decode(bytes, {});
+    ASSERT_TRUE(decoded) << name << ": " << decoded.error().detail;
+    EXPECT_EQ(*decoded, image) << name;
+  }
+  const Image gray = red_of(image);
+  for (const char* ending : {".png", ".bmp", ".pgm", ".tiff"}) {
+    for (const int type : {CV_8UC1, CV_16UC1}) {
+      if (type == CV_16UC1 && std::string(ending) == ".bmp") continue;
+      const auto decoded = decode(encode(ending, image, type), {});
+      ASSERT_TRUE(decoded) << ending << ": " << decoded.error().detail;
+      EXPECT_EQ(*decoded, gray) << ending << " of type " << type;
+    }
+  }
+}
+
+TEST(Decode, PnmOfTenBitsIsScaledToItsWhite) {
+  const std::string text = "P2\n# made by hand\n4 1\n1023\n0 512 1023 4\n";
+  const auto decoded = decode(as_bytes(text), {});
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_EQ(decoded->pixels, (std::vector<std::uint8_t>{0, 128, 255, 1}));
+}
+
+TEST(Decode, JpegIsNearThePixels) {
+  const Image image = formula_image("blob", 65, 48);
+  for (const bool progressive : {false, true}) {
+    for (const int restart_rows : {0, 1}) {
+      const auto decoded = decode(make_jpeg(image, {98, progressive, restart_rows}), {});
+      ASSERT_TRUE(decoded) << decoded.error().detail;
+      ASSERT_EQ(decoded->pixels.size(), image.pixels.size());
+      double difference = 0;
+      for (std::size_t i = 0; i < image.pixels.size(); ++i) {
+        difference += std::abs(decoded->pixels[i] - image.pixels[i]);
+      }
+      EXPECT_LT(difference / static_cast<double>(image.pixels.size()), 3.0);
+    }
+  }
+  const Image gray = red_of(image);
+  const auto decoded = decode(make_jpeg(gray), {});
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->channels, 1);
+}
+
+TEST(Decode, FourInksBecomeColoursAsAdobeMeansThem) {
+  // Inverted inks: 255 is none. White; black by its own ink; half cyan.
+  const std::uint8_t inks[3][4] = {{255, 255, 255, 255}, {255, 255, 255, 0}, {128, 255, 255, 255}};
+  const int want[3][3] = {{255, 255, 255}, {0, 0, 0}, {128, 255, 255}};
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::uint8_t> pixels;
+    for (int n = 0; n < 256; ++n) pixels.insert(pixels.end(), inks[i], inks[i] + 4);
+    const auto decoded = decode(make_jpeg(16, 16, 4, pixels.data()), {});
+    ASSERT_TRUE(decoded) << decoded.error().detail;
+    ASSERT_EQ(decoded->channels, 3);
+    for (std::size_t at = 0; at < decoded->pixels.size(); ++at) {
+      EXPECT_NEAR(decoded->pixels[at], want[i][at % 3], 2) << i;
+    }
+  }
+}
+
+TEST(Decode, WhatEndsEarlyIsAnError) {
+  const Image image = formula_image("lcg", 64, 64);
+  auto files = lossless_files(image);
+  files.emplace_back("jpeg", make_jpeg(image));
+  files.emplace_back("progressive", make_jpeg(image, {90, true, 0}));
+  files.emplace_back("restarts", make_jpeg(image, {90, false, 1}));
+  files.emplace_back("gray", make_jpeg(red_of(image)));
+  files.emplace_back("webp lossy", encode(".webp", image));
+  for (const auto& [name, bytes] : files) {
+    ASSERT_FALSE(error_of(bytes)) << name;
+    EXPECT_EQ(error_of(first(bytes, 0)), Kind::kTruncated) << name;
+    for (std::size_t sixteenths = 1; sixteenths < 16; ++sixteenths) {
+      const std::size_t count = bytes.size() * sixteenths / 16;
+      EXPECT_EQ(error_of(first(bytes, count)), Kind::kTruncated)
+          << name << " cut to " << count << " of " << bytes.size();
+    }
+    // A text image that lacks its last line break, or a digit of its last number, is still one.
+    if (name != "ppm text") {
+      EXPECT_EQ(error_of(first(bytes, bytes.size() - 1)), Kind::kTruncated) << name;
+    }
+  }
+}
+
+TEST(Decode, EveryPrefixOfASmallFileIsAnError) {
+  for (const test::DecodeGolden& g : test::kDecodeGolden) {
+    const Bytes bytes = from_base64(g.base64);
+    for (std::size_t count = 0; count < bytes.size(); ++count) {
+      EXPECT_TRUE(error_of(first(bytes, count))) << g.name << " cut to " << count;
+    }
+  }
+}
+
+// OpenCV writes to std::cerr about some damaged TIFFs.
+class QuietErrors {
+ public:
+  QuietErrors() : before_(std::cerr.rdbuf(nullptr)) {}
+  ~QuietErrors() { std::cerr.rdbuf(before_); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  std::streambuf* before_;
+};
+
+TEST(Decode, DamageNeverCrashesAndNeverChangesTheSizeUnnoticed) {
+  const Image image = formula_image("tri", 24, 24);
+  auto files = lossless_files(image);
+  files.emplace_back("jpeg", make_jpeg(image));
+  files.emplace_back("progressive", make_jpeg(image, {90, true, 0}));
+  for (const test::DecodeGolden& g : test::kDecodeGolden) {
+    files.emplace_back(g.name, from_base64(g.base64));
+  }
+  CounterRng rng(5, 0, 0, RandomUse::kTest);
+  const DecodeOptions options{.max_pixels = 1 << 20, .before_allocation = {}};
+  const QuietErrors quiet;
+  int refused = 0;
+  int tried = 0;
+  for (const auto& [name, bytes] : files) {
+    for (int round = 0; round < 120; ++round) {
+      Bytes damaged = bytes;
+      for (std::uint32_t flips = rng.below(3) + 1; flips > 0; --flips) {
+        damaged[rng.below(static_cast<std::uint32_t>(damaged.size()))] ^=
+            static_cast<std::byte>(1 << rng.below(8));
+      }
+      const auto decoded = decode(damaged, options);
+      ++tried;
+      if (!decoded) {
+        ++refused;
+        EXPECT_FALSE(decoded.error().detail.empty()) << name;
+        continue;
+      }
+      EXPECT_EQ(decoded->pixels.size(),
+                static_cast<std::size_t>(decoded->height_px * decoded->width_px) *
+                    static_cast<std::size_t>(decoded->channels))
+          << name;
+    }
+  }
+  EXPECT_GT(refused, tried / 4);
+}
+
+TEST(Decode, ADamagedPngIsNeverTakenForAWholeOne) {
+  const Bytes png = encode(".png", formula_image("lcg", 9, 9));
+  for (std::size_t at = 8; at < png.size(); ++at) {
+    Bytes damaged = png;
+    damaged[at] ^= std::byte{0x10};
+    EXPECT_TRUE(error_of(damaged)) << "byte " << at;
+  }
+}
+
+// A file that says it has 65500 x 65500 pixels, and nothing more.
+TEST(Decode, RefusesBySizeBeforeAnythingIsAllocated) {
+  const Image dot = formula_image("lcg", 8, 8);
+  Bytes jpeg = make_jpeg(dot);
+  Bytes png = encode(".png", dot);
+  Bytes bmp = encode(".bmp", dot);
+  const auto put = [](Bytes& bytes, std::size_t at, std::initializer_list<int> values) {
+    for (const int v : values) bytes.at(at++) = static_cast<std::byte>(v);
+  };
+  for (std::size_t i = 2; i + 8 < jpeg.size(); ++i) {
+    if (jpeg[i] == std::byte{0xFF} && jpeg[i + 1] == std::byte{0xC0}) {
+      put(jpeg, i + 5, {0xFF, 0xDC, 0xFF, 0xDC});
+      break;
+    }
+  }
+  put(png, 16, {0, 0, 0xFF, 0xDC, 0, 0, 0xFF, 0xDC});
+  const uLong crc = crc32(0, reinterpret_cast<const Bytef*>(png.data()) + 12, 17);
+  for (std::size_t i = 0; i < 4; ++i) png[29 + i] = static_cast<std::byte>(crc >> (24 - 8 * i));
+  const std::string pnm = "P6 65500 65500 255\n";
+  bool asked = false;
+  const DecodeOptions options{.before_allocation = [&](std::uint64_t) { asked = true; }};
+  EXPECT_EQ(error_of(jpeg, options), Kind::kTooLarge);
+  EXPECT_EQ(error_of(png, options), Kind::kTooLarge);
+  put(bmp, 18, {0xDC, 0xFF, 0, 0, 0xDC, 0xFF, 0, 0});
+  EXPECT_EQ(error_of(bmp, options), Kind::kTruncated);
+  EXPECT_EQ(error_of(as_bytes(pnm), options), Kind::kTruncated);
+  EXPECT_FALSE(asked);
+}
+
+TEST(Decode, TheLimitIsExactForEveryFormat) {
+  const Image image = formula_image("lcg", 20, 10);
+  auto files = lossless_files(image);
+  files.emplace_back("jpeg", make_jpeg(image));
+  for (const auto& [name, bytes] : files) {
+    std::uint64_t asked_bytes = 0;
+    DecodeOptions options;
+    options.before_allocation = [&](std::uint64_t count) { asked_bytes += count; };
+    options.max_pixels = 199;
+    EXPECT_EQ(error_of(bytes, options), Kind::kTooLarge) << name;
+    EXPECT_EQ(asked_bytes, 0U) << name;
+    options.max_pixels = 200;
+    EXPECT_FALSE(error_of(bytes, options)) << name;
+    EXPECT_EQ(asked_bytes, 600U) << name;
+  }
+}
+
+TEST(Decode, ManyScansAreRefused) {
+  JpegOptions progressive;
+  progressive.plain_scans = true;
+  const Image image = formula_image("blob", 16, 16);
+  const Bytes jpeg = make_jpeg(image, progressive);
+  std::size_t last_scan = 0;
+  for (std::size_t i = 0; i + 1 < jpeg.size(); ++i) {
+    if (jpeg[i] == std::byte{0xFF} && jpeg[i + 1] == std::byte{0xDA}) last_scan = i;
+  }
+  ASSERT_GT(last_scan, 0U);
+  const auto with_scans = [&](int more) {
+    Bytes bytes(jpeg.begin(), jpeg.end() - 2);
+    for (int i = 0; i < more; ++i) {
+      bytes.insert(bytes.end(), jpeg.begin() + static_cast<std::ptrdiff_t>(last_scan),
+                   jpeg.end() - 2);
+    }
+    bytes.insert(bytes.end(), jpeg.end() - 2, jpeg.end());
+    return decode(bytes, {});
+  };
+  const auto once = with_scans(0);
+  const auto often = with_scans(400);
+  const auto too_often = with_scans(600);
+  ASSERT_TRUE(once);
+  ASSERT_TRUE(often) << often.error().detail;
+  EXPECT_EQ(*often, *once);
+  ASSERT_FALSE(too_often);
+  EXPECT_EQ(too_often.error().kind, Kind::kTooLarge);
+}
+
+std::filesystem::path data_folder() {
+  if (const char* folder = std::getenv("WINNOW_TEST_DATA")) return folder;
+  return std::filesystem::path(PROJECT_SOURCE_DIR).parent_path() / "shared" / "data";
+}
+
+TEST(Decode, PhotosHavePillowsPixels) {
+  const auto path = data_folder() / "imagenet-200.tar";
+  if (!std::filesystem::exists(path)) {
+    GTEST_SKIP() << "there is no " << path << " (set WINNOW_TEST_DATA to its folder)";
+  }
+  const Bytes tar = read_file(path);
+  constexpr std::size_t kBlock = 512;
+  int photos = 0;
+  uLong crc = crc32(0, nullptr, 0);
+  for (std::size_t at = 0; at + kBlock <= tar.size();) {
+    const std::string_view head = as_text(first(tar, at + kBlock).subspan(at));
+    if (head[0] == '\0') break;
+    const std::size_t size = std::stoull(std::string(head.substr(124, 11)), nullptr, 8);
+    if (head[156] == '0') {
+      const auto image = decode(BytesView(tar).subspan(at + kBlock, size), {});
+      ASSERT_TRUE(image) << head.substr(0, 100).data() << ": " << image.error().detail;
+      crc = crc32(crc, image->pixels.data(), static_cast<uInt>(image->pixels.size()));
+      ++photos;
+    }
+    at += kBlock + (size + kBlock - 1) / kBlock * kBlock;
+  }
+  EXPECT_EQ(photos, 200);
+  EXPECT_EQ(crc, 0xf72c5491UL);  // of all pixels in the archive's order, by Pillow 9.4
+}
+
+TEST(Decode, WhatIsNoImageIsNamedSo) {
+  EXPECT_EQ(error_of(as_bytes("This is not a photograph.\n")), Kind::kUnsupported);
+  EXPECT_EQ(error_of(as_bytes(std::string_view("\0\0\0\x18"
+                                               "ftypheic\0\0\0\0mif1heic",
+                                               24))),
+            Kind::kUnsupported);
+  EXPECT_EQ(error_of(as_bytes("GIF89a\1\1\1\1")), Kind::kUnsupported);
+  EXPECT_EQ(error_of(as_bytes(std::string_view("\xFF\xD8\xFF\xD9", 4))), Kind::kCorrupt);
+  const auto heic = decode(as_bytes(std::string_view("\0\0\0\x18"
+                                                     "ftypheic",
+                                                     12)),
+                           {});
+  ASSERT_FALSE(heic);
+  EXPECT_NE(heic.error().detail.find("convert it"), std::string::npos);
+}
+
+TEST(Sniff, GoesByTheFirstBytes) {
+  const Image image = formula_image("lcg", 5, 5);
+  EXPECT_EQ(sniff(make_jpeg(image)), "jpeg");
+  EXPECT_EQ(sniff(encode(".png", image)), "png");
+  EXPECT_EQ(sniff(encode(".bmp", image)), "bmp");
+  EXPECT_EQ(sniff(encode(".webp", image)), "webp");
+  EXPECT_EQ(sniff(encode(".tiff", image)), "tiff");
+  EXPECT_EQ(sniff(encode(".ppm", image)), "pnm");
+  EXPECT_EQ(sniff(as_bytes("GIF87a")), "gif");
+  EXPECT_EQ(sniff(as_bytes(std::string_view("\0\0\0\x18"
+                                            "ftypavif",
+                                            12))),
+            "heic");
+  EXPECT_EQ(sniff(as_bytes(std::string_view("\0\0\0\x18"
+                                            "ftypisom",
+                                            12))),
+            "unknown");
+  EXPECT_EQ(sniff(as_bytes("P7 is no image")), "unknown");
+  EXPECT_EQ(sniff({}), "unknown");
+}
+
+TEST(Decode, ManyThreadsAgreeWithOne) {
+  const Image image = formula_image("tri", 80, 60);
+  auto files = lossless_files(image);
+  files.emplace_back("jpeg", make_jpeg(image));
+  files.emplace_back("progressive", make_jpeg(image, {90, true, 0}));
+  std::vector<Image> want;
+  for (const auto& [name, bytes] : files) want.push_back(*decode(bytes, {}));
+  std::atomic<int> different{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t round = 0; round < 5 * files.size(); ++round) {
+        const std::size_t i = round % files.size();
+        const auto decoded = decode(files[i].second, {});
+        if (!decoded || !(*decoded == want[i])) ++different;
+        if (decode(first(files[i].second, files[i].second.size() / 2), {})) ++different;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, 0);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
