@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <jpeglib.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
