@@ -66,7 +66,7 @@ function(winnow_test name)
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
       add_test(NAME ${name}.np${ranks}
-        COMMAND ${PROJECT_SOURCE_DIR}/tests/mpi/local_mpirun ${ranks} $<TARGET_FILE:test_${target}>)
+        COMMAND ${PROJECT_SOURCE_DIR}/tools/local_mpirun ${ranks} $<TARGET_FILE:test_${target}>)
       set_tests_properties(${name}.np${ranks} PROPERTIES
         LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks})
     endforeach()

@@ -11,7 +11,7 @@
 #include "common/progress.h"
 #include "common/sample.h"
 #include "common/thread_plan.h"
-#include "pipeline/augment/augment.h"
+#include "pipeline/load/loader.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/tensor/tensor.h"
