@@ -18,11 +18,11 @@ enum class Store { kOriginal, kRaw, kNone };  // the user's bytes, decoded pixel
 struct IngestOptions {
   Store store = Store::kOriginal;
   std::vector<std::string> hashes{"phash", "dhash"};
-  bool memory = false;                        // shards on tmpfs, the cache holds a link to them
-  std::uint64_t shard_bytes = 256u << 20;     // input bytes a shard is cut at
-  std::uint64_t memory_bytes = 1u << 30;      // bound on bytes in flight
-  std::uint64_t max_pixels = 178'956'970;     // larger images are booked as too large
-  int threads = 0;                            // TBB workers; 0: what TBB has
+  bool memory = false;                     // shards on tmpfs, the cache holds a link to them
+  std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
+  std::uint64_t memory_bytes = 1u << 30;   // bound on bytes in flight
+  std::uint64_t max_pixels = 178'956'970;  // larger images are booked as too large
+  int threads = 0;                         // TBB workers; 0: what TBB has
 };
 
 struct IngestResult {
@@ -43,11 +43,11 @@ std::vector<ShardRange> plan_shards(std::span<const datasets::Entry> entries,
                                     std::uint64_t shard_bytes);
 
 // Reads, decodes, fingerprints and stores every input of `source` into a new cache at `out`; the
-// manifest is written last, so a cache that was not finished is never taken for one. What is at `out`
-// from an unfinished run is cleared; a finished cache there is refused (UsageError), as is anything
-// that is not ours. The content depends on the source and options alone: same bytes for any number
-// of threads. Unreadable inputs go to the ledger. Throws SystemError when the disk or tmpfs is full,
-// and UsageError when shards cannot fit in memory before any is written.
+// manifest is written last, so a cache that was not finished is never taken for one. What is at
+// `out` from an unfinished run is cleared; a finished cache there is refused (UsageError), as is
+// anything that is not ours. The content depends on the source and options alone: same bytes for
+// any number of threads. Unreadable inputs go to the ledger. Throws SystemError when the disk or
+// tmpfs is full, and UsageError when shards cannot fit in memory before any is written.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);

@@ -38,6 +38,8 @@ struct PixelSums {
   std::uint64_t pixels = 0;  // per channel
   std::array<std::uint64_t, 3> sum{};
   std::array<std::uint64_t, 3> sum_of_squares{};
+
+  friend bool operator==(const PixelSums&, const PixelSums&) = default;
 };
 
 struct Manifest {

@@ -1,0 +1,231 @@
+#include "pipeline/ingest/workspace.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "pipeline/ingest/ingest.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kTmpfs = "/dev/shm";
+
+std::string memory_prefix() { return "winnow-" + std::to_string(::geteuid()) + "-"; }
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+}
+
+// Only a folder of the right name that belongs to this user: anybody may write into /dev/shm.
+bool is_our_memory(const fs::path& folder) {
+  struct stat info {};
+  return folder.parent_path() == kTmpfs &&
+         folder.filename().string().starts_with(memory_prefix()) &&
+         ::lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
+void remove_shards(const CachePaths& paths) {
+  if (fs::is_symlink(paths.shards())) {
+    const fs::path target = fs::read_symlink(paths.shards());
+    if (is_our_memory(target)) fs::remove_all(target);
+    fs::remove(paths.shards());
+  } else {
+    fs::remove_all(paths.shards());
+  }
+}
+
+// Removes what winnow puts into a cache, and nothing else; the manifest first, so that no half of a
+// cache is ever taken for one.
+void remove_files(const CachePaths& paths) {
+  fs::remove(paths.manifest());
+  remove_shards(paths);
+  for (const char* name : {"fingerprints", "selections"}) fs::remove_all(paths.root / name);
+  for (const char* name : {"ledger.jsonl", "ledger.jsonl.tmp", "manifest.json.tmp", "shards.tmp"}) {
+    fs::remove(paths.root / name);
+  }
+}
+
+[[noreturn]] void refuse_finished(const fs::path& out) {
+  throw UsageError(out.string() +
+                   " already holds a finished cache; remove it or choose another "
+                   "--out");
+}
+
+bool same_file(const Fd& fd, const fs::path& path) {
+  struct stat opened {};
+  struct stat there {};
+  return ::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
+}
+
+// The marker, locked; makes it where there is none.
+Fd lock_marker(const CachePaths& paths) {
+  for (;;) {
+    Fd fd(::open(paths.unfinished().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!fd) throw_errno("cannot open " + paths.unfinished().string());
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) throw_errno("cannot lock " + paths.unfinished().string());
+      throw UsageError("another winnow is at work in " + paths.root.string() +
+                       "; wait for it or choose another --out");
+    }
+    // Whoever held it may have finished and removed it between the two calls.
+    if (same_file(fd, paths.unfinished())) return fd;
+  }
+}
+
+void write_marker(const Fd& fd, const fs::path& path, const std::string& text) {
+  const bool good =
+      ::ftruncate(fd.get(), 0) == 0 &&
+      ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(fd.get()) == 0;
+  if (!good) throw_errno("cannot write " + path.string());
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw SystemError("cannot make the folder " + folder.string() + ": " + error.message());
+  }
+}
+
+std::optional<std::uint64_t> read_number(const fs::path& path) {
+  std::ifstream in(path);
+  std::uint64_t value = 0;
+  if (in >> value) return value;
+  return std::nullopt;
+}
+
+// A field of a file of lines "name value", times `unit`.
+std::optional<std::uint64_t> read_field(const fs::path& path, const std::string& name,
+                                        std::uint64_t unit) {
+  std::ifstream in(path);
+  std::string line;
+  while (std::getline(in, line)) {
+    std::istringstream fields(line);
+    std::string field;
+    std::uint64_t value = 0;
+    if (fields >> field >> value && field == name) return value * unit;
+  }
+  return std::nullopt;
+}
+
+// What the control groups (version 2) of this process leave, each limit of the path counting.
+std::uint64_t cgroup_left() {
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+  std::ifstream in("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(in, line)) {
+    if (!line.starts_with("0::/")) continue;
+    const fs::path top = "/sys/fs/cgroup";
+    fs::path group = top / line.substr(4);
+    for (;;) {
+      const auto limit = read_number(group / "memory.max");  // "max" is no number
+      const auto used = read_number(group / "memory.current");
+      if (limit && used) {
+        // Cached files count as used but give way.
+        const std::uint64_t cached =
+            read_field(group / "memory.stat", "inactive_file", 1).value_or(0);
+        const std::uint64_t held = *used - std::min(*used, cached);
+        left = std::min(left, *limit - std::min(*limit, held));
+      }
+      if (group == top || !group.has_relative_path()) break;
+      group = group.parent_path();
+    }
+  }
+  return left;
+}
+
+}  // namespace
+
+Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
+  const CachePaths paths{out};
+  std::error_code ignored;
+  if (is_there(out) && !fs::is_directory(out, ignored)) {
+    throw UsageError(out.string() + " is not a folder; choose another --out");
+  }
+  if (is_there(paths.manifest())) refuse_finished(out);
+  const bool made = !is_there(out);
+  make_folder(out);
+  if (!is_there(paths.unfinished()) && !fs::is_empty(out)) {
+    throw UsageError(out.string() +
+                     " is not empty and was not made by winnow; choose another --out");
+  }
+  Fd lock = lock_marker(paths);
+  if (is_there(paths.manifest())) {  // the other one finished while we waited for our turn
+    fs::remove(paths.unfinished());
+    refuse_finished(out);
+  }
+  write_marker(lock, paths.unfinished(), marker);
+  fsync_directory(out);
+  remove_files(paths);
+  return {paths, std::move(lock), made};
+}
+
+void Workspace::make_shards_folder() { make_folder(paths_.shards()); }
+
+void Workspace::make_shards_folder_in_memory(const std::string& content) {
+  const std::string name = content + '\0' + fs::weakly_canonical(paths_.root).string();
+  const fs::path folder = fs::path(kTmpfs) / (memory_prefix() + to_hex(xxh3_64(as_bytes(name))));
+  // The name is this cache's alone and the marker is locked: what is there, a dead run left.
+  if (is_our_memory(folder)) fs::remove_all(folder);
+  if (::mkdir(folder.c_str(), 0700) != 0) throw_errno("cannot make the folder " + folder.string());
+  replace_symlink(paths_.shards(), folder);
+}
+
+void Workspace::finish() {
+  fs::remove(paths_.unfinished());
+  fsync_directory(paths_.root);
+}
+
+void Workspace::abandon() noexcept {
+  try {
+    remove_files(paths_);
+    fs::remove(paths_.unfinished());
+    if (made_folder_ && fs::is_empty(paths_.root)) fs::remove(paths_.root);
+  } catch (const std::exception&) {  // whoever comes next finds the marker and clears
+    return;
+  }
+}
+
+std::uint64_t memory_left() {
+  std::error_code ignored;
+  if (!fs::is_directory(kTmpfs, ignored)) {
+    throw UsageError(std::string("shards cannot be kept in memory: there is no ") + kTmpfs +
+                     " here; leave out --memory");
+  }
+  const std::uint64_t machine = read_field("/proc/meminfo", "MemAvailable:", 1024)
+                                    .value_or(std::numeric_limits<std::uint64_t>::max());
+  return std::min({free_bytes(kTmpfs), machine, cgroup_left()});
+}
+
+void remove_cache(const fs::path& root) {
+  const CachePaths paths{root};
+  if (!is_there(paths.manifest()) && !is_there(paths.unfinished())) {
+    throw UsageError(root.string() + " is not a winnow cache; nothing was removed");
+  }
+  // With the marker there, a removal that is cut short leaves an unfinished cache, not a broken
+  // one.
+  const Fd lock = lock_marker(paths);
+  fsync_directory(root);
+  remove_files(paths);
+  fs::remove(paths.unfinished());
+  std::error_code ignored;
+  fs::remove(root, ignored);  // stays where the user keeps other files in it
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/file.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+
+// A cache directory that is being made. It carries a file `unfinished`, locked while somebody works
+// there, from before the first byte until after the manifest; what a run that died left behind is
+// known by it.
+class Workspace {
+ public:
+  // Makes `out`, or takes over what an unfinished run left there, and empties it. Throws UsageError
+  // when it holds a finished cache, something else, or another run is at work. `marker` is written
+  // into the file for people who look.
+  static Workspace claim(const std::filesystem::path& out, const std::string& marker);
+
+  const CachePaths& paths() const noexcept { return paths_; }
+
+  // Makes the folder of the shards: in the cache, or on tmpfs and a link to it. Its name there is
+  // made of the user, the cache's path and `content`.
+  void make_shards_folder();
+  void make_shards_folder_in_memory(const std::string& content);
+
+  void finish();            // the manifest is in place
+  void abandon() noexcept;  // removes everything again
+
+ private:
+  Workspace(CachePaths paths, Fd lock, bool made_folder)
+      : paths_(std::move(paths)), lock_(std::move(lock)), made_folder_(made_folder) {}
+
+  CachePaths paths_;
+  Fd lock_;
+  bool made_folder_;
+};
+
+// Bytes that can still be put into files on tmpfs here: the smallest of what the file system, the
+// machine's free memory and the control group leave. UsageError where there is no tmpfs.
+std::uint64_t memory_left();
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,826 @@
+#include "pipeline/ingest/ingest.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/resample.h"
+#include "dedup/hash/features.h"
+#include "dedup/hash/hashes.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/ingest/plan.h"
+#include "pipeline/ingest/tally.h"
+#include "pipeline/store/cache.h"
+#include "tests/pipeline/fake_source.h"
+#include "tests/pipeline/temporary_folder.h"
+
+namespace winnow::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using datasets::ReadError;
+
+// Files of all kinds and every way to be unreadable. `count` inputs, the same for the same seed.
+FakeSource make_source(std::uint64_t seed, int count) {
+  std::mt19937_64 random(seed);
+  FakeSource source;
+  source.mutable_class_names() = {"cat", "dog", "caf\xE9"};
+  for (int i = 0; i < count; ++i) {
+    const auto height = static_cast<int>(8 + random() % 60);
+    const auto width = static_cast<int>(8 + random() % 60);
+    const int channels = random() % 4 == 0 ? 1 : 3;
+    const auto split = static_cast<Split>(random() % kSplitCount);
+    std::vector<std::int32_t> labels;
+    for (std::uint64_t k = random() % 3; k > 0; --k)
+      labels.push_back(static_cast<int>(random() % 3));
+    const std::string group = random() % 3 == 0 ? "group" + std::to_string(random() % 5) : "";
+    const std::string name = "folder/" + std::to_string(i);
+    const Image image = make_picture(random, height, width, channels);
+    switch (i % 16) {
+      case 3:
+        source.add(name, encode_picture(image, ".png"), split, labels, group);
+        break;
+      case 5:
+        source.add(name, image, split, labels, group);
+        break;
+      case 7:
+        source.add(name, encode_picture(image, ".bmp"), split, labels, group);
+        break;
+      case 8: {
+        Bytes cut = encode_picture(image, ".jpg");
+        cut.resize(cut.size() * 2 / 3);
+        source.add(name, cut, split);
+        break;
+      }
+      case 9:
+        source.add(name, Bytes(50, std::byte{'x'}), split);
+        break;
+      case 10:
+        source.add_error(name, {ReadError::Kind::kMissing, "no such file"}, split);
+        break;
+      case 11:
+        source.add(name, Bytes(), split);
+        break;
+      case 12: {
+        // One large enough for a pack of its own.
+        const Image large = make_picture(random, 300, 400, 3);
+        source.add(name, encode_picture(large, ".png"), split, labels, group);
+        break;
+      }
+      case 13: {
+        Bytes broken = encode_picture(image, ".png");
+        broken[broken.size() / 2] ^= std::byte{0xFF};
+        source.add(name, broken, split);
+        break;
+      }
+      default:
+        source.add(name, encode_picture(image, ".jpg"), split, labels, group);
+    }
+  }
+  return source;
+}
+
+// Every file below `root`, by name; links are followed.
+std::map<std::string, Bytes> read_tree(const fs::path& root) {
+  std::map<std::string, Bytes> files;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(root, fs::directory_options::follow_directory_symlink)) {
+    if (entry.is_regular_file()) {
+      files[entry.path().lexically_relative(root).string()] = read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> names_of(const std::map<std::string, Bytes>& files) {
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : files) names.push_back(name);
+  return names;
+}
+
+// EXPECT_EQ would print megabytes.
+void expect_same(const std::map<std::string, Bytes>& a, const std::map<std::string, Bytes>& b,
+                 const std::string& what) {
+  ASSERT_EQ(names_of(a), names_of(b)) << what;
+  for (const auto& [name, bytes] : a) EXPECT_TRUE(bytes == b.at(name)) << what << ": " << name;
+}
+
+IngestOptions small_shards() {
+  IngestOptions options;
+  options.shard_bytes = 1'500'000;
+  options.threads = 2;
+  return options;
+}
+
+IngestResult run(const FakeSource& source, const fs::path& out, const IngestOptions& options) {
+  return ingest(source, "/somewhere/pictures/", out, options, {});
+}
+
+template <class E, class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<datasets::Entry> random_listing(std::mt19937_64& random) {
+  std::vector<datasets::Entry> entries(random() % 900);
+  for (auto& entry : entries)
+    entry.input_bytes = random() % 5 == 0 ? random() % 9000 : random() % 90;
+  return entries;
+}
+
+TEST(PlanShards, CutsByInputBytes) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const auto entries = random_listing(random);
+    const std::uint64_t bytes = 1 + random() % 5000;
+    const auto size_of = [&](std::uint64_t begin, std::uint64_t end) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t i = begin; i < end; ++i) sum += entries[i].input_bytes;
+      return sum;
+    };
+    std::uint64_t next = 0;
+    for (const ShardRange& shard : plan_shards(entries, bytes)) {
+      ASSERT_EQ(shard.begin, next);
+      ASSERT_LT(shard.begin, shard.end);
+      next = shard.end;
+      EXPECT_TRUE(shard.end - shard.begin == 1 || size_of(shard.begin, shard.end) <= bytes);
+      if (shard.end < entries.size()) {  // and no smaller than it had to be
+        EXPECT_GT(size_of(shard.begin, shard.end + 1), bytes);
+      }
+    }
+    EXPECT_EQ(next, entries.size());
+  }
+}
+
+TEST(PlanChunks, CoverEveryShardInOrder) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 100; ++round) {
+    auto entries = random_listing(random);
+    for (auto& entry : entries) entry.input_bytes *= 500;
+    const auto shards = plan_shards(entries, 1 + random() % 3'000'000);
+    std::size_t shard = 0;
+    std::uint64_t next = 0;
+    for (const ChunkPlan& chunk : plan_chunks(entries, shards, Store::kOriginal)) {
+      ASSERT_LT(shard, shards.size());
+      EXPECT_EQ(chunk.shard, shard);
+      ASSERT_EQ(chunk.begin, next);
+      ASSERT_LT(chunk.begin, chunk.end);
+      ASSERT_LE(chunk.end, shards[shard].end);
+      EXPECT_LE(chunk.end - chunk.begin, kChunkEntries);
+      EXPECT_EQ(chunk.ends_shard, chunk.end == shards[shard].end);
+      next = chunk.end;
+      if (chunk.ends_shard) ++shard;
+    }
+    EXPECT_EQ(shard, shards.size());
+    EXPECT_EQ(next, entries.size());
+  }
+}
+
+TEST(Tally, EqualsTheSumsWrittenOut) {
+  std::mt19937_64 random(3);
+  Manifest got;
+  for (const bool with_train : {true, false}) {
+    Tally whole;
+    Tally halves[2];
+    PixelSums want;
+    for (int i = 0; i < 60; ++i) {
+      const Image image = make_picture(random, static_cast<int>(1 + random() % 40),
+                                       static_cast<int>(1 + random() % 70), i % 3 == 0 ? 1 : 3);
+      const Split split = with_train && i % 2 == 0 ? Split::kTrain : Split::kTest;
+      whole.add(image.view(), split);
+      halves[i % 2].add(image.view(), split);
+      if (with_train && split != Split::kTrain) continue;
+      for (std::size_t p = 0; p < image.pixels.size();
+           p += static_cast<std::size_t>(image.channels)) {
+        ++want.pixels;
+        for (std::size_t c = 0; c < 3; ++c) {
+          const std::uint64_t value = image.pixels[p + (image.channels == 3 ? c : 0)];
+          want.sum[c] += value;
+          want.sum_of_squares[c] += value * value;
+        }
+      }
+    }
+    halves[0].add(halves[1]);
+    EXPECT_EQ(whole, halves[0]);
+    whole.write_to(got);
+    EXPECT_EQ(got.pixel_sums, want);
+    EXPECT_EQ(got.channels, 3);
+    EXPECT_EQ(got.height_px, 0);
+  }
+}
+
+// A white image of more bytes than 32-bit lanes can sum up without being drained.
+TEST(Tally, LargeWhiteImage) {
+  Image white(2200, 2400, 1);
+  std::fill(white.pixels.begin(), white.pixels.end(), std::uint8_t{255});
+  Tally tally;
+  tally.add(white.view(), Split::kNone);
+  Manifest manifest;
+  tally.write_to(manifest);
+  EXPECT_EQ(manifest.pixel_sums.sum[0], 255u * white.pixels.size());
+  EXPECT_EQ(manifest.pixel_sums.sum_of_squares[0], std::uint64_t{255 * 255} * white.pixels.size());
+  EXPECT_EQ(manifest.channels, 1);
+  EXPECT_EQ(manifest.height_px, 2200);
+  EXPECT_EQ(manifest.width_px, 2400);
+}
+
+TEST(Ingest, SameBytesForAnyThreadsAndMemory) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source(1, 400);
+  for (const Store store : {Store::kOriginal, Store::kRaw, Store::kNone}) {
+    IngestOptions options = small_shards();
+    options.store = store;
+    options.threads = 1;
+    const fs::path first = folder / "first";
+    const std::string digest = run(source, first, options).digest;
+    const auto want = read_tree(first);
+    EXPECT_GE(want.size(), store == Store::kNone ? 3u : 6u);
+    for (const auto& [threads, memory] : {std::pair{2, 1u << 30}, {8, 1u << 30}, {8, 1u << 20}}) {
+      options.threads = threads;
+      options.memory_bytes = memory;
+      const fs::path again = folder / "again";
+      EXPECT_EQ(run(source, again, options).digest, digest);
+      expect_same(read_tree(again), want,
+                  std::to_string(threads) + " threads, " + std::to_string(memory) + " bytes");
+      remove_cache(again);
+      EXPECT_FALSE(fs::exists(again));
+    }
+    remove_cache(first);
+  }
+}
+
+TEST(Ingest, CacheHoldsWhatTheSourceHas) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source(2, 300);
+  for (const Store store : {Store::kOriginal, Store::kRaw}) {
+    IngestOptions options = small_shards();
+    options.store = store;
+    const fs::path out = folder / "cache";
+    const IngestResult result = run(source, out, options);
+    const Cache cache = Cache::open(out, Verify::kBlocks);
+    EXPECT_EQ(cache.digest(), result.digest);
+    EXPECT_EQ(cache.manifest().sources[0].name, "pictures");
+    EXPECT_GE(cache.manifest().shards.size(), 2u);
+    const dedup::Fingerprints table = cache.read_fingerprints();
+    const auto ledger = cache.read_ledger();
+    ASSERT_EQ(ledger.size(), source.entries().size());
+    std::size_t row = 0;
+    Tally tally;
+    for (std::size_t i = 0; i < ledger.size(); ++i) {
+      const datasets::Entry& entry = source.entries()[i];
+      EXPECT_EQ(ledger[i].id, i);
+      EXPECT_EQ(ledger[i].name, entry.name);
+      EXPECT_EQ(ledger[i].split, entry.split);
+      const auto answer = source.read(i);
+      std::optional<Image> image;
+      const Bytes* encoded = answer ? std::get_if<Bytes>(&*answer) : nullptr;
+      if (encoded != nullptr) {
+        const auto decoded = decode(*encoded, {});
+        if (decoded) image = *decoded;
+      } else if (answer) {
+        image = std::get<Image>(*answer);
+      }
+      EXPECT_EQ(ledger[i].fate == Fate::kOk, image.has_value()) << entry.name;
+      EXPECT_EQ(ledger[i].reason.empty(), image.has_value()) << entry.name;
+      if (!image) {
+        EXPECT_THROW(cache.record(i), Error);
+        continue;
+      }
+      tally.add(image->view(), entry.split);
+      const RecordView record = cache.record(i);
+      const bool raw = store == Store::kRaw || encoded == nullptr;
+      EXPECT_EQ(record.coding, raw ? Coding::kRaw : Coding::kEncoded);
+      EXPECT_EQ(record.split, entry.split);
+      EXPECT_EQ(std::vector(record.labels.begin(), record.labels.end()), entry.labels);
+      EXPECT_EQ(record.group, entry.group);
+      EXPECT_EQ(record.height_px, image->height_px);
+      EXPECT_EQ(record.width_px, image->width_px);
+      EXPECT_EQ(record.channels, image->channels);
+      const BytesView want = raw ? as_bytes(image->pixels) : BytesView(*encoded);
+      EXPECT_TRUE(
+          std::equal(want.begin(), want.end(), record.payload.begin(), record.payload.end()));
+
+      ASSERT_LT(row, table.size());
+      EXPECT_EQ(table.ids[row], i);
+      EXPECT_EQ(table.splits[row], entry.split);
+      EXPECT_EQ(std::vector(table.labels[row].begin(), table.labels[row].end()), entry.labels);
+      EXPECT_EQ(std::string(table.groups[row].begin(), table.groups[row].end()), entry.group);
+      EXPECT_EQ(table.heights_px[row], static_cast<std::uint32_t>(image->height_px));
+      EXPECT_EQ(table.widths_px[row], static_cast<std::uint32_t>(image->width_px));
+      EXPECT_EQ(table.file_bytes[row], encoded ? encoded->size() : image->pixels.size());
+      ByteWriter pixels;
+      pixels.put(image->height_px);
+      pixels.put(image->width_px);
+      pixels.put(image->channels);
+      pixels.put_bytes(as_bytes(image->pixels));
+      const Hash128 pixel_hash = xxh3_128(std::move(pixels).take());
+      EXPECT_EQ(table.pixel_hashes[row], pixel_hash);
+      EXPECT_EQ(table.file_hashes[row], encoded ? xxh3_128(*encoded) : pixel_hash);
+      const Image gray = to_gray(image->view());
+      EXPECT_EQ(table.sharpness[row], dedup::sharpness(gray.view()));
+      EXPECT_EQ(table.quality[row], dedup::quality(gray.view()));
+      for (const char* hash : {"phash", "dhash"}) {
+        std::uint64_t word = 0;
+        dedup::find_hash(hash).compute(gray.view(), &word);
+        EXPECT_EQ(table.find_codes(hash)->code(row)[0], word);
+      }
+      ++row;
+    }
+    EXPECT_EQ(row, table.size());
+    Manifest want;
+    tally.write_to(want);
+    EXPECT_EQ(cache.manifest().pixel_sums, want.pixel_sums);
+    EXPECT_EQ(cache.manifest().split_counts, want.split_counts);
+    EXPECT_THROW(cache.record(ledger.size()), Error);
+    EXPECT_THROW(cache.record(make_sample_id(1, 0)), Error);
+    remove_cache(out);
+  }
+}
+
+TEST(Ingest, LedgerAddsUp) {
+  const TemporaryFolder folder;
+  FakeSource source = make_source(3, 160);
+  source.add_error("io", {ReadError::Kind::kIo, "stale"});
+  std::mt19937_64 random(1);
+  source.add("large", encode_picture(make_picture(random, 100, 101, 3), ".png"));
+  IngestOptions options = small_shards();
+  options.max_pixels = 300 * 400;
+  const Manifest all = run(source, folder / "all", options).manifest;
+  options.max_pixels = 10'000;
+  const Manifest m = run(source, folder / "some", options).manifest;
+  for (const Manifest& manifest : {all, m}) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, count] : manifest.ledger) sum += count;
+    EXPECT_EQ(sum, source.entries().size());
+    EXPECT_EQ(manifest.inputs, source.entries().size());
+    EXPECT_EQ(manifest.ledger.at("truncated"), 10u);
+    EXPECT_EQ(manifest.ledger.at("unsupported") + manifest.ledger.at("corrupt"), 20u);
+    EXPECT_EQ(manifest.ledger.at("missing"), 10u);
+    EXPECT_EQ(manifest.ledger.at("empty"), 10u);
+    EXPECT_EQ(manifest.ledger.at("unreadable"), 1u);
+  }
+  EXPECT_EQ(all.ledger.at("too_large"), 0u);
+  EXPECT_EQ(m.ledger.at("too_large"), 11u);
+  EXPECT_EQ(all.ledger.at("ok"), m.ledger.at("ok") + 11);
+}
+
+TEST(Ingest, AnIoErrorThatPassesIsNoDamage) {
+  const TemporaryFolder folder;
+  FakeSource source = make_source(4, 3);
+  std::atomic<int> failures{0};
+  source.on_read = [&failures](std::size_t) -> std::optional<FakeSource::Answer> {
+    if (++failures <= 2) return FakeSource::Answer(ReadError{ReadError::Kind::kIo, "busy"});
+    return std::nullopt;
+  };
+  IngestOptions options = small_shards();
+  options.threads = 1;
+  EXPECT_EQ(run(source, folder / "cache", options).manifest.ledger.at("ok"), 3u);
+}
+
+TEST(Ingest, EmptyListing) {
+  const TemporaryFolder folder;
+  const FakeSource source;
+  run(source, folder / "cache", small_shards());
+  const Cache cache = Cache::open(folder / "cache", Verify::kBlocks);
+  EXPECT_EQ(cache.read_fingerprints().size(), 0u);
+  EXPECT_THROW(cache.record(0), Error);
+}
+
+TEST(Ingest, NothingReadable) {
+  const TemporaryFolder folder;
+  FakeSource source;
+  for (int i = 0; i < 5; ++i) source.add("x", Bytes(9));
+  run(source, folder / "cache", small_shards());
+  const Cache cache = Cache::open(folder / "cache", Verify::kBlocks);
+  EXPECT_EQ(cache.manifest().channels, 0);
+  EXPECT_EQ(cache.manifest().shards.size(), 1u);
+  EXPECT_THROW(cache.record(0), Error);
+}
+
+TEST(Ingest, BytesInFlightAreBounded) {
+  const TemporaryFolder folder;
+  FakeSource source;
+  std::mt19937_64 random(5);
+  const Bytes png = encode_picture(make_picture(random, 500, 600, 3), ".png");
+  const Bytes jpeg = encode_picture(make_picture(random, 90, 90, 3), ".jpg");
+  for (int i = 0; i < 40; ++i) source.add("a", i % 4 == 0 ? jpeg : png);
+  for (const Store store : {Store::kOriginal, Store::kRaw}) {
+    for (const std::uint64_t memory : {4u << 20, 8u << 20}) {
+      IngestOptions options;
+      options.store = store;
+      options.threads = 8;
+      options.memory_bytes = memory;
+      const IngestResult result = run(source, folder / "cache", options);
+      EXPECT_EQ(result.manifest.ledger.at("ok"), 40u);
+      // One image (1.2 MB with its gray copy) is within the half of 4 MiB; a transaction of packs
+      // that were made again, and one such pack beside its pixels, may come on top.
+      EXPECT_LE(result.peak_in_flight_bytes, memory + (4u << 20) + 2 * 900'000);
+      EXPECT_GE(result.peak_in_flight_bytes, 1'200'000u);
+      remove_cache(folder / "cache");
+    }
+  }
+}
+
+TEST(Ingest, OptionsAreChecked) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source(1, 3);
+  const auto refused = [&](auto change) {
+    IngestOptions options = small_shards();
+    change(options);
+    EXPECT_THROW(run(source, folder / "cache", options), UsageError);
+    EXPECT_FALSE(fs::exists(folder / "cache"));
+  };
+  refused([](IngestOptions& o) { o.hashes = {"nonsense"}; });
+  refused([](IngestOptions& o) { o.hashes = {"phash", "phash"}; });
+  refused([](IngestOptions& o) { o.shard_bytes = 0; });
+  refused([](IngestOptions& o) { o.memory_bytes = 1000; });
+  refused([](IngestOptions& o) { o.threads = -1; });
+}
+
+TEST(Ingest, RefusesWhatIsNotItsOwn) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source(1, 20);
+  run(source, folder / "cache", small_shards());
+  EXPECT_NE(message_of<UsageError>([&] {
+              run(source, folder / "cache", small_shards());
+            }).find("already holds a finished cache"),
+            std::string::npos);
+  EXPECT_NO_THROW(Cache::open(folder / "cache", Verify::kBlocks));
+  EXPECT_FALSE(fs::exists(CachePaths{folder / "cache"}.unfinished()));
+
+  fs::create_directories(folder / "photos");
+  std::ofstream(folder / "photos/mine.txt") << "keep me";
+  EXPECT_THROW(run(source, folder / "photos", small_shards()), UsageError);
+  EXPECT_THROW(remove_cache(folder / "photos"), UsageError);
+  EXPECT_EQ(read_text(folder / "photos/mine.txt"), "keep me");
+  EXPECT_THROW(run(source, folder / "photos/mine.txt", small_shards()), UsageError);
+  EXPECT_THROW(remove_cache(folder / "nothing"), UsageError);
+
+  fs::create_directories(folder / "empty");
+  EXPECT_NO_THROW(run(source, folder / "empty", small_shards()));
+  std::ofstream(folder / "empty/notes.txt") << "mine";
+  remove_cache(folder / "empty");
+  EXPECT_EQ(read_tree(folder / "empty").size(), 1u);  // the notes
+}
+
+TEST(Ingest, OneAtATime) {
+  const TemporaryFolder folder;
+  FakeSource source = make_source(1, 20);
+  const fs::path out = folder / "cache";
+  std::once_flag once;
+  source.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
+    std::call_once(once, [&] {
+      const FakeSource other = make_source(2, 3);
+      EXPECT_NE(message_of<UsageError>([&] {
+                  run(other, out, small_shards());
+                }).find("another winnow is at work"),
+                std::string::npos);
+      EXPECT_THROW(remove_cache(out), UsageError);
+    });
+    return std::nullopt;
+  };
+  EXPECT_EQ(run(source, out, small_shards()).manifest.inputs, 20u);
+}
+
+TEST(Ingest, WhatASourceThrowsEndsItInOrderAndARerunBeginsAnew) {
+  const TemporaryFolder folder;
+  const FakeSource good = make_source(6, 400);
+  run(good, folder / "want", small_shards());
+  FakeSource bad = make_source(6, 400);
+  bad.on_read = [](std::size_t position) -> std::optional<FakeSource::Answer> {
+    if (position == 250 || position == 390)
+      throw SystemError("position " + std::to_string(position));
+    return std::nullopt;
+  };
+  for (const int threads : {1, 8}) {
+    IngestOptions options = small_shards();
+    options.threads = threads;
+    const fs::path out = folder / ("out" + std::to_string(threads));
+    EXPECT_EQ(message_of<SystemError>([&] { run(bad, out, options); }), "position 250");
+    EXPECT_NE(message_of<UsageError>([&] { Cache::open(out); }).find("was not finished"),
+              std::string::npos);
+    run(good, out, options);
+    expect_same(read_tree(out), read_tree(folder / "want"), "rerun");
+  }
+}
+
+// With little memory packs are made again by the writer; an input that differs then is an error,
+// not a record that does not fit its fingerprints.
+TEST(Ingest, ASourceThatChangesUnderneathIsNoticed) {
+  const TemporaryFolder folder;
+  FakeSource source;
+  std::mt19937_64 random(9);
+  const Bytes first = encode_picture(make_picture(random, 700, 700, 3), ".png");
+  const Bytes second = encode_picture(make_picture(random, 700, 700, 3), ".png");
+  ASSERT_GT(first.size(), 1u << 18);
+  source.add("a", first);
+  source.add("b", first);
+  std::map<std::size_t, int> reads;
+  std::mutex mutex;
+  source.on_read = [&](std::size_t position) -> std::optional<FakeSource::Answer> {
+    const std::lock_guard lock(mutex);
+    if (++reads[position] > 1) return FakeSource::Answer(second);
+    return std::nullopt;
+  };
+  IngestOptions options = small_shards();
+  options.memory_bytes = 1u << 20;
+  options.threads = 1;
+  options.shard_bytes = 1u << 30;
+  EXPECT_NE(message_of<Error>([&] {
+              run(source, folder / "cache", options);
+            }).find("input 'b' changed while"),
+            std::string::npos);
+}
+
+TEST(Ingest, ReportsProgress) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source(1, 300);
+  std::vector<std::uint64_t> done;
+  ingest(source, "pictures", folder / "cache", small_shards(), [&done](const Progress& progress) {
+    EXPECT_EQ(progress.total, 300u);
+    done.push_back(progress.done);
+  });
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  ASSERT_FALSE(done.empty());
+  EXPECT_EQ(done.back(), 300u);
+}
+
+class InMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::is_directory("/dev/shm") || ::access("/dev/shm", W_OK) != 0) {
+      GTEST_SKIP() << "there is no /dev/shm to write into here";
+    }
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(InMemory, SameBytesBehindALink) {
+  const FakeSource source = make_source(1, 200);
+  IngestOptions options = small_shards();
+  run(source, folder_ / "disk", options);
+  options.memory = true;
+  const fs::path out = folder_ / "memory";
+  run(source, out, options);
+  const fs::path link = CachePaths{out}.shards();
+  ASSERT_TRUE(fs::is_symlink(link));
+  const fs::path target = fs::read_symlink(link);
+  EXPECT_EQ(target.parent_path(), "/dev/shm");
+  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_all);
+  expect_same(read_tree(out), read_tree(folder_ / "disk"), "memory");
+
+  // As after a restart of the machine.
+  const fs::path moved = target.string() + ".moved";
+  fs::rename(target, moved);
+  EXPECT_NE(message_of<FormatError>([&] { Cache::open(out); }).find("were kept in memory at"),
+            std::string::npos);
+  fs::rename(moved, target);
+  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  remove_cache(out);
+  EXPECT_FALSE(fs::exists(target));
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST_F(InMemory, LeftoversOfADeadRunAreCleared) {
+  FakeSource source = make_source(1, 200);
+  IngestOptions options = small_shards();
+  options.memory = true;
+  const fs::path out = folder_ / "cache";
+  source.on_read = [](std::size_t position) -> std::optional<FakeSource::Answer> {
+    if (position == 150) throw SystemError("stop");
+    return std::nullopt;
+  };
+  EXPECT_THROW(run(source, out, options), SystemError);
+  const fs::path target = fs::read_symlink(CachePaths{out}.shards());
+  EXPECT_TRUE(fs::exists(target));
+  fs::remove_all(CachePaths{out}.shards());  // the link; the folder is found by its name
+  std::ofstream(target / "leftover.mdb") << "x";
+  source.on_read = nullptr;
+  run(source, out, options);
+  EXPECT_EQ(fs::read_symlink(CachePaths{out}.shards()), target);
+  EXPECT_FALSE(fs::exists(target / "leftover.mdb"));
+  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  remove_cache(out);
+  EXPECT_FALSE(fs::exists(target));
+}
+
+TEST_F(InMemory, RefusedBeforeAnythingIsWritten) {
+  FakeSource source = make_source(1, 20);
+  for (auto& entry : source.mutable_entries()) entry.input_bytes = std::uint64_t{1} << 45;
+  IngestOptions options = small_shards();
+  options.memory = true;
+  const std::string message =
+      message_of<UsageError>([&] { run(source, folder_ / "cache", options); });
+  EXPECT_NE(message.find("MiB of memory, but only "), std::string::npos) << message;
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+}
+
+// A folder of that name that somebody else put there (any user may) is not used.
+TEST_F(InMemory, AForeignFolderIsNotUsed) {
+  const FakeSource source = make_source(1, 20);
+  IngestOptions options = small_shards();
+  options.memory = true;
+  const fs::path out = folder_ / "cache";
+  run(source, out, options);
+  const fs::path target = fs::read_symlink(CachePaths{out}.shards());
+  remove_cache(out);
+  fs::create_directories(folder_ / "victim");
+  std::ofstream(folder_ / "victim/file") << "keep me";
+  fs::create_symlink(folder_ / "victim", target);
+  EXPECT_THROW(run(source, out, options), SystemError);
+  EXPECT_EQ(read_tree(folder_ / "victim").size(), 1u);
+  fs::remove(target);
+}
+
+TEST(FullDisk, IsASentence) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "small");
+  const fs::path mount = folder / "small";
+  if (::mount("winnow-test", mount.c_str(), "tmpfs", 0, "size=1m") != 0) {
+    GTEST_SKIP() << "mounting a small tmpfs is not allowed here: " << std::strerror(errno);
+  }
+  const FakeSource source = make_source(1, 400);
+  std::string message = message_of<SystemError>([&] { run(source, mount, small_shards()); });
+  EXPECT_NE(message.find("no space left"), std::string::npos) << message;
+  EXPECT_THROW(Cache::open(mount), UsageError);
+  // With room again the same command goes through.
+  ASSERT_EQ(::mount("winnow-test", mount.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
+  run(source, mount, small_shards());
+  run(source, folder / "want", small_shards());
+  expect_same(read_tree(mount), read_tree(folder / "want"), "after a full disk");
+  ASSERT_EQ(::umount(mount.c_str()), 0);
+}
+
+class OpenCache : public testing::Test {
+ protected:
+  void SetUp() override {
+    source_ = make_source(7, 200);
+    run(source_, out_, small_shards());
+    paths_ = {out_};
+    shard_ = out_ / "shards/00001.mdb";
+    ASSERT_TRUE(fs::exists(shard_));
+  }
+  std::string refusal(Verify verify = Verify::kSizes) {
+    return message_of<FormatError>([&] { Cache::open(out_, verify); });
+  }
+  static void flip(const fs::path& file, std::uint64_t at) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(at));
+    const int byte = stream.get();
+    stream.seekp(static_cast<std::streamoff>(at));
+    stream.put(static_cast<char>(byte ^ 0x10));
+  }
+
+  const TemporaryFolder folder_;
+  FakeSource source_;
+  fs::path out_ = folder_ / "cache";
+  CachePaths paths_;
+  fs::path shard_;
+};
+
+TEST_F(OpenCache, NoCacheThere) {
+  EXPECT_NE(
+      message_of<UsageError>([&] { Cache::open(folder_ / "none"); }).find("there is no cache at"),
+      std::string::npos);
+  fs::create_directories(folder_ / "other");
+  EXPECT_NE(
+      message_of<UsageError>([&] { Cache::open(folder_ / "other"); }).find("no manifest.json"),
+      std::string::npos);
+}
+
+TEST_F(OpenCache, ACutShard) {
+  fs::resize_file(shard_, fs::file_size(shard_) - 1);
+  EXPECT_NE(refusal().find("00001.mdb is damaged: it has"), std::string::npos);
+}
+
+TEST_F(OpenCache, AMissingShard) {
+  fs::remove(shard_);
+  EXPECT_NE(refusal().find("00001.mdb"), std::string::npos);
+  fs::remove_all(paths_.shards());
+  EXPECT_NE(refusal().find("is missing"), std::string::npos);
+}
+
+TEST_F(OpenCache, EveryFlippedByteIsFoundByItsBlock) {
+  std::mt19937_64 random(1);
+  const std::uint64_t size = fs::file_size(shard_);
+  for (int i = 0; i < 60; ++i) {
+    const std::uint64_t at = random() % size;
+    flip(shard_, at);
+    EXPECT_NE(refusal(Verify::kBlocks).find("is damaged: bytes 0 to"), std::string::npos);
+    flip(shard_, at);
+  }
+  EXPECT_EQ(refusal(Verify::kBlocks), "");
+}
+
+// Without reading all blocks: a record comes out right or not at all, and nothing crashes.
+TEST_F(OpenCache, AFlippedByteNeverGivesAWrongRecord) {
+  std::mt19937_64 random(2);
+  const std::uint64_t size = fs::file_size(shard_);
+  const std::uint64_t count = source_.entries().size();
+  std::vector<Bytes> want(count);
+  {
+    const Cache cache = Cache::open(out_);
+    for (std::uint64_t id = 0; id < count; ++id) {
+      try {
+        const BytesView payload = cache.record(id).payload;
+        want[id].assign(payload.begin(), payload.end());
+      } catch (const Error&) {
+      }
+    }
+  }
+  int noticed = 0;
+  for (int i = 0; i < 150; ++i) {
+    const std::uint64_t at = i < 50 ? random() % 300 : random() % size;
+    flip(shard_, at);
+    try {
+      const Cache cache = Cache::open(out_);
+      for (std::uint64_t id = 0; id < count; ++id) {
+        try {
+          const BytesView payload = cache.record(id).payload;
+          EXPECT_TRUE(std::equal(payload.begin(), payload.end(), want[id].begin(), want[id].end()));
+        } catch (const Error&) {
+          noticed += want[id].empty() ? 0 : 1;
+        }
+      }
+    } catch (const FormatError&) {
+      ++noticed;
+    }
+    flip(shard_, at);
+  }
+  EXPECT_GT(noticed, 50);
+}
+
+TEST_F(OpenCache, ChangedFingerprintsAndLedger) {
+  flip(paths_.fingerprints(), 100);
+  flip(paths_.ledger(), 40);
+  const Cache cache = Cache::open(out_);
+  EXPECT_THROW(cache.read_fingerprints(), FormatError);
+  EXPECT_THROW(cache.read_ledger(), FormatError);
+  fs::remove(paths_.ledger());
+  EXPECT_THROW(cache.read_ledger(), FormatError);
+}
+
+TEST_F(OpenCache, ANewerManifest) {
+  std::string text = read_text(paths_.manifest());
+  const std::size_t at = text.find("\"version\": 1");
+  ASSERT_NE(at, std::string::npos);
+  text[at + 11] = '9';
+  std::ofstream(paths_.manifest()) << text;
+  EXPECT_NE(refusal().find("written by a newer winnow (manifest version 9"), std::string::npos);
+}
+
+TEST_F(OpenCache, Selections) {
+  const Cache cache = Cache::open(out_);
+  const dedup::Fingerprints table = cache.read_fingerprints();
+  dedup::Selection selection;
+  selection.name = "strict";
+  selection.settings = "{}";
+  selection.cache_digest = cache.digest();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    selection.ids.push_back(table.ids[i]);
+    selection.weights.push_back(1);
+    selection.groups.push_back(static_cast<std::uint32_t>(i));
+    selection.kept.push_back(table.ids[i]);
+    selection.distances.push_back(0);
+    selection.rules.push_back(dedup::Rule::kKept);
+  }
+  EXPECT_NE(message_of<UsageError>([&] { cache.read_selection("strict"); }).find("it has none"),
+            std::string::npos);
+  cache.write_selection(selection);
+  EXPECT_EQ(dedup::serialize(cache.read_selection("strict")), dedup::serialize(selection));
+  EXPECT_NE(message_of<UsageError>([&] { cache.read_selection("loose"); }).find("it has strict"),
+            std::string::npos);
+  for (const char* name : {"", "../x", ".hidden", "a/b", "a b"}) {
+    EXPECT_THROW(cache.read_selection(name), UsageError) << name;
+    selection.name = name;
+    EXPECT_THROW(cache.write_selection(selection), UsageError) << name;
+  }
+  selection.name = "other";
+  selection.cache_digest = std::string(32, '0');
+  EXPECT_THROW(cache.write_selection(selection), UsageError);
+  write_file_durably(paths_.selection("other"), dedup::serialize(selection));
+  EXPECT_NE(message_of<UsageError>([&] { cache.read_selection("other"); }).find("another cache"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
