@@ -1,11 +1,14 @@
 #include "pipeline/decode/jpeg.h"
 
-#include <jerror.h>
+// jpeglib.h needs FILE, and jerror.h needs jpeglib.h.
+// clang-format off
+#include <cstdio>
 #include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
 
 #include <csetjmp>
 #include <cstddef>
-#include <cstdio>  // jpeglib.h needs FILE
 #include <memory>
 #include <new>
 #include <string>

@@ -1,12 +1,16 @@
 #include "pipeline/decode/decode.h"
 
 #include <gtest/gtest.h>
-#include <jpeglib.h>
 #include <zlib.h>
+
+// jpeglib.h needs FILE.
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>  // jpeglib.h needs FILE
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>

@@ -1,0 +1,285 @@
+#include "datasets/image_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+
+#include "common/error.h"
+#include "datasets/formats.h"
+#include "tests/pipeline/temporary_folder.h"
+
+namespace winnow::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ImageFolderTest : public testing::Test {
+ protected:
+  void add(const std::string& name, const std::string& content = "bytes") const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  void add_folder(const std::string& name) const { fs::create_directories(folder_ / name); }
+
+  std::unique_ptr<Source> open(LabelsFrom labels = LabelsFrom::kAuto,
+                               bool allow_empty = false) const {
+    return open_source(folder_.path(),
+                       {.format = "auto", .labels = labels, .allow_empty_classes = allow_empty});
+  }
+
+  std::string refusal(LabelsFrom labels = LabelsFrom::kAuto) const {
+    try {
+      open(labels);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  TemporaryFolder folder_;
+};
+
+// "name split label,label" of every entry.
+std::vector<std::string> lines(const Source& source) {
+  std::vector<std::string> out;
+  for (const Entry& entry : source.entries()) {
+    std::string line = entry.name + " " + std::string(split_name(entry.split)) + " ";
+    for (const std::int32_t label : entry.labels) {
+      line += source.class_names()[static_cast<std::size_t>(label)];
+    }
+    out.push_back(line);
+  }
+  return out;
+}
+
+TEST_F(ImageFolderTest, SplitsWithClasses) {
+  add("train/dog/b.jpg");
+  add("train/cat/a.jpg");
+  add("train/cat/c.png");
+  add("val/dog/d.jpg");
+  add("test/emu/e.jpg");
+  add("test/cat/f.jpg");
+  const auto source = open();
+  EXPECT_EQ(source->format(), "image_folder");
+  EXPECT_THAT(source->class_names(), ElementsAre("cat", "dog", "emu"));
+  EXPECT_THAT(lines(*source), ElementsAre("test/cat/f.jpg test cat", "test/emu/e.jpg test emu",
+                                          "train/cat/a.jpg train cat", "train/cat/c.png train cat",
+                                          "train/dog/b.jpg train dog", "val/dog/d.jpg val dog"));
+  EXPECT_EQ(source->description(), "image folder: 3 splits, 3 classes");
+}
+
+TEST_F(ImageFolderTest, OneSetOfClassFolders) {
+  add("b/1.jpg");
+  add("a/2.JPG");
+  add("a/readme.txt");
+  add("labels.csv");
+  const auto source = open();
+  EXPECT_THAT(lines(*source), ElementsAre("a/2.JPG none a", "b/1.jpg none b"));
+  EXPECT_EQ(source->description(), "image folder: 2 classes");
+}
+
+TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
+  add("a/1.jpg");
+  add("a/deep/er/2.jpg");
+  add("b/3.jpg");
+  EXPECT_THAT(lines(*open()),
+              ElementsAre("a/1.jpg none ", "a/deep/er/2.jpg none ", "b/3.jpg none "));
+  EXPECT_EQ(open()->description(), "image folder: unlabelled");
+  EXPECT_THAT(lines(*open(LabelsFrom::kFolder)),
+              ElementsAre("a/1.jpg none a", "a/deep/er/2.jpg none a", "b/3.jpg none b"));
+  add("top.jpg");
+  EXPECT_THAT(open()->class_names(), ElementsAre());
+  EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("1 image lies directly in"));
+}
+
+TEST_F(ImageFolderTest, LabelsCanBeLeft) {
+  add("train/cat/a.jpg");
+  add("val/cat/b.jpg");
+  const auto source = open(LabelsFrom::kNone);
+  EXPECT_THAT(lines(*source), ElementsAre("train/cat/a.jpg train ", "val/cat/b.jpg val "));
+  EXPECT_TRUE(source->class_names().empty());
+}
+
+TEST_F(ImageFolderTest, ImagesDirectlyInASplitAreUnlabelled) {
+  add("train/cat/a.jpg");
+  add("test/1.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("test/1.jpg test ", "train/cat/a.jpg train cat"));
+  EXPECT_THAT(lines(*open(LabelsFrom::kFolder)),
+              ElementsAre("test/1.jpg test ", "train/cat/a.jpg train cat"));
+}
+
+// Tiny ImageNet's shape: val/images/*.JPEG is one folder that is no class.
+TEST_F(ImageFolderTest, ASplitThatSharesNoClassWithTrainIsUnlabelled) {
+  add("train/n01/images/n01_0.JPEG");
+  add("train/n02/images/n02_0.JPEG");
+  add("val/images/val_0.JPEG");
+  const auto source = open();
+  EXPECT_THAT(source->class_names(), ElementsAre("n01", "n02"));
+  EXPECT_THAT(lines(*source),
+              ElementsAre("train/n01/images/n01_0.JPEG train n01",
+                          "train/n02/images/n02_0.JPEG train n02", "val/images/val_0.JPEG val "));
+  EXPECT_THAT(source->description(),
+              AllOf(HasSubstr("val taken as unlabelled"), HasSubstr("'images' is no class")));
+  EXPECT_THAT(open(LabelsFrom::kFolder)->class_names(), ElementsAre("images", "n01", "n02"));
+}
+
+TEST_F(ImageFolderTest, SplitNamesAreThoseOfParseSplit) {
+  add("Training/a/1.jpg");
+  add("VALIDATION/a/2.jpg");
+  add("Testing/a/3.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("Testing/a/3.jpg test a", "Training/a/1.jpg train a",
+                                          "VALIDATION/a/2.jpg val a"));
+}
+
+TEST_F(ImageFolderTest, OtherImagesBesideSplitsAreRefusedByName) {
+  add("train/a/1.jpg");
+  add("train/b/1.jpg");
+  add("val/a/2.jpg");
+  add("extra/a/3.jpg");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("'train', 'val'"), HasSubstr("'extra'"),
+                               HasSubstr("move the others away")));
+  EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("'extra'"));
+  const auto source = open(LabelsFrom::kNone);
+  EXPECT_EQ(source->entries()[0].split, Split::kNone);
+  EXPECT_EQ(source->entries().size(), 4U);
+  EXPECT_THAT(source->description(), HasSubstr("'train', 'val' not taken as splits"));
+}
+
+TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
+  add("train/a/1.jpg");
+  add("docs/read.txt");
+  add("preview.png");
+  const auto source = open();
+  EXPECT_THAT(lines(*source), ElementsAre("train/a/1.jpg train a"));
+  EXPECT_EQ(source->description(),
+            "image folder: 1 split, 1 class; 1 image beside the splits left out");
+}
+
+// CIFAR-100 has a class "train".
+TEST_F(ImageFolderTest, AClassMayBeNamedLikeASplit) {
+  add("bus/1.jpg");
+  add("train/2.jpg");
+  EXPECT_THAT(refusal(), HasSubstr("labels folder"));
+  const auto source = open(LabelsFrom::kFolder);
+  EXPECT_THAT(lines(*source), ElementsAre("bus/1.jpg none bus", "train/2.jpg none train"));
+  EXPECT_THAT(source->description(), HasSubstr("'train' not taken as a split"));
+}
+
+TEST_F(ImageFolderTest, EmptyClassesAreRefusedByName) {
+  add("train/a/1.jpg");
+  add_folder("train/hollow");
+  add("val/a/2.jpg");
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("1 class folder without images"), HasSubstr("'train/hollow'")));
+  EXPECT_THAT(open(LabelsFrom::kAuto, true)->class_names(), ElementsAre("a", "hollow"));
+}
+
+TEST_F(ImageFolderTest, EmptyClassesOfAFlatSetAreRefusedByName) {
+  add("a/1.jpg");
+  add("notes/read.txt");
+  EXPECT_THAT(refusal(), HasSubstr("'notes'"));
+  EXPECT_THAT(open(LabelsFrom::kAuto, true)->class_names(), ElementsAre("a", "notes"));
+}
+
+TEST_F(ImageFolderTest, NothingToReadIsRefused) {
+  EXPECT_THAT(refusal(), HasSubstr("holds no images"));
+  add("a/notes.txt");
+  EXPECT_THAT(refusal(), HasSubstr("holds no images"));
+  try {
+    open_source(folder_ / "nowhere", {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is nothing at"));
+  }
+}
+
+TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCase) {
+  for (const char* name : {"a.jpg", "b.jpeg", "c.png", "d.ppm", "e.bmp", "f.pgm", "g.tif", "h.tiff",
+                           "i.webp", "j.JPEG", "k.Png"}) {
+    add(std::string("x/") + name);
+  }
+  for (const char* name : {"l.gif", "m.txt", "n", "jpg", "o.jpg.part"})
+    add(std::string("x/") + name);
+  EXPECT_EQ(open()->entries().size(), 11U);
+}
+
+TEST_F(ImageFolderTest, HiddenAndSystemFoldersArePassedOver) {
+  add("a/1.jpg");
+  for (const char* name : {".hidden/2.jpg", "a/.trash/3.jpg", "a/._1.jpg", "@eaDir/1.jpg",
+                           "a/@eaDir/1.jpg/THUMB.jpg", "a/.thumbnails/4.jpg", "#snapshot/5.jpg",
+                           "#recycle/6.jpg", "__MACOSX/7.jpg", "lost+found/8.jpg"}) {
+    add(name);
+  }
+  EXPECT_THAT(lines(*open()), ElementsAre("a/1.jpg none a"));
+}
+
+TEST_F(ImageFolderTest, LinksAreFollowedAndLoopsBroken) {
+  add("store/1.jpg");
+  add("real/2.jpg");
+  fs::create_directory_symlink(folder_ / "store", folder_ / "real/linked");
+  fs::create_directory_symlink(folder_.path(), folder_ / "real/up");
+  fs::create_symlink("2.jpg", folder_ / "real/3.jpg");
+  EXPECT_THAT(lines(*open(LabelsFrom::kNone)),
+              ElementsAre("real/2.jpg none ", "real/3.jpg none ", "real/linked/1.jpg none ",
+                          "store/1.jpg none "));
+}
+
+TEST_F(ImageFolderTest, InputsThatCannotBeReadAreListed) {
+  add("a/1.jpg", "content");
+  add("a/2.jpg", "");
+  fs::create_symlink("nowhere.jpg", folder_ / "a/3.jpg");
+  ASSERT_EQ(::mkfifo((folder_ / "a/4.jpg").c_str(), 0600), 0);  // no input: reading it would hang
+  const auto source = open();
+  ASSERT_THAT(lines(*source), ElementsAre("a/1.jpg none a", "a/2.jpg none a", "a/3.jpg none a"));
+  EXPECT_EQ(source->entries()[0].input_bytes, 7U);
+  const auto first = source->read(0);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(as_text(std::get<Bytes>(*first)), "content");
+  EXPECT_EQ(source->read(1).error().kind, ReadError::Kind::kEmpty);
+  EXPECT_EQ(source->read(2).error().kind, ReadError::Kind::kMissing);
+  fs::remove(folder_ / "a/1.jpg");
+  EXPECT_EQ(source->read(0).error().kind, ReadError::Kind::kMissing);
+  fs::create_directory(folder_ / "a/1.jpg");
+  EXPECT_EQ(source->read(0).error().kind, ReadError::Kind::kIo);
+}
+
+TEST_F(ImageFolderTest, OrderIsByBytesWhateverOrderFilesWereMadeIn) {
+  std::vector<std::string> names{"a/1.jpg",  "a/10.jpg",       "a/2.jpg", "a b/1.jpg", "B/1.jpg",
+                                 "a-/x.jpg", "\xC3\xA4/1.jpg", "z/1.jpg", "a.b/1.jpg"};
+  std::mt19937 shuffle(1);
+  std::shuffle(names.begin(), names.end(), shuffle);
+  for (const std::string& name : names) add(name);
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> listed;
+  const auto source = open();
+  for (const Entry& entry : source->entries()) listed.push_back(entry.name);
+  EXPECT_EQ(listed, names);
+  EXPECT_TRUE(std::is_sorted(source->class_names().begin(), source->class_names().end()));
+}
+
+TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {
+  add("a/1.jpg");
+  try {
+    open_source(folder_.path(), {.format = "tar"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'tar'"), HasSubstr("idx, image_folder")));
+  }
+  try {
+    open_source(folder_ / "a/1.jpg", {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("of no known format"));
+  }
+  EXPECT_EQ(open_source(folder_.path(), {.format = "image_folder"})->entries().size(), 1U);
+}
+
+}  // namespace
+}  // namespace winnow::datasets
