@@ -44,8 +44,9 @@ struct LoadOptions {
 
 // Reads, decodes and augments, in parallel, one batch for `requests` (in their order). The result
 // does not depend on the number of threads. Safe from many threads. Throws Error naming id and
-// shard for a record that cannot be decoded, FormatError for a damaged one, UsageError for options
-// that make no sense.
+// shard for a record that cannot be decoded, FormatError for a damaged one (of several, the first
+// of the batch), UsageError for options that make no sense. Starts its threads anew each time: for
+// one batch after another use a Loader.
 Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options);
 
