@@ -1,0 +1,149 @@
+#include "common/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "common/error.h"
+#include "tests/pipeline/temporary_folder.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+template <class Action>
+std::string system_error_of(Action action) {
+  try {
+    action();
+  } catch (const SystemError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(File, WhatIsWrittenIsReadBack) {
+  const TemporaryFolder folder;
+  std::string text("line\n\0line", 10);
+  write_file_durably(folder / "a", text);
+  EXPECT_EQ(read_text(folder / "a"), text);
+  EXPECT_EQ(as_text(read_file(folder / "a")), text);
+  text.assign(3 << 20, 'x');
+  write_file_durably(folder / "a", text);
+  EXPECT_EQ(read_text(folder / "a"), text);
+  write_file_durably(folder / "a", "");
+  EXPECT_TRUE(read_file(folder / "a").empty());
+  EXPECT_EQ(files_in(folder.path()), 1U);  // no temporary file is left
+}
+
+TEST(File, ErrorsNameThePathAndTheReason) {
+  const TemporaryFolder folder;
+  const fs::path missing = folder / "no/such";
+  const auto names_it = AllOf(HasSubstr(missing.string()), HasSubstr("No such file"));
+  EXPECT_THAT(system_error_of([&] { read_file(missing); }), names_it);
+  EXPECT_THAT(system_error_of([&] { read_text(missing); }), names_it);
+  EXPECT_THAT(system_error_of([&] { write_file_durably(missing, "x"); }), names_it);
+  EXPECT_THAT(system_error_of([&] { fsync_file(missing); }), names_it);
+  EXPECT_THAT(system_error_of([&] { fsync_directory(missing); }), names_it);
+  EXPECT_THAT(system_error_of([&] { free_bytes(missing); }), names_it);
+  EXPECT_THAT(system_error_of([&] { MappedFile{missing}; }), names_it);
+  EXPECT_THAT(system_error_of([&] { replace_symlink(missing, "x"); }), names_it);
+}
+
+// Files of this process may grow to `bytes` only: a write fails after a part of it is done.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(File, AFailedWriteLeavesTheOldBytes) {
+  const TemporaryFolder folder;
+  write_file_durably(folder / "a", "old");
+  std::string error;
+  {
+    const FileSizeLimit limit(1000);
+    error = system_error_of([&] { write_file_durably(folder / "a", std::string(5000, 'n')); });
+  }
+  EXPECT_THAT(error, AllOf(HasSubstr((folder / "a").string()), HasSubstr("File too large")));
+  EXPECT_EQ(read_text(folder / "a"), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+struct Mounted {
+  explicit Mounted(const fs::path& where)
+      : path(where), good(::mount("winnow", path.c_str(), "tmpfs", 0, "size=64k") == 0) {}
+  ~Mounted() {
+    if (good) ::umount2(path.c_str(), MNT_DETACH);
+  }
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+
+  fs::path path;
+  bool good;
+};
+
+TEST(File, AFullDiskLeavesTheOldBytes) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "small");
+  const Mounted disk(folder / "small");
+  if (!disk.good) GTEST_SKIP() << "cannot mount a small tmpfs here: " << std::strerror(errno);
+  const fs::path path = disk.path / "a";
+  write_file_durably(path, "old");
+  EXPECT_LE(free_bytes(disk.path), 64U << 10);
+  EXPECT_THAT(system_error_of([&] { write_file_durably(path, std::string(200 << 10, 'n')); }),
+              AllOf(HasSubstr(path.string()), HasSubstr("No space left")));
+  EXPECT_EQ(read_text(path), "old");
+  EXPECT_EQ(files_in(disk.path), 1U);
+  write_file_durably(path, std::string(20 << 10, 'n'));  // room again
+  EXPECT_EQ(read_text(path).size(), 20U << 10);
+}
+
+TEST(File, MappedFilesHoldTheBytes) {
+  const TemporaryFolder folder;
+  const std::string text(10000, 'm');
+  write_file_durably(folder / "a", text);
+  const MappedFile file(folder / "a");
+  EXPECT_EQ(as_text(file.bytes()), text);
+  fs::remove(folder / "a");
+  EXPECT_EQ(as_text(file.bytes()), text);
+  write_file_durably(folder / "empty", "");
+  EXPECT_TRUE(MappedFile(folder / "empty").bytes().empty());
+}
+
+TEST(File, LinksAreReplaced) {
+  const TemporaryFolder folder;
+  for (const char* target : {"step-1", "step-2", "step-2"}) {
+    replace_symlink(folder / "latest", target);
+    EXPECT_EQ(fs::read_symlink(folder / "latest"), target);
+  }
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+}  // namespace
+}  // namespace winnow
