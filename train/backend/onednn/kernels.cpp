@@ -1,5 +1,9 @@
 #include "train/backend/onednn/kernels.h"
 
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
+
 // Compiled once for each instruction set, with WINNOW_KERNELS naming the function that returns the
 // table. Everything else here has internal linkage and nothing inline of the standard library is
 // called: an inline function would be emitted by each compilation, the linker would keep any one of
@@ -39,12 +43,19 @@ Floats load(const Bf16* from) {
   return (Floats)(__builtin_convertvector(load_vector<Halves>(from), Words) << 16);
 }
 
+// As the instruction does: NaN stays NaN, numbers below the least normal one become zero.
+#ifdef __AVX512BF16__
+Halves to_bf16(Floats v) { return (Halves)_mm512_cvtneps_pbh((__m512)v); }
+#else
 Halves to_bf16(Floats v) {
   const Words bits = (Words)v;
   const Words nearest = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+  const Words zero = (bits >> 16) & 0x8000U;
   const Words quiet = (bits >> 16) | 0x40U;  // rounding could turn a NaN into infinity
-  return __builtin_convertvector(v != v ? quiet : nearest, Halves);
+  const Words number = (bits & 0x7f800000U) == 0 ? zero : nearest;
+  return __builtin_convertvector(v != v ? quiet : number, Halves);
 }
+#endif
 
 void store(float* to, const Floats& v) { store_vector(to, v); }
 void store(Bf16* to, const Floats& v) { store_vector(to, to_bf16(v)); }
@@ -61,6 +72,21 @@ void store(T* to, const Floats& v, int lanes) {
   T whole[kLanes];
   store(whole, v);
   __builtin_memcpy(to, whole, static_cast<std::size_t>(lanes) * sizeof(T));
+}
+
+// A constant size is a single move, a variable one a call.
+Bytes load_bytes(const std::uint8_t* from, int lanes) {
+  if (lanes == kLanes) return load_vector<Bytes>(from);
+  Bytes bytes = {};
+  __builtin_memcpy(&bytes, from, static_cast<std::size_t>(lanes));
+  return bytes;
+}
+void store_bytes(std::uint8_t* to, const Bytes& bytes, int lanes) {
+  if (lanes == kLanes) {
+    store_vector(to, bytes);
+  } else {
+    __builtin_memcpy(to, &bytes, static_cast<std::size_t>(lanes));
+  }
 }
 
 // f(from, lanes) for blocks that cover [0, count): 16 lanes each. What is left over is a block that
@@ -140,13 +166,8 @@ void normalize_typed(const Normalize& a, int threads) {
         if (left <= 0) break;
         const float* factor = a.table + j;
         const float* offset = a.table + pattern + j;
-        Bytes bytes = {};
         const int lanes = left < kLanes ? static_cast<int>(left) : kLanes;
-        if (lanes == kLanes) {
-          bytes = load_vector<Bytes>(a.pixels + at + j);
-        } else {
-          __builtin_memcpy(&bytes, a.pixels + at + j, static_cast<std::size_t>(lanes));
-        }
+        const Bytes bytes = load_bytes(a.pixels + at + j, lanes);
         const Floats pixels = __builtin_convertvector(__builtin_convertvector(bytes, Ints), Floats);
         store_block(y + at + j, pixels * load(factor) + load(offset), lanes);
       }
@@ -201,33 +222,61 @@ struct Partition {
 Partition partition(Index rows, Index channels) {
   Partition p{};
   p.rows = rows;
-  p.chunk_rows = greatest(32, 4096 / channels);
+  p.chunk_rows = greatest(32, 8192 / channels);
   p.chunks = (rows + p.chunk_rows - 1) / p.chunk_rows;
   p.parts = least(p.chunks, kParts);
   return p;
 }
 
-// Where the sums of channel c lie among padded(channels): the last block may overlap (for_blocks).
-Index place(Index c, Index channels) {
+// Sums lie in padded(channels) places; the last block of channels may overlap the one before it
+// (for_channels), but its places do not.
+struct Places {
+  Index place;    // of a vector of sums
+  Index channel;  // the first that no vector before it holds
+  int lane;       // where that one is in the vector
+  int lanes;      // channels from there on
+};
+template <class Function>
+void parallel_places(Index channels, int threads, Function f) {
   const Index whole = channels / kLanes * kLanes;
-  if (c < whole || channels < kLanes) return c;
-  return c - (channels - kLanes) + whole;
+  parallel_pieces(padded(channels) / kLanes, 4, threads, [=](Index begin, Index end) {
+    for (Index at = begin * kLanes; at < end * kLanes; at += kLanes) {
+      if (at < whole) {
+        f(Places{at, at, 0, kLanes});
+      } else {
+        const int left = static_cast<int>(channels - whole);
+        f(Places{at, whole, whole > 0 ? kLanes - left : 0, left});
+      }
+    }
+  });
 }
 
-// f(first channel, place of its sums, lanes) with V * 16 channels at a time while there are so
-// many.
-template <class Wide, class Middle, class Narrow>
-void for_channels(Index channels, Wide wide, Middle middle, Narrow narrow) {
+// f<V, kShort>(first channel, place of its sums, lanes) for blocks of V vectors that cover all
+// channels: wide ones while there are so many, at last one that overlaps or is short (for_blocks).
+template <class Function>
+void for_channels(Index channels, Function f) {
   Index c = 0;
-  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) wide(c);
-  for (; c + 2 * kLanes <= channels; c += 2 * kLanes) middle(c);
-  for (; c + kLanes <= channels; c += kLanes) narrow(c, c, kLanes);
-  if (c < channels) {
-    if (channels >= kLanes) {
-      narrow(channels - kLanes, c, kLanes);
-    } else {
-      narrow(Index{0}, c, static_cast<int>(channels));
-    }
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) f.template operator()<4, false>(c, c, kLanes);
+  for (; c + 2 * kLanes <= channels; c += 2 * kLanes) f.template operator()<2, false>(c, c, kLanes);
+  for (; c + kLanes <= channels; c += kLanes) f.template operator()<1, false>(c, c, kLanes);
+  if (c < channels && channels >= kLanes) {
+    f.template operator()<1, false>(channels - kLanes, c, kLanes);
+  } else if (c < channels) {
+    f.template operator()<1, true>(Index{0}, c, static_cast<int>(channels));
+  }
+}
+
+template <class T, bool kShort>
+Floats load_as(const T* from, int lanes) {
+  if constexpr (kShort) return load(from, lanes);
+  return load(from);
+}
+template <class T, bool kShort>
+void store_as(T* to, const Floats& v, int lanes) {
+  if constexpr (kShort) {
+    store(to, v, lanes);
+  } else {
+    store(to, v);
   }
 }
 
@@ -245,12 +294,7 @@ template <class T, int V, bool kShort>
 void chunk_moments(const T* x, Index stride, Index rows, int lanes, bool is_first, Moments to) {
   constexpr int kUnroll = 4 / V;  // independent sums, to hide the latency of additions
   const auto get = [=](Index row, int v) {
-    const T* from = x + row * stride + v * kLanes;
-    if constexpr (kShort) {
-      return load(from, lanes);
-    } else {
-      return load(from);
-    }
+    return load_as<T, kShort>(x + row * stride + v * kLanes, lanes);
   };
   Floats sum[kUnroll][V] = {};
   Index row = 0;
@@ -268,57 +312,47 @@ void chunk_moments(const T* x, Index stride, Index rows, int lanes, bool is_firs
   Floats mean[V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
-    Floats total = sum[0][v];
 #pragma GCC unroll 4
-    for (int u = 1; u < kUnroll; ++u) total += sum[u][v];
-    mean[v] = total / static_cast<float>(rows);
+    for (int u = 1; u < kUnroll; ++u) sum[0][v] += sum[u][v];
+    mean[v] = sum[0][v] / static_cast<float>(rows);
   }
 
-  Floats first[kUnroll][V] = {};
-  Floats second[kUnroll][V] = {};
+  Floats squares[kUnroll][V] = {};
+  const auto take = [&](Index at, int v, Floats& to_squares) {
+    const Floats d = get(at, v) - mean[v];
+    to_squares += d * d;
+  };
   row = 0;
   for (; row + kUnroll <= rows; row += kUnroll) {
 #pragma GCC unroll 4
     for (int u = 0; u < kUnroll; ++u) {
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) {
-        const Floats d = get(row + u, v) - mean[v];
-        first[u][v] += d;
-        second[u][v] += d * d;
-      }
+      for (int v = 0; v < V; ++v) take(row + u, v, squares[u][v]);
     }
   }
   for (; row < rows; ++row) {
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      const Floats d = get(row, v) - mean[v];
-      first[0][v] += d;
-      second[0][v] += d * d;
-    }
+    for (int v = 0; v < V; ++v) take(row, v, squares[0][v]);
   }
 
   const auto count = static_cast<double>(rows);
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
-    Floats first_sum = first[0][v];
-    Floats second_sum = second[0][v];
 #pragma GCC unroll 4
-    for (int u = 1; u < kUnroll; ++u) {
-      first_sum += first[u][v];
-      second_sum += second[u][v];
-    }
+    for (int u = 1; u < kUnroll; ++u) squares[0][v] += squares[u][v];
     const int at = v * kLanes;
-    if (is_first) store_vector(to.pivot + at, wide(mean[v]));
-    const Doubles d = wide(mean[v]) - load_vector<Doubles>(to.pivot + at);
-    const Doubles one = wide(first_sum);
-    const Doubles add_first = one + d * count;
-    const Doubles add_second = wide(second_sum) + d * one * 2.0 + d * d * count;
+    const Doubles center = wide(mean[v]);
+    if (is_first) store_vector(to.pivot + at, center);
+    const Doubles rest = wide(sum[0][v]) - center * count;  // the mean is rounded
+    const Doubles d = center - load_vector<Doubles>(to.pivot + at);
+    const Doubles first = rest + d * count;
+    const Doubles second = wide(squares[0][v]) + d * rest * 2.0 + d * d * count;
     if (is_first) {
-      store_vector(to.first + at, add_first);
-      store_vector(to.second + at, add_second);
+      store_vector(to.first + at, first);
+      store_vector(to.second + at, second);
     } else {
-      add_to(to.first + at, add_first);
-      add_to(to.second + at, add_second);
+      add_to(to.first + at, first);
+      add_to(to.second + at, second);
     }
   }
 }
@@ -330,48 +364,38 @@ void part_moments(const T* x, Index channels, const Partition& p, Index part, do
     const Index rows = least(p.chunk_rows, p.end(part) - begin);
     const bool is_first = begin == p.begin(part);
     const T* chunk = x + begin * channels;
-    const auto at = [=](Index c) {
-      return Moments{sums + c, sums + width + c, sums + 2 * width + c};
-    };
-    for_channels(
-        channels,
-        [=](Index c) {
-          chunk_moments<T, 4, false>(chunk + c, channels, rows, kLanes, is_first, at(c));
-        },
-        [=](Index c) {
-          chunk_moments<T, 2, false>(chunk + c, channels, rows, kLanes, is_first, at(c));
-        },
-        [=](Index c, Index to, int lanes) {
-          if (lanes == kLanes) {
-            chunk_moments<T, 1, false>(chunk + c, channels, rows, lanes, is_first, at(to));
-          } else {
-            chunk_moments<T, 1, true>(chunk + c, channels, rows, lanes, is_first, at(to));
-          }
-        });
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index to, int lanes) {
+      chunk_moments<T, V, kShort>(chunk + c, channels, rows, lanes, is_first,
+                                  {sums + to, sums + width + to, sums + 2 * width + to});
+    });
   }
 }
 
-// Mean and biased variance of channel c from the moments of all parts.
-void finish_moments(const BatchNorm& a, const Partition& p, const double* sums, Index c) {
+// Means and biased variances from the moments of all parts.
+void finish_moments(const BatchNorm& a, const Partition& p, const double* sums, Places at) {
   const Index width = padded(a.channels);
-  const Index at = place(c, a.channels);
-  const auto pivot = [=](Index part) { return sums[3 * width * part + at]; };
-  const auto first = [=](Index part) { return sums[3 * width * part + width + at]; };
-  const auto second = [=](Index part) { return sums[3 * width * part + 2 * width + at]; };
-  const auto rows = [=](Index part) { return static_cast<double>(p.end(part) - p.begin(part)); };
+  const auto get = [=](Index part, Index which) {
+    return load_vector<Doubles>(sums + (3 * part + which) * width + at.place);
+  };
+  const Doubles pivot = get(0, 0);
+  Doubles shifted = {};
+  for (Index part = 0; part < p.parts; ++part) {
+    const auto rows = static_cast<double>(p.end(part) - p.begin(part));
+    shifted += get(part, 1) + (get(part, 0) - pivot) * rows;
+  }
   const auto total = static_cast<double>(a.rows);
-  double shifted = 0;
+  const Doubles mean = pivot + shifted / total;
+  Doubles squares = {};
   for (Index part = 0; part < p.parts; ++part) {
-    shifted += first(part) + rows(part) * (pivot(part) - pivot(0));
+    const auto rows = static_cast<double>(p.end(part) - p.begin(part));
+    const Doubles d = get(part, 0) - mean;
+    squares += get(part, 2) + d * get(part, 1) * 2.0 + d * d * rows;
   }
-  const double mean = pivot(0) + shifted / total;
-  double squares = 0;
-  for (Index part = 0; part < p.parts; ++part) {
-    const double d = pivot(part) - mean;
-    squares += second(part) + 2 * d * first(part) + rows(part) * d * d;
+  for (int i = 0; i < at.lanes; ++i) {
+    const double variance = squares[at.lane + i] / total;
+    a.mean[at.channel + i] = static_cast<float>(mean[at.lane + i]);
+    a.variance[at.channel + i] = variance < 0 ? 0.0F : static_cast<float>(variance);
   }
-  a.mean[c] = static_cast<float>(mean);
-  a.variance[c] = squares < 0 ? 0.0F : static_cast<float>(squares / total);
 }
 
 double inverse_deviation(float variance, double epsilon) {
@@ -389,11 +413,22 @@ void set_coefficients(const BatchNorm& a) {
   }
 }
 
-// Forward and backward must agree on its sign, so there is one such function.
-Floats normalized(Floats x, const float* coefficients, Index width, Index c) {
-  return (x - load(coefficients + c)) * load(coefficients + width + c) +
-         load(coefficients + 2 * width + c);
-}
+// What a block of channels is normalized by. The one function that forward and backward share, as
+// they must agree on the sign of its result.
+template <int V>
+struct Normalizer {
+  Floats mean[V], factor[V], offset[V];
+
+  Normalizer(const float* coefficients, Index width, Index c) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      mean[v] = load(coefficients + c + v * kLanes);
+      factor[v] = load(coefficients + width + c + v * kLanes);
+      offset[v] = load(coefficients + 2 * width + c + v * kLanes);
+    }
+  }
+  Floats operator()(Floats x, int v) const { return (x - mean[v]) * factor[v] + offset[v]; }
+};
 
 template <class T, bool kResidual, bool kRelu>
 void apply_norm(const BatchNorm& a, int threads) {
@@ -405,15 +440,19 @@ void apply_norm(const BatchNorm& a, int threads) {
   const float* coefficients = a.coefficients;
   const Index grain = partition(a.rows, channels).chunk_rows;
   parallel_pieces(a.rows, grain, threads, [=](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for_blocks(channels, [=](Index c, int lanes) {
-        const Index at = row * channels + c;
-        Floats v = normalized(load_block(x + at, lanes), coefficients, width, c);
-        if constexpr (kResidual) v += load_block(residual + at, lanes);
-        if constexpr (kRelu) v = rectified(v);
-        store_block(y + at, v, lanes);
-      });
-    }
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index, int lanes) {
+      const Normalizer<V> normalized(coefficients, width, c);
+      for (Index row = begin; row < end; ++row) {
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+          const Index at = row * channels + c + v * kLanes;
+          Floats value = normalized(load_as<T, kShort>(x + at, lanes), v);
+          if constexpr (kResidual) value += load_as<T, kShort>(residual + at, lanes);
+          if constexpr (kRelu) value = rectified(value);
+          store_as<T, kShort>(y + at, value, lanes);
+        }
+      }
+    });
   });
 }
 
@@ -436,9 +475,7 @@ void batch_norm_typed(const BatchNorm& a, int threads) {
   parallel_pieces(p.parts, 1, threads, [=](Index part, Index) {
     part_moments(x, a.channels, p, part, sums + 3 * width * part);
   });
-  parallel_pieces(a.channels, 64, threads, [=](Index begin, Index end) {
-    for (Index c = begin; c < end; ++c) finish_moments(a, p, sums, c);
-  });
+  parallel_places(a.channels, threads, [=](Places at) { finish_moments(a, p, sums, at); });
   batch_norm_inference_typed<T>(a, threads);
 }
 
@@ -451,16 +488,17 @@ struct Gradient {
   const T* dy;
   const T* y;
   T* dresidual;
-  const float* coefficients;
+  const float* coefficients;  // with Gate::kFromX
   Index width;
 
-  template <Gate kGate>
-  Floats at(Index element, Index c, Floats value, int lanes) const {
-    const Floats g = load_block(dy + element, lanes);
+  // Of vector v of the block that `normalized` is of; `value` is x there.
+  template <Gate kGate, bool kShort, int V>
+  Floats at(Index element, const Normalizer<V>& normalized, Floats value, int v, int lanes) const {
+    const Floats g = load_as<T, kShort>(dy + element, lanes);
     if constexpr (kGate == Gate::kFromY) {
-      return where_open(load_block(y + element, lanes), g);
+      return where_open(load_as<T, kShort>(y + element, lanes), g);
     } else if constexpr (kGate == Gate::kFromX) {
-      return where_open(normalized(value, coefficients, width, c), g);
+      return where_open(normalized(value, v), g);
     } else {
       return g;
     }
@@ -469,23 +507,19 @@ struct Gradient {
 
 // Adds to sums: of g, and of g * (x - mean). Writes g to dresidual.
 template <class T, Gate kGate, bool kKeep, int V, bool kShort>
-void chunk_gradient_sums(const Gradient<T>& in, const float* mean, Index channels, Index begin,
-                         Index end, Index c, int lanes, double* sum_g, double* sum_gx) {
+void chunk_gradient_sums(const Gradient<T>& in, Index channels, Index begin, Index end, Index c,
+                         int lanes, double* sum_g, double* sum_gx) {
   constexpr int kUnroll = 4 / V;
-  Floats center[V];
-#pragma GCC unroll 4
-  for (int v = 0; v < V; ++v) center[v] = load(mean + c + v * kLanes);
+  const Normalizer<V> normalized(in.coefficients, in.width, c);
   Floats g_sum[kUnroll][V] = {};
   Floats gx_sum[kUnroll][V] = {};
   const auto take = [&](Index row, int v, Floats& to_g, Floats& to_gx) {
-    const Index channel = c + v * kLanes;
-    const Index element = row * channels + channel;
-    const int n = kShort ? lanes : kLanes;
-    const Floats x = load_block(in.x + element, n);
-    const Floats g = in.template at<kGate>(element, channel, x, n);
-    if constexpr (kKeep) store_block(in.dresidual + element, g, n);
+    const Index element = row * channels + c + v * kLanes;
+    const Floats x = load_as<T, kShort>(in.x + element, lanes);
+    const Floats g = in.template at<kGate, kShort>(element, normalized, x, v, lanes);
+    if constexpr (kKeep) store_as<T, kShort>(in.dresidual + element, g, lanes);
     to_g += g;
-    to_gx += g * (x - center[v]);
+    to_gx += g * (x - normalized.mean[v]);
   };
   Index row = begin;
   for (; row + kUnroll <= end; row += kUnroll) {
@@ -514,59 +548,47 @@ void chunk_gradient_sums(const Gradient<T>& in, const float* mean, Index channel
 }
 
 template <class T, Gate kGate, bool kKeep>
-void part_gradient_sums(const Gradient<T>& in, const float* mean, Index channels,
-                        const Partition& p, Index part, double* sums) {
+void part_gradient_sums(const Gradient<T>& in, Index channels, const Partition& p, Index part,
+                        double* sums) {
   const Index width = padded(channels);
   for (Index i = 0; i < 2 * width; ++i) sums[i] = 0;
   for (Index begin = p.begin(part); begin < p.end(part); begin += p.chunk_rows) {
     const Index end = least(begin + p.chunk_rows, p.end(part));
-    for_channels(
-        channels,
-        [&](Index c) {
-          chunk_gradient_sums<T, kGate, kKeep, 4, false>(in, mean, channels, begin, end, c, kLanes,
-                                                         sums + c, sums + width + c);
-        },
-        [&](Index c) {
-          chunk_gradient_sums<T, kGate, kKeep, 2, false>(in, mean, channels, begin, end, c, kLanes,
-                                                         sums + c, sums + width + c);
-        },
-        [&](Index c, Index to, int lanes) {
-          if (lanes == kLanes) {
-            chunk_gradient_sums<T, kGate, kKeep, 1, false>(in, mean, channels, begin, end, c, lanes,
-                                                           sums + to, sums + width + to);
-          } else {
-            chunk_gradient_sums<T, kGate, kKeep, 1, true>(in, mean, channels, begin, end, c, lanes,
-                                                          sums + to, sums + width + to);
-          }
-        });
+    for_channels(channels, [&]<int V, bool kShort>(Index c, Index to, int lanes) {
+      chunk_gradient_sums<T, kGate, kKeep, V, kShort>(in, channels, begin, end, c, lanes, sums + to,
+                                                      sums + width + to);
+    });
   }
 }
 
 // dx = by_g * g + (x - mean) * by_x + constant.
-struct DataCoefficients {
-  float* mean;
-  float* by_g;
-  float* by_x;
-  float* constant;
-};
-
 template <class T, Gate kGate>
-void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, DataCoefficients to,
-                    int threads) {
+void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const float* by_g,
+                    const float* by_x, const float* constant, int threads) {
   auto* dx = static_cast<T*>(a.dx);
   const Index channels = a.channels;
   const Index grain = partition(a.rows, channels).chunk_rows;
   parallel_pieces(a.rows, grain, threads, [=](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for_blocks(channels, [=](Index c, int lanes) {
-        const Index element = row * channels + c;
-        const Floats x = load_block(in.x + element, lanes);
-        const Floats g = in.template at<kGate>(element, c, x, lanes);
-        const Floats v = load(to.by_g + c) * g +
-                         ((x - load(to.mean + c)) * load(to.by_x + c) + load(to.constant + c));
-        store_block(dx + element, v, lanes);
-      });
-    }
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index, int lanes) {
+      const Normalizer<V> normalized(in.coefficients, in.width, c);
+      Floats of_g[V], of_x[V], of_none[V];
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) {
+        of_g[v] = load(by_g + c + v * kLanes);
+        of_x[v] = load(by_x + c + v * kLanes);
+        of_none[v] = load(constant + c + v * kLanes);
+      }
+      for (Index row = begin; row < end; ++row) {
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+          const Index element = row * channels + c + v * kLanes;
+          const Floats x = load_as<T, kShort>(in.x + element, lanes);
+          const Floats g = in.template at<kGate, kShort>(element, normalized, x, v, lanes);
+          const Floats value = of_g[v] * g + ((x - normalized.mean[v]) * of_x[v] + of_none[v]);
+          store_as<T, kShort>(dx + element, value, lanes);
+        }
+      }
+    });
   });
 }
 
@@ -576,44 +598,47 @@ void batch_norm_backward_gated(const BatchNormBackward& a, int threads) {
   const Index channels = a.channels;
   const Index width = padded(channels);
   auto* sums = static_cast<double*>(a.scratch);
-  auto* floats = reinterpret_cast<float*>(sums + 3 * kParts * width);
-  const DataCoefficients to{floats, floats + width, floats + 2 * width, floats + 3 * width};
-  for (Index c = 0; c < width; ++c) to.mean[c] = c < channels ? a.mean[c] : 0;
-
+  auto* by_g = reinterpret_cast<float*>(sums + 3 * kParts * width);
+  float* by_x = by_g + width;
+  float* constant = by_x + width;
+  float* only_mean = constant + width;
+  for (Index c = 0; c < 3 * width; ++c) only_mean[c] = c < channels ? a.mean[c] : 0;
   Gradient<T> in{static_cast<const T*>(a.x),
                  static_cast<const T*>(a.dy),
                  static_cast<const T*>(a.y),
                  static_cast<T*>(a.dresidual),
-                 a.coefficients,
+                 kGate == Gate::kFromX ? a.coefficients : only_mean,
                  width};
   parallel_pieces(p.parts, 1, threads, [=](Index part, Index) {
-    part_gradient_sums<T, kGate, kKeep>(in, to.mean, channels, p, part, sums + 2 * width * part);
+    part_gradient_sums<T, kGate, kKeep>(in, channels, p, part, sums + 2 * width * part);
   });
   const auto rows = static_cast<double>(a.rows);
-  parallel_pieces(channels, 64, threads, [=](Index begin, Index end) {
-    for (Index c = begin; c < end; ++c) {
-      const Index at = place(c, channels);
-      double g = 0;
-      double gx = 0;
-      for (Index part = 0; part < p.parts; ++part) {
-        g += sums[2 * width * part + at];
-        gx += sums[2 * width * part + width + at];
-      }
+  parallel_places(channels, threads, [=](Places at) {
+    Doubles g = {};
+    Doubles gx = {};
+    for (Index part = 0; part < p.parts; ++part) {
+      g += load_vector<Doubles>(sums + 2 * width * part + at.place);
+      gx += load_vector<Doubles>(sums + 2 * width * part + width + at.place);
+    }
+    for (int i = 0; i < at.lanes; ++i) {
+      const Index c = at.channel + i;
       const double inverse = inverse_deviation(a.variance[c], a.epsilon);
-      const double by_g = a.scale[c] * inverse;
-      a.dshift[c] = static_cast<float>(g);
-      a.dscale[c] = static_cast<float>(gx * inverse);
-      to.by_g[c] = static_cast<float>(by_g);
-      to.by_x[c] = static_cast<float>(-by_g * inverse * inverse * gx / rows);
-      to.constant[c] = static_cast<float>(-by_g * g / rows);
+      const double factor = a.scale[c] * inverse;
+      const double sum_g = g[at.lane + i];
+      const double sum_gx = gx[at.lane + i];
+      a.dshift[c] = static_cast<float>(sum_g);
+      a.dscale[c] = static_cast<float>(sum_gx * inverse);
+      by_g[c] = static_cast<float>(factor);
+      by_x[c] = static_cast<float>(-factor * inverse * inverse * sum_gx / rows);
+      constant[c] = static_cast<float>(-factor * sum_g / rows);
     }
   });
-  for (Index c = channels; c < width; ++c) to.by_g[c] = to.by_x[c] = to.constant[c] = 0;
+  for (Index c = channels; c < width; ++c) by_g[c] = by_x[c] = constant[c] = 0;
   if constexpr (kKeep) {
     in.dy = in.dresidual;  // already gated
-    apply_gradient<T, Gate::kNone>(a, in, to, threads);
+    apply_gradient<T, Gate::kNone>(a, in, by_g, by_x, constant, threads);
   } else {
-    apply_gradient<T, kGate>(a, in, to, threads);
+    apply_gradient<T, kGate>(a, in, by_g, by_x, constant, threads);
   }
 }
 
@@ -648,8 +673,9 @@ Range covered(Index out, int kernel, int stride, int pad, Index size) {
 }
 // Windows that hold element `in`.
 Range covering(Index in, int kernel, int stride, int pad, Index outs) {
-  const Index past = in + pad - kernel + 1;  // a window may not begin before it
-  return {past <= 0 ? 0 : (past + stride - 1) / stride, least(outs, (in + pad) / stride + 1)};
+  const int at = static_cast<int>(in) + pad;  // 32 bits divide much faster
+  const int past = at - kernel + 1;           // a window may not begin before it
+  return {past <= 0 ? 0 : (past + stride - 1) / stride, least(outs, at / stride + 1)};
 }
 
 template <class T>
@@ -684,8 +710,7 @@ void max_pool_typed(const Pool& a, int threads) {
           }
         }
         store_block(y + to + c, best, lanes);
-        const Bytes bytes = __builtin_convertvector(place, Bytes);
-        __builtin_memcpy(a.index + to + c, &bytes, static_cast<std::size_t>(lanes));
+        store_bytes(a.index + to + c, __builtin_convertvector(place, Bytes), lanes);
       });
     }
   });
@@ -707,9 +732,7 @@ void max_pool_backward_typed(const Pool& a, int threads) {
             const Index from = ((n * a.out_height + p) * a.out_width + q) * a.channels + c;
             const auto here = static_cast<std::int32_t>((h - (p * a.stride - a.pad)) * a.kernel_w +
                                                         w - (q * a.stride - a.pad));
-            Bytes bytes = {};
-            __builtin_memcpy(&bytes, a.index + from, static_cast<std::size_t>(lanes));
-            const Ints place = __builtin_convertvector(bytes, Ints);
+            const Ints place = __builtin_convertvector(load_bytes(a.index + from, lanes), Ints);
             sum += place == here ? load_block(dy + from, lanes) : Floats{};
           }
         }

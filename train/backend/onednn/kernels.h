@@ -17,7 +17,8 @@ namespace winnow::train::kernels {
 inline constexpr int kParts = 128;
 inline constexpr int kLanes = 16;
 
-// How activations lie in memory. bf16 is the upper half of an f32, rounded to nearest even.
+// How activations lie in memory. bf16 is the upper half of an f32, rounded to nearest even,
+// without subnormal numbers.
 enum class Element : std::uint8_t { kF32, kBf16 };
 
 struct Convert {
@@ -134,6 +135,7 @@ struct Table {
 const Table& generic() noexcept;
 const Table& x86_64_v3() noexcept;
 const Table& x86_64_v4() noexcept;
+const Table& x86_64_v4_bf16() noexcept;
 
 bool runs_here(const Table& table) noexcept;
 const Table& best() noexcept;  // of those that run here
