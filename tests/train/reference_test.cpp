@@ -434,6 +434,12 @@ TEST(Gradients, OfWholeNetsAreThoseOfFiniteDifferences) {
   }
 }
 
+TEST(Backends, AreFoundByName) {
+  for (const BackendRow& row : backends()) EXPECT_EQ(make_backend(row.name)->name(), row.name);
+  EXPECT_THAT([] { make_backend("cudnn2"); },
+              testing::ThrowsMessage<UsageError>(HasSubstr("onednn, reference")));
+}
+
 // The interpreter as a backend.
 
 struct Memory {
