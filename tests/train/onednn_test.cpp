@@ -173,20 +173,23 @@ TEST_P(OneDnn, NormsAndPoolsOfManyChannelsMatchTheReference) {
       const auto y = add_node(graph, OpKind::kBatchNorm, "norm", in, norm);
       const auto dx = add_node(graph, OpKind::kBatchNormBackward, "dx",
                                {data, scale, y[1], y[2], dy, y[0]}, norm);
-      // Of given data, as rounding of computed data could change who is the greatest.
-      PoolAttributes pool;
-      pool.kernel_h = pool.kernel_w = 3;
-      pool.stride = 2;
-      pool.pad = 1;
-      const auto top = add_node(graph, OpKind::kMaxPool, "max", {data}, pool);
-      const auto average = add_node(graph, OpKind::kAvgPool, "average", {data}, pool);
-      pool.data_shape = x.shape;
-      const auto back = add_node(graph, OpKind::kMaxPoolBackward, "back", {top[0], top[1]}, pool);
-      const auto even = add_node(graph, OpKind::kAvgPoolBackward, "even", {average[0]}, pool);
-      for (const ValueId id : {y[0], y[1], y[2], average[0], back[0], even[0]}) {
-        graph.outputs.push_back({OutputKind::kValue, id});
-      }
+      // Pools of given data, as rounding of computed data could change who is the greatest.
+      for (const ValueId id : y) graph.outputs.push_back({OutputKind::kValue, id});
       for (const ValueId id : dx) graph.outputs.push_back({OutputKind::kValue, id});
+      for (const int kernel : {2, 3}) {  // stride 2: windows that touch, windows that overlap
+        PoolAttributes pool;
+        pool.kernel_h = pool.kernel_w = kernel;
+        pool.stride = 2;
+        pool.pad = 1;
+        const auto top = add_node(graph, OpKind::kMaxPool, "max", {data}, pool);
+        const auto mean = add_node(graph, OpKind::kAvgPool, "mean", {data}, pool);
+        pool.data_shape = x.shape;
+        const auto back = add_node(graph, OpKind::kMaxPoolBackward, "back", top, pool);
+        const auto even = add_node(graph, OpKind::kAvgPoolBackward, "even", mean, pool);
+        for (const ValueId id : {top[0], top[1], mean[0], back[0], even[0]}) {
+          graph.outputs.push_back({OutputKind::kValue, id});
+        }
+      }
 
       const Inputs inputs = as_seen(graph, random_inputs(graph, 5), options().compute);
       const auto want = interpret(graph, inputs);

@@ -716,8 +716,41 @@ void max_pool_typed(const Pool& a, int threads) {
   });
 }
 
+// Windows that do not overlap deal their gradient out, each to one element.
 template <class T>
-void max_pool_backward_typed(const Pool& a, int threads) {
+void max_pool_backward_apart(const Pool& a, int threads) {
+  const auto* dy = static_cast<const T*>(a.from);
+  auto* dx = static_cast<T*>(a.to);
+  for_image_rows(a.batch, a.out_height, threads, [=](Index n, Index p) {
+    const Range hs = covered(p, a.kernel_h, a.stride, a.pad, a.height);
+    // The rows down to the next windows are this one's, with those that no window covers.
+    const Index top = p == 0 ? 0 : hs.begin;
+    const Index bottom = p + 1 < a.out_height ? (p + 1) * a.stride - a.pad : a.height;
+    const Index row = a.width * a.channels;
+    __builtin_memset(dx + (n * a.height + top) * row, 0,
+                     static_cast<std::size_t>((bottom - top) * row) * sizeof(T));
+    for (Index q = 0; q < a.out_width; ++q) {
+      const Range ws = covered(q, a.kernel_w, a.stride, a.pad, a.width);
+      const Index from = ((n * a.out_height + p) * a.out_width + q) * a.channels;
+      for_blocks(a.channels, [=](Index c, int lanes) {
+        const Ints place = __builtin_convertvector(load_bytes(a.index + from + c, lanes), Ints);
+        const Floats g = load_block(dy + from + c, lanes);
+        for (Index h = hs.begin; h < hs.end; ++h) {
+          for (Index w = ws.begin; w < ws.end; ++w) {
+            const auto here = static_cast<std::int32_t>((h - (p * a.stride - a.pad)) * a.kernel_w +
+                                                        w - (q * a.stride - a.pad));
+            store_block(dx + ((n * a.height + h) * a.width + w) * a.channels + c,
+                        place == here ? g : Floats{}, lanes);
+          }
+        }
+      });
+    }
+  });
+}
+
+// Elements gather from all windows that hold them.
+template <class T>
+void max_pool_backward_overlapping(const Pool& a, int threads) {
   const auto* dy = static_cast<const T*>(a.from);
   auto* dx = static_cast<T*>(a.to);
   for_image_rows(a.batch, a.height, threads, [=](Index n, Index h) {
@@ -740,6 +773,15 @@ void max_pool_backward_typed(const Pool& a, int threads) {
       });
     }
   });
+}
+
+template <class T>
+void max_pool_backward_typed(const Pool& a, int threads) {
+  if (a.stride >= a.kernel_h && a.stride >= a.kernel_w) {
+    max_pool_backward_apart<T>(a, threads);
+  } else {
+    max_pool_backward_overlapping<T>(a, threads);
+  }
 }
 
 template <class T>
