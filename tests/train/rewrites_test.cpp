@@ -461,6 +461,19 @@ TEST(Differentiate, RefusesWhatHasNoGradient) {
   EXPECT_THAT([&] { differentiate(for_inference(graph)); }, says("batch_norm_inference 'n'"));
   std::erase_if(graph.outputs, [](const Output& o) { return o.kind == OutputKind::kLoss; });
   EXPECT_THAT([&] { differentiate(graph); }, says("without a loss"));
+
+  Sketch of_statistics;
+  const ValueId x = of_statistics.conv("c", of_statistics.image());
+  of_statistics.norm("n", x);
+  const ValueId mean = of_statistics.graph().find("n.mean");
+  const ValueId y = add_node(of_statistics.graph(), OpKind::kBatchNorm, "m", {x, mean, mean},
+                             NormAttributes{})[0];
+  EXPECT_THAT([&] { differentiate(of_statistics.finish(y)); }, says("depends on 'n.mean'"));
+
+  Sketch of_targets;
+  graph = of_targets.finish(of_targets.conv("c", of_targets.image()));
+  graph.nodes.back().inputs[1] = graph.nodes.back().inputs[0];
+  EXPECT_THAT([&] { differentiate(graph); }, says("targets and weights"));
 }
 
 // for_inference

@@ -70,7 +70,8 @@ class Operands {
   }
 
   // Windows of `kernel` elements that fit into `size` elements with `pad` zeros at both ends.
-  std::int64_t windows(std::int64_t size, std::int64_t kernel, int stride, int pad) const {
+  std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                       std::int64_t pad) const {
     if (stride < 1) fail("stride " + text(stride) + " must be at least 1");
     if (pad < 0) fail("pad " + text(pad) + " must not be negative");
     if (kernel < 1) fail("a kernel of " + text(kernel) + " elements must have at least 1");
@@ -105,7 +106,7 @@ class Operands {
     return {x[0], element_count(x) / x[0]};
   }
 
-  Value made(std::string suffix, Shape shape, Storage storage) const {
+  Value made(const std::string& suffix, Shape shape, Storage storage) const {
     Value value;
     value.name = name_ + suffix;
     value.shape = std::move(shape);

@@ -15,12 +15,18 @@ Graph fuse(const Graph& graph);
 
 // Appends the backward of the graph's kLoss output and a kGradient output for every parameter that
 // the loss depends on, as early as each can be had; data gradients nobody needs are not computed.
+// Values and nodes there already keep their numbers. Contributions of several readers are summed in
+// the order of the backward pass, so the result is the same in every run. Throws Error, naming the
+// node, when there is no loss or something on the way to it has no gradient.
 Graph differentiate(const Graph& graph);
 
-// Batch norms take their statistics from the running states; loss stays. For evaluation.
+// Batch norms take their statistics from the running states; loss stays, outputs of statistics and
+// gradients and all that only they need go. For evaluation. Throws Error when a batch norm's mean
+// and variance are not outputs of the graph, for then its states are unknown.
 Graph for_inference(const Graph& graph);
 
-// Nodes whose values reach no output are dropped, values renumbered (states and parameters stay).
+// Nodes whose values reach no output and inputs that nothing reads are dropped, values renumbered
+// (states and parameters stay).
 Graph prune(const Graph& graph);
 
 // Where the computed values live: one arena, offsets fixed before the first step, values with

@@ -1,5 +1,7 @@
 #include "train/nets/lenet.h"
 
+#include <utility>
+
 #include "train/nets/builder.h"
 
 namespace winnow::train {
@@ -14,7 +16,8 @@ Graph make_lenet(const NetOptions& options) {
   x = net.max_pool("pool1", conv("conv1", x, 20), 2, 2);
   x = net.max_pool("pool2", conv("conv2", x, 50), 2, 2);
   x = net.relu("relu1", net.linear("fc1", x, 500));
-  return std::move(net).finish(net.linear("fc2", x, options.classes));
+  x = net.linear("fc2", x, options.classes);
+  return std::move(net).finish(x);
 }
 
 }  // namespace winnow::train

@@ -1,6 +1,7 @@
 #include "train/nets/resnet.h"
 
 #include <string>
+#include <utility>
 
 #include "train/nets/builder.h"
 
@@ -40,7 +41,8 @@ Graph make_resnet20(const NetOptions& options) {
     }
   }
   x = net.global_average_pool("avgpool", x);
-  return std::move(net).finish(net.linear("fc", x, options.classes));
+  x = net.linear("fc", x, options.classes);
+  return std::move(net).finish(x);
 }
 
 }  // namespace winnow::train

@@ -371,8 +371,7 @@ class Step {
 
 }  // namespace
 
-void interpret_node(const Graph& graph, const Node& node,
-                    std::span<std::vector<double>> values) noexcept {
+void interpret_node(const Graph& graph, const Node& node, std::span<std::vector<double>> values) {
   Step(graph, node, values).run();
 }
 

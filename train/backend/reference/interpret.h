@@ -18,7 +18,6 @@ std::vector<std::vector<double>> interpret(const Graph& graph,
                                            const std::map<ValueId, std::vector<double>>& inputs);
 
 // One node: reads its inputs from `values`, assigns its outputs, which have their size already.
-void interpret_node(const Graph& graph, const Node& node,
-                    std::span<std::vector<double>> values) noexcept;
+void interpret_node(const Graph& graph, const Node& node, std::span<std::vector<double>> values);
 
 }  // namespace winnow::train
