@@ -26,9 +26,11 @@ inline Image formula_image(std::string_view kind, int width, int height) {
           state = state * 1103515245U + 12345U;
           value = static_cast<int>(state >> 16 & 255);
         } else if (kind == "blob") {
-          const int dx = x - width / 3;
-          const int dy = y - height / 2;
-          value = 255 - std::min(255, (dx * dx + dy * dy) * (c + 1) * 255 / (width * height));
+          const std::int64_t dx = x - width / 3;
+          const std::int64_t dy = y - height / 2;
+          const std::int64_t far =
+              (dx * dx + dy * dy) * (c + 1) * 255 / (std::int64_t{width} * height);
+          value = 255 - static_cast<int>(std::min<std::int64_t>(255, far));
         } else {
           value = std::abs((5 * x + 2 * y + 37 * c + x * y / 16) % 510 - 255);
         }
