@@ -1,5 +1,5 @@
 winnow_test(pipeline.decode
   SOURCES decode_test.cpp
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
-  LABELS unit tsan)
+  LABELS unit)
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
