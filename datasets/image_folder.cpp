@@ -152,6 +152,10 @@ struct Layout {
   std::string description;
 };
 
+// So many images beside split folders are taken for previews and left out; more are a part of the
+// set that must not be lost silently.
+constexpr std::size_t kMaxStrayImages = 10;
+
 class LayoutMaker {
  public:
   LayoutMaker(const fs::path& root, const Tree& tree, const OpenOptions& options)
@@ -187,21 +191,22 @@ class LayoutMaker {
       }
     }
     if (split_folders.empty()) return;
-    if (others.empty()) {
+    if (others.empty() && at_root_ <= kMaxStrayImages) {
       splits_ = true;
       return;
     }
-    const bool may_be_classes = with_images.size() == split_folders.size();
+    const bool may_be_classes = with_images.size() == split_folders.size() && at_root_ == 0;
     const bool as_classes = options_.labels == LabelsFrom::kFolder && may_be_classes;
     if (options_.labels == LabelsFrom::kNone || as_classes) {
       note_ += "; " + some_of(split_folders) + " not taken as " +
                (split_folders.size() == 1 ? "a split" : "splits");
       return;
     }
+    const bool one = split_folders.size() == 1;
     throw UsageError(
-        root_ + " has the split " + (split_folders.size() == 1 ? "folder " : "folders ") +
-        some_of(split_folders) + " and beside " + (split_folders.size() == 1 ? "it" : "them") +
-        " images in " + some_of(others) +
+        root_ + " has the split " + (one ? "folder " : "folders ") + some_of(split_folders) +
+        " and beside " + (one ? "it " : "them ") +
+        (others.empty() ? count_of(at_root_, "image", "images") : "images in " + some_of(others)) +
         "; move the others away, or name one split's folder alone, or take the whole tree as one "
         "unlabelled set (labels none)" +
         (may_be_classes ? ", or take all folders as classes (labels folder)" : ""));
@@ -323,9 +328,8 @@ class LayoutMaker {
   const Tree& tree_;
   const OpenOptions& options_;
   bool splits_ = false;
-  std::size_t at_root_ = 0;  // images directly at the root
-  std::set<Split>
-      labelled_;  // splits whose images have classes; kNone stands for all without splits
+  std::size_t at_root_ = 0;   // images directly at the root
+  std::set<Split> labelled_;  // those whose images have classes; kNone for all, without splits
   std::vector<std::string> classes_;  // sorted
   std::string note_;
 };

@@ -15,12 +15,12 @@ bool image_folder_found_at(const std::filesystem::path& path);
 // Hidden names and the folders that NAS systems add are passed over; symbolic links are followed
 // until they lead back into a folder they are in; a dangling link is listed, as unreadable.
 //
-//   splits     Folders at the root named as parse_split takes them. Other folders with images
-//   beside
-//              them are refused: nobody can tell what they are. They are read as one tree without
-//              splits under labels kNone, and as classes under kFolder where images lie directly in
-//              the folders named like splits (a class may be called "train"). Single images beside
-//              splits are left out, and description() says so.
+//   splits     Folders with images at the root named as parse_split takes them. Other folders with
+//              images, or more than ten images, beside them are refused: nobody can tell what they
+//              are. They are read as one tree without splits under labels kNone, and as classes
+//              under kFolder where images lie directly in the folders named like splits (a class
+//              may be called "train"). Up to ten images beside splits are left out, and
+//              description() says so.
 //   labels     kFolder: the first folder below the root or split, whatever lies deeper, as
 //   torchvision.
 //              kAuto, without splits: by class folder if every image lies in CLASS/FILE, otherwise

@@ -162,6 +162,15 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
             "image folder: 1 split, 1 class; 1 image beside the splits left out");
 }
 
+// A photo store that happens to have a folder "test" loses none of its photos unnoticed.
+TEST_F(ImageFolderTest, ManyImagesBesideASplitAreRefused) {
+  add("test/1.jpg");
+  for (int i = 0; i < 11; ++i) add("photo" + std::to_string(i) + ".jpg");
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("'test' and beside it 11 images"), HasSubstr("labels none")));
+  EXPECT_EQ(open(LabelsFrom::kNone)->entries().size(), 12U);
+}
+
 // CIFAR-100 has a class "train".
 TEST_F(ImageFolderTest, AClassMayBeNamedLikeASplit) {
   add("bus/1.jpg");
