@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "pipeline/ingest/chunk.h"
+#include "pipeline/ingest/part.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
@@ -116,16 +118,19 @@ double pixels_per_byte(const ChunkMaker& maker, std::span<const Entry> entries) 
   return input > 0 ? std::max(1.0, 1.25 * pixels / input) : 1.0;
 }
 
-// Upper estimate of the shards' size.
+// Upper estimate of the size of the shards that hold `chunks`.
 std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const Entry> entries,
-                             std::size_t shards, Store store) {
+                             const std::vector<ChunkPlan>& chunks, Store store) {
   const double scale = store == Store::kRaw ? pixels_per_byte(maker, entries) : 1.0;
-  double bytes = static_cast<double>(shards) * (64 << 10);
-  for (const Entry& entry : entries) {
-    const double payload = scale * static_cast<double>(entry.input_bytes);
-    const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
-    bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entry.labels.size()) +
-             static_cast<double>(entry.group.size());
+  double bytes = 0;
+  for (const ChunkPlan& chunk : chunks) {
+    if (chunk.ends_shard) bytes += 64 << 10;
+    for (const Entry& entry : entries.subspan(chunk.begin, chunk.end - chunk.begin)) {
+      const double payload = scale * static_cast<double>(entry.input_bytes);
+      const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
+      bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entry.labels.size()) +
+               static_cast<double>(entry.group.size());
+    }
   }
   return static_cast<std::uint64_t>(bytes);
 }
@@ -153,44 +158,40 @@ std::size_t count_tokens(const std::vector<ChunkPlan>& chunks, std::span<const E
                                                             std::max<std::uint64_t>(2, most)));
 }
 
-// The serial part: takes chunks in order and puts what they hold into the cache.
+// The serial part: takes chunks in order and puts what they hold into shards and parts.
 class Collector {
  public:
-  Collector(const ChunkMaker& maker, const CachePaths& paths, Store store, std::uint64_t inputs,
-            const ProgressSink& progress)
+  Collector(const ChunkMaker& maker, ShardSink& sink, Store store, Progress progress,
+            const ProgressSink& report)
       : maker_(maker),
-        sink_(paths),
+        sink_(sink),
         store_(store),
-        inputs_(inputs),
-        progress_(progress),
-        table_(maker.empty_fingerprints()) {}
+        progress_(std::move(progress)),
+        report_(report),
+        part_(empty_part()) {}
 
   void add(Chunk chunk) {
     if (chunk.error) std::rethrow_exception(chunk.error);
+    if (part_.ledger.empty()) part_.info.first_id = make_sample_id(0, chunk.plan.begin);
+    part_.info.last_id = make_sample_id(0, chunk.plan.end - 1);
     if (store_ != Store::kNone) store_packs(chunk);
-    dedup::append(table_, chunk.fingerprints);
-    tally_.add(chunk.tally);
-    ledger_.insert(ledger_.end(), std::make_move_iterator(chunk.ledger.begin()),
-                   std::make_move_iterator(chunk.ledger.end()));
-    if (progress_) progress_({.done = ledger_.size(), .total = inputs_, .note = {}});
-  }
-
-  // Writes fingerprints and ledger, and fills in of the manifest what came of the inputs.
-  void finish(const CachePaths& paths, Manifest& manifest) {
-    manifest.shards = sink_.finish();
-    if (store_ != Store::kNone) fsync_directory(paths.shards());
-    const Bytes table = dedup::serialize(table_);
-    fs::create_directories(paths.fingerprints().parent_path());
-    write_file_durably(paths.fingerprints(), table);
-    const std::string ledger = to_json_lines(ledger_);
-    write_file_durably(paths.ledger(), ledger);
-    manifest.fingerprints_hash = to_hex(xxh3_128(table));
-    manifest.ledger_hash = to_hex(xxh3_128(as_bytes(ledger)));
-    manifest.ledger = count_fates(ledger_);
-    tally_.write_to(manifest);
+    dedup::append(part_.fingerprints, chunk.fingerprints);
+    part_.tally.add(chunk.tally);
+    part_.ledger.insert(part_.ledger.end(), std::make_move_iterator(chunk.ledger.begin()),
+                        std::make_move_iterator(chunk.ledger.end()));
+    if (chunk.plan.ends_shard)
+      sink_.end_shard(chunk.plan.shard, std::exchange(part_, empty_part()));
+    progress_.done += chunk.plan.end - chunk.plan.begin;
+    if (report_) report_(progress_);
   }
 
  private:
+  Part empty_part() const {
+    Part part;
+    part.fingerprints = maker_.empty_fingerprints();
+    return part;
+  }
+
   void store_packs(Chunk& chunk) {
     // A transaction ends with its chunk, or before the pack that would make it too large: rules of
     // the content alone. Its packs stay in memory until then, as LMDB's copies of them do.
@@ -210,30 +211,54 @@ class Collector {
       transaction.emplace_back(make_sample_id(0, pack.items.front().position),
                                std::move(pack.pack));
       credits.push_back(std::move(pack.credit));
-      records_ += pack.items.size();
+      part_.info.records += pack.items.size();
     }
     commit();
-    if (!chunk.plan.ends_shard) return;
-    sink_.end_shard({.file = shard_file(chunk.plan.shard),
-                     .first_id = make_sample_id(0, shard_begin_),
-                     .last_id = make_sample_id(0, chunk.plan.end - 1),
-                     .records = std::exchange(records_, 0),
-                     .bytes = 0,
-                     .block_hashes = {}});
-    shard_begin_ = chunk.plan.end;
   }
 
   const ChunkMaker& maker_;
-  ShardSink sink_;
+  ShardSink& sink_;
   Store store_;
-  std::uint64_t inputs_;
-  const ProgressSink& progress_;
-  dedup::Fingerprints table_;
-  Tally tally_;
-  std::vector<LedgerRow> ledger_;
-  std::uint64_t records_ = 0;      // of the shard being written
-  std::uint64_t shard_begin_ = 0;  // its first position
+  Progress progress_;
+  const ProgressSink& report_;
+  Part part_;  // of the shard being written
 };
+
+// What earlier runs finished of the shards, by their numbers.
+std::map<std::size_t, Part> read_parts(const CachePaths& paths, std::span<const ShardRange> shards,
+                                       const std::string& key) {
+  std::map<std::size_t, Part> parts;
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    auto part = read_part(paths, shard, key);
+    if (part) parts.emplace(shard, *std::move(part));
+  }
+  return parts;
+}
+
+// Puts the parts together: writes fingerprints and ledger, and fills in of the manifest what came
+// of the inputs.
+void assemble(std::map<std::size_t, Part> parts, dedup::Fingerprints table, const CachePaths& paths,
+              Manifest& manifest) {
+  Tally tally;
+  std::vector<LedgerRow> ledger;
+  for (auto& [shard, part] : parts) {
+    if (!part.info.file.empty()) manifest.shards.push_back(std::move(part.info));
+    dedup::append(table, part.fingerprints);
+    tally.add(part.tally);
+    ledger.insert(ledger.end(), std::make_move_iterator(part.ledger.begin()),
+                  std::make_move_iterator(part.ledger.end()));
+    part = {};
+  }
+  const Bytes table_bytes = dedup::serialize(table);
+  fs::create_directories(paths.fingerprints().parent_path());
+  write_file_durably(paths.fingerprints(), table_bytes);
+  const std::string ledger_text = to_json_lines(ledger);
+  write_file_durably(paths.ledger(), ledger_text);
+  manifest.fingerprints_hash = to_hex(xxh3_128(table_bytes));
+  manifest.ledger_hash = to_hex(xxh3_128(as_bytes(ledger_text)));
+  manifest.ledger = count_fates(ledger);
+  tally.write_to(manifest);
+}
 
 // Runs `chunks` through `maker` in parallel and into `collector` in order. What one of them throws
 // first, in the order of chunks, is thrown here; filters themselves never throw, since tokens of a
@@ -300,7 +325,7 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   Gates gates(options.memory_bytes);
   const ChunkMaker maker(source, options, gates);
   const std::vector<ShardRange> shards = plan_shards(entries, options.shard_bytes);
-  const std::vector<ChunkPlan> chunks = plan_chunks(entries, shards, options.store);
+  std::vector<ChunkPlan> chunks = plan_chunks(entries, shards, options.store);
 
   Manifest manifest;
   manifest.sources.push_back(
@@ -317,28 +342,41 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
     manifest.hashes.push_back(column.hash + ":" + std::to_string(column.version));
   }
 
-  const std::string content = manifest.sources[0].listing_hash + manifest.settings;
+  const std::string key =
+      to_hex(xxh3_128(as_bytes(manifest.sources[0].listing_hash + manifest.settings +
+                               (options.memory ? "memory" : "disk"))));
   Workspace workspace = Workspace::claim(
-      out, "winnow is ingesting here, or was stopped while it did; ingest again to begin anew\n");
+      out,
+      "winnow is ingesting here, or was stopped while it did: run the same ingest again to go "
+      "on.\n" +
+          key + "\n");
+  const CachePaths& paths = workspace.paths();
+  std::map<std::size_t, Part> parts = read_parts(paths, shards, key);
+  std::erase_if(chunks, [&parts](const ChunkPlan& chunk) { return parts.contains(chunk.shard); });
   if (options.store != Store::kNone && options.memory) {
     try {
-      check_memory(estimate_bytes(maker, entries, shards.size(), options.store));
+      check_memory(estimate_bytes(maker, entries, chunks, options.store));
     } catch (const Error&) {
       workspace.abandon();
       throw;
     }
-    workspace.make_shards_folder_in_memory(content);
+    workspace.make_shards_folder_in_memory(key);
   } else if (options.store != Store::kNone) {
     workspace.make_shards_folder();
   }
+  fs::create_directories(parts_folder(paths));
 
-  Collector collector(maker, workspace.paths(), options.store, entries.size(), progress);
+  Progress so_far{.done = 0, .total = entries.size(), .note = {}};
+  for (const auto& [shard, part] : parts) so_far.done += part.ledger.size();
+  ShardSink sink(paths, key);
+  Collector collector(maker, sink, options.store, so_far, progress);
   run_on_threads(options.threads, [&](int threads) {
     run_pipeline(chunks, maker, collector, count_tokens(chunks, entries, options, threads));
   });
-  collector.finish(workspace.paths(), manifest);
-  fsync_directory(workspace.paths().root);
-  write_file_durably(workspace.paths().manifest(), to_json(manifest));
+  for (auto& [shard, part] : sink.finish()) parts.emplace(shard, std::move(part));
+  assemble(std::move(parts), maker.empty_fingerprints(), paths, manifest);
+  fsync_directory(paths.root);
+  write_file_durably(paths.manifest(), to_json(manifest));
   workspace.finish();
 
   IngestResult result;

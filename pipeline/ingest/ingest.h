@@ -43,16 +43,21 @@ std::vector<ShardRange> plan_shards(std::span<const datasets::Entry> entries,
                                     std::uint64_t shard_bytes);
 
 // Reads, decodes, fingerprints and stores every input of `source` into a new cache at `out`; the
-// manifest is written last, so a cache that was not finished is never taken for one. What is at
-// `out` from an unfinished run is cleared; a finished cache there is refused (UsageError), as is
-// anything that is not ours. The content depends on the source and options alone: same bytes for
-// any number of threads. Unreadable inputs go to the ledger. Throws SystemError when the disk or
-// tmpfs is full, and UsageError when shards cannot fit in memory before any is written.
+// manifest is written last, so a cache that was not finished is never taken for one. What an
+// unfinished run left at `out` is gone on with after its finished shards, where listing and options
+// are the same (shards with unreadable inputs are done again), and cleared otherwise. A
+// finished cache there is refused (UsageError), as is anything that is not ours, or another run at
+// work. The content depends on the source and options alone: same bytes for any number of threads,
+// with or without interruptions. Unreadable inputs go to the ledger. Throws SystemError when the
+// disk or tmpfs is full, UsageError when shards cannot fit in memory before any is written, and
+// what `source` and `progress` throw.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);
 
-// Removes a cache directory and, where its shards are on tmpfs, those. UsageError if it is none.
+// Removes a cache, finished or not, and, where its shards are on tmpfs, those. Other files in the
+// directory stay, and the directory with them. UsageError if it is none or an ingest is at work
+// there.
 void remove_cache(const std::filesystem::path& root);
 
 }  // namespace winnow::pipeline

@@ -3,18 +3,21 @@
 #include <cstdint>
 #include <future>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/lmdb/lmdb.h"
+#include "pipeline/ingest/part.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {
 
-// Writes the shards of a cache one after another. Sealing one (sync, hashes of its blocks) goes on
-// beside the next being written. Not for several threads at once, but for any thread.
+// Writes shards and their parts one after another. Sealing one (sync, hashes of its blocks, part)
+// goes on beside the next being written. Not for several threads at once, but for any thread.
 class ShardSink {
  public:
-  explicit ShardSink(CachePaths paths) : paths_(std::move(paths)) {}
+  ShardSink(CachePaths paths, std::string key) : paths_(std::move(paths)), key_(std::move(key)) {}
   ~ShardSink();
   ShardSink(const ShardSink&) = delete;
   ShardSink& operator=(const ShardSink&) = delete;
@@ -22,21 +25,21 @@ class ShardSink {
   // One transaction of packs, keys ascending, for shard number `shard`, begun by the first call
   // that names it. Where transactions end shows in the file: the caller cuts them by a fixed rule.
   void put(std::size_t shard, const std::vector<lmdb::Writer::Entry>& packs);
-  // No more comes for it. `info` is complete but for bytes and block_hashes.
-  void end_shard(ShardInfo info);
-  // Waits for what is being sealed and gives all shards in order.
-  std::vector<ShardInfo> finish();
+  // No more comes for it. `part` is complete but for the shard's file, bytes and block_hashes,
+  // which stay empty where nothing was put.
+  void end_shard(std::size_t shard, Part part);
+  // Waits for what is being sealed; all parts ended here, in order, with their shards' numbers.
+  std::vector<std::pair<std::size_t, Part>> finish();
 
  private:
+  using Sealed = std::pair<std::size_t, Part>;
   void wait();
 
   CachePaths paths_;
+  std::string key_;
   std::optional<lmdb::Writer> writer_;
-  std::future<ShardInfo> sealing_;
-  std::vector<ShardInfo> shards_;
+  std::future<Sealed> sealing_;
+  std::vector<Sealed> parts_;
 };
-
-// "shards/00007.mdb"
-std::string shard_file(std::size_t shard);
 
 }  // namespace winnow::pipeline

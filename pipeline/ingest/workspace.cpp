@@ -16,6 +16,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/ingest/part.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -53,7 +54,9 @@ void remove_shards(const CachePaths& paths) {
 void remove_files(const CachePaths& paths) {
   fs::remove(paths.manifest());
   remove_shards(paths);
-  for (const char* name : {"fingerprints", "selections"}) fs::remove_all(paths.root / name);
+  for (const char* name : {"fingerprints", "parts", "selections"}) {
+    fs::remove_all(paths.root / name);
+  }
   for (const char* name : {"ledger.jsonl", "ledger.jsonl.tmp", "manifest.json.tmp", "shards.tmp"}) {
     fs::remove(paths.root / name);
   }
@@ -170,9 +173,11 @@ Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
     fs::remove(paths.unfinished());
     refuse_finished(out);
   }
-  write_marker(lock, paths.unfinished(), marker);
-  fsync_directory(out);
-  remove_files(paths);
+  if (read_text(paths.unfinished()) != marker) {
+    remove_files(paths);
+    write_marker(lock, paths.unfinished(), marker);
+    fsync_directory(out);
+  }
   return {paths, std::move(lock), made};
 }
 
@@ -181,6 +186,10 @@ void Workspace::make_shards_folder() { make_folder(paths_.shards()); }
 void Workspace::make_shards_folder_in_memory(const std::string& content) {
   const std::string name = content + '\0' + fs::weakly_canonical(paths_.root).string();
   const fs::path folder = fs::path(kTmpfs) / (memory_prefix() + to_hex(xxh3_64(as_bytes(name))));
+  if (fs::is_symlink(paths_.shards()) && fs::read_symlink(paths_.shards()) == folder &&
+      is_our_memory(folder)) {
+    return;
+  }
   // The name is this cache's alone and the marker is locked: what is there, a dead run left.
   if (is_our_memory(folder)) fs::remove_all(folder);
   if (::mkdir(folder.c_str(), 0700) != 0) throw_errno("cannot make the folder " + folder.string());
@@ -188,6 +197,7 @@ void Workspace::make_shards_folder_in_memory(const std::string& content) {
 }
 
 void Workspace::finish() {
+  fs::remove_all(parts_folder(paths_));
   fs::remove(paths_.unfinished());
   fsync_directory(paths_.root);
 }

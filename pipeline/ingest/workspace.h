@@ -14,15 +14,15 @@ namespace winnow::pipeline {
 // known by it.
 class Workspace {
  public:
-  // Makes `out`, or takes over what an unfinished run left there, and empties it. Throws UsageError
-  // when it holds a finished cache, something else, or another run is at work. `marker` is written
-  // into the file for people who look.
+  // Makes `out`, or takes over what an unfinished run left there: kept where its marker is the
+  // same, cleared otherwise. Throws UsageError when it holds a finished cache, something else, or
+  // another run is at work. `marker` is written into the file.
   static Workspace claim(const std::filesystem::path& out, const std::string& marker);
 
   const CachePaths& paths() const noexcept { return paths_; }
 
-  // Makes the folder of the shards: in the cache, or on tmpfs and a link to it. Its name there is
-  // made of the user, the cache's path and `content`.
+  // Makes the folder of the shards, in the cache, or on tmpfs and a link to it, unless it was kept.
+  // Its name there is made of the user, the cache's path and `content`.
   void make_shards_folder();
   void make_shards_folder_in_memory(const std::string& content);
 
