@@ -1,3 +1,5 @@
 winnow_test(train.optim SOURCES optim_test.cpp DEPS winnow::optim LABELS unit tsan)
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint LABELS unit tsan)
 winnow_test(train.step SOURCES step_test.cpp DEPS winnow::run LABELS unit)
+winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run LABELS unit tsan)
+winnow_test(train.agreement SOURCES agreement_test.cpp DEPS winnow::run LABELS mpi RANKS 1 2 3)
