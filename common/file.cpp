@@ -29,6 +29,16 @@ void fsync_path(const fs::path& path, int flags) {
   if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + path.string());
 }
 
+void write_all(const Fd& fd, BytesView bytes, const fs::path& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_errno("cannot write " + path.string());
+    done += static_cast<std::size_t>(put);
+  }
+}
+
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
@@ -59,24 +69,19 @@ std::string read_text(const fs::path& path) {
 
 void write_file_durably(const fs::path& path, BytesView bytes) {
   const fs::path temporary = path.string() + ".tmp";
-  {
-    const Fd fd = open_fd(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t put = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) {
-        const int code = errno;
-        ::unlink(temporary.c_str());
-        errno = code;
-        throw_errno("cannot write " + path.string());
-      }
-      done += static_cast<std::size_t>(put);
+  try {
+    {
+      const Fd fd = open_fd(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+      write_all(fd, bytes, path);
+      if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + temporary.string());
     }
-    if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + temporary.string());
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+      throw_errno("cannot rename to " + path.string());
+    }
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0)
-    throw_errno("cannot rename to " + path.string());
   fsync_directory(folder_of(path));
 }
 

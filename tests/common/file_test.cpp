@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "tests/pipeline/temporary_folder.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow {
 namespace {

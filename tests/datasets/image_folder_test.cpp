@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "tests/pipeline/temporary_folder.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::datasets {
 namespace {

@@ -28,7 +28,7 @@
 #include "pipeline/ingest/tally.h"
 #include "pipeline/store/cache.h"
 #include "tests/pipeline/fake_source.h"
-#include "tests/pipeline/temporary_folder.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::pipeline {
 namespace {
