@@ -409,19 +409,20 @@ TEST_P(OneDnn, MemoryBoundLaterIsUsed) {
   }
 }
 
-// oneDNN keeps small lists of arguments while it runs a primitive; nothing may be left of them.
+// oneDNN keeps small lists of arguments while it runs a primitive; nothing may be left of them. A
+// few bytes in the caches of malloc move about; a byte for each node would be more than the limit.
 TEST_P(OneDnn, StepsDoNotGrowTheHeap) {
   const Graph graph = training_graph("resnet20", 2, 16, 3);
   Running running(graph, random_inputs(graph, 17), options());
   running.run();
   running.run();
   const auto before = mallinfo2();
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 30; ++i) {
     running.program().load_parameters();
     running.run();
   }
   const auto after = mallinfo2();
-  EXPECT_EQ(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+  EXPECT_LT(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd + 2048);
 }
 
 TEST(OneDnnErrors, SayWhatIsWrong) {

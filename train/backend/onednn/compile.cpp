@@ -17,10 +17,6 @@ std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::size_t bytes_of(Element element) { return element == Element::kF32 ? 4 : 2; }
 
-Element element_of(const dnnl::memory::desc& description) {
-  return description.data_type() == dnnl::memory::data_type::f32 ? Element::kF32 : Element::kBf16;
-}
-
 // (N,C,H,W), with H = W = 1 for (N,D).
 struct Extents {
   std::int64_t n = 1, c = 1, h = 1, w = 1;
@@ -239,7 +235,7 @@ class Compiler {
   };
 
   void layer(const Layer& operands, const Primitive& made, const dnnl::memory::desc& plain) {
-    const Element type = element_of(made.data);
+    const Element type = made.type;
     const bool forward = operands.pass == Pass::kForward;
     const bool filter_pass = operands.pass == Pass::kBackwardFilter;
     std::vector<std::pair<int, dnnl::memory>> arguments;

@@ -37,11 +37,12 @@ Arguments arguments(Pass pass) {
 }
 
 template <class Call, class Description>
-Primitive prepared(const Description& description, Pass pass, const Desc& filter) {
+Primitive prepared(const Description& description, Pass pass, Element type, const Desc& filter) {
   const Arguments names = arguments(pass);
   Primitive made;
   made.call = Call(description);
   made.implementation = description.impl_info_str();
+  made.type = type;
   made.data = description.query_md(dnnl::query::exec_arg_md, names.data);
   made.result = description.query_md(dnnl::query::exec_arg_md, names.result);
   made.filter = filter;
@@ -55,7 +56,8 @@ Primitive prepared(const Description& description, Pass pass, const Desc& filter
 }
 
 Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& e, bool bias,
-                      Type type) {
+                      Element element) {
+  const Type type = type_of(element);
   const Desc data({e.n, e.c, e.h, e.w}, type, Tag::nhwc);
   const Desc result({e.n, e.k, e.p, e.q}, type, Tag::nhwc);
   const Desc filter({e.k, e.c, e.r, e.s}, type, Tag::any);
@@ -72,17 +74,18 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
       engine);
   switch (pass) {
     case Pass::kForward:
-      return prepared<dnnl::convolution_forward>(forward, pass, forward.weights_desc());
+      return prepared<dnnl::convolution_forward>(forward, pass, element, forward.weights_desc());
     case Pass::kBackwardData: {
       const dnnl::convolution_backward_data::primitive_desc backward(
           {direct, data, filter, result, strides, pads, pads}, user_scratchpad(), engine, forward);
-      return prepared<dnnl::convolution_backward_data>(backward, pass, backward.weights_desc());
+      return prepared<dnnl::convolution_backward_data>(backward, pass, element,
+                                                       backward.weights_desc());
     }
     case Pass::kBackwardFilter: {
       const dnnl::convolution_backward_weights::primitive_desc backward(
           {direct, data, filter_gradient, biases, result, strides, pads, pads}, user_scratchpad(),
           engine, forward);
-      return prepared<dnnl::convolution_backward_weights>(backward, pass,
+      return prepared<dnnl::convolution_backward_weights>(backward, pass, element,
                                                           backward.diff_weights_desc());
     }
   }
@@ -90,7 +93,8 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
 }
 
 Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, bool bias,
-                 Type type) {
+                 Element element) {
+  const Type type = type_of(element);
   const bool image = e.h * e.w > 1;
   const dnnl::memory::dims data_extents =
       image ? dnnl::memory::dims{e.n, e.c, e.h, e.w} : dnnl::memory::dims{e.n, e.c};
@@ -106,34 +110,35 @@ Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, 
       {dnnl::prop_kind::forward_training, data, filter, biases, result}, user_scratchpad(), engine);
   switch (pass) {
     case Pass::kForward:
-      return prepared<dnnl::inner_product_forward>(forward, pass, forward.weights_desc());
+      return prepared<dnnl::inner_product_forward>(forward, pass, element, forward.weights_desc());
     case Pass::kBackwardData: {
       const dnnl::inner_product_backward_data::primitive_desc backward(
           {data, filter, result}, user_scratchpad(), engine, forward);
-      return prepared<dnnl::inner_product_backward_data>(backward, pass, backward.weights_desc());
+      return prepared<dnnl::inner_product_backward_data>(backward, pass, element,
+                                                         backward.weights_desc());
     }
     case Pass::kBackwardFilter: {
       const dnnl::inner_product_backward_weights::primitive_desc backward(
           {data, filter_gradient, biases, result}, user_scratchpad(), engine, forward);
-      return prepared<dnnl::inner_product_backward_weights>(backward, pass,
+      return prepared<dnnl::inner_product_backward_weights>(backward, pass, element,
                                                             backward.diff_weights_desc());
     }
   }
   throw Error("onednn: there is no such pass");
 }
 
-// make(type), with f32 in place of a bf16 that only the reference implementation can do.
+// make(element), with f32 in place of a bf16 that only the reference implementation can do.
 template <class Make>
 Primitive best_of(Element wanted, Make make) {
   if (wanted == Element::kBf16) {
     try {
-      Primitive made = make(type_of(wanted));
+      Primitive made = make(wanted);
       if (!std::string_view(made.implementation).starts_with("ref")) return made;
     } catch (const dnnl::error& error) {
       if (error.status != dnnl_unimplemented) throw;
     }
   }
-  return make(Type::f32);
+  return make(Element::kF32);
 }
 
 template <class Make>
@@ -150,14 +155,16 @@ auto translated(const char* what, Make make) {
 Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
                            bool bias, Element type) {
   return translated("convolution", [&] {
-    return best_of(type, [&](Type t) { return convolution(engine, pass, extents, bias, t); });
+    return best_of(
+        type, [&](Element element) { return convolution(engine, pass, extents, bias, element); });
   });
 }
 
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
                       bool bias, Element type) {
   return translated("linear layer", [&] {
-    return best_of(type, [&](Type t) { return linear(engine, pass, extents, bias, t); });
+    return best_of(type,
+                   [&](Element element) { return linear(engine, pass, extents, bias, element); });
   });
 }
 

@@ -30,11 +30,12 @@ struct LinearExtents {
 // one (or two): data is x or dx, filter w or dw, bias b or db, result y or dy.
 struct Primitive {
   dnnl::primitive call;
-  std::string implementation;
-  dnnl::memory::desc data;    // NHWC, of the type asked for
-  dnnl::memory::desc result;  // NHWC, of the type asked for
-  dnnl::memory::desc filter;  // as the implementation likes it; f32 when it is dw
-  dnnl::memory::desc bias;    // f32; zero without
+  std::string implementation;  // oneDNN's name of it
+  kernels::Element type;       // of data and result
+  dnnl::memory::desc data;     // NHWC
+  dnnl::memory::desc result;   // NHWC
+  dnnl::memory::desc filter;   // as the implementation likes it; f32 when it is dw
+  dnnl::memory::desc bias;     // f32; zero without
   dnnl::memory::desc scratchpad;
   int data_argument = 0;
   int result_argument = 0;
