@@ -9,7 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <map>
-#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -260,48 +260,66 @@ void assemble(std::map<std::size_t, Part> parts, dedup::Fingerprints table, cons
   tally.write_to(manifest);
 }
 
+// Chunks between the filter that makes them and the one that collects them, by their numbers.
+class Handover {
+ public:
+  void put(std::size_t number, Chunk chunk) {
+    const std::lock_guard lock(mutex_);
+    chunks_.emplace(number, std::move(chunk));
+  }
+  Chunk take(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    return std::move(chunks_.extract(number).mapped());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::size_t, Chunk> chunks_;
+};
+
 // Runs `chunks` through `maker` in parallel and into `collector` in order. What one of them throws
-// first, in the order of chunks, is thrown here; filters themselves never throw, since tokens of a
-// cancelled pipeline are not released.
+// first, in the order of chunks, is thrown here. Filters themselves never throw and tokens are mere
+// numbers: a pipeline that is cancelled does not release the tokens it holds.
 void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
                   Collector& collector, std::size_t tokens) {
-  using Token = std::shared_ptr<Chunk>;
   std::size_t next = 0;
   std::atomic<bool> failed{false};
+  Handover handover;
   std::exception_ptr error;
-  const auto source = [&](tbb::flow_control& flow) -> Token {
+  const auto source = [&](tbb::flow_control& flow) -> std::size_t {
     if (failed || next == chunks.size()) {
       flow.stop();
-      return {};
+      return 0;
     }
-    Token chunk = std::make_shared<Chunk>();
-    chunk->plan = chunks[next++];
-    return chunk;
+    return next++;
   };
-  const auto make = [&](Token chunk) -> Token {
-    if (failed) return chunk;
+  const auto make = [&](std::size_t number) {
+    if (failed) return number;
+    Chunk chunk;
     try {
-      *chunk = maker.make(chunk->plan);
+      chunk = maker.make(chunks[number]);
     } catch (...) {
-      chunk->error = std::current_exception();
+      chunk.error = std::current_exception();
     }
-    return chunk;
+    handover.put(number, std::move(chunk));
+    return number;
   };
-  const auto collect = [&](const Token& chunk) {
+  const auto collect = [&](std::size_t number) {
     if (failed) return;
     try {
-      collector.add(std::move(*chunk));
+      collector.add(handover.take(number));
     } catch (...) {
       error = std::current_exception();
       failed = true;
     }
   };
   using Mode = tbb::filter_mode;
+  using Number = std::size_t;
   tbb::task_group_context context(tbb::task_group_context::isolated);
   tbb::parallel_pipeline(tokens,
-                         tbb::make_filter<void, Token>(Mode::serial_in_order, source) &
-                             tbb::make_filter<Token, Token>(Mode::parallel, make) &
-                             tbb::make_filter<Token, void>(Mode::serial_in_order, collect),
+                         tbb::make_filter<void, Number>(Mode::serial_in_order, source) &
+                             tbb::make_filter<Number, Number>(Mode::parallel, make) &
+                             tbb::make_filter<Number, void>(Mode::serial_in_order, collect),
                          context);
   if (error) std::rethrow_exception(error);
 }

@@ -23,11 +23,11 @@ class FakeSource : public datasets::Source {
     const auto* bytes = std::get_if<Bytes>(&payload);
     const std::uint64_t size = bytes ? bytes->size() : std::get<Image>(payload).pixels.size();
     entries_.push_back({std::move(name), split, std::move(labels), std::move(group), size});
-    answers_.emplace_back(Answer(std::move(payload)));
+    answers_.emplace_back(std::move(payload));
   }
   void add_error(std::string name, datasets::ReadError error, Split split = Split::kTrain) {
     entries_.push_back({std::move(name), split, {}, {}, 0});
-    answers_.emplace_back(Answer(std::move(error)));
+    answers_.emplace_back(std::move(error));
   }
   std::vector<datasets::Entry>& mutable_entries() { return entries_; }
   std::vector<std::string>& mutable_class_names() { return class_names_; }

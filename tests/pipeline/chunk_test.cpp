@@ -1,0 +1,121 @@
+#include "pipeline/ingest/chunk.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/pipeline/fake_source.h"
+
+namespace winnow::pipeline {
+namespace {
+
+FakeSource make_source() {
+  std::mt19937_64 random(1);
+  FakeSource source;
+  for (int i = 0; i < 120; ++i) {
+    const Image image = make_picture(random, 20 + i % 7, 30 + i % 5, i % 4 == 0 ? 1 : 3);
+    switch (i % 6) {
+      case 0:
+        source.add("pixels", image);
+        break;
+      case 1:
+        source.add("broken", Bytes(40));
+        break;
+      case 2:
+        source.add("png", encode_picture(image, ".png"));
+        break;
+      case 3:
+        source.add("large", encode_picture(make_picture(random, 400, 400, 3), ".png"));
+        break;
+      default:
+        source.add("jpeg", encode_picture(image, ".jpg"));
+    }
+  }
+  return source;
+}
+
+std::vector<ChunkPlan> make_plans(const FakeSource& source) {
+  std::vector<ChunkPlan> plans;
+  for (std::uint64_t begin = 0; begin < source.entries().size(); begin += 15) {
+    plans.push_back({.shard = 0, .begin = begin, .end = begin + 15, .ends_shard = false});
+  }
+  return plans;
+}
+
+void expect_same(const Chunk& a, const Chunk& b) {
+  EXPECT_EQ(dedup::serialize(a.fingerprints), dedup::serialize(b.fingerprints));
+  EXPECT_EQ(to_json_lines(a.ledger), to_json_lines(b.ledger));
+  EXPECT_EQ(a.tally, b.tally);
+  ASSERT_EQ(a.packs.size(), b.packs.size());
+  for (std::size_t i = 0; i < a.packs.size(); ++i) EXPECT_TRUE(a.packs[i].pack == b.packs[i].pack);
+}
+
+// Threads of our own instead of TBB's: what the thread sanitizer can judge.
+TEST(ChunkMaker, ManyThreadsMakeTheSame) {
+  const FakeSource source = make_source();
+  const auto plans = make_plans(source);
+  Gates plenty(1u << 30);
+  const ChunkMaker alone(source, {}, plenty);
+  std::vector<Chunk> want;
+  for (const ChunkPlan& plan : plans) want.push_back(alone.make(plan));
+
+  Gates gates(1u << 30);
+  const ChunkMaker shared(source, {}, gates);
+  std::vector<Chunk> got(plans.size());
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < plans.size(); i = next++) got[i] = shared.make(plans[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < plans.size(); ++i) expect_same(got[i], want[i]);
+}
+
+TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
+  const FakeSource source = make_source();
+  for (const Store store : {Store::kOriginal, Store::kRaw}) {
+    Gates plenty(1u << 30);
+    IngestOptions options;
+    options.store = store;
+    const ChunkMaker maker(source, options, plenty);
+    Gates little(400'000);  // 100 KB to keep: less than a chunk's packs, and than one of the large
+    const ChunkMaker poor(source, options, little);
+    int lost = 0;
+    int kept = 0;
+    for (const ChunkPlan& plan : make_plans(source)) {
+      const Chunk want = maker.make(plan);
+      Chunk got = poor.make(plan);
+      for (Pack& pack : got.packs) {
+        (pack.pack.empty() ? lost : kept) += 1;
+        EXPECT_EQ(pack.pack.size(), pack.credit.bytes());
+        if (pack.pack.empty()) poor.make_again(got, pack);
+      }
+      expect_same(got, want);
+    }
+    EXPECT_GT(lost, 0);
+    EXPECT_GT(kept, 0);
+    EXPECT_TRUE(little.kept.none().try_grow_to(100'000));  // all was given back
+  }
+}
+
+// The rules of docs/formats/shard.md.
+TEST(ChunkMaker, PacksAreCutByCountAndSize) {
+  FakeSource source;
+  for (int i = 0; i < 130; ++i) source.add("small", Image(4, 4, 1));
+  source.add("over", Image(513, 512, 1));
+  source.add("half", Image(256, 512, 1));
+  source.add("half", Image(256, 512, 1));
+  source.add("one more", Image(1, 1, 1));
+  Gates gates(1u << 30);
+  const ChunkMaker maker(source, {}, gates);
+  const Chunk chunk = maker.make({.shard = 0, .begin = 0, .end = 134, .ends_shard = true});
+  std::vector<std::size_t> counts;
+  for (const Pack& pack : chunk.packs) counts.push_back(unpack_records(pack.pack, "pack").size());
+  EXPECT_EQ(counts, (std::vector<std::size_t>{64, 64, 2, 1, 2, 1}));
+}
+
+}  // namespace
+}  // namespace winnow::pipeline

@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "pipeline/ingest/ingest.h"
+#include "pipeline/store/cache.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/pipeline/fake_source.h"
+
+namespace winnow::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// Ingests happen in children only: a process that has TBB's threads cannot fork.
+pid_t start(const FakeSource& source, const fs::path& out, bool memory) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  int status = 1;
+  try {
+    IngestOptions options;
+    options.shard_bytes = 250'000;
+    options.threads = 2;
+    options.memory = memory;
+    ingest(source, "pictures", out, options, {});
+    status = 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  ::_exit(status);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+std::map<std::string, Bytes> read_tree(const fs::path& root) {
+  std::map<std::string, Bytes> files;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(root, fs::directory_options::follow_directory_symlink)) {
+    if (entry.is_regular_file()) {
+      files[entry.path().lexically_relative(root).string()] = read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+class IngestKilled : public testing::TestWithParam<bool> {};
+
+// SIGKILL at any moment: there is no cache, or a whole one; and the next run ends with the same
+// bytes as one that was left alone.
+TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
+  const bool memory = GetParam();
+  if (memory && ::access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "there is no /dev/shm here";
+  const TemporaryFolder folder;
+  std::mt19937_64 random(1);
+  FakeSource source;
+  for (int i = 0; i < 250; ++i) {
+    source.add("a",
+               encode_picture(make_picture(random, 60 + i % 9, 80, 3), i % 7 ? ".jpg" : ".png"));
+  }
+  const fs::path want = folder / "want";
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(wait_for(start(source, want, false)), 0);
+  const auto whole = std::chrono::steady_clock::now() - began;
+  const auto expected = read_tree(want);
+
+  const fs::path out = folder / "out";
+  int killed = 0;
+  for (int run = 0; run < 60; ++run) {
+    const pid_t child = start(source, out, memory);
+    const auto delay = whole * static_cast<int>(random() % 1000) / 1000;
+    std::this_thread::sleep_for(delay / (1 + run % 3));
+    ::kill(child, SIGKILL);
+    const int status = wait_for(child);
+    if (WIFSIGNALED(status)) {
+      ++killed;
+      if (!fs::exists(CachePaths{out}.manifest())) {
+        EXPECT_THROW(Cache::open(out), UsageError);
+        continue;
+      }
+    } else {
+      ASSERT_EQ(status, 0);
+    }
+    EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));  // it was faster: begin again
+    remove_cache(out);
+    EXPECT_FALSE(fs::exists(out));
+  }
+  EXPECT_GT(killed, 5);
+  if (!fs::exists(CachePaths{out}.manifest())) {
+    ASSERT_EQ(wait_for(start(source, out, memory)), 0);
+  }
+  const auto got = read_tree(out);
+  ASSERT_EQ(got.size(), expected.size());
+  for (const auto& [name, bytes] : expected) {
+    ASSERT_TRUE(got.contains(name)) << name;
+    EXPECT_TRUE(got.at(name) == bytes) << name;
+  }
+  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  remove_cache(out);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, IngestKilled, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "in_memory" : "on_disk");
+});
+
+}  // namespace
+}  // namespace winnow::pipeline
