@@ -1,8 +1,11 @@
 #include "pipeline/ingest/shard_sink.h"
 
-#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <span>
 
 #include "common/checksum.h"
+#include "common/error.h"
 #include "common/file.h"
 
 namespace winnow::pipeline {
@@ -15,15 +18,25 @@ std::string shard_file(std::size_t shard) {
   return "shards/" + number + ".mdb";
 }
 
+// Reads instead of mapping: mapped pages would count as memory of this process.
+void hash_blocks(const std::filesystem::path& path, ShardInfo& info) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(kBlockBytes);
+  do {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto got = static_cast<std::size_t>(file.gcount());
+    if (got == 0) break;
+    info.bytes += got;
+    info.block_hashes.push_back(to_hex(xxh3_64(std::as_bytes(std::span(block.data(), got)))));
+  } while (file);
+  if (!file.eof() || info.bytes != std::filesystem::file_size(path)) {
+    throw SystemError("cannot read " + path.string() + " back after writing it");
+  }
+}
+
 void seal(lmdb::Writer& writer, const CachePaths& paths, ShardInfo& info) {
   writer.seal();
-  const MappedFile file(paths.root / info.file);
-  const BytesView bytes = file.bytes();
-  info.bytes = bytes.size();
-  for (std::size_t at = 0; at < bytes.size(); at += kBlockBytes) {
-    const std::size_t size = std::min<std::size_t>(kBlockBytes, bytes.size() - at);
-    info.block_hashes.push_back(to_hex(xxh3_64(bytes.subspan(at, size))));
-  }
+  hash_blocks(paths.root / info.file, info);
   fsync_directory(paths.shards());
 }
 
