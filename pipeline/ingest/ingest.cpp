@@ -150,7 +150,9 @@ std::size_t count_tokens(const std::vector<ChunkPlan>& chunks, std::span<const E
   // they keep is bounded by Gates::kept; asking for much more than that would only mean that packs
   // have to be made again.
   std::uint64_t input = 0;
-  for (const Entry& entry : entries) input += entry.input_bytes;
+  for (const ChunkPlan& plan : chunks) {
+    for (std::uint64_t i = plan.begin; i < plan.end; ++i) input += entries[i].input_bytes;
+  }
   const std::uint64_t growth = options.store == Store::kRaw ? 8 : 2;
   const std::uint64_t chunk = 1 + growth * input / std::max<std::size_t>(1, chunks.size());
   const auto most = static_cast<std::uint64_t>(3 * threads);

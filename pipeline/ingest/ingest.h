@@ -2,8 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
