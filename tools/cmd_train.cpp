@@ -110,7 +110,7 @@ Command add_train(CLI::App& program) {
   recipe
       ->add_option("--micro-batch", t.batch.micro_batch,
                    "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
-                   "up to 64")
+                   "up to 64 that leaves four parts")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")

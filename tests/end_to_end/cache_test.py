@@ -118,7 +118,7 @@ class Cache(Case):
         self.assertFalse(cache.exists())
         self.ok("ingest", root, "--out", cache, "--allow-empty")
         self.refused(2, ["already holds a finished cache"], "ingest", root, "--out", cache, "--allow-empty")
-        self.refused(2, ["unknown hash", "phash"], "dedup", cache, "--hash", "md5")
+        self.refused(2, ["md5", "phash, dhash"], "dedup", cache, "--hash", "md5")
         self.refused(2, ["required"], "dedup")
         self.refused(2, ["winnow ingest"], "dedup", self.folder)
         self.refused(2, ["one process"], "dedup", cache, ranks=2)

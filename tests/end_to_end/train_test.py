@@ -35,8 +35,9 @@ class Train(Case):
                          "--epochs", 4)
 
     def test_losses_do_not_depend_on_the_ranks_resnet20(self):
-        self.same_losses("--net", "resnet20", "--batch-size", 16, "--micro-batch", 4, "--lr", 0.02,
-                         "--epochs", 4)
+        # A ReLU that flips on rounding moves a gradient by 1e-3: only a small rate keeps losses this near.
+        self.same_losses("--net", "resnet20", "--batch-size", 64, "--micro-batch", 16, "--lr", 0.0001,
+                         "--epochs", 10)
 
     def test_learns(self):
         for optimizer in (["sgd", "--lr", 0.05], ["lars", "--lr", 4, "--sched", "poly"]):
@@ -75,7 +76,8 @@ class Train(Case):
         self.refused(2, ["--batch-size 10", "--micro-batch 4"], *train, "--batch-size", 10, "--micro-batch", 4)
         self.refused(2, ["unknown net 'vgg'", "lenet", "resnet20"], *train[:4], "--net", "vgg")
         self.refused(2, ["no selection", "nope"], *train, "--selection", "nope")
-        self.refused(2, ["more ranks (2)", "micro-batches"], *train, "--batch-size", 8, ranks=2)
+        self.refused(2, ["more ranks (2)", "micro-batches"], *train, "--batch-size", 8, "--micro-batch", 8,
+                     ranks=2)
         self.refused(2, ["--no-such-flag"], *train, "--no-such-flag")
         self.refused(1, ["not finite"], *train, "--lr", 1e30, "--warmup-epochs", 0)
         self.assertIn("already", self.refused(2, [], *train).err)

@@ -42,7 +42,8 @@ BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t mi
 
 std::int64_t default_micro_batch(std::int64_t batch) {
   constexpr std::int64_t kLargest = 64;
-  for (std::int64_t m = std::min(batch, kLargest); m > 1; --m) {
+  constexpr std::int64_t kParts = 4;  // so that a few ranks find work without further ado
+  for (std::int64_t m = std::min(batch / kParts, kLargest); m > 1; --m) {
     if (batch % m == 0) return m;
   }
   return 1;

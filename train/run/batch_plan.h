@@ -28,8 +28,9 @@ struct BatchPlan {
 BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
                        double epochs, int rank, int ranks);
 
-// The largest divisor of `batch` that is at most 64. A function of the batch alone, so that the
-// number of ranks never changes what is computed.
+// The largest divisor of `batch` that is at most 64 and leaves at least four micro-batches; 1 where
+// there is none. A function of the batch alone, so that the number of ranks never changes what is
+// computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
 // What to load for positions [begin, begin + count) of the stream.

@@ -6,12 +6,15 @@ namespace winnow::train {
 
 GradientLayout layout_gradients(const Graph& graph, std::size_t bucket_bytes,
                                 std::size_t tail_count) {
-  std::vector<std::size_t> written_by(graph.values.size(), 0);
+  // A reduction changes values in place, so it has to wait for their last reader too: backward
+  // still needs the batch statistics that forward wrote.
+  std::vector<std::size_t> settled(graph.values.size(), 0);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    for (const ValueId v : graph.nodes[n].outputs) written_by[static_cast<std::size_t>(v)] = n + 1;
+    for (const ValueId v : graph.nodes[n].outputs) settled[static_cast<std::size_t>(v)] = n + 1;
+    for (const ValueId v : graph.nodes[n].inputs) settled[static_cast<std::size_t>(v)] = n + 1;
   }
   const auto ready = [&](std::size_t output) {
-    return written_by[static_cast<std::size_t>(graph.outputs[output].value)];
+    return settled[static_cast<std::size_t>(graph.outputs[output].value)];
   };
 
   std::vector<std::size_t> summed;

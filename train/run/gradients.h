@@ -22,7 +22,7 @@ struct GradientLayout {
     std::size_t count = 0;
     std::size_t first_slot = 0;
     std::size_t last_slot = 0;    // one past
-    std::size_t ready_after = 0;  // nodes [0, ready_after) of the graph write all of it
+    std::size_t ready_after = 0;  // nodes [0, ready_after) write all of it; none after reads it
   };
   std::vector<Slot> slots;
   std::vector<Bucket> buckets;  // at least one; ready_after ascends
