@@ -1,12 +1,15 @@
 #include "common/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "common/error.h"
 
 namespace winnow {
 namespace fs = std::filesystem;
@@ -91,6 +94,13 @@ void write_file_durably(const fs::path& path, std::string_view text) {
 
 void fsync_file(const fs::path& path) { fsync_path(path, O_RDONLY); }
 void fsync_directory(const fs::path& path) { fsync_path(path, O_RDONLY | O_DIRECTORY); }
+
+Fd lock_directory(const fs::path& path) {
+  Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) throw_errno("cannot lock " + path.string());
+  throw UsageError(path.string() + " is in use by another winnow; wait for it or choose another");
+}
 
 void replace_symlink(const fs::path& link, const fs::path& target) {
   const fs::path temporary = link.string() + ".tmp";

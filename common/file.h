@@ -31,6 +31,10 @@ void write_file_durably(const std::filesystem::path& path, std::string_view text
 void fsync_file(const std::filesystem::path& path);
 void fsync_directory(const std::filesystem::path& path);
 
+// Locks a directory for as long as the result lives, against other processes that do so too. Throws
+// UsageError naming it when one holds it already.
+Fd lock_directory(const std::filesystem::path& path);
+
 // Makes `link` a symbolic link to `target`, atomically replacing one that is there.
 void replace_symlink(const std::filesystem::path& link, const std::filesystem::path& target);
 

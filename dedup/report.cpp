@@ -2,24 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/csv.h"
+
 namespace winnow::dedup {
 namespace {
 
 constexpr std::string_view kCsvHeader =
     "id,name,split,labels,group,kept_id,kept_name,distance,rule\n";
-
-void append_field(std::string& csv, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) {
-    csv += text;
-    return;
-  }
-  csv += '"';
-  for (const char c : text) {
-    if (c == '"') csv += '"';
-    csv += c;
-  }
-  csv += '"';
-}
 
 std::string labels_text(std::span<const std::int32_t> labels) {
   std::string text;
@@ -31,14 +20,11 @@ std::string labels_text(std::span<const std::int32_t> labels) {
 
 void append_line(std::string& csv, const Selection& selection, const Fingerprints& table,
                  std::size_t row, const NameOf& name_of) {
-  csv += std::to_string(selection.ids[row]) + ',';
-  append_field(csv, name_of(selection.ids[row]));
-  csv += ',';
+  csv += std::to_string(selection.ids[row]) + ',' + csv_field(name_of(selection.ids[row])) + ',';
   csv += split_name(table.splits[row]);
   csv += ',' + labels_text(table.labels[row]) + ',' + std::to_string(selection.groups[row]) + ',' +
-         std::to_string(selection.kept[row]) + ',';
-  append_field(csv, name_of(selection.kept[row]));
-  csv += ',' + std::to_string(selection.distances[row]) + ',';
+         std::to_string(selection.kept[row]) + ',' + csv_field(name_of(selection.kept[row])) + ',' +
+         std::to_string(selection.distances[row]) + ',';
   csv += rule_name(selection.rules[row]);
   csv += '\n';
 }

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <unordered_map>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -56,8 +55,7 @@ void run(const Options& o, Session& session) {
   result.selection.cache_digest = cache.digest();
   cache.write_selection(result.selection);
 
-  std::unordered_map<SampleId, std::string> names;
-  for (pipeline::LedgerRow& row : cache.read_ledger()) names[row.id] = std::move(row.name);
+  const std::unordered_map<SampleId, std::string> names = names_of(cache);
   const auto name_of = [&](SampleId id) { return names.at(id); };
   const std::filesystem::path csv =
       o.csv.empty() ? cache.paths().selection(o.name).replace_extension(".csv") : o.csv;

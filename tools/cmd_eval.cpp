@@ -3,9 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
-#include "common/error.h"
+#include "common/csv.h"
 #include "common/file.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
@@ -58,19 +57,12 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
 }
 
 std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
-  std::unordered_map<SampleId, std::string> names;
-  for (pipeline::LedgerRow& row : cache.read_ledger()) names[row.id] = std::move(row.name);
-  const auto quoted = [](const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-  };
+  const std::unordered_map<SampleId, std::string> names = names_of(cache);
   std::string csv = "id,name,label,prediction\n";
   for (std::size_t i = 0; i < result.ids.size(); ++i) {
-    csv += fmt::format("{},{},{},{}\n", result.ids[i], quoted(names.at(result.ids[i])),
-                       quoted(result.classes[static_cast<std::size_t>(result.labels[i])]),
-                       quoted(result.classes[static_cast<std::size_t>(result.predictions[i])]));
+    csv += fmt::format("{},{},{},{}\n", result.ids[i], csv_field(names.at(result.ids[i])),
+                       csv_field(result.classes[static_cast<std::size_t>(result.labels[i])]),
+                       csv_field(result.classes[static_cast<std::size_t>(result.predictions[i])]));
   }
   return csv;
 }

@@ -8,6 +8,7 @@
 #include "tools/progress_bar.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
+#include "train/run/agreement.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -33,9 +34,11 @@ std::string table_of(const Rows& rows) {
 
 void run(const Options& o, Session& session) {
   train::TrainOptions options = o.train;
-  options.data.augment = pipeline::parse_recipe(o.augment);
-  options.recipe.decay = train::parse_decay(o.decay);
-  options.execution.dtype = train::parse_dtype(o.dtype);
+  train::on_all(session.comm, [&] {
+    options.data.augment = pipeline::parse_recipe(o.augment);
+    options.recipe.decay = train::parse_decay(o.decay);
+    options.execution.dtype = train::parse_dtype(o.dtype);
+  });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";
   ThreadPlanInputs threads = session.threads;

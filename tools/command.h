@@ -2,13 +2,19 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
+#include "common/sample.h"
 #include "common/thread_plan.h"
 
 namespace CLI {
 class App;
+}
+
+namespace winnow::pipeline {
+class Cache;
 }
 
 namespace winnow::tools {
@@ -37,6 +43,9 @@ Command add_cache(CLI::App& program);
 
 // Sentences for people, on stderr; rank 0 only.
 void say(const Session& session, const std::string& sentence);
+
+// What the source calls each of its inputs.
+std::unordered_map<SampleId, std::string> names_of(const pipeline::Cache& cache);
 
 // 12,345,678
 std::string grouped(std::uint64_t number);

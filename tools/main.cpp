@@ -31,10 +31,11 @@ int run(const Command& command, comm::Communicator& comm) {
   threads.local_ranks = comm.local_size();
   Session session{comm, threads};
   try {
-    if (comm.size() > 1 && !command.uses_ranks) {
+    train::on_all(comm, [&] {
+      if (comm.size() == 1 || command.uses_ranks) return;
       throw UsageError("winnow " + command.app->get_name() +
                        " runs as one process; start it without mpirun");
-    }
+    });
     command.run(session);
     return 0;
   } catch (const train::PeerError& error) {

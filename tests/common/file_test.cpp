@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "common/csv.h"
 #include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
@@ -143,6 +144,22 @@ TEST(File, LinksAreReplaced) {
     EXPECT_EQ(fs::read_symlink(folder / "latest"), target);
   }
   EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(File, ADirectoryIsLockedOnce) {
+  const TemporaryFolder folder;
+  {
+    const Fd held = lock_directory(folder.path());
+    EXPECT_THROW(lock_directory(folder.path()), UsageError);  // even by the same process
+  }
+  EXPECT_NO_THROW(lock_directory(folder.path()));
+}
+
+TEST(Csv, QuotesOnlyWhatMustBeQuoted) {
+  EXPECT_EQ(csv_field("plain name.jpg"), "plain name.jpg");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"cheese\""), "\"say \"\"cheese\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
 }  // namespace

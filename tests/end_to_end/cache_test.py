@@ -5,7 +5,7 @@ import io
 import json
 import unittest
 
-from program import FASHION_MNIST, Case, tree_bytes
+from program import FASHION_MNIST, Case, needs_fashion_mnist, tree_bytes
 
 
 class Cache(Case):
@@ -66,7 +66,7 @@ class Cache(Case):
         self.assertEqual(trees[0], trees[1])
         self.assertEqual(trees[0], trees[2])
 
-    @unittest.skipUnless(FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed")
+    @needs_fashion_mnist
     def test_fashion_mnist_same_bytes_for_any_number_of_threads(self):
         digests = set()
         for threads in (1, 2, 8):

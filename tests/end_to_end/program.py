@@ -13,6 +13,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
+needs_fashion_mnist = unittest.skipUnless(
+    FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed"
+)
 
 
 class Result:

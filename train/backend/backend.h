@@ -17,11 +17,11 @@ struct CompileOptions {
   int threads = 1;
 };
 
-// A graph made ready to run: static shapes, primitives created, memory laid out. Nothing is allocated
-// or created by run(). One thread at a time. Memory outside (inputs, parameters, states, outputs) is
-// the caller's, bound before the first run and alive as long as the program is used. In it
-// activations are f32 NHWC, parameters f32 in logical order, pixels u8 NHWC; outputs are assigned,
-// never accumulated.
+// A graph made ready to run: static shapes, primitives created, memory laid out. Nothing is
+// allocated or created by run(). One thread at a time. Memory outside (inputs, parameters, states,
+// outputs) is the caller's, bound before the first run and alive as long as the program is used. In
+// it activations are f32 NHWC, parameters f32 in logical order, pixels u8 NHWC; outputs are
+// assigned, never accumulated.
 class Program {
  public:
   virtual ~Program() = default;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/file.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/agreement.h"
 
@@ -39,9 +38,11 @@ std::int64_t RunDirectory::begin(const std::string& config, bool resume, Model& 
         throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
       }
       fs::create_directories(checkpoints);
+      lock_ = lock_directory(path_);
       write_file_durably(config_path, config);
       return;
     }
+    lock_ = lock_directory(path_);
     if (!resume) {
       throw UsageError(
           path_.string() +

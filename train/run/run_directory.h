@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "common/file.h"
 #include "train/run/model.h"
 
 namespace winnow::train {
@@ -19,8 +20,8 @@ class RunDirectory {
 
   // Begins a run with `config`, or goes on with one: the newest complete checkpoint enters `model`.
   // Returns the steps done, 0 at the beginning; afterwards all ranks have rank 0's model. Throws
-  // UsageError for a folder that holds something else, a run without `resume`, or one of another
-  // config. `note` takes sentences for people.
+  // UsageError for a folder that holds something else, a run without `resume`, one of another
+  // config, or one that is still going on. `note` takes sentences for people.
   std::int64_t begin(const std::string& config, bool resume, Model& model,
                      const std::function<void(std::string)>& note);
 
@@ -33,6 +34,7 @@ class RunDirectory {
  private:
   std::filesystem::path path_;
   comm::Communicator& comm_;
+  Fd lock_;  // rank 0: held as long as the run goes on
 };
 
 }  // namespace winnow::train

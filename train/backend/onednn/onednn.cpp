@@ -2,10 +2,12 @@
 
 #include <omp.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "common/error.h"
+#include "train/backend/checks.h"
 #include "train/backend/onednn/compiled_internal.h"
 #include "train/backend/onednn/kernels.h"
 
@@ -54,15 +56,8 @@ class OneDnnProgram final : public Program {
   }
 
   void run(std::size_t first_node, std::size_t last_node) override {
-    if (first_node != 0 && first_node != next_node_) {
-      throw Error("nodes are to be run in order: expected a range from " +
-                  std::to_string(next_node_) + ", got one from " + std::to_string(first_node));
-    }
-    if (last_node < first_node || last_node > graph_.nodes.size()) {
-      throw Error("the graph has " + std::to_string(graph_.nodes.size()) +
-                  " nodes, cannot run up to " + std::to_string(last_node));
-    }
-    if (!is_loaded_) throw Error("load_parameters must be called before the first run");
+    check_range(graph_, next_node_, first_node, last_node);
+    if (!is_loaded_) throw_not_loaded();
     if (first_node == 0) {
       for (std::size_t i = 0; i < graph_.values.size(); ++i) check_bound(i);
     }
@@ -77,30 +72,16 @@ class OneDnnProgram final : public Program {
 
  private:
   void bind(ValueId id, void* data, std::size_t size, bool bytes) {
-    if (id < 0 || static_cast<std::size_t>(id) >= graph_.values.size()) {
-      throw Error("cannot bind value %" + std::to_string(id) + ": the graph has none");
-    }
-    const Value& value = graph_.value(id);
-    const auto& slot = compiled_->outside[static_cast<std::size_t>(id)];
-    if (value.kind == ValueKind::kComputed && !slot) {
-      throw Error("cannot bind '" + value.name +
-                  "': it is neither read from outside nor an output");
-    }
-    if ((value.storage == Storage::kU8) != bytes) {
-      throw Error("cannot bind '" + value.name + "': it consists of " +
-                  (bytes ? "floats" : "bytes"));
-    }
-    if (size != static_cast<std::size_t>(element_count(value.shape))) {
-      throw Error("cannot bind '" + value.name + "': got " + std::to_string(size) +
-                  " elements, its shape is " + to_string(value.shape));
-    }
+    const bool known = id >= 0 && static_cast<std::size_t>(id) < graph_.values.size();
+    const auto slot = known ? compiled_->outside[static_cast<std::size_t>(id)] : std::nullopt;
+    check_binding(graph_, id, slot.has_value(), size, bytes);
     if (slot) compiled_->slots.bind(*slot, data);
   }
 
   void check_bound(std::size_t i) const {
     const auto& slot = compiled_->outside[i];
     if (slot && compiled_->slots.at(*slot) == nullptr) {
-      throw Error("'" + graph_.values[i].name + "' is not bound to memory");
+      throw_unbound(graph_.values[i]);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "train/backend/checks.h"
 #include "train/backend/reference/interpret.h"
 
 namespace winnow::train {
@@ -59,11 +60,11 @@ class ReferenceProgram final : public Program {
   const Graph& graph() const noexcept override { return graph_; }
 
   void bind(ValueId id, std::span<float> data) override {
-    check_binding(id, data.size(), false);
+    check_to_bind(id, data.size(), false);
     bound_[position(id)] = {data, {}};
   }
   void bind(ValueId id, std::span<std::uint8_t> data) override {
-    check_binding(id, data.size(), true);
+    check_to_bind(id, data.size(), true);
     bound_[position(id)] = {{}, data};
   }
 
@@ -100,39 +101,16 @@ class ReferenceProgram final : public Program {
   }
 
  private:
-  std::string quoted(ValueId id) const { return "'" + graph_.value(id).name + "'"; }
-
-  void check_binding(ValueId id, std::size_t size, bool bytes) const {
-    if (id < 0 || position(id) >= values_.size()) {
-      throw Error("cannot bind value %" + std::to_string(id) + ": the graph has none");
-    }
-    const Value& value = graph_.value(id);
-    if (value.kind == ValueKind::kComputed && !is_outside_[position(id)]) {
-      throw Error("cannot bind " + quoted(id) + ": it is neither read from outside nor an output");
-    }
-    if ((value.storage == Storage::kU8) != bytes) {
-      throw Error("cannot bind " + quoted(id) + ": it consists of " + (bytes ? "floats" : "bytes"));
-    }
-    if (size != values_[position(id)].size()) {
-      throw Error("cannot bind " + quoted(id) + ": got " + std::to_string(size) +
-                  " elements, its shape is " + to_string(value.shape));
-    }
+  void check_to_bind(ValueId id, std::size_t size, bool bytes) const {
+    const bool known = id >= 0 && position(id) < values_.size();
+    check_binding(graph_, id, known && is_outside_[position(id)], size, bytes);
   }
 
   void check_ready(std::size_t first_node, std::size_t last_node) const {
-    if (first_node != 0 && first_node != next_node_) {
-      throw Error("nodes are to be run in order: expected a range from " +
-                  std::to_string(next_node_) + ", got one from " + std::to_string(first_node));
-    }
-    if (last_node < first_node || last_node > graph_.nodes.size()) {
-      throw Error("the graph has " + std::to_string(graph_.nodes.size()) +
-                  " nodes, cannot run up to " + std::to_string(last_node));
-    }
-    if (!loaded_) throw Error("load_parameters must be called before the first run");
+    check_range(graph_, next_node_, first_node, last_node);
+    if (!loaded_) throw_not_loaded();
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (is_outside_[i] && bound_[i].empty()) {
-        throw Error(quoted(static_cast<ValueId>(i)) + " is not bound to memory");
-      }
+      if (is_outside_[i] && bound_[i].empty()) throw_unbound(graph_.values[i]);
     }
   }
 

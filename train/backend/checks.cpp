@@ -1,0 +1,44 @@
+#include "train/backend/checks.h"
+
+#include <string>
+
+#include "common/error.h"
+
+namespace winnow::train {
+
+void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t elements, bool bytes) {
+  if (id < 0 || static_cast<std::size_t>(id) >= graph.values.size()) {
+    throw Error("cannot bind value %" + std::to_string(id) + ": the graph has none");
+  }
+  const Value& value = graph.value(id);
+  const std::string what = "cannot bind '" + value.name + "': ";
+  if (value.kind == ValueKind::kComputed && !outside) {
+    throw Error(what + "it is neither read from outside nor an output");
+  }
+  if ((value.storage == Storage::kU8) != bytes) {
+    throw Error(what + "it consists of " + (bytes ? "floats" : "bytes"));
+  }
+  if (elements != static_cast<std::size_t>(element_count(value.shape))) {
+    throw Error(what + "got " + std::to_string(elements) + " elements, its shape is " +
+                to_string(value.shape));
+  }
+}
+
+void check_range(const Graph& graph, std::size_t next, std::size_t first, std::size_t last) {
+  if (first != 0 && first != next) {
+    throw Error("nodes are to be run in order: expected a range from " + std::to_string(next) +
+                ", got one from " + std::to_string(first));
+  }
+  if (last < first || last > graph.nodes.size()) {
+    throw Error("the graph has " + std::to_string(graph.nodes.size()) +
+                " nodes, cannot run up to " + std::to_string(last));
+  }
+}
+
+void throw_unbound(const Value& value) {
+  throw Error("'" + value.name + "' is not bound to memory");
+}
+
+void throw_not_loaded() { throw Error("load_parameters must be called before the first run"); }
+
+}  // namespace winnow::train
