@@ -40,6 +40,8 @@ function(winnow_library name)
   target_link_libraries(winnow_${name} ${scope} ${arg_DEPS})
 endfunction()
 
+add_custom_target(tests_tsan)  # the programs of all tests labelled tsan
+
 # winnow_test(<name> SOURCES ... [DEPS ...] [LABELS ...] [RANKS p ...] [TIMEOUT s])
 # A GoogleTest program, one CTest entry for the whole of it (one for each p under mpirun with RANKS).
 # Programs with RANKS have the main of winnow::mpi_test_main and exist only in builds with MPI.
@@ -66,6 +68,9 @@ function(winnow_test name)
     set(main winnow::mpi_test_main)
   endif()
   target_link_libraries(test_${target} PRIVATE winnow::options ${arg_DEPS} GTest::gmock ${main})
+  if("tsan" IN_LIST arg_LABELS)
+    add_dependencies(tests_tsan test_${target})
+  endif()
   set_target_properties(test_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)

@@ -15,14 +15,19 @@
 namespace winnow::tools {
 namespace {
 
-// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE.
-void name_environment(CLI::App& verb) {
-  for (CLI::Option* option : verb.get_options()) {
-    if (option->get_lnames().empty()) continue;
-    std::string name = "WINNOW_" + verb.get_name() + "_" + option->get_lnames().front();
-    for (char& c : name)
+// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE. `app`
+// is the verb or one of its option groups.
+void name_environment(CLI::App& app, const std::string& verb) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+    std::string name = "WINNOW_" + verb + "_" + option->get_lnames().front();
+    for (char& c : name) {
       c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    if (option->get_lnames().front() != "help") option->envname(name);
+    }
+    option->envname(name);
+  }
+  for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (part->get_name().empty()) name_environment(*part, verb);
   }
 }
 
@@ -63,7 +68,9 @@ int main_of(int argc, char** argv) {
   const std::vector<Command> commands{add_ingest(program), add_dedup(program), add_train(program),
                                       add_eval(program),   add_info(program),  add_verify(program),
                                       add_cache(program)};
-  for (const Command& command : commands) name_environment(*command.app);
+  for (const Command& command : commands) {
+    name_environment(*command.app, command.app->get_name());
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

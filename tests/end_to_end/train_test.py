@@ -1,5 +1,6 @@
 """Training: the number of ranks does not change what is computed; runs go on where they stopped."""
 
+import json
 import unittest
 
 from program import FASHION_MNIST, Case, needs_fashion_mnist, tensors
@@ -83,6 +84,17 @@ class Train(Case):
         run, first = self.train("run", *recipe)
         again = self.ok("train", self.cache, "--out", run, *recipe, "--resume", "auto", "--json").json()
         self.assertEqual(again["top1"], first["top1"])
+
+    def test_options_from_file_and_environment(self):
+        job = self.folder / "job.toml"
+        job.write_text('[train]\nnet = "lenet"\nbatch-size = 16\nmax-steps = 1\n')
+        run = self.folder / "run"
+        self.ok("--config", job, "train", self.cache, "--out", run, "--batch-size", 32,
+                env={"WINNOW_TRAIN_WEIGHT_DECAY": "0.125"})
+        config = json.loads((run / "config.json").read_text())
+        self.assertEqual(config["net"]["name"], "lenet")
+        self.assertEqual(config["recipe"]["batch_size"], 32)  # the command line wins
+        self.assertEqual(config["recipe"]["weight_decay"], 0.125)
 
     def test_bad_use(self):
         train = ["train", self.cache, "--out", self.folder / "run", "--net", "lenet"]

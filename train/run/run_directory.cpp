@@ -37,7 +37,7 @@ std::int64_t RunDirectory::begin(const std::string& config, bool resume, Model& 
       if (fs::exists(path_) && !fs::is_empty(path_)) {
         throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
       }
-      fs::create_directories(checkpoints);
+      fs::create_directories(path_);
       lock_ = lock_directory(path_);
       write_file_durably(config_path, config);
       return;

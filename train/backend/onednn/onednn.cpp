@@ -2,7 +2,6 @@
 
 #include <omp.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -73,9 +72,9 @@ class OneDnnProgram final : public Program {
  private:
   void bind(ValueId id, void* data, std::size_t size, bool bytes) {
     const bool known = id >= 0 && static_cast<std::size_t>(id) < graph_.values.size();
-    const auto slot = known ? compiled_->outside[static_cast<std::size_t>(id)] : std::nullopt;
-    check_binding(graph_, id, slot.has_value(), size, bytes);
-    if (slot) compiled_->slots.bind(*slot, data);
+    const bool outside = known && compiled_->outside[static_cast<std::size_t>(id)].has_value();
+    check_binding(graph_, id, outside, size, bytes);
+    if (outside) compiled_->slots.bind(*compiled_->outside[static_cast<std::size_t>(id)], data);
   }
 
   void check_bound(std::size_t i) const {
