@@ -1,9 +1,11 @@
 #include "common/thread_plan.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 
 namespace winnow {
@@ -33,10 +35,12 @@ ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
   return {.cores = whole, .compute = whole, .decode = whole};
 }
 
-ThreadPlanInputs detect_threads() {
+ThreadPlanInputs detect_threads(int local_ranks) {
   ThreadPlanInputs inputs;
+  inputs.local_ranks = local_ranks;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) inputs.affinity_cores = CPU_COUNT(&set);
+  inputs.bound = std::int64_t{inputs.affinity_cores} * local_ranks <= sysconf(_SC_NPROCESSORS_ONLN);
   inputs.quota_cores = read_quota_cores();
   return inputs;
 }

@@ -23,8 +23,9 @@ struct ThreadPlanInputs {
 // at least one; `requested` overrides the result.
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs);
 
-// Reads affinity and cgroup of this process. `bound` is left false.
-ThreadPlanInputs detect_threads();
+// Reads affinity and cgroup of this process, one of `local_ranks` on this machine. They count as
+// bound when the machine has enough cores for each to have as many of its own as this one may use.
+ThreadPlanInputs detect_threads(int local_ranks);
 
 std::string to_string(const ThreadPlan& plan);  // "2 cores: 2 compute, 2 decode"
 

@@ -32,9 +32,7 @@ void name_environment(CLI::App& app, const std::string& verb) {
 }
 
 int run(const Command& command, comm::Communicator& comm) {
-  ThreadPlanInputs threads = detect_threads();
-  threads.local_ranks = comm.local_size();
-  Session session{comm, threads};
+  Session session{comm, detect_threads(comm.local_size())};
   try {
     train::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;
