@@ -47,7 +47,9 @@ int run(const Command& command, comm::Communicator& comm) {
     const int code = train::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
     fmt::print(stderr, "winnow: {}{}\n", where, error.what());
-    if (comm.size() > 1) comm.abort(code);  // others may be waiting for this rank in a collective
+    // Others may be waiting for this rank in a collective, unless they know.
+    const bool agreed = dynamic_cast<const train::AgreedError*>(&error) != nullptr;
+    if (comm.size() > 1 && !agreed) comm.abort(code);
     return code;
   }
 }

@@ -6,12 +6,12 @@
 namespace winnow::train {
 namespace {
 
-// Every rank learns who failed. The failed rethrow, but where rank 0 failed too it speaks for all.
-void agree(comm::Communicator& comm, const std::exception_ptr& failure, int code) {
+// Every rank learns who failed. The failed say why, but where rank 0 failed too it speaks for all.
+void agree(comm::Communicator& comm, const std::string& failure, int code) {
   std::vector<double> codes(static_cast<std::size_t>(comm.size()), 0.0);
   codes[static_cast<std::size_t>(comm.rank())] = code;
   comm.all_reduce(codes);
-  if (failure && (comm.rank() == 0 || codes[0] == 0)) std::rethrow_exception(failure);
+  if (code != 0 && (comm.rank() == 0 || codes[0] == 0)) throw AgreedError(failure, code);
   for (const double other : codes) {
     if (other != 0) throw PeerError(static_cast<int>(other));
   }
@@ -22,7 +22,7 @@ void agree(comm::Communicator& comm, const std::exception_ptr& failure, int code
 int exit_code_of_current_exception() noexcept {
   try {
     throw;
-  } catch (const PeerError& error) {
+  } catch (const AgreedError& error) {
     return error.exit_code();
   } catch (const UsageError&) {
     return 2;
@@ -34,12 +34,12 @@ int exit_code_of_current_exception() noexcept {
 }
 
 void on_all(comm::Communicator& comm, const std::function<void()>& work) {
-  std::exception_ptr failure;
+  std::string failure;
   int code = 0;
   try {
     work();
-  } catch (...) {
-    failure = std::current_exception();
+  } catch (const std::exception& error) {
+    failure = error.what();
     code = exit_code_of_current_exception();
   }
   agree(comm, failure, code);

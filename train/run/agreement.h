@@ -9,20 +9,26 @@
 
 namespace winnow::train {
 
-// Another rank failed and has said why; this one only has to stop, with the same exit code.
-class PeerError : public Error {
+// A failure that every rank knows of: all of them stop on their own, nobody has to be torn down.
+class AgreedError : public Error {
  public:
-  explicit PeerError(int exit_code) : Error("another rank failed"), exit_code_(exit_code) {}
+  AgreedError(const std::string& message, int exit_code) : Error(message), exit_code_(exit_code) {}
   int exit_code() const noexcept { return exit_code_; }
 
  private:
   int exit_code_;
 };
 
+// The same on a rank that has nothing to say: another one tells why.
+class PeerError : public AgreedError {
+ public:
+  explicit PeerError(int exit_code) : AgreedError("another rank failed", exit_code) {}
+};
+
 // Exit code of the exception now being handled: 2 for UsageError, 3 for RefusedError, else 1.
 int exit_code_of_current_exception() noexcept;
 
-// Runs `work` on rank 0; when it throws there, every rank throws (PeerError on the others).
+// Runs `work` on rank 0; when it throws there, every rank throws, as on_all does.
 void on_root(comm::Communicator& comm, const std::function<void()>& work);
 
 // Runs `work` on every rank; when it throws on one, every rank throws: rank 0 its own error, or

@@ -97,10 +97,11 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
           awaited = true;
           if (!std::isfinite(sum_[layout_.tail_offset + kLoss])) {
             if (comm_.rank() != 0) throw PeerError(1);  // the sum is everybody's: rank 0 tells
-            throw Error(
+            throw AgreedError(
                 "the loss is not finite: lower the learning rate or lengthen the warm-up, and go "
                 "on "
-                "from the last checkpoint");
+                "from the last checkpoint",
+                1);
           }
         }
         update(part, lr);
