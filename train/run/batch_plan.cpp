@@ -63,10 +63,6 @@ std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, s
 
 double weight_of_batch(const BatchPlan& plan, const pipeline::SampleSet& samples,
                        std::uint64_t seed, std::int64_t step) {
-  // All weights are 1 unless a selection says otherwise; only then is the sum worth computing.
-  const bool plain = std::all_of(samples.weights.begin(), samples.weights.end(),
-                                 [](float w) { return w == 1.0F; });
-  if (plain) return static_cast<double>(plan.batch);
   double sum = 0;
   for (const auto& request : requests_at(samples, seed, step * plan.batch, plan.batch)) {
     sum += request.weight;
