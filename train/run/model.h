@@ -17,6 +17,7 @@ struct Model {
     Value about;
     std::vector<float> data;
     std::vector<float> momentum;  // parameters only
+    double rate = 1;              // factor on the learning rate; 0: frozen
   };
   std::vector<Tensor> tensors;  // parameters and states in the graph's order
 
