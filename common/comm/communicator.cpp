@@ -19,7 +19,12 @@ class SingleCommunicator final : public Communicator {
   Pending start_all_reduce(std::span<float>, const Schedule&, const ScheduleOptions&) override {
     return {};
   }
+  Pending start_all_reduce(std::span<std::int32_t>, Reduction, const Schedule&,
+                           const ScheduleOptions&) override {
+    return {};
+  }
   void all_reduce(std::span<double>) override {}
+  void all_reduce(std::span<std::uint64_t>) override {}
   void broadcast(std::span<std::byte>, int root) override {
     if (root != 0) {
       throw Error("a broadcast from rank " + std::to_string(root) + " of 1 rank was asked for");

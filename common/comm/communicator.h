@@ -37,8 +37,11 @@ class [[nodiscard]] Pending {
   std::function<void()> wait_;
 };
 
+enum class Reduction : std::uint8_t { kSum, kMax };
+
 // P processes that act together. Every collective is called by all ranks in the same order with
-// equal counts. One thread calls; one progress engine inside moves the data. Throws SystemError.
+// equal counts, by one thread at a time; one progress engine inside moves the data. Throws
+// SystemError.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -51,9 +54,14 @@ class Communicator {
   // additions depends only on size(), the schedule and its options, never on timing.
   virtual Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
                                    const ScheduleOptions& options) = 0;
+  // The same of integers: any order of additions gives the same bits, so neither schedule nor
+  // options nor size() matter to the result. Sums wrap.
+  virtual Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
+                                   const Schedule& schedule, const ScheduleOptions& options) = 0;
 
   // Small control traffic; not for gradients. Blocking.
-  virtual void all_reduce(std::span<double> buffer) = 0;       // sum
+  virtual void all_reduce(std::span<double> buffer) = 0;         // sum
+  virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
 

@@ -86,6 +86,34 @@ TEST_P(AllReduce, IntegersAreExact) {
   }
 }
 
+TEST_P(AllReduce, WholeNumbersAddUpModulo32BitsAndTheLargestIsFound) {
+  const int ranks = mpi_world().size();
+  const auto value = [](std::size_t i, int rank) {
+    return static_cast<std::int32_t>((i + 1) * 2'654'435'761U *
+                                     static_cast<std::uint32_t>(rank + 1));
+  };
+  for (const std::size_t count : counts()) {
+    std::vector<std::int32_t> sum(count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] = value(i, mpi_world().rank());
+    std::vector<std::int32_t> largest = sum;
+    const Schedule& schedule = find_schedule(GetParam().schedule);
+    Pending adding =
+        mpi_world().start_all_reduce(sum, Reduction::kSum, schedule, GetParam().options);
+    mpi_world().start_all_reduce(largest, Reduction::kMax, schedule, GetParam().options).wait();
+    adding.wait();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint32_t expected_sum = 0;
+      std::int32_t expected_largest = value(i, 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        expected_sum += static_cast<std::uint32_t>(value(i, rank));
+        expected_largest = std::max(expected_largest, value(i, rank));
+      }
+      ASSERT_EQ(static_cast<std::uint32_t>(sum[i]), expected_sum) << "element " << i;
+      ASSERT_EQ(largest[i], expected_largest) << "element " << i;
+    }
+  }
+}
+
 TEST_P(AllReduce, FloatsAreCloseAndTheSameBitsEverywhere) {
   for (const std::size_t count : counts()) {
     std::vector<float> buffer = normals(count, mpi_world().rank(), 2);

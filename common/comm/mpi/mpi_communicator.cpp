@@ -94,24 +94,16 @@ class MpiCommunicator final : public Communicator {
 
   Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
                            const ScheduleOptions& options) override {
-    std::vector<Step> steps = schedule.all_reduce(rank_, size_, buffer.size(), options);
-    if (steps.empty()) return {};
-    return Pending([done = engine_->submit(buffer, std::move(steps))] { done.get(); });
+    return start(buffer, sum_of_floats(), schedule, options);
   }
 
-  void all_reduce(std::span<double> buffer) override {
-    for (std::size_t at = 0; at < buffer.size(); at += kPieceElements) {
-      const std::span<double> piece =
-          buffer.subspan(at, std::min(kPieceElements, buffer.size() - at));
-      run([piece](MPI_Comm comm) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()),
-                                 MPI_DOUBLE, MPI_SUM, comm, &request),
-                  "MPI_Iallreduce");
-        return request;
-      });
-    }
+  Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
+                           const Schedule& schedule, const ScheduleOptions& options) override {
+    return start(buffer, of_integers(reduction), schedule, options);
   }
+
+  void all_reduce(std::span<double> buffer) override { sum(buffer, MPI_DOUBLE); }
+  void all_reduce(std::span<std::uint64_t> buffer) override { sum(buffer, MPI_UINT64_T); }
 
   void broadcast(std::span<std::byte> buffer, int root) override {
     if (root < 0 || root >= size_) {
@@ -142,6 +134,29 @@ class MpiCommunicator final : public Communicator {
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }
 
  private:
+  template <class T>
+  Pending start(std::span<T> buffer, const Combine& combine, const Schedule& schedule,
+                const ScheduleOptions& options) {
+    std::vector<Step> steps = schedule.all_reduce(rank_, size_, buffer.size(), options);
+    if (steps.empty()) return {};
+    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine,
+                                           std::move(steps))] { done.get(); });
+  }
+
+  template <class T>
+  void sum(std::span<T> buffer, MPI_Datatype type) {
+    for (std::size_t at = 0; at < buffer.size(); at += kPieceElements) {
+      const std::span<T> piece = buffer.subspan(at, std::min(kPieceElements, buffer.size() - at));
+      run([piece, type](MPI_Comm comm) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type,
+                                 MPI_SUM, comm, &request),
+                  "MPI_Iallreduce");
+        return request;
+      });
+    }
+  }
+
   void run(std::function<MPI_Request(MPI_Comm)> start) { engine_->submit(std::move(start)).get(); }
 
   const int exceptions_at_birth_ = std::uncaught_exceptions();

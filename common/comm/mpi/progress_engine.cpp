@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -29,11 +30,27 @@ constexpr std::chrono::microseconds kLongestNap{100};
 // still owe a peer the last part of a message whose request is complete here.
 constexpr std::chrono::milliseconds kHeartbeat{10};
 
-void add(float* __restrict sum, const float* __restrict term, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) sum[i] += term[i];
+template <class T, class Operation>
+void combine(std::byte* into, const std::byte* from, std::size_t count) {
+  static_assert(sizeof(T) == kElementBytes);
+  T* __restrict a = reinterpret_cast<T*>(into);
+  const T* __restrict b = reinterpret_cast<const T*>(from);
+  for (std::size_t i = 0; i < count; ++i) a[i] = Operation{}(a[i], b[i]);
 }
 
+struct Largest {
+  std::int32_t operator()(std::int32_t a, std::int32_t b) const { return std::max(a, b); }
+};
+
 }  // namespace
+
+Combine sum_of_floats() { return {MPI_FLOAT, &combine<float, std::plus<>>}; }
+
+Combine of_integers(Reduction reduction) {
+  // Unsigned, since a sum that leaves the range shall wrap.
+  return {MPI_INT32_T, reduction == Reduction::kMax ? &combine<std::int32_t, Largest>
+                                                    : &combine<std::uint32_t, std::plus<>>};
+}
 
 void check_mpi(int rc, const char* call, int peer) {
   if (rc == MPI_SUCCESS) return;
@@ -53,7 +70,8 @@ ProgressEngine::ProgressEngine(MPI_Comm gradients, MPI_Comm control, int tag_lim
 
 ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
-std::shared_future<void> ProgressEngine::submit(std::span<float> buffer, std::vector<Step> steps) {
+std::shared_future<void> ProgressEngine::submit(std::span<std::byte> buffer, const Combine& combine,
+                                                std::vector<Step> steps) {
   for (const Step& step : steps) {
     if (step.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw Error("an all-reduce has a message of " + std::to_string(step.count) +
@@ -62,6 +80,7 @@ std::shared_future<void> ProgressEngine::submit(std::span<float> buffer, std::ve
   }
   auto operation = std::make_unique<Operation>();
   operation->buffer = buffer;
+  operation->combine = combine;
   operation->steps = std::move(steps);
   return enqueue(std::move(operation));
 }
@@ -195,20 +214,20 @@ void ProgressEngine::start_round(Chain& chain) {
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Step& step = steps[i];
     if (step.kind == Step::Kind::kSend) continue;
-    float* into = operation.buffer.data() + step.begin;
+    std::byte* into = operation.buffer.data() + step.begin * kElementBytes;
     if (step.kind == Step::Kind::kReceiveAdd) {
-      std::vector<float> free;
+      std::vector<std::byte> free;
       if (!scratch_.empty()) {
         free = std::move(scratch_.back());
         scratch_.pop_back();
       }
-      if (free.size() < step.count) free.resize(step.count);
+      if (free.size() < step.count * kElementBytes) free.resize(step.count * kElementBytes);
       chain.arrived.push_back(std::move(free));
       into = chain.arrived.back().data();
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(into, static_cast<int>(step.count), MPI_FLOAT, step.peer, chain.tag,
-                        gradients_, &request),
+    check_mpi(MPI_Irecv(into, static_cast<int>(step.count), operation.combine.type, step.peer,
+                        chain.tag, gradients_, &request),
               "MPI_Irecv", step.peer);
     post(step, request);
   }
@@ -216,8 +235,9 @@ void ProgressEngine::start_round(Chain& chain) {
     const Step& step = steps[i];
     if (step.kind != Step::Kind::kSend) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(operation.buffer.data() + step.begin, static_cast<int>(step.count),
-                        MPI_FLOAT, step.peer, chain.tag, gradients_, &request),
+    check_mpi(MPI_Isend(operation.buffer.data() + step.begin * kElementBytes,
+                        static_cast<int>(step.count), operation.combine.type, step.peer, chain.tag,
+                        gradients_, &request),
               "MPI_Isend", step.peer);
     post(step, request);
   }
@@ -231,8 +251,9 @@ void ProgressEngine::finish_round(Chain& chain) {
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Step& step = operation.steps[i];
     if (step.kind != Step::Kind::kReceiveAdd) continue;
-    std::vector<float>& term = chain.arrived[next++];
-    add(operation.buffer.data() + step.begin, term.data(), step.count);
+    std::vector<std::byte>& term = chain.arrived[next++];
+    operation.combine.apply(operation.buffer.data() + step.begin * kElementBytes, term.data(),
+                            step.count);
     scratch_.push_back(std::move(term));
   }
   chain.arrived.clear();
@@ -280,7 +301,8 @@ void ProgressEngine::poll() {
     if (rc == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, "a message or collective", peer);
     if (posted.step != nullptr && posted.step->kind != Step::Kind::kSend) {
       int elements = 0;
-      check_mpi(MPI_Get_count(&status, MPI_FLOAT, &elements), "MPI_Get_count", peer);
+      check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
+                peer);
       if (elements != static_cast<int>(posted.step->count)) {
         throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
                           " elements where " + std::to_string(posted.step->count) +

@@ -16,12 +16,22 @@
 #include <thread>
 #include <vector>
 
+#include "common/comm/communicator.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
 
 // Throws SystemError "MPI_Isend (rank 3) failed: ..." unless `rc` is MPI_SUCCESS. `peer` < 0: none.
 void check_mpi(int rc, const char* call, int peer = -1);
+
+// What the elements of a buffer are, 4 bytes each, and how one range of them enters another.
+struct Combine {
+  MPI_Datatype type;
+  void (*apply)(std::byte* into, const std::byte* from, std::size_t count);
+};
+inline constexpr std::size_t kElementBytes = 4;
+Combine sum_of_floats();
+Combine of_integers(Reduction reduction);
 
 // The one thread of a process that calls MPI, from construction to stop(). It works on all
 // operations given to it at once, as a state machine over non-blocking calls, so that none of them
@@ -45,7 +55,8 @@ class ProgressEngine {
 
   // Carries out `steps` on `buffer`, which must stay until the future is ready. Every rank submits
   // the same operations in the same order.
-  std::shared_future<void> submit(std::span<float> buffer, std::vector<Step> steps);
+  std::shared_future<void> submit(std::span<std::byte> buffer, const Combine& combine,
+                                  std::vector<Step> steps);
 
   // `start` posts a non-blocking collective on the communicator it is given, on the engine's
   // thread.
@@ -64,7 +75,8 @@ class ProgressEngine {
   struct Operation {
     std::promise<void> done;
     std::function<MPI_Request(MPI_Comm)> start;  // of a collective; empty for steps
-    std::span<float> buffer;
+    std::span<std::byte> buffer;
+    Combine combine{};
     std::vector<Step> steps;
     std::size_t started = 0;   // steps of chains that have started
     std::size_t finished = 0;  // steps of chains that have finished
@@ -77,8 +89,8 @@ class ProgressEngine {
     std::size_t last = 0;
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::size_t waiting = 0;                  // requests of the round not yet complete
-    std::vector<std::vector<float>> arrived;  // of the round's additions, in list order
+    std::size_t waiting = 0;                      // requests of the round not yet complete
+    std::vector<std::vector<std::byte>> arrived;  // of the round's additions, in list order
   };
   // What a request belongs to: a step of a chain, or a collective (chain and step are null).
   struct Posted {
@@ -117,9 +129,9 @@ class ProgressEngine {
   std::vector<int> indices_;    // poll()'s, kept for their memory
   std::vector<MPI_Status> statuses_;
   std::vector<Posted> completed_;
-  std::vector<Chain> chains_;                // kWindow of them
-  std::vector<Chain*> idle_chains_;          // those not under way
-  std::vector<std::vector<float>> scratch_;  // free receive buffers
+  std::vector<Chain> chains_;                    // kWindow of them
+  std::vector<Chain*> idle_chains_;              // those not under way
+  std::vector<std::vector<std::byte>> scratch_;  // free receive buffers
   int next_tag_ = 0;
   int empty_polls_ = 0;  // since something was last found
   std::chrono::microseconds nap_{};
