@@ -1,9 +1,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/error.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
 #include "train/backend/backend.h"
@@ -19,6 +22,8 @@ struct Options {
   std::string augment = "cifar";
   std::string decay = "cosine";
   std::string dtype = "f32";
+  std::vector<std::string> frozen;     // patterns
+  std::vector<std::string> lr_scales;  // PATTERN=FACTOR
   std::string resume = "no";
   std::uint64_t bucket_kib = 1024;
   int threads = 0;
@@ -32,12 +37,31 @@ std::string table_of(const Rows& rows) {
   return text;
 }
 
+// Freezing comes last: what is frozen stays so whatever else its name matches.
+std::vector<train::RateRule> rate_rules(const Options& o) {
+  std::vector<train::RateRule> rules;
+  for (const std::string& text : o.lr_scales) {
+    const std::size_t equals = std::min(text.rfind('='), text.size());
+    const std::string factor = text.substr(std::min(equals + 1, text.size()));
+    train::RateRule rule{text.substr(0, equals), 0};
+    const auto [end, error] =
+        std::from_chars(factor.data(), factor.data() + factor.size(), rule.factor);
+    if (error != std::errc() || end != factor.data() + factor.size()) {
+      throw UsageError("--lr-scale " + text + " is not of the form PATTERN=FACTOR");
+    }
+    rules.push_back(rule);
+  }
+  for (const std::string& pattern : o.frozen) rules.push_back({pattern, 0});
+  return rules;
+}
+
 void run(const Options& o, Session& session) {
   train::TrainOptions options = o.train;
   train::on_all(session.comm, [&] {
     options.data.augment = pipeline::parse_recipe(o.augment);
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
+    options.start.rates = rate_rules(o);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";
@@ -101,6 +125,17 @@ Command add_train(CLI::App& program) {
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+
+  auto* start = app->add_option_group("Start");
+  start->add_option("--init-from", t.start.init_from,
+                    "Begin with the weights of this safetensors file, named as torchvision's; the "
+                    "last layer begins anew where the number of classes differs");
+  start->add_option("--freeze", o->frozen,
+                    "Do not train tensors whose names match these patterns (* stands for any "
+                    "characters), nor their running statistics");
+  start->add_option("--lr-scale", o->lr_scales,
+                    "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
+                    "the last that matches holds, 0 freezes");
 
   auto* recipe = app->add_option_group("Recipe");
   recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
@@ -182,15 +217,17 @@ Command add_train(CLI::App& program) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run_group->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer("Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
-              "\nBackends:" + table_of(train::backends()) +
-              "\nSchedules:" + table_of(comm::schedules()) +
-              "\n\nThe number of ranks changes who computes what, not what is computed.\n\n"
-              "Examples:\n"
-              "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
-              "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
-              "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
-              "      --warmup-epochs 2 --sched poly --label-smoothing 0.1");
+  app->footer(
+      "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+      "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
+      "\n\nThe number of ranks changes who computes what, not what is computed.\n\n"
+      "Examples:\n"
+      "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
+      "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
+      "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
+      "      --lr-scale 'layer*=0.1'\n"
+      "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
+      "      --warmup-epochs 2 --sched poly --label-smoothing 0.1");
   return {app, true, [o](Session& session) { run(*o, session); }};
 }
 

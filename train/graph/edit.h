@@ -20,4 +20,8 @@ std::vector<bool> is_output(const Graph& graph);
 // or an output left needs a computed value that nothing produces any more.
 Graph compacted(const Graph& graph, const std::vector<bool>& dropped);
 
+// `norm`, a batch norm of `graph`, reading the running statistics that the graph's outputs name in
+// place of the batch's. Throws Error when there are none.
+Node with_running_statistics(const Graph& graph, Node norm);
+
 }  // namespace winnow::train

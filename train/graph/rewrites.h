@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "train/graph/graph.h"
@@ -12,6 +13,13 @@ namespace winnow::train {
 // batch_norm -> [add ->] relu chains become one batch_norm with residual and relu, where the inner
 // values have no other reader. Run before differentiate.
 Graph fuse(const Graph& graph);
+
+// Takes the parameters and states named in `tensors` out of training, on a forward graph: frozen
+// parameters become states, so that differentiate computes nothing for them alone; running
+// statistics among them have no batch statistic as output any more. A batch norm that is frozen as
+// a whole and has nothing trained before it takes the running statistics, as in evaluation. Names
+// the graph does not have are passed over.
+Graph freeze(const Graph& graph, const std::vector<std::string>& tensors);
 
 // Appends the backward of the graph's kLoss output and a kGradient output for every parameter that
 // the loss depends on, as early as each can be had; data gradients nobody needs are not computed.

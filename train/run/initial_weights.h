@@ -1,32 +1,46 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "common/comm/communicator.h"
 #include "train/graph/graph.h"
 #include "train/run/model.h"
+#include "train/run/train.h"
 
 namespace winnow::train {
 
-// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
-// any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
-// parameter, and running statistics stay. Of several rules that match, the last holds.
-struct RateRule {
-  std::string pattern;
-  double factor = 1;
-};
-
-// Sets Model::Tensor::rate. Throws UsageError for a rule that matches nothing, naming it, and when
-// nothing is left to train.
+// Sets Model::Tensor::rate. Running statistics have rate 0 or 1, for they have no learning rate.
+// Throws UsageError for a rule that matches nothing or whose factor is negative or no number,
+// naming it, and when nothing is left to train.
 void apply_rates(Model& model, const std::vector<RateRule>& rules);
 
-// Overwrites `model` with the tensors of a safetensors file, torchvision's names. Where the net's
-// classifier (the parameters of its last fully connected layer) has another shape in the file, it
-// keeps its initial values: it is for other classes. Returns the names of the tensors so kept.
-// Tensors the net does not have are left alone. Throws UsageError naming the first that is missing
-// or has another shape, FormatError for a damaged file.
-std::vector<std::string> load_initial_weights(Model& model, const Graph& graph,
-                                              const std::filesystem::path& file);
+// The names of the tensors of rate 0, for freeze().
+std::vector<std::string> frozen_tensors(const Model& model);
+
+struct InitialWeights {
+  std::vector<std::string> kept;     // of the model, left at their initial values
+  std::vector<std::string> ignored;  // of the file, for the net has none of that name
+};
+
+// Overwrites `model` with the tensors of a safetensors file, torchvision's names, in any order and
+// any of the floating-point types. Where the net's classifier (the parameters of its last fully
+// connected layer) has another shape in the file, it keeps its initial values: it is for other
+// classes. num_batches_tracked, which every such file has, is not mentioned. Throws UsageError
+// naming the first tensor that is missing or has another shape, FormatError for a damaged file or a
+// number that is not finite; the model is then as before.
+InitialWeights load_initial_weights(Model& model, const Graph& graph,
+                                    const std::filesystem::path& file);
+
+// The model a run begins with. Collective: rank 0 reads options.init_from and tells by `note` what
+// it left alone; the other ranks have the values of the seed until RunDirectory::begin gives them
+// rank 0's.
+Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
+                  comm::Communicator& comm, const std::function<void(std::string)>& note);
+
+// XXH3-128 of the file as rank 0 reads it, hex, on every rank; empty for an empty path. Collective.
+std::string digest_of_weights(const std::filesystem::path& file, comm::Communicator& comm);
 
 }  // namespace winnow::train

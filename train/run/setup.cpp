@@ -60,7 +60,8 @@ pipeline::Geometry geometry_of(const NetSetup& setup) {
 Graph forward_graph(const NetSetup& setup) { return fuse(find_net(setup.net).make(setup.options)); }
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
-                        const pipeline::DatasetInfo& info, const std::string& selection_digest) {
+                        const pipeline::DatasetInfo& info, const std::string& selection_digest,
+                        const std::string& init_from_digest) {
   const RecipeOptions& r = options.recipe;
   Json config;
   config["version"] = kConfigVersion;
@@ -83,6 +84,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                       {"epochs", r.epochs},
                       {"seed", r.seed},
                       {"batch_size", options.batch.batch}};
+  if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
+  for (const RateRule& rule : options.start.rates) {
+    config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
+  }
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"schedule", options.execution.schedule},

@@ -29,7 +29,8 @@ Graph forward_graph(const NetSetup& setup);
 // Everything that shapes the numbers of a run, as JSON: stored in RUN/config.json, compared between
 // ranks and on resume.
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
-                        const pipeline::DatasetInfo& info, const std::string& selection_digest);
+                        const pipeline::DatasetInfo& info, const std::string& selection_digest,
+                        const std::string& init_from_digest);
 
 struct StoredConfig {
   NetSetup setup;

@@ -10,6 +10,7 @@
 #include "train/run/agreement.h"
 #include "train/run/batch_plan.h"
 #include "train/run/evaluate.h"
+#include "train/run/initial_weights.h"
 #include "train/run/metrics.h"
 #include "train/run/run_directory.h"
 #include "train/run/setup.h"
@@ -34,7 +35,8 @@ struct Job {
   std::string config;
 };
 
-Job open_job(const TrainOptions& options, const comm::Communicator& comm) {
+Job open_job(const TrainOptions& options, const comm::Communicator& comm,
+             const std::string& init_from_digest) {
   Job job;
   job.cache = pipeline::open_cache(options.data.cache);
   job.info = pipeline::describe(*job.cache);
@@ -44,7 +46,8 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm) {
       plan_batches(static_cast<std::int64_t>(job.samples.size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
   job.config = config_text(options, job.setup, job.info,
-                           pipeline::selection_digest(*job.cache, options.data.selection));
+                           pipeline::selection_digest(*job.cache, options.data.selection),
+                           init_from_digest);
   return job;
 }
 
@@ -89,9 +92,10 @@ class Trainer {
         comm_(comm),
         job_(std::move(job)),
         forward_(forward_graph(job_.setup)),
-        program_(backend.compile(prune(differentiate(forward_)), compile_options())),
+        model_(begin_model(forward_, options.recipe.seed, options.start, comm, note)),
+        program_(backend.compile(prune(differentiate(freeze(forward_, frozen_tensors(model_)))),
+                                 compile_options())),
         inference_(backend.compile(for_inference(forward_), compile_options())),
-        model_(make_model(forward_, options.recipe.seed)),
         directory_(options.run.out, comm),
         rate_(learning_rate(options.recipe, job_.batches)) {
     bind_model(*program_, model_);
@@ -223,9 +227,9 @@ class Trainer {
   comm::Communicator& comm_;
   Job job_;
   Graph forward_;
+  Model model_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Program> inference_;
-  Model model_;
   RunDirectory directory_;
   LearningRate rate_;
   std::unique_ptr<StepExecutor> executor_;
@@ -240,8 +244,9 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note) {
   Job job;
   std::unique_ptr<Backend> backend;
+  const std::string init_from_digest = digest_of_weights(options.start.init_from, comm);
   on_all(comm, [&] {
-    job = open_job(options, comm);
+    job = open_job(options, comm, init_from_digest);
     backend = make_backend(options.execution.backend);
     step_options(options, job.batches);  // unknown names fail here, on all ranks alike
   });

@@ -25,6 +25,19 @@ struct DataOptions {
   int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
 };
 
+// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
+// any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
+// parameter, and running statistics stay. Of several rules that match, the last holds.
+struct RateRule {
+  std::string pattern;
+  double factor = 1;
+};
+
+struct StartOptions {
+  std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
+  std::vector<RateRule> rates;
+};
+
 struct RecipeOptions {
   std::string optimizer = "sgd";
   OptimizerOptions optimizer_options;
@@ -61,6 +74,7 @@ struct RunOptions {
 struct TrainOptions {
   std::string net = "resnet20";
   DataOptions data;
+  StartOptions start;
   RecipeOptions recipe;
   BatchOptions batch;
   ExecutionOptions execution;

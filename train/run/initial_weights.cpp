@@ -1,0 +1,178 @@
+#include "train/run/initial_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "common/checksum.h"
+#include "common/file.h"
+#include "train/checkpoint/safetensors.h"
+#include "train/run/agreement.h"
+
+namespace winnow::train {
+namespace {
+
+// Whether `text` is `pattern` with each * standing for any characters. What follows a * is looked
+// for again one character later whenever it fails, so the last * alone has to be remembered.
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;  // the text's characters that the last * does not stand for begin here
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::string rule_text(const RateRule& rule) {
+  return "'" + rule.pattern + "' (factor " + std::to_string(rule.factor) + ")";
+}
+
+// Names of the parameters of the last fully connected layer.
+std::vector<std::string> classifier_of(const Graph& graph) {
+  std::vector<std::string> names;
+  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(),
+                                 [](const Node& node) { return node.op == OpKind::kLinear; });
+  if (last == graph.nodes.rend()) return names;
+  for (const ValueId id : last->inputs) {
+    if (graph.value(id).kind == ValueKind::kParameter) names.push_back(graph.value(id).name);
+  }
+  return names;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+}  // namespace
+
+void apply_rates(Model& model, const std::vector<RateRule>& rules) {
+  for (const RateRule& rule : rules) {
+    if (!std::isfinite(rule.factor) || rule.factor < 0) {
+      throw UsageError("the learning rate of " + rule_text(rule) + " must be 0 or more");
+    }
+    bool any = false;
+    for (Model::Tensor& t : model.tensors) {
+      if (!matches(rule.pattern, t.about.name)) continue;
+      any = true;
+      const bool parameter = t.about.kind == ValueKind::kParameter;
+      t.rate = parameter || rule.factor == 0 ? rule.factor : 1;
+    }
+    if (!any) {
+      throw UsageError("no tensor of the net is called '" + rule.pattern +
+                       "'; they have names like " + model.tensors.front().about.name +
+                       ", and * stands for any characters");
+    }
+  }
+  const bool trained = std::any_of(model.tensors.begin(), model.tensors.end(), [](const auto& t) {
+    return t.about.kind == ValueKind::kParameter && t.rate > 0;
+  });
+  if (!trained) throw UsageError("every parameter of the net is frozen; leave some to train");
+}
+
+std::vector<std::string> frozen_tensors(const Model& model) {
+  std::vector<std::string> names;
+  for (const Model::Tensor& t : model.tensors) {
+    if (t.rate == 0) names.push_back(t.about.name);
+  }
+  return names;
+}
+
+InitialWeights load_initial_weights(Model& model, const Graph& graph,
+                                    const std::filesystem::path& file) {
+  const std::vector<NamedTensor> tensors = parse_safetensors(read_file(file), file.string());
+  std::map<std::string_view, const NamedTensor*> by_name;
+  for (const NamedTensor& t : tensors) by_name.emplace(t.name, &t);
+  const std::vector<std::string> classifier = classifier_of(graph);
+
+  InitialWeights result;
+  std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
+  for (const Model::Tensor& t : model.tensors) {
+    const auto found = by_name.find(t.about.name);
+    if (found == by_name.end()) {
+      throw UsageError(file.string() + " has no tensor " + t.about.name +
+                       "; it belongs to another net");
+    }
+    const NamedTensor& stored = *found->second;
+    by_name.erase(found);
+    if (stored.shape != t.about.shape) {
+      if (!contains(classifier, t.about.name)) {
+        throw UsageError(file.string() + ": tensor " + t.about.name + " has shape " +
+                         to_string(stored.shape) + ", the net needs " + to_string(t.about.shape));
+      }
+      result.kept.push_back(t.about.name);
+      values.emplace_back();
+      continue;
+    }
+    values.push_back(f32_values(stored));
+    if (!std::all_of(values.back().begin(), values.back().end(),
+                     [](float v) { return std::isfinite(v); })) {
+      throw FormatError(file.string() + ": tensor " + t.about.name +
+                        " holds values that are not finite; take weights from before that");
+    }
+  }
+  // A classifier is one thing: where one of its parameters is for other classes, all are.
+  if (!result.kept.empty()) result.kept = classifier;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Model::Tensor& t = model.tensors[i];
+    if (!contains(result.kept, t.about.name)) t.data = std::move(values[i]);
+  }
+  for (const NamedTensor& t : tensors) {
+    if (by_name.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
+      result.ignored.push_back(t.name);
+    }
+  }
+  return result;
+}
+
+Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
+                  comm::Communicator& comm, const std::function<void(std::string)>& note) {
+  Model model = make_model(graph, seed);
+  on_all(comm, [&] { apply_rates(model, options.rates); });
+  if (options.init_from.empty()) return model;
+  InitialWeights weights;
+  on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });
+  const std::string file = options.init_from.string();
+  if (!weights.kept.empty()) {
+    note(file + " is for another number of classes: " + listed(weights.kept) +
+         " keep their initial values");
+  }
+  if (!weights.ignored.empty()) {
+    note(file +
+         " has tensors that the net does not, which are ignored: " + listed(weights.ignored));
+  }
+  return model;
+}
+
+std::string digest_of_weights(const std::filesystem::path& file, comm::Communicator& comm) {
+  if (file.empty()) return {};
+  std::string digest;
+  on_root(comm, [&] { digest = to_hex(xxh3_128(read_file(file))); });
+  return comm::broadcast_text(comm, digest);
+}
+
+}  // namespace winnow::train
