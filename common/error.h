@@ -38,6 +38,13 @@ class SystemError : public Error {
   using Error::Error;
 };
 
+// Ended early at a clean place because that was asked for (see stop.h): all that is finished is
+// kept, and the same command goes on from there. Exit code 75.
+class StoppedError : public Error {
+ public:
+  using Error::Error;
+};
+
 // "`what` /path: No space left on device", from errno as it is now.
 [[noreturn]] void throw_errno(const std::string& what);
 

@@ -47,6 +47,7 @@ void run(const Options& o, Session& session) {
   options.store = stores.at(o.store);
   options.shard_bytes = o.shard_mib << 20;
   options.memory_bytes = o.memory_mib << 20;
+  options.stop = session.stop;
   ThreadPlanInputs threads = session.threads;
   threads.requested = o.ingest.threads;
   options.threads = plan_threads(threads).decode;
@@ -124,11 +125,13 @@ Command add_ingest(CLI::App& program) {
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       "Formats:" + formats +
-      "\n\nExamples:\n"
+      "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
+      "after the shards that were finished.\n\n"
+      "Examples:\n"
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

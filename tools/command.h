@@ -7,6 +7,7 @@
 #include "common/comm/communicator.h"
 #include "common/progress.h"
 #include "common/sample.h"
+#include "common/stop.h"
 #include "common/thread_plan.h"
 
 namespace CLI {
@@ -23,6 +24,7 @@ namespace winnow::tools {
 struct Session {
   comm::Communicator& comm;
   ThreadPlanInputs threads;  // of this process, local ranks filled in
+  StopRequested stop;        // this process got SIGTERM or SIGUSR1; only where Command::stops
 };
 
 // One verb of the program: its options, bound to memory that lives as long as `run`.
@@ -30,6 +32,7 @@ struct Command {
   CLI::App* app = nullptr;
   bool uses_ranks = false;            // may run under mpirun
   std::function<void(Session&)> run;  // throws; returning is success
+  bool stops = false;  // asks Session::stop; other verbs end by SIGTERM as any process does
 };
 
 // One row a verb; each in its own cmd_<verb>.cpp.

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -31,8 +33,23 @@ void name_environment(CLI::App& app, const std::string& verb) {
   }
 }
 
+// Static because a signal handler reaches nothing else; only main knows of it.
+std::atomic<bool> signalled{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void note_signal(int /*signal*/) { signalled = true; }
+
+// SIGTERM is what batch systems and people end work by, SIGUSR1 what batch systems warn by and
+// mpirun hands on. A second one of the same kind ends the process at once.
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = &note_signal;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+}
+
 int run(const Command& command, comm::Communicator& comm) {
-  Session session{comm, detect_threads(comm.local_size())};
+  Session session{comm, detect_threads(comm.local_size()), [] { return signalled.load(); }};
   try {
     train::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;
@@ -61,7 +78,8 @@ int main_of(int argc, char** argv) {
   program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
   program.set_config("--config", "", "Read options from a TOML file: a section for each verb");
   program.footer(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate.\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by\n"
+      "SIGTERM or SIGUSR1 with what was finished kept: run the same command again to go on.\n"
       "`winnow VERB --help` shows a verb's options with examples. Any option --some-name of a "
       "verb\n"
       "can also be given as the environment variable WINNOW_VERB_SOME_NAME.");
@@ -83,6 +101,7 @@ int main_of(int argc, char** argv) {
   }
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& c) { return c.app->parsed(); });
+  if (chosen->stops) stop_on_signals();
   std::unique_ptr<comm::Communicator> comm;
   try {
     comm = comm::launched_by_mpi() ? comm::make_mpi() : comm::make_single();

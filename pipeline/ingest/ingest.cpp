@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -279,11 +280,18 @@ class Handover {
   std::map<std::size_t, Chunk> chunks_;
 };
 
+void check_stop(const StopRequested& stop, const fs::path& out) {
+  if (!stop || !stop()) return;
+  throw StoppedError("stopped before the end of the ingest into " + out.string() +
+                     "; run the same command again to go on after the shards that are finished");
+}
+
 // Runs `chunks` through `maker` in parallel and into `collector` in order. What one of them throws
-// first, in the order of chunks, is thrown here. Filters themselves never throw and tokens are mere
-// numbers: a pipeline that is cancelled does not release the tokens it holds.
+// first, in the order of chunks, is thrown here, as is what `check` throws, which is called before
+// each. Filters themselves never throw and tokens are mere numbers: a pipeline that is cancelled
+// does not release the tokens it holds.
 void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
-                  Collector& collector, std::size_t tokens) {
+                  Collector& collector, std::size_t tokens, const std::function<void()>& check) {
   std::size_t next = 0;
   std::atomic<bool> failed{false};
   Handover handover;
@@ -299,6 +307,7 @@ void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
     if (failed) return number;
     Chunk chunk;
     try {
+      check();
       chunk = maker.make(chunks[number]);
     } catch (...) {
       chunk.error = std::current_exception();
@@ -309,6 +318,7 @@ void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
   const auto collect = [&](std::size_t number) {
     if (failed) return;
     try {
+      check();
       collector.add(handover.take(number));
     } catch (...) {
       error = std::current_exception();
@@ -391,7 +401,8 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   ShardSink sink(paths, key);
   Collector collector(maker, sink, options.store, so_far, progress);
   run_on_threads(options.threads, [&](int threads) {
-    run_pipeline(chunks, maker, collector, count_tokens(chunks, entries, options, threads));
+    run_pipeline(chunks, maker, collector, count_tokens(chunks, entries, options, threads),
+                 [&] { check_stop(options.stop, out); });
   });
   for (auto& [shard, part] : sink.finish()) parts.emplace(shard, std::move(part));
   assemble(std::move(parts), maker.empty_fingerprints(), paths, manifest);

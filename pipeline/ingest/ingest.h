@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/progress.h"
+#include "common/stop.h"
 #include "datasets/source.h"
 #include "pipeline/store/manifest.h"
 
@@ -22,6 +23,7 @@ struct IngestOptions {
   std::uint64_t memory_bytes = 1u << 30;   // bound on bytes in flight
   std::uint64_t max_pixels = 178'956'970;  // larger images are booked as too large
   int threads = 0;                         // TBB workers; 0: what TBB has
+  StopRequested stop;                      // asked before each chunk of a few MiB
 };
 
 struct IngestResult {
@@ -48,8 +50,8 @@ std::vector<ShardRange> plan_shards(std::span<const datasets::Entry> entries,
 // finished cache there is refused (UsageError), as is anything that is not ours, or another run at
 // work. The content depends on the source and options alone: same bytes for any number of threads,
 // with or without interruptions. Unreadable inputs go to the ledger. Throws SystemError when the
-// disk or tmpfs is full, UsageError when shards cannot fit in memory before any is written, and
-// what `source` and `progress` throw.
+// disk or tmpfs is full, UsageError when shards cannot fit in memory before any is written,
+// StoppedError when it was asked to stop, and what `source` and `progress` throw.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);

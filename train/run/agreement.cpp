@@ -28,6 +28,8 @@ int exit_code_of_current_exception() noexcept {
     return 2;
   } catch (const RefusedError&) {
     return 3;
+  } catch (const StoppedError&) {
+    return 75;
   } catch (...) {
     return 1;
   }

@@ -25,7 +25,8 @@ class PeerError : public AgreedError {
   explicit PeerError(int exit_code) : AgreedError("another rank failed", exit_code) {}
 };
 
-// Exit code of the exception now being handled: 2 for UsageError, 3 for RefusedError, else 1.
+// Exit code of the exception now being handled: 2 for UsageError, 3 for RefusedError, 75 for
+// StoppedError, else 1.
 int exit_code_of_current_exception() noexcept;
 
 // Runs `work` on rank 0; when it throws there, every rank throws, as on_all does.
