@@ -89,6 +89,20 @@ Bytes read_checked(const fs::path& file, const std::string& hash) {
   return bytes;
 }
 
+// For a record that is not where it should be: refuses a shard that damage has hidden it in.
+void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::path& file) {
+  std::uint64_t records = 0;
+  for (const auto& [key, pack] : reader.all()) {
+    const std::vector<RecordView> in_pack = unpack_records(pack, file.string());
+    if (in_pack.front().id != key) fail(file, "is damaged: a pack does not lie under its own key");
+    records += in_pack.size();
+  }
+  if (records != shard.records) {
+    fail(file, "is damaged: it has " + std::to_string(records) + " records of " +
+                   std::to_string(shard.records));
+  }
+}
+
 void check_name(const std::string& name) {
   const bool good = !name.empty() && name.size() <= 200 && name.front() != '.' &&
                     std::all_of(name.begin(), name.end(), [](char c) {
@@ -153,12 +167,14 @@ RecordView Cache::record(SampleId id) const {
                        [](const ShardInfo& row, SampleId i) { return row.last_id < i; });
   if (shard != shards.end() && shard->first_id <= id) {
     const auto& reader = s.shards[static_cast<std::size_t>(shard - shards.begin())];
+    const fs::path file = s.paths.root / shard->file;
     const BytesView pack = reader.at_or_before(id).second;
     if (!pack.empty()) {
-      const FoundRecord found = find_record(
-          pack, id, (s.paths.root / shard->file).string() + ", record " + std::to_string(id));
+      const FoundRecord found =
+          find_record(pack, id, file.string() + ", record " + std::to_string(id));
       if (found.found) return found.record;
     }
+    check_packs(reader, *shard, file);
   }
   throw Error("there is no record " + std::to_string(id) + " in " + s.paths.root.string() +
               (shards.empty()

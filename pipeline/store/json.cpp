@@ -76,7 +76,13 @@ std::string from_utf8(std::string_view text) {
 }
 
 Json parse_json(std::string_view text, const std::string& where) {
-  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // Copying and printing a value recurse: a file of brackets alone would end in a stack overflow.
+  const auto limit_depth = [&where](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kMaxJsonDepth)
+      throw FormatError(where + " is damaged: its JSON is nested too deep");
+    return true;
+  };
+  Json value = Json::parse(text, limit_depth, /*allow_exceptions=*/false);
   if (value.is_discarded()) throw FormatError(where + " is damaged: it is not JSON");
   return value;
 }

@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 std::string to_utf8(std::string_view bytes);
 std::string from_utf8(std::string_view text);
 
-// Throws FormatError naming `where`.
+inline constexpr int kMaxJsonDepth = 64;
+
+// Throws FormatError naming `where`, also for values nested deeper than kMaxJsonDepth.
 Json parse_json(std::string_view text, const std::string& where);
 
 // Strict reading of one object: a missing field or another type is a FormatError naming the field.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/checksum.h"
+#include "common/digest_line.h"
 #include "common/error.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::string_view kFormat = "winnow-cache";
 constexpr std::string_view kShardFolder = "shards/";
-constexpr std::string_view kDigestStart = "{\n  \"digest\": \"";
-constexpr std::string_view kDigestEnd = "\",\n";
-constexpr std::size_t kDigestDigits = 32;
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 template <class Values, class Function>
@@ -74,8 +71,6 @@ std::string body(const Manifest& m) {
   out["shards"] = list_of(m.shards, object);
   return out.dump(2) + "\n";
 }
-
-std::string digest_of(std::string_view body_text) { return to_hex(xxh3_128(as_bytes(body_text))); }
 
 bool is_hex(const std::string& text, std::size_t digits) {
   return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
@@ -204,18 +199,7 @@ void check_version(const JsonObject& in, const std::string& where) {
 }
 
 void check_digest(std::string_view text, const std::string& where) {
-  bool good = text.starts_with(kDigestStart);
-  if (good) {
-    text.remove_prefix(kDigestStart.size());
-    const std::string_view stated = text.substr(0, kDigestDigits);
-    text.remove_prefix(stated.size());
-    good = text.starts_with(kDigestEnd);
-    if (good) {
-      text.remove_prefix(kDigestEnd.size());
-      good = digest_of("{\n" + std::string(text)) == stated;
-    }
-  }
-  if (!good) {
+  if (!digest_line_matches(text)) {
     throw FormatError(where +
                       " does not match its digest: it is damaged or was edited; restore it "
                       "or ingest again");
@@ -249,10 +233,7 @@ std::array<double, 3> Manifest::deviation() const {
   return out;
 }
 
-std::string to_json(const Manifest& manifest) {
-  const std::string text = body(manifest);
-  return std::string(kDigestStart) + digest_of(text) + std::string(kDigestEnd) + text.substr(2);
-}
+std::string to_json(const Manifest& manifest) { return with_digest_line(body(manifest)); }
 
 Manifest parse_manifest(const std::string& text, const std::string& where) {
   const JsonObject in(parse_json(text, where), where);
@@ -261,6 +242,6 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
   return parse_fields(in);
 }
 
-std::string digest(const Manifest& manifest) { return digest_of(body(manifest)); }
+std::string digest(const Manifest& manifest) { return digest_of_json(body(manifest)); }
 
 }  // namespace winnow::pipeline

@@ -106,6 +106,19 @@ TEST(Manifest, UnknownFieldsOfThisVersionAreLeftAlone) {
   EXPECT_EQ(digest(parse_manifest(text, "manifest.json")), digest(example()));
 }
 
+TEST(Manifest, DeepNestingIsRefusedBeforeItOverflowsTheStack) {
+  const std::string deep = std::string(2'000'000, '[') + std::string(2'000'000, ']');
+  EXPECT_NE(message_of("{\n  \"digest\": " + deep + "}").find("nested too deep"),
+            std::string::npos);
+  EXPECT_NE(message_of(std::string(2'000'000, '[')).find("nested too deep"), std::string::npos);
+  EXPECT_EQ(message_of(forge(example(),
+                             [](Json& json) {
+                               for (int i = 0; i < 50; ++i)
+                                 json["settings"] = Json::array({json["settings"]});
+                             })),
+            "");
+}
+
 TEST(Manifest, EveryFlippedBitIsNoticed) {
   const std::string good = to_json(example());
   for (std::size_t at = 0; at < good.size(); ++at) {

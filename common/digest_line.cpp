@@ -1,0 +1,36 @@
+#include "common/digest_line.h"
+
+#include "common/checksum.h"
+#include "common/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::string_view kOpening = "{\n";
+constexpr std::string_view kStart = "{\n  \"digest\": \"";
+constexpr std::string_view kEnd = "\",\n";
+constexpr std::size_t kDigits = 32;
+
+}  // namespace
+
+std::string digest_of_json(std::string_view json) { return to_hex(xxh3_128(as_bytes(json))); }
+
+std::string with_digest_line(std::string_view json) {
+  if (!json.starts_with(kOpening)) {
+    throw Error("a digest line goes into JSON objects that are indented");
+  }
+  return std::string(kStart) + digest_of_json(json) + std::string(kEnd) +
+         std::string(json.substr(kOpening.size()));
+}
+
+bool digest_line_matches(std::string_view text) {
+  if (!text.starts_with(kStart)) return false;
+  text.remove_prefix(kStart.size());
+  const std::string_view stated = text.substr(0, kDigits);
+  text.remove_prefix(stated.size());
+  if (!text.starts_with(kEnd)) return false;
+  text.remove_prefix(kEnd.size());
+  return digest_of_json(std::string(kOpening) + std::string(text)) == stated;
+}
+
+}  // namespace winnow

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace winnow {
+
+// JSON files that name their own content: the second line is `  "digest": "<32 hex digits>",`, the
+// XXH3-128 of the file without that line. Without winnow:
+// grep -v '^  "digest"' FILE | xxh128sum
+
+// The digest of `json`: an object, indented by two spaces, that has no digest yet.
+std::string digest_of_json(std::string_view json);
+// `json` with the line in its place.
+std::string with_digest_line(std::string_view json);
+// Whether `text` has the line and nothing in it was changed since.
+bool digest_line_matches(std::string_view text);
+
+}  // namespace winnow
