@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/checksum.h"
+#include "common/digest_line.h"
 #include "common/error.h"
 #include "common/file.h"
 
@@ -16,6 +18,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
+template <class T>
+constexpr T kMostOf = std::numeric_limits<T>::max();
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
   const std::string name = directory.filename().string();
@@ -41,11 +45,40 @@ std::vector<fs::path> step_directories(const fs::path& directory) {
   return found;
 }
 
-Bytes read_checked(const fs::path& path, const Json& row) {
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+  throw FormatError(path.string() + " " + what + "; take an older checkpoint");
+}
+
+// Only whole numbers from 0 up: no conversions.
+template <class T>
+T number(const Json& object, const char* field, const fs::path& path) {
+  const Json& value = object.at(field);
+  const bool good = value.is_number_unsigned() &&
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostOf<T>);
+  if (!good) fail(path, std::string("is damaged: '") + field + "' is no number it can be");
+  return value.get<T>();
+}
+
+Json read_manifest(const fs::path& path) {
+  const std::string text = read_text(path);
+  Json manifest = Json::parse(text);
+  const auto version = number<int>(manifest, "version", path);
+  if (version > kCheckpointVersion) {
+    throw FormatError(path.string() + " was written by a newer winnow (checkpoint version " +
+                      std::to_string(version) + ", this one reads up to " +
+                      std::to_string(kCheckpointVersion) + "); use that one");
+  }
+  if (version < 1 || !digest_line_matches(text)) {
+    fail(path, "does not match its digest: it is damaged or was edited");
+  }
+  return manifest;
+}
+
+Bytes read_checked(const fs::path& path, const Json& row, const fs::path& manifest) {
   Bytes bytes = read_file(path);
-  if (bytes.size() != row.at("bytes").get<std::uint64_t>() ||
+  if (bytes.size() != number<std::uint64_t>(row, "bytes", manifest) ||
       to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
-    throw FormatError(path.string() + " is damaged; resume from an older checkpoint");
+    fail(path, "is damaged: it is not what the manifest says");
   }
   return bytes;
 }
@@ -71,7 +104,7 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
     manifest["files"][kFiles[i]] = {{"bytes", contents[i].size()},
                                     {"xxh3_128", to_hex(xxh3_128(contents[i]))}};
   }
-  write_file_durably(part / "manifest.json", manifest.dump(2) + "\n");
+  write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   fs::remove_all(target);  // the same step again, after a resume from before it
   fs::rename(part, target);
   fsync_directory(directory);
@@ -86,31 +119,23 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
 Checkpoint load_checkpoint(const fs::path& step_directory) {
   const fs::path manifest_path = step_directory / "manifest.json";
   if (!fs::exists(manifest_path)) {
-    throw FormatError(step_directory.string() +
-                      " is no complete checkpoint: it has no manifest.json");
+    fail(step_directory, "is no complete checkpoint: it has no manifest.json");
   }
   try {
-    const Json manifest = Json::parse(read_text(manifest_path));
-    const int version = manifest.at("version");
-    if (version > kCheckpointVersion) {
-      throw FormatError(step_directory.string() +
-                        " was written by a newer winnow (checkpoint version " +
-                        std::to_string(version) + ", this one reads up to " +
-                        std::to_string(kCheckpointVersion) + "); use that one");
-    }
+    const Json manifest = read_manifest(manifest_path);
     const Json& files = manifest.at("files");
     const auto read = [&](std::size_t i) {
-      return read_checked(step_directory / kFiles[i], files.at(kFiles[i]));
+      return read_checked(step_directory / kFiles[i], files.at(kFiles[i]), manifest_path);
     };
     Checkpoint checkpoint;
-    checkpoint.step = manifest.at("step");
+    checkpoint.step = number<std::int64_t>(manifest, "step", manifest_path);
     checkpoint.model = parse_safetensors(read(0), (step_directory / kFiles[0]).string());
     checkpoint.optimizer = parse_safetensors(read(1), (step_directory / kFiles[1]).string());
     const Bytes state = read(2);
     checkpoint.state = std::string(as_text(state));
     return checkpoint;
   } catch (const nlohmann::json::exception&) {
-    throw FormatError(manifest_path.string() + " is damaged; resume from an older checkpoint");
+    fail(manifest_path, "is damaged: it lacks what a checkpoint's manifest has");
   }
 }
 
