@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "common/csv.h"
+#include "common/error.h"
 #include "common/file.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
+#include "train/run/agreement.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -58,18 +60,32 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
 
 std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
   const std::unordered_map<SampleId, std::string> names = names_of(cache);
-  std::string csv = "id,name,label,prediction\n";
+  std::string csv = "id,name,label,prediction";
+  const bool with_logits = !result.logits.empty();
+  for (const std::string& name : result.classes) {
+    if (with_logits) csv += "," + csv_field("logit_" + name);
+  }
+  csv += '\n';
   for (std::size_t i = 0; i < result.ids.size(); ++i) {
-    csv += fmt::format("{},{},{},{}\n", result.ids[i], csv_field(names.at(result.ids[i])),
+    csv += fmt::format("{},{},{},{}", result.ids[i], csv_field(names.at(result.ids[i])),
                        csv_field(result.classes[static_cast<std::size_t>(result.labels[i])]),
                        csv_field(result.classes[static_cast<std::size_t>(result.predictions[i])]));
+    for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {
+      csv += fmt::format(",{}", result.logits[i * result.classes.size() + k]);  // read back exactly
+    }
+    csv += '\n';
   }
   return csv;
 }
 
 void run(const Options& o, Session& session) {
   train::EvalOptions options = o.eval;
-  options.dtype = train::parse_dtype(o.dtype);
+  train::on_all(session.comm, [&] {
+    options.dtype = train::parse_dtype(o.dtype);
+    if (options.with_logits && o.predictions.empty()) {
+      throw UsageError("--logits go into the file of --predictions; give that too");
+    }
+  });
   ThreadPlanInputs threads = session.threads;
   threads.requested = o.threads;
   options.threads = plan_threads(threads);
@@ -94,7 +110,7 @@ void run(const Options& o, Session& session) {
   }
   if (o.json) {
     nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
-                                {"epoch", result.epoch},
+                                {"epoch", nullptr},
                                 {"loss", result.loss},
                                 {"top1", result.top1},
                                 {"top1_leak_free", nullptr},
@@ -104,6 +120,7 @@ void run(const Options& o, Session& session) {
                                 {"images_per_second", result.images_per_second},
                                 {"classes", result.classes},
                                 {"confusion", confusion}};
+    if (result.epoch) json["epoch"] = *result.epoch;
     if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
     fmt::print("{}\n", json.dump());
   }
@@ -115,12 +132,22 @@ Command add_eval(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand(
       "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
-  app->add_option("run", o->eval.run, "Run directory made by winnow train")->required();
+  app->add_option("run", o->eval.run,
+                  "Run directory made by winnow train, or a safetensors file with torchvision's "
+                  "names")
+      ->required();
   app->add_option("cache", o->eval.cache, "Cache to evaluate on")->required();
+  app->add_option("--net", o->eval.net, "For a file: the net that the weights are of");
+  app->add_option("--image-size", o->eval.image_side_px,
+                  "For a file: side in pixels; 0: as winnow train would choose")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app->add_option("--split", o->eval.split, "train, val or test (default: test, else val)");
   app->add_option("--selection", o->eval.selection,
                   "Selection that says what has leaked (default: the one trained with)");
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
+  app->add_flag("--logits", o->eval.with_logits,
+                "Add a column logit_CLASS for each class to the predictions");
   app->add_option("--backend", o->eval.backend, "What computes")->capture_default_str();
   app->add_option("--dtype", o->dtype, "Precision of activations")
       ->check(CLI::IsMember({"f32", "bf16"}))
@@ -132,7 +159,8 @@ Command add_eval(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  winnow eval run cache\n"
-      "  winnow eval run cache --split val --predictions predictions.csv --json");
+      "  winnow eval run cache --split val --predictions predictions.csv --json\n"
+      "  winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits");
   return {app, true, [o](Session& session) { run(*o, session); }};
 }
 

@@ -1,26 +1,130 @@
 #include "train/checkpoint/safetensors.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "common/error.h"
 
 namespace winnow::train {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::size_t element_bytes(const std::string& dtype) {
   if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
   if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
   if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16") return 2;
   if (dtype == "I8" || dtype == "U8" || dtype == "BOOL") return 1;
+  if (dtype == "F8_E4M3" || dtype == "F8_E5M2") return 1;
   return 0;
 }
 
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // the format's own limit
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;  // their bytes can still be counted
+
+// IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
+float float_of_half(std::uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const int fraction = half & 1023;
+  float magnitude = 0;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? std::numeric_limits<float>::infinity()
+                              : std::numeric_limits<float>::quiet_NaN();
+  } else {
+    magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                              : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+  }
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+float float_of_double(double value) {
+  if (std::abs(value) > std::numeric_limits<float>::max()) {
+    return std::copysign(std::numeric_limits<float>::infinity(), value < 0 ? -1.0F : 1.0F);
+  }
+  return static_cast<float>(value);
+}
+
+template <class Stored, class Convert>
+std::vector<float> converted(BytesView data, Convert convert) {
+  std::vector<float> values(data.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, data.data() + i * sizeof(Stored), sizeof(Stored));
+    values[i] = convert(stored);
+  }
+  return values;
+}
+
+// Parses the header, refusing what JSON allows and a table of tensors never has: a name twice, of
+// which a reader would see one, and nesting, which costs many times the memory of its text.
+nlohmann::json parse_header(std::string_view text, const std::string& where) {
+  constexpr int kDeepest = 3;  // a shape in a row in the table
+  std::vector<std::set<std::string>> keys;
+  const auto check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (depth > kDeepest) throw FormatError(where + ": its header is nested too deeply");
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Event::object_start) keys.resize(level);
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::key && !keys[level - 1].insert(parsed.get<std::string>()).second) {
+      throw FormatError(where + ": its header has " + parsed.dump() + " twice");
+    }
+    return true;
+  };
+  return nlohmann::json::parse(text, check);
+}
+
+std::uint64_t unsigned_number(const nlohmann::json& value, const std::string& what) {
+  if (!value.is_number_unsigned()) throw FormatError(what + " is no whole number of 0 or more");
+  return value.get<std::uint64_t>();
+}
+
+Shape parse_shape(const nlohmann::json& extents, const std::string& what) {
+  if (!extents.is_array()) throw FormatError(what + " has no shape");
+  Shape shape;
+  std::int64_t elements = 1;  // extents of 0 counted as 1, so that no product ever overflows
+  for (const nlohmann::json& value : extents) {
+    const std::uint64_t extent = unsigned_number(value, what + ": an extent");
+    if (extent > static_cast<std::uint64_t>(kMaxElements / elements)) {
+      throw FormatError(what + " has an impossible shape");
+    }
+    shape.push_back(static_cast<std::int64_t>(extent));
+    elements *= std::max<std::int64_t>(1, shape.back());
+  }
+  return shape;
+}
+
+struct Row {
+  std::uint64_t begin;
+  std::uint64_t end;
+  NamedTensor tensor;  // its data still missing
+};
+
+Row parse_row(const std::string& name, const nlohmann::json& row, const std::string& where) {
+  const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c >= 0x20 && c != 0x7f;  // names are shown to people
+  });
+  if (!printable) throw FormatError(where + ": a tensor's name has control characters");
+  const std::string what = where + ": tensor " + name;
+  NamedTensor t{name, row.at("dtype"), parse_shape(row.at("shape"), what), {}};
+  const nlohmann::json& offsets = row.at("data_offsets");
+  if (!offsets.is_array() || offsets.size() != 2) throw FormatError(what + " has no place");
+  const std::uint64_t begin = unsigned_number(offsets[0], what + ": its begin");
+  const std::uint64_t end = unsigned_number(offsets[1], what + ": its end");
+  const auto expected = static_cast<std::uint64_t>(element_count(t.shape)) * element_bytes(t.dtype);
+  if (element_bytes(t.dtype) == 0) {
+    throw FormatError(what + " is of an unknown type, " + row.at("dtype").dump());
+  }
+  if (begin > end || end - begin != expected) {
+    throw FormatError(what + " has a shape of another size than its data");
+  }
+  return {begin, end, std::move(t)};
+}
 
 }  // namespace
 
@@ -35,17 +139,21 @@ NamedTensor make_i64(std::string name, std::int64_t value) {
 }
 
 std::vector<float> f32_values(const NamedTensor& tensor) {
-  if (tensor.dtype != "F32") {
-    throw FormatError("tensor " + tensor.name + " is " + tensor.dtype + ", but F32 is needed here");
+  if (tensor.dtype == "F32") return converted<float>(tensor.data, std::identity());
+  if (tensor.dtype == "F64") return converted<double>(tensor.data, float_of_double);
+  if (tensor.dtype == "F16") return converted<std::uint16_t>(tensor.data, float_of_half);
+  if (tensor.dtype == "BF16") {
+    return converted<std::uint16_t>(tensor.data, [](std::uint16_t half) {
+      return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+    });
   }
-  std::vector<float> values(tensor.data.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
-  return values;
+  throw FormatError("tensor " + tensor.name + " is " + tensor.dtype +
+                    ", but F32, F16, BF16 or F64 is needed here");
 }
 
 Bytes to_safetensors(std::span<const NamedTensor> tensors,
                      const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
+  auto header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t offset = 0;
   for (const NamedTensor& t : tensors) {
@@ -70,46 +178,28 @@ std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& w
   }
   const BytesView header_text = reader.get_bytes(static_cast<std::size_t>(header_bytes));
   const BytesView data = reader.get_bytes(reader.remaining());
-  struct Row {
-    std::size_t begin;
-    NamedTensor tensor;
-  };
   std::vector<Row> rows;
   try {
-    const Json header = Json::parse(as_text(header_text));
+    const nlohmann::json header = parse_header(as_text(header_text), where);
+    if (!header.is_object()) throw FormatError(where + ": its header is no table of tensors");
     for (const auto& [name, row] : header.items()) {
-      if (name == "__metadata__") continue;
-      NamedTensor t{name, row.at("dtype"), row.at("shape").get<Shape>(), {}};
-      const auto begin = row.at("data_offsets").at(0).get<std::uint64_t>();
-      const auto end = row.at("data_offsets").at(1).get<std::uint64_t>();
-      const std::size_t width = element_bytes(t.dtype);
-      std::uint64_t expected = width;
-      for (const std::int64_t extent : t.shape) {
-        const bool sane =
-            extent >= 0 &&
-            (extent == 0 || expected <= data.size() / static_cast<std::uint64_t>(extent));
-        if (!sane) throw FormatError(where + ": tensor " + name + " has an impossible shape");
-        expected *= static_cast<std::uint64_t>(extent);
-      }
-      if (width == 0 || begin > end || end > data.size() || end - begin != expected) {
-        throw FormatError(where + ": tensor " + name +
-                          " does not fit its file: it is damaged or cut short");
-      }
-      const BytesView part = data.subspan(begin, end - begin);
-      t.data.assign(part.begin(), part.end());
-      rows.push_back({begin, std::move(t)});
+      if (name != "__metadata__") rows.push_back(parse_row(name, row, where));
     }
   } catch (const nlohmann::json::exception&) {
     throw FormatError(where + " is not a safetensors file: its header cannot be read");
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.begin < b.begin; });
-  std::size_t at = 0;
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::uint64_t at = 0;
   std::vector<NamedTensor> tensors;
   for (Row& row : rows) {
     if (row.begin != at) throw FormatError(where + ": the tensors overlap or leave holes");
-    at += row.tensor.data.size();
+    if (row.end > data.size()) throw FormatError(where + " ends too soon: it is cut short");
+    const BytesView part = data.subspan(row.begin, row.end - row.begin);
+    row.tensor.data.assign(part.begin(), part.end());
     tensors.push_back(std::move(row.tensor));
+    at = row.end;
   }
   if (at != data.size()) throw FormatError(where + ": bytes are left over behind the tensors");
   return tensors;

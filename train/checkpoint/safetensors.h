@@ -20,14 +20,17 @@ struct NamedTensor {
 
 NamedTensor make_f32(std::string name, Shape shape, std::span<const float> values);
 NamedTensor make_i64(std::string name, std::int64_t value);  // shape ()
-// Throws FormatError unless the dtype is F32.
+// F32, F16, BF16 or F64, the last rounded to nearest, infinite where it is too large. Throws
+// FormatError for other dtypes.
 std::vector<float> f32_values(const NamedTensor& tensor);
 
 // The safetensors format (huggingface/safetensors): u64 header size, JSON header, data without
 // holes. Tensors are written in the order given.
 Bytes to_safetensors(std::span<const NamedTensor> tensors,
                      const std::map<std::string, std::string>& metadata);
-// Checks sizes, offsets, overlaps and holes; throws FormatError naming `where`.
+// The file may be a stranger's: header, names, sizes, offsets, duplicates, overlaps and holes are
+// checked, and memory stays within a small multiple of the file. Returns the tensors in the order
+// of their data. Throws FormatError naming `where`.
 std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where);
 
 }  // namespace winnow::train

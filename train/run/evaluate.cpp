@@ -6,10 +6,11 @@
 #include "train/run/feed.h"
 
 namespace winnow::train {
+
 Evaluation evaluate(Program& program, const pipeline::Cache& cache,
                     const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
-                    const ProgressSink& progress) {
+                    const ProgressSink& progress, bool with_logits) {
   Feed feed(program);
   const std::vector<float> loss = bind_output(program, OutputKind::kLoss);
   const std::vector<float> per_sample = bind_output(program, OutputKind::kPerSampleLoss);
@@ -30,22 +31,26 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
   });
 
   // Each element is written by one rank; the sums over ranks are everybody's.
-  std::vector<double> sums(2, 0.0);  // loss, weight
+  std::vector<double> losses(samples.size(), 0.0);
   std::vector<double> labels(samples.size(), 0.0);
   std::vector<double> predictions(samples.size(), 0.0);
+  std::vector<double> all_logits(with_logits ? samples.size() * feed.classes() : 0, 0.0);
   std::vector<std::int32_t> predicted(m);
   for (std::int64_t micro = first; micro < last; ++micro) {
     pipeline::Batch batch = loader.next();
     feed.bind(batch, 0, 1.0);
     program.run(0, program.graph().nodes.size());
-    const Score s = score(batch, 0, logits, per_sample, predicted);
-    sums[0] += s.loss;
-    sums[1] += s.weight;
+    score(batch, 0, logits, per_sample, predicted);
     for (std::size_t i = 0; i < m; ++i) {
       const std::size_t k = static_cast<std::size_t>(micro) * m + i;
       if (k >= samples.size()) break;
+      losses[k] = per_sample[i];
       labels[k] = batch.labels[batch.label_offsets[i]];
       predictions[k] = predicted[i];
+      if (!with_logits) continue;
+      const std::size_t classes = feed.classes();
+      std::copy_n(logits.begin() + static_cast<std::ptrdiff_t>(i * classes), classes,
+                  all_logits.begin() + static_cast<std::ptrdiff_t>(k * classes));
     }
     if (progress) {
       progress({.done = static_cast<std::uint64_t>(micro - first + 1),
@@ -53,16 +58,18 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
                 .note = "evaluating"});
     }
   }
-  comm.all_reduce(sums);
+  comm.all_reduce(losses);
   comm.all_reduce(labels);
   comm.all_reduce(predictions);
+  if (with_logits) comm.all_reduce(all_logits);
 
   Evaluation result;
   result.samples = samples.size();
-  result.loss = sums[1] > 0 ? sums[0] / sums[1] : 0;
+  result.logits.assign(all_logits.begin(), all_logits.end());
   double all_correct = 0;
   double clean_correct = 0;
   for (std::size_t k = 0; k < samples.size(); ++k) {
+    result.loss += losses[k];
     result.labels.push_back(static_cast<std::int32_t>(labels[k]));
     result.predictions.push_back(static_cast<std::int32_t>(predictions[k]));
     const bool correct = labels[k] == predictions[k];
@@ -73,6 +80,7 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
       clean_correct += correct ? 1 : 0;
     }
   }
+  result.loss /= static_cast<double>(samples.size());
   result.top1 = all_correct / static_cast<double>(samples.size());
   if (leaked != nullptr && result.leaked < samples.size()) {
     result.top1_leak_free = clean_correct / static_cast<double>(samples.size() - result.leaked);

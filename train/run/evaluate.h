@@ -21,13 +21,15 @@ struct Evaluation {
   std::uint64_t leaked = 0;
   std::vector<std::int32_t> labels;       // in the order of the samples, on every rank
   std::vector<std::int32_t> predictions;  // likewise
+  std::vector<float> logits;              // likewise, (samples, classes), when asked for
 };
 
-// Exact, distributed: every sample counts once, the last micro-batch is padded with weight 0.
+// Exact, distributed: every sample counts once, the last micro-batch is padded with weight 0. What
+// is computed for a sample depends on no rank, and sums are taken in the order of the samples.
 // `program` is an inference graph bound to a model whose parameters it has taken up. Collective.
 Evaluation evaluate(Program& program, const pipeline::Cache& cache,
                     const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
-                    const ProgressSink& progress);
+                    const ProgressSink& progress, bool with_logits = false);
 
 }  // namespace winnow::train

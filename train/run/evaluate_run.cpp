@@ -1,5 +1,5 @@
 #include <chrono>
-#include <unordered_map>
+#include <filesystem>
 
 #include "common/file.h"
 #include "train/backend/backend.h"
@@ -7,6 +7,7 @@
 #include "train/graph/rewrites.h"
 #include "train/run/agreement.h"
 #include "train/run/evaluate.h"
+#include "train/run/initial_weights.h"
 #include "train/run/setup.h"
 #include "train/run/train.h"
 
@@ -27,36 +28,79 @@ Split choose_split(const EvalOptions& options, const pipeline::DatasetInfo& info
   throw UsageError("the cache has neither a test nor a val split; name one by --split");
 }
 
+// What is evaluated: a net with its numbers.
+struct Subject {
+  StoredConfig config;
+  Graph graph;  // for inference
+  Model model;
+  std::optional<double> epoch;
+};
+
+Subject stored_run(const EvalOptions& options) {
+  const std::filesystem::path config = options.run / "config.json";
+  if (!std::filesystem::exists(config)) {
+    throw UsageError(options.run.string() + " holds no run; make one by winnow train");
+  }
+  if (!options.net.empty() || options.image_side_px > 0) {
+    throw UsageError(options.run.string() +
+                     " is a run and knows its net and image size; they are given for a file only");
+  }
+  Subject subject;
+  subject.config = parse_config(read_text(config), config.string());
+  const auto newest = newest_checkpoint(options.run / "checkpoints");
+  if (!newest) {
+    throw UsageError(options.run.string() + " has no complete checkpoint yet; train it further");
+  }
+  const Checkpoint checkpoint = load_checkpoint(*newest);
+  subject.graph = for_inference(forward_graph(subject.config.setup));
+  subject.model = make_model(subject.graph, 0);
+  load_state_dict(subject.model, checkpoint.model, (*newest / "model.safetensors").string());
+  subject.epoch = checkpoint_epoch(checkpoint.state);
+  return subject;
+}
+
+Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
+  const std::string file = options.run.string();
+  if (options.net.empty())
+    throw UsageError("say by --net which net the weights in " + file + " are of");
+  TrainOptions fit;
+  fit.net = options.net;
+  fit.data.cache = options.cache;
+  fit.data.image_side_px = options.image_side_px;
+  Subject subject;
+  subject.config.setup = fit_net(fit, info);
+  subject.graph = for_inference(forward_graph(subject.config.setup));
+  subject.model = make_model(subject.graph, 0);
+  const InitialWeights weights = load_initial_weights(subject.model, subject.graph, options.run);
+  if (!weights.kept.empty()) {
+    throw UsageError(file + " is for another number of classes than the " +
+                     std::to_string(info.classes.size()) + " of the cache: see its " +
+                     weights.kept.front());
+  }
+  return subject;
+}
+
 }  // namespace
 
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
                         const ProgressSink& progress) {
   std::shared_ptr<const pipeline::Cache> cache;
-  StoredConfig stored;
-  Checkpoint checkpoint;
+  Subject subject;
   pipeline::SampleSet samples;
   std::vector<SampleId> leaked;
   EvalResult result;
-  std::string selection;
+  std::string selection = options.selection;
   on_all(comm, [&] {
-    const std::filesystem::path config = options.run / "config.json";
-    if (!std::filesystem::exists(config)) {
-      throw UsageError(options.run.string() + " holds no run; make one by winnow train");
-    }
-    stored = parse_config(read_text(config), config.string());
-    const auto newest = newest_checkpoint(options.run / "checkpoints");
-    if (!newest) {
-      throw UsageError(options.run.string() + " has no complete checkpoint yet; train it further");
-    }
-    checkpoint = load_checkpoint(*newest);
     cache = pipeline::open_cache(options.cache);
     const pipeline::DatasetInfo info = pipeline::describe(*cache);
+    subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
+                                                            : stored_run(options);
+    const StoredConfig& stored = subject.config;
     if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
       throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
                        " classes, the cache has " + std::to_string(info.classes.size()));
     }
     const Split split = choose_split(options, info);
-    selection = options.selection;
     if (selection.empty() && stored.cache_digest == info.digest) selection = stored.selection;
     samples = pipeline::select_samples(*cache, split, "");
     leaked = pipeline::leaked_samples(*cache, split, selection);
@@ -64,22 +108,21 @@ EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
     result.classes = info.classes;
   });
 
-  const Graph graph = for_inference(forward_graph(stored.setup));
   const std::unique_ptr<Program> program =
-      make_backend(options.backend)->compile(graph, {options.dtype, options.threads.compute});
-  Model model = make_model(graph, 0);
-  load_state_dict(model, checkpoint.model, options.run.string());
-  bind_model(*program, model);
+      make_backend(options.backend)
+          ->compile(subject.graph, {options.dtype, options.threads.compute});
+  bind_model(*program, subject.model);
   program->load_parameters();
 
   const auto begin = std::chrono::steady_clock::now();
-  Evaluation e = evaluate(
-      *program, *cache, samples, selection.empty() ? nullptr : &leaked,
-      {.geometry = geometry_of(stored.setup), .threads = options.threads.decode}, comm, progress);
+  Evaluation e =
+      evaluate(*program, *cache, samples, selection.empty() ? nullptr : &leaked,
+               {.geometry = geometry_of(subject.config.setup), .threads = options.threads.decode},
+               comm, progress, options.with_logits);
   result.images_per_second =
       static_cast<double>(e.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.epoch = checkpoint_epoch(checkpoint.state);
+  result.epoch = subject.epoch;
   result.loss = e.loss;
   result.top1 = e.top1;
   result.top1_leak_free = e.top1_leak_free;
@@ -88,6 +131,7 @@ EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
   result.ids = samples.ids;
   result.labels = std::move(e.labels);
   result.predictions = std::move(e.predictions);
+  result.logits = std::move(e.logits);
   return result;
 }
 

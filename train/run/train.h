@@ -103,10 +103,13 @@ struct TrainResult {
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note);
 
-// A trained run, evaluated again.
+// A trained run, or weights from elsewhere, evaluated.
 struct EvalOptions {
-  std::filesystem::path run;
+  std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
   std::filesystem::path cache;
+  std::string net;        // the file's; a run knows its own
+  int image_side_px = 0;  // for a file, as DataOptions has it
+  bool with_logits = false;
   std::string selection;  // for the leak-free figure; empty: the one the run was trained with
   std::string split;      // "train", "val", "test"; empty: test, else val
   std::string backend = "onednn";
@@ -115,7 +118,7 @@ struct EvalOptions {
 };
 
 struct EvalResult {
-  double epoch = 0;
+  std::optional<double> epoch;  // of a run
   std::string split;
   double loss = 0;
   double top1 = 0;
@@ -127,9 +130,11 @@ struct EvalResult {
   std::vector<SampleId> ids;  // in id order
   std::vector<std::int32_t> labels;
   std::vector<std::int32_t> predictions;
+  std::vector<float> logits;  // (ids, classes), when asked for
 };
 
-// Collective. Throws UsageError when the run's net does not fit the cache.
+// Collective. Weights of a file are given the images as training on the cache would. Throws
+// UsageError when the net does not fit the cache.
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
                         const ProgressSink& progress);
 
