@@ -65,6 +65,7 @@ void run(const Options& o, Session& session) {
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";
+  options.run.stop = session.stop;
   ThreadPlanInputs threads = session.threads;
   threads.requested = o.threads;
   options.execution.threads = plan_threads(threads);
@@ -120,6 +121,11 @@ Command add_train(CLI::App& program) {
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
   data->add_option("--augment", o->augment, "Augmentation recipe")
       ->check(CLI::IsMember({"cifar", "none"}))
+      ->capture_default_str();
+  data->add_option("--holdout", t.data.holdout,
+                   "Share of the training samples to validate on instead of training on them, cut "
+                   "by duplicate group; the test split is left alone then")
+      ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
   data->add_option("--image-size", t.data.image_side_px,
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
@@ -189,6 +195,16 @@ Command add_train(CLI::App& program) {
   execution->add_option("--threads", o->threads, "Cores a rank uses; 0: its share of the machine")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  execution
+      ->add_option(
+          "--lane-threads", t.execution.lane_threads,
+          "Threads of each lane, which works off micro-batches beside the others; 0: those "
+          "of the run's plan, else as few as keep all cores busy")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  execution->add_flag("--reproducible", t.execution.reproducible,
+                      "The same weights, bit for bit, on any number of ranks and cores, with any "
+                      "schedule and buckets");
   execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
       ->capture_default_str();
   execution
@@ -206,6 +222,15 @@ Command add_train(CLI::App& program) {
                    "auto: go on from the newest complete checkpoint in --out")
       ->check(CLI::IsMember({"no", "auto"}))
       ->capture_default_str();
+  run_group->add_flag(
+      "--replan", t.run.replan,
+      "Go on even where the run's plan.json does not fit this machine or is damaged; "
+      "the last bits of the weights change");
+  run_group
+      ->add_option("--recovery-interval", t.run.recovery_interval,
+                   "Steps between checkpoints inside an epoch; 0: only where epochs end")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   run_group
       ->add_option("--log-interval", t.run.log_interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
@@ -220,7 +245,9 @@ Command add_train(CLI::App& program) {
   app->footer(
       "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
       "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
-      "\n\nThe number of ranks changes who computes what, not what is computed.\n\n"
+      "\n\nThe number of ranks changes who computes what, not what is computed.\n"
+      "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
+      "75.\n\n"
       "Examples:\n"
       "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
       "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
@@ -228,7 +255,7 @@ Command add_train(CLI::App& program) {
       "      --lr-scale 'layer*=0.1'\n"
       "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
       "      --warmup-epochs 2 --sched poly --label-smoothing 0.1");
-  return {app, true, [o](Session& session) { run(*o, session); }};
+  return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -4,7 +4,9 @@
 #include <unordered_set>
 
 #include "common/checksum.h"
+#include "common/error.h"
 #include "common/file.h"
+#include "common/rng.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {
@@ -48,6 +50,36 @@ std::vector<SampleId> leaked_samples(const Cache& cache, Split split,
     }
   }
   return leaked;
+}
+
+HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string& selection,
+                 double share) {
+  // Of each sample, the first of its group.
+  std::vector<SampleId> first = samples.ids;
+  if (!selection.empty()) {
+    const dedup::Selection chosen = cache.read_selection(selection);
+    std::vector<SampleId> first_of_group;  // groups are numbered by their first sample, ids ascend
+    std::size_t next = 0;
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      if (chosen.groups[row] == first_of_group.size()) first_of_group.push_back(chosen.ids[row]);
+      if (next == samples.size() || samples.ids[next] != chosen.ids[row]) continue;
+      first[next++] = first_of_group[chosen.groups[row]];
+    }
+  }
+  constexpr std::uint64_t kSeed = 0;
+  HeldOut out;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool held = CounterRng(kSeed, 0, first[i], RandomUse::kHoldout).uniform() < share;
+    SampleSet& side = held ? out.held : out.train;
+    side.ids.push_back(samples.ids[i]);
+    side.weights.push_back(samples.weights[i]);
+  }
+  if (out.held.ids.empty() || out.train.ids.empty()) {
+    throw UsageError("a hold-out of " + std::to_string(share) + " of " +
+                     std::to_string(samples.size()) +
+                     " samples leaves one side empty; choose another share");
+  }
+  return out;
 }
 
 }  // namespace winnow::pipeline

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/sample.h"
+#include "pipeline/load/loader.h"
 
 namespace winnow::pipeline {
 
@@ -35,5 +36,16 @@ std::string selection_digest(const Cache& cache, const std::string& selection);
 // The stored samples of `split` that lie in one duplicate group with a training sample, removed or
 // not, ascending. Empty when `selection` is.
 std::vector<SampleId> leaked_samples(const Cache& cache, Split split, const std::string& selection);
+
+// Cuts a hold-out of about `share` of `samples`, which `selection` left (empty: everything), never
+// through a duplicate group: a whole group goes to one side, by a draw that depends on its first
+// sample alone. So the same samples are held out whatever the seed of a run. UsageError when either
+// side is empty.
+struct HeldOut {
+  SampleSet train;
+  SampleSet held;
+};
+HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string& selection,
+                 double share);
 
 }  // namespace winnow::pipeline

@@ -3,3 +3,5 @@ winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint
 winnow_test(train.step SOURCES step_test.cpp DEPS winnow::run)
 winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)
 winnow_test(train.agreement SOURCES agreement_test.cpp DEPS winnow::run LABELS mpi RANKS 1 2 3)
+winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
+winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run)

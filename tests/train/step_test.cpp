@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "common/error.h"
@@ -88,57 +89,93 @@ TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
 
 // Walks a plan as an executor would and checks that nothing is read before it is written.
 void expect_sound(const StepPlan& plan, const GradientLayout& layout, std::size_t nodes,
-                  int micro_batches) {
-  std::vector<int> summed(layout.buckets.size(), 0);
-  std::vector<bool> reduced(layout.buckets.size(), false);
-  std::vector<bool> updated(layout.buckets.size(), false);
-  std::size_t node = 0;
-  int bound = -1;
+                  const std::vector<int>& micro_batches) {
+  struct Lane {
+    int first = 0;  // of the rank's micro-batches
+    int bound = -1;
+    std::size_t node = 0;
+    std::vector<int> added;
+  };
+  std::vector<Lane> lanes;
+  int first = 0;
+  for (const int count : micro_batches) {
+    lanes.push_back({.first = first, .added = std::vector<int>(layout.buckets.size(), 0)});
+    first += count;
+  }
+  // Whether task t may run only after task `before` has.
+  const auto follows = [&](std::size_t t, std::size_t before) {
+    std::vector<std::size_t> open{t};
+    std::set<std::size_t> seen;
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (at == before) return true;
+      for (const int after : plan.tasks[at].after) {
+        if (seen.insert(static_cast<std::size_t>(after)).second) {
+          open.push_back(static_cast<std::size_t>(after));
+        }
+      }
+    }
+    return false;
+  };
+  int reduced = 0;
+  std::size_t updated = 0;
+  std::size_t finish = 0;
+  std::vector<std::vector<std::size_t>> last_add(layout.buckets.size());
+  std::vector<std::size_t> last_of_lane(lanes.size(), plan.tasks.size());
   for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
     const Task& task = plan.tasks[t];
     for (const int after : task.after) EXPECT_LT(after, static_cast<int>(t));
     const auto b = static_cast<std::size_t>(std::max(0, task.bucket));
+    Lane* lane = task.lane == kAnyLane ? nullptr : &lanes.at(static_cast<std::size_t>(task.lane));
+    if (lane != nullptr) {
+      auto& last = last_of_lane[static_cast<std::size_t>(task.lane)];
+      EXPECT_TRUE(last == plan.tasks.size() || follows(t, last)) << "a lane does one at a time";
+      last = t;
+    }
     switch (task.kind) {
       case Task::Kind::kLoadParameters:
-        EXPECT_EQ(t, 0U);
+        EXPECT_EQ(lane->bound, -1);
         break;
       case Task::Kind::kBind:
-        EXPECT_EQ(task.micro_batch, bound + 1);
-        EXPECT_TRUE(bound < 0 || node == nodes);
-        for (const int count : summed) EXPECT_EQ(count, std::max(0, bound + 1));
-        bound = task.micro_batch;
-        node = 0;
+        EXPECT_EQ(task.micro_batch, lane->first + lane->bound + 1);
+        EXPECT_TRUE(lane->bound < 0 || lane->node == nodes);
+        for (const int count : lane->added) EXPECT_EQ(count, lane->bound + 1);
+        ++lane->bound;
+        lane->node = 0;
         break;
       case Task::Kind::kCompute:
-        EXPECT_EQ(task.micro_batch, bound);
-        EXPECT_EQ(task.first_node, node);
-        node = task.last_node;
+        EXPECT_EQ(task.first_node, lane->node);
+        lane->node = task.last_node;
         break;
-      case Task::Kind::kAccumulate:
-        EXPECT_GE(node, layout.buckets[b].ready_after);
-        EXPECT_EQ(summed[b]++, bound);
-        break;
-      case Task::Kind::kTail:
-        EXPECT_EQ(node, nodes);
-        EXPECT_EQ(b + 1, layout.buckets.size());
+      case Task::Kind::kAdd:
+        EXPECT_GE(lane->node, layout.buckets[b].ready_after);
+        EXPECT_EQ(lane->added[b]++, lane->bound);
+        last_add[b].push_back(t);
         break;
       case Task::Kind::kReduce:
-        EXPECT_EQ(bound, micro_batches - 1);
-        EXPECT_GE(node, layout.buckets[b].ready_after);
-        EXPECT_EQ(summed[b], micro_batches > 1 ? micro_batches : 0);
-        EXPECT_FALSE(reduced[b]);
-        reduced[b] = true;
+        EXPECT_EQ(task.bucket, reduced++) << "the same order on every rank";
+        for (const std::size_t add : last_add[b]) EXPECT_TRUE(follows(t, add));
+        EXPECT_TRUE(b == 0 || follows(t, finish));
+        finish = t;  // for now: the reduction before
+        break;
+      case Task::Kind::kFinish:
+        EXPECT_EQ(reduced, static_cast<int>(layout.buckets.size()));
+        EXPECT_TRUE(follows(t, finish));
+        finish = t;
+        for (const std::size_t last : last_of_lane) EXPECT_TRUE(follows(t, last));
         break;
       case Task::Kind::kUpdate:
-        EXPECT_EQ(node, nodes);
-        EXPECT_TRUE(reduced[b]);
-        EXPECT_FALSE(updated[b]);
-        updated[b] = true;
+        EXPECT_EQ(b, updated++);
+        EXPECT_TRUE(follows(t, finish));
         break;
     }
   }
-  EXPECT_EQ(bound, micro_batches - 1);
-  for (const bool done : updated) EXPECT_TRUE(done);
+  EXPECT_EQ(updated, layout.buckets.size());
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
+    EXPECT_EQ(lanes[l].bound, micro_batches[l] - 1);
+    EXPECT_EQ(lanes[l].node, nodes);
+  }
 }
 
 TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
@@ -146,7 +183,8 @@ TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
   for (const std::size_t bucket_bytes :
        {std::size_t{1}, std::size_t{100'000}, std::size_t{1} << 30}) {
     const GradientLayout layout = layout_gradients(graph, bucket_bytes, kTail);
-    for (const int micro_batches : {1, 2, 5}) {
+    for (const std::vector<int>& micro_batches :
+         {std::vector{1}, {2}, {5}, {1, 1}, {3, 2}, {2, 2, 1}}) {
       expect_sound(plan_step(layout, graph.nodes.size(), micro_batches), layout, graph.nodes.size(),
                    micro_batches);
     }
@@ -156,14 +194,15 @@ TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
 TEST(StepPlan, ReducesWhileBackwardGoesOn) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
-  const StepPlan plan = plan_step(layout, graph.nodes.size(), 1);
-  bool reduced = false;
-  bool overlapped = false;
-  for (const Task& task : plan.tasks) {
-    reduced = reduced || task.kind == Task::Kind::kReduce;
-    overlapped = overlapped || (reduced && task.kind == Task::Kind::kCompute);
+  const StepPlan plan = plan_step(layout, graph.nodes.size(), std::vector{1});
+  // What of backward needs not wait for the first reduction: it can go on beside it.
+  std::size_t beside = 0;
+  const auto first = std::ranges::find(plan.tasks, Task::Kind::kReduce, &Task::kind);
+  const int added = first->after.front();
+  for (std::size_t t = static_cast<std::size_t>(added); t < plan.tasks.size(); ++t) {
+    beside += plan.tasks[t].kind == Task::Kind::kCompute;
   }
-  EXPECT_TRUE(overlapped);
+  EXPECT_GT(beside, 3U);
 }
 
 pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
@@ -194,38 +233,57 @@ double weight_of(const pipeline::Batch& batch) {
   return sum;
 }
 
-StepOptions plain_sgd(int micro_batches, std::size_t bucket_bytes) {
+StepOptions plain_sgd(std::vector<int> micro_batches, std::size_t bucket_bytes,
+                      bool reproducible = false) {
+  const int total = std::accumulate(micro_batches.begin(), micro_batches.end(), 0);
   return {.optimizer = &find_optimizer("sgd"),
           .optimizer_options = {.momentum = 0, .weight_decay = 0, .nesterov = false},
-          .schedule = &comm::find_schedule("multicolor"),
-          .schedule_options = {},
           .bucket_bytes = bucket_bytes,
-          .micro_batches = micro_batches,
-          .total_micro_batches = micro_batches};
+          .reproducible = reproducible,
+          .sum = {.schedule = &comm::find_schedule("multicolor"),
+                  .schedule_options = {},
+                  .micro_batches = std::move(micro_batches),
+                  .total_micro_batches = total}};
 }
 
-// One step on the float64 reference, its micro-batches and buckets cut in different ways.
-Model one_step(const char* net, std::size_t samples, int micro_batches, std::size_t bucket_bytes,
-               StepResult* result) {
-  const Graph graph = training_graph(net, static_cast<std::int64_t>(samples) / micro_batches);
-  const auto program = make_backend("reference")->compile(graph, {});
+using Programs = std::vector<std::unique_ptr<Program>>;
+
+Programs compile(const Graph& graph, std::size_t lanes, Model& model) {
+  Programs programs;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    programs.push_back(make_backend("reference")->compile(graph, {}));
+    bind_model(*programs.back(), model);
+  }
+  return programs;
+}
+
+// A few steps on the float64 reference, cut into lanes, micro-batches and buckets in different
+// ways.
+Model some_steps(const char* net, std::size_t samples, const StepOptions& options, int steps,
+                 StepResult* result) {
+  const Graph graph =
+      training_graph(net, static_cast<std::int64_t>(samples) / options.sum.total_micro_batches);
   Model model = make_model(graph, 7);
-  bind_model(*program, model);
+  const Programs programs = compile(graph, options.sum.micro_batches.size(), model);
   const auto comm = comm::make_single();
-  StepExecutor executor(*program, model, *comm, plain_sgd(micro_batches, bucket_bytes));
+  StepExecutor executor(programs, model, *comm, options);
   pipeline::Batch batch = random_batch(graph, samples);
-  *result = executor.run(batch, weight_of(batch), 0.1);
+  for (int step = 0; step < steps; ++step) {
+    *result = executor.run(batch, weight_of(batch), 0.1, false);
+  }
   return model;
 }
 
 TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLearns) {
   StepResult whole{};
-  const Model expected = one_step("lenet", 6, 1, std::size_t{1} << 30, &whole);
+  const Model expected = some_steps("lenet", 6, plain_sgd({1}, std::size_t{1} << 30), 1, &whole);
   EXPECT_EQ(whole.score.samples, 6);
   EXPECT_NEAR(whole.score.loss / whole.score.weight, std::log(3.0), 1.0);
-  for (const int micro_batches : {2, 3, 6}) {
+  for (const StepOptions& options :
+       {plain_sgd({2}, 1), plain_sgd({3}, 1), plain_sgd({6}, 1), plain_sgd({2, 1}, 1),
+        plain_sgd({2, 2, 2}, 4096), plain_sgd({3, 3}, 4096, true)}) {
     StepResult cut{};
-    const Model got = one_step("lenet", 6, micro_batches, 1, &cut);
+    const Model got = some_steps("lenet", 6, options, 1, &cut);
     EXPECT_NEAR(cut.score.loss, whole.score.loss, 1e-5);
     EXPECT_EQ(cut.score.correct, whole.score.correct);
     for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
@@ -236,16 +294,101 @@ TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLear
   }
 }
 
+// Two lanes on one core take turns as they like; the sums must not care.
+TEST(StepExecutor, RepeatsToTheBitAndReproduciblyAcrossLanesAndBuckets) {
+  StepResult result{};
+  const auto data = [](const Model& model) {
+    std::vector<std::vector<float>> all;
+    for (const Model::Tensor& t : model.tensors) all.push_back(t.data);
+    return all;
+  };
+  const auto run = [&](const std::vector<int>& lanes, std::size_t bucket, bool reproducible) {
+    return data(some_steps("resnet20", 6, plain_sgd(lanes, bucket, reproducible), 3, &result));
+  };
+  EXPECT_EQ(run({2, 1}, 4096, false), run({2, 1}, 4096, false));
+  const auto expected = run({3}, 1 << 20, true);
+  EXPECT_NE(expected, run({3}, 1 << 20, false));
+  for (const std::vector<int>& lanes : {std::vector{2, 1}, {1, 1, 1}}) {
+    EXPECT_EQ(run(lanes, 1, true), expected);
+    EXPECT_EQ(run(lanes, 1 << 20, true), expected);
+  }
+}
+
+TEST(StepExecutor, ALargerGradientThanForeseenRepeatsTheStep) {
+  const Graph graph = training_graph("lenet", 2);
+  Model model = make_model(graph, 7);
+  const Programs programs = compile(graph, 1, model);
+  const auto comm = comm::make_single();
+  StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20, true));
+  pipeline::Batch batch = random_batch(graph, 2);
+  EXPECT_EQ(executor.run(batch, weight_of(batch), 0.1, false).repeats, 1);  // nothing is foreseen
+  EXPECT_EQ(executor.run(batch, weight_of(batch), 0.1, false).repeats, 0);
+  const auto before = executor.state();
+  // A hundredth of the weight makes each gradient a hundred times as large.
+  EXPECT_EQ(executor.run(batch, weight_of(batch) / 100, 1e-6, false).repeats, 1);
+  EXPECT_GT(executor.state().at("fc2.bias"), before.at("fc2.bias") + 5);
+
+  // From the state alone the next step has the same bits.
+  const Model saved = model;
+  const auto state = executor.state();
+  executor.run(batch, weight_of(batch), 0.1, false);
+  Model other = saved;
+  const Programs again = compile(graph, 1, other);
+  StepExecutor resumed(again, other, *comm, plain_sgd({1}, 1, true));
+  resumed.restore(state);
+  EXPECT_EQ(resumed.run(batch, weight_of(batch), 0.1, false).repeats, 0);
+  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
+    EXPECT_EQ(model.tensors[t].data, other.tensors[t].data);
+  }
+}
+
+TEST(StepExecutor, TellsEveryRankToStop) {
+  const Graph graph = training_graph("lenet", 2);
+  for (const bool reproducible : {false, true}) {
+    Model model = make_model(graph, 7);
+    const Programs programs = compile(graph, 1, model);
+    const auto comm = comm::make_single();
+    StepExecutor executor(programs, model, *comm, plain_sgd({2}, 1, reproducible));
+    pipeline::Batch batch = random_batch(graph, 4);
+    EXPECT_FALSE(executor.run(batch, weight_of(batch), 0.1, false).stop);
+    EXPECT_TRUE(executor.run(batch, weight_of(batch), 0.1, true).stop);
+  }
+}
+
+TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
+  const Graph graph = training_graph("resnet20", 2);
+  const auto moved = [&](double rate, const std::string& name) {
+    Model model = make_model(graph, 7);
+    const std::vector<float> before = model.find(name).data;
+    model.find(name).rate = rate;
+    const Programs programs = compile(graph, 1, model);
+    const auto comm = comm::make_single();
+    StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20));
+    pipeline::Batch batch = random_batch(graph, 2);
+    executor.run(batch, weight_of(batch), 0.1, false);
+    double sum = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      sum += std::abs(static_cast<double>(model.find(name).data[i]) - before[i]);
+    }
+    return sum;
+  };
+  EXPECT_EQ(moved(0, "fc.weight"), 0);
+  EXPECT_EQ(moved(0, "bn1.running_mean"), 0);
+  EXPECT_GT(moved(1, "bn1.running_mean"), 0);
+  const double whole = moved(1, "fc.weight");
+  EXPECT_GT(whole, 0);
+  EXPECT_NEAR(moved(0.25, "fc.weight"), whole / 4, 1e-4 * whole);
+}
+
 TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
   const std::size_t samples = 4;
   const Graph graph = training_graph("resnet20", 2);
-  const auto program = make_backend("reference")->compile(graph, {});
   Model model = make_model(graph, 7);
-  bind_model(*program, model);
+  const Programs programs = compile(graph, 1, model);
   const auto comm = comm::make_single();
-  StepExecutor executor(*program, model, *comm, plain_sgd(2, 1 << 20));
+  StepExecutor executor(programs, model, *comm, plain_sgd({2}, 1 << 20));
   pipeline::Batch batch = random_batch(graph, samples);
-  executor.run(batch, weight_of(batch), 0.1);
+  executor.run(batch, weight_of(batch), 0.1, false);
 
   // The first convolution's output, by a second program that stops at its statistics.
   Model fresh = make_model(graph, 7);
@@ -287,16 +430,17 @@ TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
 
 TEST(StepExecutor, ANotFiniteLossStopsBeforeAnythingChanges) {
   const Graph graph = training_graph("lenet", 2);
-  const auto program = make_backend("reference")->compile(graph, {});
-  Model model = make_model(graph, 7);
-  bind_model(*program, model);
-  model.find("fc2.bias").data[0] = std::nanf("");
-  const auto comm = comm::make_single();
-  StepExecutor executor(*program, model, *comm, plain_sgd(1, 1 << 20));
-  pipeline::Batch batch = random_batch(graph, 2);
-  const std::vector<float> before = model.find("conv1.weight").data;
-  EXPECT_THROW(executor.run(batch, weight_of(batch), 0.1), Error);
-  EXPECT_EQ(model.find("conv1.weight").data, before);
+  for (const bool reproducible : {false, true}) {
+    Model model = make_model(graph, 7);
+    const Programs programs = compile(graph, 1, model);
+    model.find("fc2.bias").data[0] = std::nanf("");
+    const auto comm = comm::make_single();
+    StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20, reproducible));
+    pipeline::Batch batch = random_batch(graph, 2);
+    const std::vector<float> before = model.find("conv1.weight").data;
+    EXPECT_THROW(executor.run(batch, weight_of(batch), 0.1, false), Error);
+    EXPECT_EQ(model.find("conv1.weight").data, before);
+  }
 }
 
 TEST(Feed, RefusesSamplesWithoutOneLabel) {

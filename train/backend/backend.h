@@ -41,6 +41,8 @@ class Backend {
   virtual std::string_view name() const noexcept = 0;
   // "avx512_core_bf16": what decides which instructions run and so which bits come out.
   virtual std::string instruction_set() const = 0;
+  // "oneDNN 2.6.3": whose kernels they are, which decides as well.
+  virtual std::string library() const = 0;
   virtual std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) = 0;
 };
 

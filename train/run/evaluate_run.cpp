@@ -8,6 +8,7 @@
 #include "train/run/agreement.h"
 #include "train/run/evaluate.h"
 #include "train/run/initial_weights.h"
+#include "train/run/run_state.h"
 #include "train/run/setup.h"
 #include "train/run/train.h"
 
@@ -55,7 +56,7 @@ Subject stored_run(const EvalOptions& options) {
   subject.graph = for_inference(forward_graph(subject.config.setup));
   subject.model = make_model(subject.graph, 0);
   load_state_dict(subject.model, checkpoint.model, (*newest / "model.safetensors").string());
-  subject.epoch = checkpoint_epoch(checkpoint.state);
+  subject.epoch = parse_state(checkpoint.state, options.run.string()).epoch;
   return subject;
 }
 

@@ -1,5 +1,6 @@
 #include "train/run/run_directory.h"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -12,26 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t go_on(const fs::path& checkpoints, Model& model,
-                   const std::function<void(std::string)>& note) {
-  std::vector<std::string> skipped;
-  const auto newest = newest_checkpoint(checkpoints, &skipped);
-  for (const std::string& reason : skipped) note("passed over: " + reason);
-  if (!newest) return 0;
-  const Checkpoint checkpoint = load_checkpoint(*newest);
-  load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-  load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
-  note("going on from " + newest->string());
-  return checkpoint.step;
-}
-
 }  // namespace
 
-std::int64_t RunDirectory::begin(const std::string& config, bool resume, Model& model,
-                                 const std::function<void(std::string)>& note) {
+std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume, bool replan) {
   const fs::path config_path = path_ / "config.json";
-  const fs::path checkpoints = path_ / "checkpoints";
-  std::vector<double> step(1, 0.0);
   on_root(comm_, [&] {
     if (!fs::exists(config_path)) {
       if (fs::exists(path_) && !fs::is_empty(path_)) {
@@ -53,20 +38,83 @@ std::int64_t RunDirectory::begin(const std::string& config, bool resume, Model& 
           "the options differ from those the run in " + path_.string() +
           " was started with (its config.json); give the same, or choose another --out");
     }
-    step[0] = static_cast<double>(go_on(checkpoints, model, note));
+    if (!fs::exists(plan_path())) {
+      if (replan || !newest_checkpoint(checkpoints())) return;
+      throw UsageError(
+          plan_path().string() +
+          " is missing, so the run cannot go on bit for bit; --replan makes a new one");
+    }
+    stored_plan_ = read_text(plan_path());
+    try {
+      parse_plan(stored_plan_, plan_path().string());
+    } catch (const FormatError& error) {
+      if (!replan) throw;
+      note_(error.what());
+      stored_plan_.clear();
+    }
   });
-  comm_.all_reduce(step);  // only rank 0 has one to give
+  stored_plan_ = comm::broadcast_text(comm_, stored_plan_);
+  if (stored_plan_.empty()) return std::nullopt;
+  return parse_plan(stored_plan_, plan_path().string());
+}
+
+void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
+  std::string text;
+  on_root(comm_, [&] {
+    if (!stored_plan_.empty()) {
+      const RunPlan stored = parse_plan(stored_plan_, plan_path().string());
+      const PlanChange change = compare_plans(stored, plan, reproducible, replan);
+      plan.supersedes = stored.supersedes;
+      if (!change.changed) {
+        text = stored_plan_;
+        return;
+      }
+      note_(change.note);
+      plan.supersedes.push_back(digest_of_plan(stored_plan_));
+    }
+    text = to_text(plan);
+    write_file_durably(plan_path(), text);
+  });
+  text = comm::broadcast_text(comm_, text);
+  plan_ = parse_plan(text, plan_path().string());
+  plan_digest_ = digest_of_plan(text);
+}
+
+std::optional<RunState> RunDirectory::go_on(Model& model, bool replan) {
+  std::string state;
+  on_root(comm_, [&] {
+    std::vector<std::string> skipped;
+    const auto newest = newest_checkpoint(checkpoints(), &skipped);
+    for (const std::string& reason : skipped) note_("passed over: " + reason);
+    if (!newest) return;
+    const Checkpoint checkpoint = load_checkpoint(*newest);
+    const RunState found = parse_state(checkpoint.state, (*newest / "state.json").string());
+    const bool known = found.plan == plan_digest_ ||
+                       std::ranges::find(plan_.supersedes, found.plan) != plan_.supersedes.end();
+    if (!known && !replan) {
+      throw UsageError(newest->string() + " was made under another plan than " +
+                       plan_path().string() + "; bring that one back, or go on by --replan");
+    }
+    load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
+    load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    note_("going on from " + newest->string());
+    state = checkpoint.state;
+  });
+  state = comm::broadcast_text(comm_, state);
   for (Model::Tensor& t : model.tensors) {
     comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
     comm_.broadcast(std::as_writable_bytes(std::span(t.momentum)), 0);
   }
-  return static_cast<std::int64_t>(step[0]);
+  if (state.empty()) return std::nullopt;
+  return parse_state(state, path_.string());
 }
 
-void RunDirectory::save(std::int64_t step, const Model& model, const std::string& state, int keep) {
+void RunDirectory::save(RunState state, const Model& model, int keep) {
+  state.plan = plan_digest_;
   on_root(comm_, [&] {
-    save_checkpoint(path_ / "checkpoints",
-                    {step, to_state_dict(model, step), to_momenta(model), state}, keep);
+    save_checkpoint(
+        checkpoints(),
+        {state.step, to_state_dict(model, state.step), to_momenta(model), to_text(state)}, keep);
   });
 }
 

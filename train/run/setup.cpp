@@ -1,5 +1,6 @@
 #include "train/run/setup.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "train/graph/rewrites.h"
@@ -70,6 +71,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
       {"cache_digest", info.digest},
       {"selection", options.data.selection},
       {"selection_digest", selection_digest},
+      {"holdout", options.data.holdout},
       {"augment", options.data.augment == pipeline::Recipe::kCifar ? "cifar" : "none"}};
   config["recipe"] = {{"optimizer", r.optimizer},
                       {"lr", r.lr},
@@ -90,11 +92,18 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   }
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
-                         {"schedule", options.execution.schedule},
-                         {"colors", options.execution.schedule_options.colors},
-                         {"segment_elements", options.execution.schedule_options.segment_elements},
-                         {"bucket_bytes", options.execution.bucket_bytes}};
+                         {"reproducible", options.execution.reproducible}};
   return config.dump(2) + "\n";
+}
+
+std::map<std::string, std::string> config_facts(const std::string& text) {
+  std::map<std::string, std::string> facts;
+  for (const auto& [path, value] : Json::parse(text).flatten().items()) {
+    std::string name = path.substr(1);
+    std::ranges::replace(name, '/', '.');
+    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return facts;
 }
 
 StoredConfig parse_config(const std::string& text, const std::string& where) {
@@ -121,11 +130,5 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
     throw FormatError(where + " is no configuration of a run, or damaged");
   }
 }
-
-std::string state_text(std::int64_t step, double epoch, std::uint64_t seed, int ranks) {
-  return Json{{"step", step}, {"epoch", epoch}, {"seed", seed}, {"ranks", ranks}}.dump(2) + "\n";
-}
-
-double checkpoint_epoch(const std::string& state) { return Json::parse(state).value("epoch", 0.0); }
 
 }  // namespace winnow::train

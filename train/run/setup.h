@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -32,15 +33,14 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
                         const std::string& init_from_digest);
 
+// Its entries by path, "data.cache_digest", so that differences can be named.
+std::map<std::string, std::string> config_facts(const std::string& text);
+
 struct StoredConfig {
   NetSetup setup;
   std::string cache_digest;
   std::string selection;
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
-
-// The trainer's part of a checkpoint. `epoch` is fractional.
-std::string state_text(std::int64_t step, double epoch, std::uint64_t seed, int ranks);
-double checkpoint_epoch(const std::string& state);
 
 }  // namespace winnow::train

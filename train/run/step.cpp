@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <numeric>
 
 #include "common/error.h"
 #include "train/run/agreement.h"
@@ -10,123 +10,147 @@
 namespace winnow::train {
 namespace {
 
-// The trainer's own numbers behind the gradients.
-enum Tail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kTailCount };
+// The trainer's own numbers behind the gradients, of a micro-batch.
+enum Tail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount };
+constexpr std::array<const char*, kTailCount> kTailNames{"loss", "weight", "correct", "samples",
+                                                         "stop"};
 
 constexpr double kStatisticsMomentum = 0.1;  // PyTorch's default of running statistics
 
+std::unique_ptr<GradientSum> make_sum(const Graph& graph, const GradientLayout& layout,
+                                      comm::Communicator& comm, const StepOptions& options) {
+  if (!options.reproducible) return make_float_sum(layout, comm, options.sum);
+  std::vector<std::string> names;
+  for (const GradientLayout::Slot& slot : layout.slots) {
+    names.push_back(graph.value(graph.outputs[slot.output].of).name);
+  }
+  names.insert(names.end(), kTailNames.begin(), kTailNames.end());
+  return make_fixed_point_sum(layout, std::move(names), comm, options.sum);
+}
+
 }  // namespace
 
-StepExecutor::StepExecutor(Program& program, Model& model, comm::Communicator& comm,
-                           StepOptions options)
-    : program_(program),
+StepExecutor::Lane::Lane(Program& program_of_lane)
+    : program(program_of_lane),
+      feed(program),
+      loss(bind_output(program, OutputKind::kLoss)),
+      per_sample(bind_output(program, OutputKind::kPerSampleLoss)),
+      logits(bind_output(program, OutputKind::kLogits)) {}
+
+StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, Model& model,
+                           comm::Communicator& comm, StepOptions options)
+    : graph_(programs.at(0)->graph()),
       model_(model),
       comm_(comm),
       options_(std::move(options)),
-      layout_(layout_gradients(program.graph(), options_.bucket_bytes, kTailCount)),
-      plan_(plan_step(layout_, program.graph().nodes.size(), options_.micro_batches)),
-      feed_(program),
-      loss_(bind_output(program, OutputKind::kLoss)),
-      per_sample_(bind_output(program, OutputKind::kPerSampleLoss)),
-      logits_(bind_output(program, OutputKind::kLogits)),
-      sum_(layout_.elements) {
-  if (options_.micro_batches > 1) micro_.resize(layout_.elements);
-  const std::span<float> written = micro_.empty() ? std::span(sum_) : std::span(micro_);
+      layout_(layout_gradients(graph_, options_.bucket_bytes, kTailCount)),
+      sum_(make_sum(graph_, layout_, comm, options_)),
+      runner_(plan_step(layout_, graph_.nodes.size(), options_.sum.micro_batches)) {
   for (const GradientLayout::Slot& slot : layout_.slots) {
-    const Output& output = program_.graph().outputs[slot.output];
-    program_.bind(output.value, written.subspan(slot.offset, slot.count));
-    tensor_of_slot_.push_back(&model_.find(program_.graph().value(output.of).name));
+    tensor_of_slot_.push_back(&model_.find(graph_.value(graph_.outputs[slot.output].of).name));
+  }
+  lanes_.reserve(programs.size());
+  for (const std::unique_ptr<Program>& program : programs) {
+    const std::span<float> written = sum_->written(static_cast<int>(lanes_.size()));
+    Lane& lane = lanes_.emplace_back(*program);
+    for (const GradientLayout::Slot& slot : layout_.slots) {
+      lane.program.bind(graph_.outputs[slot.output].value,
+                        written.subspan(slot.offset, slot.count));
+    }
+  }
+  for (const Task& task : runner_.plan().tasks) {
+    if (task.kind == Task::Kind::kBind) {
+      lanes_[static_cast<std::size_t>(task.lane)].micro_batches.push_back(task.micro_batch);
+    }
   }
 }
 
-StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double lr) {
-  using Clock = std::chrono::steady_clock;
+StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double lr, bool stop) {
+  using Outcome = GradientSum::Outcome;
   StepResult result;
-  Score mine;
-  std::vector<comm::Pending> reducing(layout_.buckets.size());
-  // Updates come last, and none may change anything before the loss is known to be finite: it is in
-  // the last bucket, so all reductions are awaited first.
-  bool awaited = false;
-  for (const Task& task : plan_.tasks) {
-    const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
-    const GradientLayout::Bucket& part = layout_.buckets[bucket];
-    switch (task.kind) {
-      case Task::Kind::kLoadParameters:
-        program_.load_parameters();
-        break;
-      case Task::Kind::kBind:
-        feed_.bind(batch, static_cast<std::size_t>(task.micro_batch), total_weight);
-        break;
-      case Task::Kind::kCompute:
-        program_.run(task.first_node, task.last_node);
-        if (task.last_node == program_.graph().nodes.size()) {
-          const Score s =
-              score(batch, static_cast<std::size_t>(task.micro_batch), logits_, per_sample_, {});
-          mine.loss += s.loss;
-          mine.weight += s.weight;
-          mine.correct += s.correct;
-          mine.samples += s.samples;
-        }
-        break;
-      case Task::Kind::kAccumulate: {
-        const auto from = micro_.begin() + static_cast<std::ptrdiff_t>(part.offset);
-        const auto to = sum_.begin() + static_cast<std::ptrdiff_t>(part.offset);
-        const auto count = static_cast<std::ptrdiff_t>(part.count);
-        if (task.micro_batch == 0) {
-          std::copy(from, from + count, to);
-        } else {
-          std::transform(from, from + count, to, to, std::plus<>());
-        }
-        break;
-      }
-      case Task::Kind::kTail:
-        sum_[layout_.tail_offset + kLoss] = static_cast<float>(mine.loss);
-        sum_[layout_.tail_offset + kWeight] = static_cast<float>(mine.weight);
-        sum_[layout_.tail_offset + kCorrect] = static_cast<float>(mine.correct);
-        sum_[layout_.tail_offset + kSamples] = static_cast<float>(mine.samples);
-        break;
-      case Task::Kind::kReduce:
-        reducing[bucket] = comm_.start_all_reduce(std::span(sum_).subspan(part.offset, part.count),
-                                                  *options_.schedule, options_.schedule_options);
-        break;
-      case Task::Kind::kUpdate:
-        if (!awaited) {
-          const auto begin = Clock::now();
-          for (comm::Pending& pending : reducing) pending.wait();
-          result.exposed_comm_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-          awaited = true;
-          if (!std::isfinite(sum_[layout_.tail_offset + kLoss])) {
-            if (comm_.rank() != 0) throw PeerError(1);  // the sum is everybody's: rank 0 tells
-            throw AgreedError(
-                "the loss is not finite: lower the learning rate or lengthen the warm-up, and go "
-                "on "
-                "from the last checkpoint",
-                1);
-          }
-        }
-        update(part, lr);
-        break;
-    }
+  const Inputs inputs{batch, total_weight, lr, stop};
+  for (;;) {
+    runner_.run([&](const Task& task) { execute(task, inputs); });
+    result.exposed_comm_seconds += exposed_seconds_;
+    if (outcome_ != Outcome::kRepeat) break;
+    ++result.repeats;
   }
-  result.score = {.loss = sum_[layout_.tail_offset + kLoss],
-                  .weight = sum_[layout_.tail_offset + kWeight],
-                  .correct = sum_[layout_.tail_offset + kCorrect],
-                  .samples = sum_[layout_.tail_offset + kSamples]};
+  if (outcome_ == Outcome::kNotFinite) {
+    if (comm_.rank() != 0) throw PeerError(1);  // the sums are everybody's: rank 0 tells
+    throw AgreedError(
+        "the loss or a gradient is not finite: lower the learning rate or lengthen the warm-up, "
+        "and "
+        "go on from the last checkpoint",
+        1);
+  }
+  const std::span<const float> tail = sum_->values().subspan(layout_.tail_offset);
+  result.score = {.loss = tail[kLoss],
+                  .weight = tail[kWeight],
+                  .correct = tail[kCorrect],
+                  .samples = tail[kSamples]};
+  result.stop = tail[kStop] > 0;
   return result;
 }
 
-void StepExecutor::update(const GradientLayout::Bucket& bucket, double lr) {
-  for (std::size_t i = bucket.first_slot; i < bucket.last_slot; ++i) {
+void StepExecutor::execute(const Task& task, const Inputs& inputs) {
+  using Clock = std::chrono::steady_clock;
+  const auto lane = static_cast<std::size_t>(std::max(0, task.lane));
+  const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
+  switch (task.kind) {
+    case Task::Kind::kLoadParameters:
+      lanes_[lane].program.load_parameters();
+      break;
+    case Task::Kind::kBind:
+      lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
+                             inputs.total_weight);
+      break;
+    case Task::Kind::kCompute:
+      compute(task, inputs);
+      break;
+    case Task::Kind::kAdd:
+      sum_->add(task.lane, bucket, task.micro_batch == lanes_[lane].micro_batches.front());
+      break;
+    case Task::Kind::kReduce:
+      sum_->reduce(bucket);
+      break;
+    case Task::Kind::kFinish: {
+      const auto begin = Clock::now();
+      outcome_ = sum_->finish();
+      exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+      break;
+    }
+    case Task::Kind::kUpdate:
+      if (outcome_ == GradientSum::Outcome::kDone) update(bucket, inputs.lr);
+      break;
+  }
+}
+
+void StepExecutor::compute(const Task& task, const Inputs& inputs) {
+  Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  lane.program.run(task.first_node, task.last_node);
+  if (task.last_node < graph_.nodes.size()) return;
+  const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
+                        lane.per_sample, {});
+  const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
+  tail[kLoss] = static_cast<float>(s.loss);
+  tail[kWeight] = static_cast<float>(s.weight);
+  tail[kCorrect] = static_cast<float>(s.correct);
+  tail[kSamples] = static_cast<float>(s.samples);
+  tail[kStop] = inputs.stop ? 1.0F : 0.0F;
+}
+
+void StepExecutor::update(std::size_t bucket, double lr) {
+  const GradientLayout::Bucket& part = layout_.buckets[bucket];
+  for (std::size_t i = part.first_slot; i < part.last_slot; ++i) {
     const GradientLayout::Slot& slot = layout_.slots[i];
-    const bool gradient = program_.graph().outputs[slot.output].kind == OutputKind::kGradient;
-    const std::span<const float> values = std::span(sum_).subspan(slot.offset, slot.count);
     Model::Tensor& tensor = *tensor_of_slot_[i];
-    if (gradient) {
+    if (tensor.rate == 0) continue;
+    if (graph_.outputs[slot.output].kind == OutputKind::kGradient) {
       options_.optimizer->step({.value = tensor.data,
-                                .gradient = values,
+                                .gradient = sum_->values().subspan(slot.offset, slot.count),
                                 .momentum = tensor.momentum,
                                 .decay = tensor.about.decay},
-                               lr, options_.optimizer_options);
+                               lr * tensor.rate, options_.optimizer_options);
     } else {
       update_statistic(slot, tensor);
     }
@@ -136,14 +160,15 @@ void StepExecutor::update(const GradientLayout::Bucket& bucket, double lr) {
 // running = (1 - m) running + m * mean over the step's micro-batches, the variance unbiased as in
 // PyTorch.
 void StepExecutor::update_statistic(const GradientLayout::Slot& slot, Model::Tensor& tensor) const {
-  const Output& output = program_.graph().outputs[slot.output];
-  double scale = 1.0 / options_.total_micro_batches;
+  const Output& output = graph_.outputs[slot.output];
+  double scale = 1.0 / static_cast<double>(options_.sum.total_micro_batches);
   if (output.kind == OutputKind::kVariance && output.count > 1) {
     scale *= static_cast<double>(output.count) / static_cast<double>(output.count - 1);
   }
+  const std::span<const float> sum = sum_->values().subspan(slot.offset, slot.count);
   for (std::size_t i = 0; i < slot.count; ++i) {
     tensor.data[i] = static_cast<float>((1 - kStatisticsMomentum) * tensor.data[i] +
-                                        kStatisticsMomentum * scale * sum_[slot.offset + i]);
+                                        kStatisticsMomentum * scale * sum[i]);
   }
 }
 

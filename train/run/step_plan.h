@@ -2,40 +2,46 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "train/run/gradients.h"
 
 namespace winnow::train {
 
+inline constexpr int kAnyLane = -1;
+
 // A training step of one rank as data: tasks with dependencies, in an order that can be executed.
 struct Task {
   enum class Kind : std::uint8_t {
-    kLoadParameters,  // the program takes up the updated parameters
-    kBind,            // micro-batch `micro_batch` becomes the program's input
-    kCompute,         // nodes [first_node, last_node) of the program
-    kAccumulate,      // `bucket` of the micro-batch is added to the rank's sum
-    kTail,            // the trainer's own numbers enter the last bucket
-    kReduce,          // `bucket` starts its way over the ranks
-    kUpdate,          // waits for it; parameters and running statistics in `bucket` change
+    kLoadParameters,  // the lane's program takes up the updated parameters
+    kBind,            // micro-batch `micro_batch` becomes the lane's input
+    kCompute,         // nodes [first_node, last_node) of the lane's program
+    kAdd,             // `bucket` of the micro-batch enters the lane's sum
+    kReduce,          // `bucket` of all lanes starts its way over the ranks
+    kFinish,          // waits for all reductions and looks at what came out
+    kUpdate,          // parameters and running statistics in `bucket` change
   };
   Kind kind;
-  int micro_batch = -1;
+  int lane = kAnyLane;   // whose thread has to do it
+  int micro_batch = -1;  // of this rank, from 0
   int bucket = -1;
   std::size_t first_node = 0;
   std::size_t last_node = 0;
-  std::vector<int> after{};  // tasks that must be done (kReduce: started) before
+  std::vector<int> after{};  // tasks that must be done before
 };
+std::string_view kind_name(Task::Kind kind) noexcept;
 
 struct StepPlan {
-  std::vector<Task> tasks;
+  std::vector<Task> tasks{};
+  int lanes = 1;
 };
 
-// Micro-batches one after the other; in the last one every bucket is reduced as soon as backward
-// has written it, while backward goes on. Pure. Requires micro_batches >= 1.
-StepPlan plan_step(const GradientLayout& layout, std::size_t node_count, int micro_batches);
-
-std::string to_json(const StepPlan& plan);
+// Lane l works off micro_batches[l] micro-batches, a contiguous run of the rank's, one after the
+// other; a bucket is reduced as soon as backward has written it in the last one of every lane,
+// while backward goes on. Pure. Requires at least one lane and one micro-batch in each.
+StepPlan plan_step(const GradientLayout& layout, std::size_t node_count,
+                   std::span<const int> micro_batches);
 
 }  // namespace winnow::train

@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <map>
 
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/graph/rewrites.h"
 #include "train/run/agreement.h"
 #include "train/run/batch_plan.h"
+#include "train/run/census.h"
 #include "train/run/evaluate.h"
 #include "train/run/initial_weights.h"
 #include "train/run/metrics.h"
+#include "train/run/plan.h"
 #include "train/run/run_directory.h"
+#include "train/run/run_state.h"
 #include "train/run/setup.h"
 #include "train/run/step.h"
 
@@ -30,6 +35,7 @@ struct Job {
   std::shared_ptr<const pipeline::Cache> cache;
   pipeline::DatasetInfo info;
   pipeline::SampleSet samples;
+  pipeline::SampleSet held;  // with a hold-out
   NetSetup setup;
   BatchPlan batches;
   std::string config;
@@ -40,25 +46,21 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
   Job job;
   job.cache = pipeline::open_cache(options.data.cache);
   job.info = pipeline::describe(*job.cache);
-  job.samples = pipeline::select_samples(*job.cache, Split::kTrain, options.data.selection);
+  const std::string& selection = options.data.selection;
+  job.samples = pipeline::select_samples(*job.cache, Split::kTrain, selection);
+  if (options.data.holdout > 0) {
+    pipeline::HeldOut cut =
+        pipeline::hold_out(*job.cache, job.samples, selection, options.data.holdout);
+    job.samples = std::move(cut.train);
+    job.held = std::move(cut.held);
+  }
   job.setup = fit_net(options, job.info);
   job.batches =
       plan_batches(static_cast<std::int64_t>(job.samples.size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
   job.config = config_text(options, job.setup, job.info,
-                           pipeline::selection_digest(*job.cache, options.data.selection),
-                           init_from_digest);
+                           pipeline::selection_digest(*job.cache, selection), init_from_digest);
   return job;
-}
-
-StepOptions step_options(const TrainOptions& options, const BatchPlan& batches) {
-  return {.optimizer = &find_optimizer(options.recipe.optimizer),
-          .optimizer_options = options.recipe.optimizer_options,
-          .schedule = &comm::find_schedule(options.execution.schedule),
-          .schedule_options = options.execution.schedule_options,
-          .bucket_bytes = options.execution.bucket_bytes,
-          .micro_batches = static_cast<int>(batches.micro_batches()),
-          .total_micro_batches = static_cast<int>(batches.batch / batches.micro_batch)};
 }
 
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches) {
@@ -70,18 +72,74 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches
           .decay = recipe.decay};
 }
 
-// A mean and the time it was taken over.
-struct Running {
-  double sum = 0;
-  std::int64_t count = 0;
-  Clock::time_point begin = Clock::now();
+constexpr const char* kLaneThreads = "lane_threads";
 
-  void add(double value) {
-    sum += value;
-    ++count;
+// The same on every rank: rank 0 measures.
+int agree_on_lane_threads(const ExecutionOptions& options, const BatchPlan& batches,
+                          const std::optional<RunPlan>& stored, bool replan,
+                          comm::Communicator& comm) {
+  int before = 0;
+  if (stored && !replan) {
+    const auto found = stored->numerics.find(kLaneThreads);
+    if (found != stored->numerics.end()) before = std::atoi(found->second.c_str());
   }
-  double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+  const int mine = choose_lane_threads(options.lane_threads, before, options.reproducible,
+                                       options.threads.compute, batches.micro_batches());
+  std::vector<double> of_root(1, comm.rank() == 0 ? mine : 0.0);
+  comm.all_reduce(of_root);
+  return static_cast<int>(of_root[0]);
+}
+
+// "2 1": lanes of each rank.
+std::string lanes_of_ranks(std::size_t mine, comm::Communicator& comm) {
+  std::vector<double> lanes(static_cast<std::size_t>(comm.size()), 0.0);
+  lanes[static_cast<std::size_t>(comm.rank())] = static_cast<double>(mine);
+  comm.all_reduce(lanes);
+  std::string text;
+  for (const double count : lanes) {
+    text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(count));
+  }
+  return text;
+}
+
+// How the steps of a run are computed on this rank.
+struct Execution {
+  int lane_threads = 1;
+  std::vector<int> lanes;  // micro-batches of each
+  RunPlan plan;            // without its tasks
 };
+
+Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
+                         const Backend& backend, const std::optional<RunPlan>& stored,
+                         comm::Communicator& comm) {
+  const ExecutionOptions& e = options.execution;
+  Execution plan;
+  plan.lane_threads = agree_on_lane_threads(e, batches, stored, options.run.replan, comm);
+  plan.lanes = choose_lanes(e.threads.compute, plan.lane_threads, batches.micro_batches());
+  plan.plan.numerics = {{"backend", std::string(backend.name())},
+                        {"build", WINNOW_BUILD},
+                        {"instruction_set", backend.instruction_set()},
+                        {kLaneThreads, std::to_string(plan.lane_threads)},
+                        {"library", backend.library()}};
+  plan.plan.layout = {{"bucket_bytes", std::to_string(e.bucket_bytes)},
+                      {"colors", std::to_string(e.schedule_options.colors)},
+                      {"lanes", lanes_of_ranks(plan.lanes.size(), comm)},
+                      {"schedule", e.schedule},
+                      {"segment_elements", std::to_string(e.schedule_options.segment_elements)}};
+  return plan;
+}
+
+StepOptions step_options(const TrainOptions& options, const BatchPlan& batches,
+                         const Execution& execution) {
+  return {.optimizer = &find_optimizer(options.recipe.optimizer),
+          .optimizer_options = options.recipe.optimizer_options,
+          .bucket_bytes = options.execution.bucket_bytes,
+          .reproducible = options.execution.reproducible,
+          .sum = {.schedule = &comm::find_schedule(options.execution.schedule),
+                  .schedule_options = options.execution.schedule_options,
+                  .micro_batches = execution.lanes,
+                  .total_micro_batches = batches.batch / batches.micro_batch}};
+}
 
 // Sequences steps, metrics, checkpoints and evaluations; each of these is somebody else's.
 class Trainer {
@@ -93,22 +151,35 @@ class Trainer {
         job_(std::move(job)),
         forward_(forward_graph(job_.setup)),
         model_(begin_model(forward_, options.recipe.seed, options.start, comm, note)),
-        program_(backend.compile(prune(differentiate(freeze(forward_, frozen_tensors(model_)))),
-                                 compile_options())),
-        inference_(backend.compile(for_inference(forward_), compile_options())),
-        directory_(options.run.out, comm),
-        rate_(learning_rate(options.recipe, job_.batches)) {
-    bind_model(*program_, model_);
+        full_(full_census(job_.samples, 0)),
+        rate_(learning_rate(options.recipe, job_.batches)),
+        directory_(options.run.out, comm, note) {
+    const RunOptions& run = options_.run;
+    const auto stored = directory_.open(job_.config, run.resume, run.replan);
+    Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
+    note(execution_note(execution));
+    const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
+    const Graph graph = prune(differentiate(freeze(forward_, frozen_tensors(model_))));
+    for (std::size_t i = 0; i < execution.lanes.size(); ++i) {
+      programs_.push_back(backend.compile(graph, lane));
+      bind_model(*programs_.back(), model_);
+    }
+    const bool reproducible = options_.execution.reproducible;
+    inference_ = backend.compile(
+        for_inference(forward_),
+        {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute});
     bind_model(*inference_, model_);
-    executor_ = std::make_unique<StepExecutor>(*program_, model_, comm_,
-                                               step_options(options_, job_.batches));
-    first_step_ = directory_.begin(job_.config, options_.run.resume, model_, note);
-    const std::int64_t limit = options_.run.max_steps;
+    executor_ = std::make_unique<StepExecutor>(programs_, model_, comm_,
+                                               step_options(options_, job_.batches, execution));
+    execution.plan.tasks = tasks_json(executor_->plan());
+    directory_.adopt(std::move(execution.plan), reproducible, run.replan);
+    if (auto state = directory_.go_on(model_, run.replan)) state_ = *std::move(state);
+    executor_->restore(state_.sums);
+    first_step_ = saved_step_ = state_.step;
+    const std::int64_t limit = run.max_steps;
     last_step_ = limit > 0 ? std::min(limit, job_.batches.total_steps) : job_.batches.total_steps;
-    on_root(comm_, [&] {
-      write_file_durably(directory_.plan(), to_json(executor_->plan()) + "\n");
-      metrics_ = std::make_unique<MetricsLog>(directory_.metrics(), first_step_);
-    });
+    on_root(comm_,
+            [&] { metrics_ = std::make_unique<MetricsLog>(directory_.metrics(), first_step_); });
   }
 
   TrainResult run(const ProgressSink& progress) {
@@ -117,58 +188,85 @@ class Trainer {
                             [this](std::uint64_t i) { return requests(i); });
     const auto begin = Clock::now();
     double paused = 0;
-    Running interval;
-    Running in_epoch;
+    auto interval_begin = begin;
+    std::int64_t interval_first = first_step_;
     std::int64_t epoch = 1;
     while (epoch_ends(epoch) <= first_step_ && epoch_ends(epoch) < last_step_) ++epoch;
+    if (!state_.evaluated && first_step_ < last_step_) {
+      evaluate_on(Split::kVal, first_step_, result);
+    }
     for (std::int64_t done = first_step_ + 1; done <= last_step_; ++done) {
       pipeline::Batch batch = loader.next();
       const double weight =
           weight_of_batch(job_.batches, job_.samples, options_.recipe.seed, done - 1);
       const double rate = rate_at(rate_, done - 1);
-      const StepResult step = executor_->run(batch, weight, rate);
+      const bool stop = options_.run.stop && options_.run.stop();
+      const StepResult step = executor_->run(batch, weight, rate, stop);
+      take_census(seen_, first_position(done - 1), epoch_samples(), batch.ids);
       result.exposed_comm_seconds += step.exposed_comm_seconds;
-      interval.add(step.score.loss / step.score.weight);
-      in_epoch.add(step.score.loss / step.score.weight);
-      show(progress, done, epoch, interval);
+      result.repeated_steps += step.repeats;
+      const double loss = step.score.loss / step.score.weight;
+      state_.interval.add(loss);
+      state_.in_epoch.add(loss);
+      show(progress, done, epoch);
       if (done % options_.run.log_interval == 0 || done == last_step_) {
         log(done,
-            {{"train.loss", interval.mean()},
+            {{"train.loss", state_.interval.value()},
              {"train.lr", rate},
-             {"train.total_ips", static_cast<double>(interval.count * job_.batches.batch) /
-                                     seconds_since(interval.begin)},
+             {"train.total_ips", static_cast<double>((done - interval_first) * job_.batches.batch) /
+                                     std::max(seconds_since(interval_begin), 1e-9)},
              {"data.wait_time", loader.waited_seconds()},
              {"comm.exposed_time", result.exposed_comm_seconds}},
             seconds_since(begin));
-        interval = {};
+        state_.interval = {};
+        interval_begin = Clock::now();
+        interval_first = done;
       }
-      if (done != epoch_ends(epoch) && done != last_step_) continue;
+      const bool ends_epoch = done == epoch_ends(epoch);
+      const bool stopping = step.stop && done < last_step_;
+      const int every = options_.run.recovery_interval;
+      if (!ends_epoch && !stopping && (every == 0 || done % every != 0)) continue;
       const auto pause = Clock::now();
-      result.train_loss = in_epoch.mean();
-      in_epoch = {};
-      directory_.save(
-          done, model_,
-          state_text(done, job_.batches.epoch_at(done), options_.recipe.seed, comm_.size()),
-          options_.run.checkpoints_kept);
-      if (done < last_step_) evaluate_on(Split::kVal, done, result);
-      paused += seconds_since(pause);
-      interval.begin = Clock::now();
-      ++epoch;
+      if (ends_epoch) {
+        state_.train_loss = state_.in_epoch.value();
+        state_.in_epoch = {};
+        ++epoch;
+        // There may be no time left; it is made up for when the run goes on.
+        state_.evaluated = !stopping;
+        if (!stopping && done < last_step_) evaluate_on(Split::kVal, done, result);
+      }
+      save(done);
+      if (stopping) throw_stopped(done);
+      const double pause_seconds = seconds_since(pause);
+      paused += pause_seconds;
+      interval_begin +=
+          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(pause_seconds));
     }
     result.steps = last_step_;
+    result.train_loss = state_.train_loss;
     result.epoch = job_.batches.epoch_at(last_step_);
     result.images_per_second =
         static_cast<double>((last_step_ - first_step_) * job_.batches.batch) /
         std::max(seconds_since(begin) - paused, 1e-9);
     result.data_wait_seconds = loader.waited_seconds();
     evaluate_on(Split::kVal, last_step_, result);
-    evaluate_on(Split::kTest, last_step_, result);
+    if (options_.data.holdout == 0) evaluate_on(Split::kTest, last_step_, result);
     return result;
   }
 
  private:
-  CompileOptions compile_options() const {
-    return {options_.execution.dtype, options_.execution.threads.compute};
+  // What a split is evaluated on, looked up once.
+  struct EvaluationSet {
+    pipeline::SampleSet samples;
+    std::vector<SampleId> leaked;
+  };
+
+  std::string execution_note(const Execution& execution) const {
+    const std::size_t lanes = execution.lanes.size();
+    return std::to_string(lanes) + (lanes == 1 ? " lane of " : " lanes of ") +
+           std::to_string(execution.lane_threads) +
+           (execution.lane_threads == 1 ? " thread" : " threads") +
+           " on rank 0, micro-batches of " + std::to_string(job_.batches.micro_batch);
   }
 
   pipeline::LoadOptions load_options(pipeline::Recipe recipe) const {
@@ -182,38 +280,107 @@ class Trainer {
     return std::min(last_step_, job_.batches.end_of_epoch(epoch));
   }
 
+  std::uint64_t epoch_samples() const { return static_cast<std::uint64_t>(job_.batches.samples); }
+
+  // Of this rank's part of a step's batch in the stream.
+  std::uint64_t first_position(std::int64_t step) const {
+    const BatchPlan& b = job_.batches;
+    return static_cast<std::uint64_t>(step * b.batch + b.first_micro * b.micro_batch);
+  }
+
   std::vector<pipeline::Request> requests(std::uint64_t i) const {
     const BatchPlan& b = job_.batches;
     const std::int64_t step = first_step_ + static_cast<std::int64_t>(i);
     if (step >= last_step_) return {};
     return requests_at(job_.samples, options_.recipe.seed,
-                       step * b.batch + b.first_micro * b.micro_batch,
+                       static_cast<std::int64_t>(first_position(step)),
                        b.micro_batches() * b.micro_batch);
   }
 
-  void show(const ProgressSink& progress, std::int64_t done, std::int64_t epoch,
-            const Running& loss) const {
+  void show(const ProgressSink& progress, std::int64_t done, std::int64_t epoch) const {
     if (!progress) return;
+    const LossMean& loss = state_.interval;
     progress({.done = static_cast<std::uint64_t>(done * job_.batches.batch),
               .total = static_cast<std::uint64_t>(last_step_ * job_.batches.batch),
-              .note = "epoch " + std::to_string(epoch) + ", loss " + std::to_string(loss.mean())});
+              .note = "epoch " + std::to_string(epoch) + ", loss " + std::to_string(loss.value())});
   }
 
   void log(std::int64_t step, const std::map<std::string, double>& values, double wall) {
     on_root(comm_, [&] { metrics_->write(step, job_.batches.epoch_at(step), wall, values); });
   }
 
+  // The census of what all ranks have seen since the last checkpoint enters the state.
+  void gather_census(std::int64_t done) {
+    const auto batch = static_cast<std::uint64_t>(job_.batches.batch);
+    const std::uint64_t first = static_cast<std::uint64_t>(saved_step_) * batch / epoch_samples();
+    const std::uint64_t end = static_cast<std::uint64_t>(done) * batch;
+    std::vector<EpochCensus> all;
+    for (std::uint64_t e = first; e * epoch_samples() < end; ++e) all.push_back({.epoch = e});
+    std::vector<std::uint64_t> sums(2 * all.size(), 0);
+    for (const EpochCensus& mine : seen_) {
+      sums[2 * (mine.epoch - first)] = mine.samples;
+      sums[2 * (mine.epoch - first) + 1] = mine.hash;
+    }
+    comm_.all_reduce(sums);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (state_.census.empty() || state_.census.back().epoch < all[i].epoch) {
+        state_.census.push_back(all[i]);
+      }
+      EpochCensus& row = state_.census[all[i].epoch];
+      row.samples += sums[2 * i];
+      row.hash += sums[2 * i + 1];
+    }
+    seen_.clear();
+    on_root(comm_, [&] {
+      check_census(state_.census, full_, end);
+      write_file_durably(directory_.census(), to_json(state_.census, full_));
+    });
+  }
+
+  void save(std::int64_t done) {
+    gather_census(done);
+    saved_step_ = done;
+    state_.step = done;
+    state_.epoch = job_.batches.epoch_at(done);
+    state_.seed = options_.recipe.seed;
+    state_.ranks = comm_.size();
+    state_.sums = executor_->state();
+    directory_.save(state_, model_, options_.run.checkpoints_kept);
+    state_.evaluated = true;
+  }
+
+  [[noreturn]] void throw_stopped(std::int64_t done) const {
+    constexpr int kRestartMe = 75;  // EX_TEMPFAIL
+    if (comm_.rank() != 0) throw PeerError(kRestartMe);
+    throw AgreedError("stopped as asked after step " + std::to_string(done) + " of " +
+                          std::to_string(last_step_) + " with a checkpoint in " +
+                          options_.run.out.string() + "; go on with it by --resume auto",
+                      kRestartMe);
+  }
+
+  const EvaluationSet& evaluation_set(Split split) {
+    const auto found = evaluation_sets_.find(split);
+    if (found != evaluation_sets_.end()) return found->second;
+    EvaluationSet set;
+    if (split == Split::kVal && !job_.held.ids.empty()) {
+      set.samples = job_.held;  // no group is cut, so nothing leaks
+    } else if (job_.info.split_counts[static_cast<std::size_t>(split)] > 0) {
+      set.samples = pipeline::select_samples(*job_.cache, split, "");
+      set.leaked = pipeline::leaked_samples(*job_.cache, split, options_.data.selection);
+    }
+    return evaluation_sets_.emplace(split, std::move(set)).first->second;
+  }
+
   // Nothing where the cache has no such split.
   void evaluate_on(Split split, std::int64_t step, TrainResult& result) {
-    if (job_.info.split_counts[static_cast<std::size_t>(split)] == 0) return;
+    const EvaluationSet& set = evaluation_set(split);
+    if (set.samples.ids.empty()) return;
     const auto begin = Clock::now();
     const bool judged = !options_.data.selection.empty();
-    const std::vector<SampleId> leaked =
-        pipeline::leaked_samples(*job_.cache, split, options_.data.selection);
     inference_->load_parameters();
     const Evaluation e =
-        evaluate(*inference_, *job_.cache, pipeline::select_samples(*job_.cache, split, ""),
-                 judged ? &leaked : nullptr, load_options(pipeline::Recipe::kNone), comm_, {});
+        evaluate(*inference_, *job_.cache, set.samples, judged ? &set.leaked : nullptr,
+                 load_options(pipeline::Recipe::kNone), comm_, {});
     result.split = std::string(split_name(split));
     result.top1 = e.top1;
     result.top1_leak_free = e.top1_leak_free;
@@ -228,10 +395,15 @@ class Trainer {
   Job job_;
   Graph forward_;
   Model model_;
-  std::unique_ptr<Program> program_;
-  std::unique_ptr<Program> inference_;
-  RunDirectory directory_;
+  EpochCensus full_;
   LearningRate rate_;
+  RunDirectory directory_;
+  RunState state_;
+  std::vector<EpochCensus> seen_;  // by this rank, since the last checkpoint
+  std::int64_t saved_step_ = 0;
+  std::map<Split, EvaluationSet> evaluation_sets_;
+  std::vector<std::unique_ptr<Program>> programs_;  // of the lanes
+  std::unique_ptr<Program> inference_;
   std::unique_ptr<StepExecutor> executor_;
   std::unique_ptr<MetricsLog> metrics_;  // rank 0
   std::int64_t first_step_ = 0;
@@ -248,11 +420,15 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
   on_all(comm, [&] {
     job = open_job(options, comm, init_from_digest);
     backend = make_backend(options.execution.backend);
-    step_options(options, job.batches);  // unknown names fail here, on all ranks alike
+    // Unknown names fail here, on all ranks alike.
+    find_optimizer(options.recipe.optimizer);
+    comm::find_schedule(options.execution.schedule);
   });
-  require_agreement(comm, {{"build", WINNOW_BUILD},
-                           {"instruction set", backend->instruction_set()},
-                           {"configuration", job.config}});
+  std::map<std::string, std::string> facts = config_facts(job.config);
+  facts["build"] = WINNOW_BUILD;
+  facts["instruction set"] = backend->instruction_set();
+  facts["library"] = backend->library();
+  require_agreement(comm, facts);
   return Trainer(options, comm, std::move(job), *backend, note).run(progress);
 }
 

@@ -10,6 +10,7 @@
 #include "common/comm/communicator.h"
 #include "common/progress.h"
 #include "common/sample.h"
+#include "common/stop.h"
 #include "common/thread_plan.h"
 #include "pipeline/load/loader.h"
 #include "train/optim/learning_rate.h"
@@ -23,6 +24,7 @@ struct DataOptions {
   std::string selection;  // name of a selection; empty: everything
   pipeline::Recipe augment = pipeline::Recipe::kCifar;
   int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
+  double holdout = 0;     // share of the training samples to validate on instead, see hold_out()
 };
 
 // How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
@@ -58,6 +60,8 @@ struct ExecutionOptions {
   std::string backend = "onednn";
   DType dtype = DType::kF32;
   ThreadPlan threads;
+  int lane_threads = 0;       // of each lane; 0: see choose_lane_threads()
+  bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
   std::string schedule = "multicolor";
   comm::ScheduleOptions schedule_options;
   std::size_t bucket_bytes = 1u << 20;
@@ -66,9 +70,12 @@ struct ExecutionOptions {
 struct RunOptions {
   std::filesystem::path out;  // RUN: config.json, plan.json, metrics.jsonl, checkpoints/, summary
   bool resume = false;        // go on from the newest complete checkpoint, if there is one
+  bool replan = false;        // where the stored plan does not fit, make a new one
+  int recovery_interval = 0;  // steps between checkpoints inside an epoch; 0: none
   int log_interval = 50;      // steps between lines of metrics.jsonl
   int checkpoints_kept = 2;
   std::int64_t max_steps = 0;  // stop early, as if the last epoch ended there; 0: no
+  StopRequested stop;          // asked once a step, on every rank; one of them is enough
 };
 
 struct TrainOptions {
@@ -88,18 +95,20 @@ struct TrainResult {
   double train_loss = 0;  // mean over the last epoch's steps
   double top1 = 0;        // in [0, 1], on `split`
   std::optional<double> top1_leak_free;
-  std::string split;             // "test", or "val" where there is no test split
+  std::string split;             // "test"; "val" where there is no test split, or a hold-out
   double images_per_second = 0;  // of training, evaluation left out
   double data_wait_seconds = 0;
   double exposed_comm_seconds = 0;
+  int repeated_steps = 0;  // of a reproducible run, see fixed_point.h
 };
 
 // Trains a net on a cache and evaluates it; collective. The number of ranks changes who computes a
 // micro-batch, not what is computed. Writes into options.run.out as it goes: a line of metrics
-// every log_interval steps, a checkpoint after every epoch. Validation data is evaluated after
-// every epoch, test data once, at the end. `note` takes sentences for people. Throws UsageError for
-// options that do not fit the data or each other, Error when the loss is not finite or ranks
-// differ.
+// every log_interval steps, a checkpoint after every epoch and recovery_interval steps. Validation
+// data is evaluated after every epoch, test data once, at the end, and not at all with a hold-out:
+// who chooses by that shall not see it. `note` takes sentences for people. Throws UsageError for
+// options that do not fit the data or each other, AgreedError with exit code 75 when asked to stop,
+// after a checkpoint, Error when the loss is not finite or ranks differ.
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note);
 

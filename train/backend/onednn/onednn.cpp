@@ -125,6 +125,11 @@ class OneDnnBackend final : public Backend {
  public:
   std::string_view name() const noexcept override { return "onednn"; }
   std::string instruction_set() const override { return isa_name(); }
+  std::string library() const override {
+    const dnnl::version_t* version = dnnl::version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+  }
 
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
     if (options.threads < 1) {

@@ -126,6 +126,7 @@ class ReferenceBackend final : public Backend {
  public:
   std::string_view name() const noexcept override { return "reference"; }
   std::string instruction_set() const override { return "float64"; }
+  std::string library() const override { return "winnow"; }
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions&) override {
     return std::make_unique<ReferenceProgram>(graph);
   }

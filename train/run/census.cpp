@@ -1,0 +1,66 @@
+#include "train/run/census.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/error.h"
+
+namespace winnow::train {
+namespace {
+
+EpochCensus& row_of(std::vector<EpochCensus>& rows, std::uint64_t epoch) {
+  if (rows.empty()) rows.push_back({.epoch = epoch});
+  while (rows.back().epoch < epoch) rows.push_back({.epoch = rows.back().epoch + 1});
+  return rows[epoch - rows.front().epoch];
+}
+
+}  // namespace
+
+std::uint64_t census_hash(SampleId id) noexcept {
+  return xxh3_64(std::as_bytes(std::span(&id, 1)));
+}
+
+EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t epoch) {
+  EpochCensus full{.epoch = epoch, .samples = samples.size()};
+  for (const SampleId id : samples.ids) full.hash += census_hash(id);
+  return full;
+}
+
+void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint64_t epoch_samples,
+                 const std::vector<SampleId>& ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EpochCensus& row = row_of(rows, (begin + i) / epoch_samples);
+    ++row.samples;
+    row.hash += census_hash(ids[i]);
+  }
+}
+
+void check_census(const std::vector<EpochCensus>& rows, const EpochCensus& full,
+                  std::uint64_t end) {
+  for (const EpochCensus& row : rows) {
+    if ((row.epoch + 1) * full.samples > end) return;
+    if (row.samples == full.samples && row.hash == full.hash) continue;
+    throw Error("epoch " + std::to_string(row.epoch + 1) + " was computed from " +
+                std::to_string(row.samples) + " samples with hash " + to_hex(row.hash) +
+                ", where " + std::to_string(full.samples) + " with hash " + to_hex(full.hash) +
+                " were due: some were lost or repeated, which is a fault of this program or "
+                "machine; do not use the run");
+  }
+}
+
+std::string to_json(const std::vector<EpochCensus>& rows, const EpochCensus& full) {
+  nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
+  for (const EpochCensus& row : rows) {
+    epochs.push_back({{"epoch", row.epoch + 1},
+                      {"samples", row.samples},
+                      {"hash", to_hex(row.hash)},
+                      {"complete", row.samples == full.samples && row.hash == full.hash}});
+  }
+  return nlohmann::ordered_json{{"full", {{"samples", full.samples}, {"hash", to_hex(full.hash)}}},
+                                {"epochs", epochs}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace winnow::train
