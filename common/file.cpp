@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
 
 #include "common/error.h"
+#include "common/failpoint.h"
 
 namespace winnow {
 namespace fs = std::filesystem;
@@ -27,12 +31,22 @@ std::size_t file_size(const Fd& fd, const fs::path& path) {
   return static_cast<std::size_t>(info.st_size);
 }
 
-void fsync_path(const fs::path& path, int flags) {
-  const Fd fd = open_fd(path, flags);
-  if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + path.string());
+Fd create_fd(const fs::path& path, int flags, const fs::path& final_path) {
+  if (fault_before("file.create", final_path)) throw_errno("cannot open " + path.string());
+  Fd fd = open_fd(path, O_WRONLY | O_CREAT | flags);
+  fault_after("file.create", final_path);
+  return fd;
+}
+
+void sync_fd(const Fd& fd, const fs::path& path) {
+  if (fault_before("file.sync", path) || ::fsync(fd.get()) != 0) {
+    throw_errno("cannot sync " + path.string());
+  }
+  fault_after("file.sync", path);
 }
 
 void write_all(const Fd& fd, BytesView bytes, const fs::path& path) {
+  if (fault_before("file.write", path)) throw_errno("cannot write " + path.string());
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
@@ -40,10 +54,28 @@ void write_all(const Fd& fd, BytesView bytes, const fs::path& path) {
     if (put < 0) throw_errno("cannot write " + path.string());
     done += static_cast<std::size_t>(put);
   }
+  fault_after("file.write", path);
+}
+
+void rename_file(const fs::path& from, const fs::path& to, const char* act) {
+  if (fault_before(act, to) || ::rename(from.c_str(), to.c_str()) != 0) {
+    throw_errno("cannot rename to " + to.string());
+  }
+  fault_after(act, to);
 }
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
 
 }  // namespace
@@ -74,13 +106,11 @@ void write_file_durably(const fs::path& path, BytesView bytes) {
   const fs::path temporary = path.string() + ".tmp";
   try {
     {
-      const Fd fd = open_fd(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+      const Fd fd = create_fd(temporary, O_TRUNC, path);
       write_all(fd, bytes, path);
-      if (::fsync(fd.get()) != 0) throw_errno("cannot sync " + temporary.string());
+      sync_fd(fd, path);
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
-      throw_errno("cannot rename to " + path.string());
-    }
+    rename_file(temporary, path, "file.rename");
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -92,8 +122,65 @@ void write_file_durably(const fs::path& path, std::string_view text) {
   write_file_durably(path, as_bytes(text));
 }
 
-void fsync_file(const fs::path& path) { fsync_path(path, O_RDONLY); }
-void fsync_directory(const fs::path& path) { fsync_path(path, O_RDONLY | O_DIRECTORY); }
+void fsync_file(const fs::path& path) { sync_fd(open_fd(path, O_RDONLY), path); }
+
+void fsync_directory(const fs::path& path) {
+  const Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
+  // Some network file systems know no such thing and say EINVAL.
+  if (fault_before("dir.sync", path) || (::fsync(fd.get()) != 0 && errno != EINVAL)) {
+    throw_errno("cannot sync the folder " + path.string());
+  }
+  fault_after("dir.sync", path);
+}
+
+void make_directories(const fs::path& path) {
+  if (is_folder(path)) return;
+  make_directories(folder_of(path));
+  if (is_folder(path)) return;  // it ended in a slash
+  if (fault_before("dir.create", path) || (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)) {
+    throw_errno("cannot make the folder " + path.string());
+  }
+  fault_after("dir.create", path);
+  fsync_directory(folder_of(path));
+}
+
+void rename_directory(const fs::path& from, const fs::path& to) {
+  if (fault_before("dir.rename", to)) throw_errno("cannot rename to " + to.string());
+  const bool exchanged =
+      ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0;
+  if (!exchanged) {
+    remove_tree(to);
+    if (::rename(from.c_str(), to.c_str()) != 0) throw_errno("cannot rename to " + to.string());
+  }
+  fault_after("dir.rename", to);
+  fsync_directory(folder_of(to));
+  if (exchanged) remove_tree(from);  // what was at `to`
+}
+
+void remove_file(const fs::path& path) {
+  if (!is_there(path)) return;
+  if (fault_before("file.remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT)) {
+    throw_errno("cannot remove " + path.string());
+  }
+  fault_after("file.remove", path);
+}
+
+void remove_tree(const fs::path& path) {
+  if (!is_there(path)) return;
+  if (fault_before("dir.remove", path)) throw_errno("cannot remove " + path.string());
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw SystemError("cannot remove " + path.string() + ": " + error.message());
+  fault_after("dir.remove", path);
+}
+
+AppendFile::AppendFile(fs::path path)
+    : path_(std::move(path)), fd_(create_fd(path_, O_APPEND, path_)) {
+  fsync_directory(folder_of(path_));
+}
+
+void AppendFile::append(std::string_view text) { write_all(fd_, as_bytes(text), path_); }
+void AppendFile::sync() { sync_fd(fd_, path_); }
 
 Fd lock_directory(const fs::path& path) {
   Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
@@ -105,11 +192,11 @@ Fd lock_directory(const fs::path& path) {
 void replace_symlink(const fs::path& link, const fs::path& target) {
   const fs::path temporary = link.string() + ".tmp";
   ::unlink(temporary.c_str());
-  if (::symlink(target.c_str(), temporary.c_str()) != 0) {
+  if (fault_before("link.create", link) || ::symlink(target.c_str(), temporary.c_str()) != 0) {
     throw_errno("cannot make the link " + temporary.string());
   }
-  if (::rename(temporary.c_str(), link.c_str()) != 0)
-    throw_errno("cannot rename to " + link.string());
+  fault_after("link.create", link);
+  rename_file(temporary, link, "link.rename");
   fsync_directory(folder_of(link));
 }
 

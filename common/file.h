@@ -31,6 +31,30 @@ void write_file_durably(const std::filesystem::path& path, std::string_view text
 void fsync_file(const std::filesystem::path& path);
 void fsync_directory(const std::filesystem::path& path);
 
+// Makes a directory and those above it that are missing, each synced into the one above it.
+void make_directories(const std::filesystem::path& path);
+
+// Renames a directory and syncs the one it is in. What is at `to` before is replaced in one step,
+// where the file system can exchange two names; elsewhere there is a moment without either.
+void rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// Nothing there is fine. Not synced: after a crash they may be back.
+void remove_file(const std::filesystem::path& path);
+void remove_tree(const std::filesystem::path& path);  // a directory with all that is in it
+
+// A file that grows at its end; made, durably, where it is missing. After a crash or an error the
+// last text appended may be there in part.
+class AppendFile {
+ public:
+  explicit AppendFile(std::filesystem::path path);
+  void append(std::string_view text);  // handed to the system when this returns
+  void sync();                         // durable when this returns
+
+ private:
+  std::filesystem::path path_;
+  Fd fd_;
+};
+
 // Locks a directory for as long as the result lives, against other processes that do so too. Throws
 // UsageError naming it when one holds it already.
 Fd lock_directory(const std::filesystem::path& path);

@@ -45,6 +45,7 @@ void tell(const Session& session, const dedup::Result& result) {
 }
 
 void run(const Options& o, Session& session) {
+  pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   dedup::Options options = o.dedup;
   options.keep = dedup::parse_keep_policy(o.keep);
@@ -53,16 +54,18 @@ void run(const Options& o, Session& session) {
   dedup::Result result = dedup::deduplicate(table, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
-  cache.write_selection(result.selection);
 
+  // What only reports comes first: a dedup that fails leaves the selection as it was.
   const std::unordered_map<SampleId, std::string> names = names_of(cache);
   const auto name_of = [&](SampleId id) { return names.at(id); };
   const std::filesystem::path csv =
       o.csv.empty() ? cache.paths().selection(o.name).replace_extension(".csv") : o.csv;
+  if (o.csv.empty()) make_directories(csv.parent_path());
   write_file_durably(csv, dedup::csv_of_removed(result, table, name_of));
   if (!o.groups_csv.empty()) {
     write_file_durably(o.groups_csv, dedup::csv_of_groups(result, table, name_of));
   }
+  cache.write_selection(result.selection);
   tell(session, result);
   say(session,
       fmt::format("selection '{}' written; removed images are listed in {}", o.name, csv.string()));

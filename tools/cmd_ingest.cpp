@@ -61,9 +61,13 @@ void run(const Options& o, Session& session) {
   }
   const pipeline::Manifest& m = result.manifest;
   const std::uint64_t ok = m.ledger.at("ok");
-  const double rate = static_cast<double>(m.inputs) / std::max(result.seconds, 1e-9);
-  say(session, fmt::format("{} of {} inputs read in {:.1f} s, {:.0f} a second", grouped(ok),
-                           grouped(m.inputs), result.seconds, rate));
+  const double rate = static_cast<double>(result.inputs_done) / std::max(result.seconds, 1e-9);
+  if (result.inputs_done < m.inputs) {
+    say(session, fmt::format("went on after {} inputs that an earlier run had finished",
+                             grouped(m.inputs - result.inputs_done)));
+  }
+  say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
+                           grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
   for (const auto& [fate, count] : m.ledger) {
     if (fate != "ok" && count > 0) {
       say(session,

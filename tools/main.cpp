@@ -48,6 +48,13 @@ void stop_on_signals() {
   for (const int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
+// A report that went to a full disk or a closed pipe is lost, and only the last flush knows.
+void flush_report() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw_errno("cannot write to the standard output");
+  }
+}
+
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.local_size()), [] { return signalled.load(); }};
   try {
@@ -57,6 +64,7 @@ int run(const Command& command, comm::Communicator& comm) {
                        " runs as one process; start it without mpirun");
     });
     command.run(session);
+    flush_report();
     return 0;
   } catch (const train::PeerError& error) {
     return error.exit_code();  // the rank that failed has said why

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/failpoint.h"
 #include "common/file.h"
 #include "common/lmdb/structure.h"
 
@@ -46,6 +47,14 @@ void check(int code, const char* what, const fs::path& path) {
   if (code != MDB_SUCCESS) fail(what, path, code);
 }
 
+// `call`'s code, or that of a fault at this point.
+int act(std::string_view name, const fs::path& path, const auto& call) {
+  if (fault_before(name, path)) return errno;
+  const int code = call();
+  if (code == MDB_SUCCESS) fault_after(name, path);
+  return code;
+}
+
 Env make_env(const fs::path& path) {
   MDB_env* raw = nullptr;
   check(mdb_env_create(&raw), "open", path);
@@ -78,6 +87,14 @@ bool is_full(int code, const fs::path& path, std::uint64_t wanted) {
   return code == ENOSPC || code == EDQUOT || (code == EIO && free_bytes(path) < wanted);
 }
 
+// A page taken and given back inside the last transaction is counted but was never written. It must
+// not become a hole: on a full tmpfs the first look at one through a mapping is a SIGBUS.
+void write_last_page(const fs::path& path, std::uint64_t used) {
+  const std::uint64_t size = fs::file_size(path);
+  if (size >= used) return;
+  AppendFile(path).append(std::string(used - size, '\0'));
+}
+
 }  // namespace
 
 struct Writer::State {
@@ -108,27 +125,32 @@ struct Writer::State {
     }
     fail("write", path, code);
   }
+  void commit(Txn txn, std::uint64_t bytes) const {
+    const int code = act("lmdb.commit", path, [&] { return mdb_txn_commit(txn.release()); });
+    if (code != MDB_SUCCESS) fail_put(code, bytes);
+  }
 };
 
 Writer::Writer(const fs::path& path) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.path = path;
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("cannot remove " + path.string());
+  remove_file(path);
   s.env = make_env(path);
   check(mdb_env_set_mapsize(s.env.get(), s.map_bytes), "size", path);
   // NOLOCK: the caller is the only writer and nobody reads before the seal, so no lock file is left
   // behind. NOSYNC: a shard counts only once it is sealed, and seal() syncs. No WRITEMAP: a full
   // tmpfs would be a SIGBUS instead of an error. Memory is cleared (no NOMEMINIT), so that unused
   // parts of pages are equal from run to run.
-  const int opened =
-      mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0644);
+  const int opened = act("lmdb.create", path, [&] {
+    return mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0644);
+  });
   if (opened != MDB_SUCCESS) s.fail_put(opened, kFirstMapBytes);
   MDB_stat stat;
   check(mdb_env_stat(s.env.get(), &stat), "look at", path);
   s.page_bytes = stat.ms_psize;
   Txn txn = begin(s.env.get(), 0, path);
   check(mdb_dbi_open(txn.get(), nullptr, 0, &s.table), "open", path);
-  check(mdb_txn_commit(txn.release()), "write", path);
+  s.commit(std::move(txn), 0);
 }
 
 Writer::~Writer() = default;
@@ -159,17 +181,16 @@ void Writer::put(const std::vector<Entry>& entries) {
     const int code = mdb_put(txn.get(), s.table, &key, &data, MDB_APPEND);
     if (code != MDB_SUCCESS) s.fail_put(code, bytes);
   }
-  const int code = mdb_txn_commit(txn.release());
-  if (code != MDB_SUCCESS) s.fail_put(code, bytes);
+  s.commit(std::move(txn), bytes);
 }
 
 void Writer::seal() {
   State& s = *state_;
-  check(mdb_env_sync(s.env.get(), 1), "sync", s.path);
+  const int synced = act("lmdb.sync", s.path, [&] { return mdb_env_sync(s.env.get(), 1); });
+  if (synced != MDB_SUCCESS) s.fail_put(synced, 0);
   const std::uint64_t used = s.used_bytes();
   s.env.reset();
-  // A page taken and given back inside the last transaction is counted but was never written.
-  if (fs::file_size(s.path) < used) fs::resize_file(s.path, used);
+  write_last_page(s.path, used);
   fsync_file(s.path);
 }
 

@@ -33,6 +33,8 @@ namespace {
 using datasets::Entry;
 using datasets::Source;
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::uint64_t kTransactionBytes = 4u << 20;
 
 std::string_view store_name(Store store) noexcept {
@@ -227,13 +229,17 @@ class Collector {
   Part part_;  // of the shard being written
 };
 
-// What earlier runs finished of the shards, by their numbers.
+// What earlier runs finished of the shards, by their numbers. What cannot be used is removed.
 std::map<std::size_t, Part> read_parts(const CachePaths& paths, std::span<const ShardRange> shards,
                                        const std::string& key) {
   std::map<std::size_t, Part> parts;
   for (std::size_t shard = 0; shard < shards.size(); ++shard) {
     auto part = read_part(paths, shard, key);
-    if (part) parts.emplace(shard, *std::move(part));
+    if (part) {
+      parts.emplace(shard, *std::move(part));
+    } else {
+      remove_part(paths, shard);
+    }
   }
   return parts;
 }
@@ -253,7 +259,7 @@ void assemble(std::map<std::size_t, Part> parts, dedup::Fingerprints table, cons
     part = {};
   }
   const Bytes table_bytes = dedup::serialize(table);
-  fs::create_directories(paths.fingerprints().parent_path());
+  make_directories(paths.fingerprints().parent_path());
   write_file_durably(paths.fingerprints(), table_bytes);
   const std::string ledger_text = to_json_lines(ledger);
   write_file_durably(paths.ledger(), ledger_text);
@@ -345,11 +351,19 @@ void run_on_threads(int threads, const auto& work) {
   arena.execute([&] { work(arena.max_concurrency()); });
 }
 
+IngestResult result_of(Manifest manifest, Clock::time_point started) {
+  IngestResult result;
+  result.digest = digest(manifest);
+  result.manifest = std::move(manifest);
+  result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  return result;
+}
+
 }  // namespace
 
 IngestResult ingest(const Source& source, const fs::path& source_path, const fs::path& out,
                     const IngestOptions& options, const ProgressSink& progress) {
-  const auto started = std::chrono::steady_clock::now();
+  const auto started = Clock::now();
   check_options(options);
   const std::span<const Entry> entries = source.entries();
   Gates gates(options.memory_bytes);
@@ -381,23 +395,28 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
       "on.\n" +
           key + "\n");
   const CachePaths& paths = workspace.paths();
+  if (workspace.complete()) {
+    workspace.finish();
+    return result_of(Cache::open(out).manifest(), started);
+  }
   std::map<std::size_t, Part> parts = read_parts(paths, shards, key);
   std::erase_if(chunks, [&parts](const ChunkPlan& chunk) { return parts.contains(chunk.shard); });
   if (options.store != Store::kNone && options.memory) {
     try {
       check_memory(estimate_bytes(maker, entries, chunks, options.store));
     } catch (const Error&) {
-      workspace.abandon();
+      if (parts.empty()) workspace.abandon();
       throw;
     }
     workspace.make_shards_folder_in_memory(key);
   } else if (options.store != Store::kNone) {
     workspace.make_shards_folder();
   }
-  fs::create_directories(parts_folder(paths));
+  make_directories(parts_folder(paths));
 
   Progress so_far{.done = 0, .total = entries.size(), .note = {}};
   for (const auto& [shard, part] : parts) so_far.done += part.ledger.size();
+  const std::uint64_t inputs_to_do = entries.size() - so_far.done;
   ShardSink sink(paths, key);
   Collector collector(maker, sink, options.store, so_far, progress);
   run_on_threads(options.threads, [&](int threads) {
@@ -410,12 +429,9 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   write_file_durably(paths.manifest(), to_json(manifest));
   workspace.finish();
 
-  IngestResult result;
-  result.digest = digest(manifest);
-  result.manifest = std::move(manifest);
+  IngestResult result = result_of(std::move(manifest), started);
+  result.inputs_done = inputs_to_do;
   result.peak_in_flight_bytes = gates.meter.peak();
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return result;
 }
 

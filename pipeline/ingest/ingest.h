@@ -29,6 +29,7 @@ struct IngestOptions {
 struct IngestResult {
   Manifest manifest;
   std::string digest;
+  std::uint64_t inputs_done = 0;  // by this run; the others by those before, which were stopped
   double seconds = 0;
   std::uint64_t peak_in_flight_bytes = 0;
 };

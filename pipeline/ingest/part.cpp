@@ -103,4 +103,12 @@ std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const 
   }
 }
 
+void remove_part(const CachePaths& paths, std::size_t shard) {
+  const fs::path file = part_file(paths, shard);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return;
+  remove_file(file);
+  fsync_directory(file.parent_path());
+}
+
 }  // namespace winnow::pipeline

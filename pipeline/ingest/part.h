@@ -29,4 +29,8 @@ void write_part(const CachePaths& paths, std::size_t shard, const std::string& k
 // gave every input of it: what it would not give then, it may now.
 std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const std::string& key);
 
+// Durable; none there is fine. Before a shard is written that a part was not believed of: the file
+// being written could come to look like the one it speaks of.
+void remove_part(const CachePaths& paths, std::size_t shard);
+
 }  // namespace winnow::pipeline

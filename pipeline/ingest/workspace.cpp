@@ -15,6 +15,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/failpoint.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/part.h"
 
@@ -42,23 +43,22 @@ bool is_our_memory(const fs::path& folder) {
 void remove_shards(const CachePaths& paths) {
   if (fs::is_symlink(paths.shards())) {
     const fs::path target = fs::read_symlink(paths.shards());
-    if (is_our_memory(target)) fs::remove_all(target);
-    fs::remove(paths.shards());
+    if (is_our_memory(target)) remove_tree(target);
+    remove_file(paths.shards());
   } else {
-    fs::remove_all(paths.shards());
+    remove_tree(paths.shards());
   }
 }
 
-// Removes what winnow puts into a cache, and nothing else; the manifest first, so that no half of a
-// cache is ever taken for one.
+// Removes what winnow puts into a cache, and nothing else; the manifest first, and for good, so
+// that no half of a cache is ever taken for one.
 void remove_files(const CachePaths& paths) {
-  fs::remove(paths.manifest());
+  remove_file(paths.manifest());
+  fsync_directory(paths.root);
   remove_shards(paths);
-  for (const char* name : {"fingerprints", "parts", "selections"}) {
-    fs::remove_all(paths.root / name);
-  }
+  for (const char* name : {"fingerprints", "parts", "selections"}) remove_tree(paths.root / name);
   for (const char* name : {"ledger.jsonl", "ledger.jsonl.tmp", "manifest.json.tmp", "shards.tmp"}) {
-    fs::remove(paths.root / name);
+    remove_file(paths.root / name);
   }
 }
 
@@ -78,8 +78,12 @@ bool same_file(const Fd& fd, const fs::path& path) {
 // The marker, locked; makes it where there is none.
 Fd lock_marker(const CachePaths& paths) {
   for (;;) {
+    if (fault_before("file.create", paths.unfinished())) {
+      throw_errno("cannot open " + paths.unfinished().string());
+    }
     Fd fd(::open(paths.unfinished().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!fd) throw_errno("cannot open " + paths.unfinished().string());
+    fault_after("file.create", paths.unfinished());
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) throw_errno("cannot lock " + paths.unfinished().string());
       throw UsageError("another winnow is at work in " + paths.root.string() +
@@ -92,18 +96,10 @@ Fd lock_marker(const CachePaths& paths) {
 
 void write_marker(const Fd& fd, const fs::path& path, const std::string& text) {
   const bool good =
-      ::ftruncate(fd.get(), 0) == 0 &&
-      ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-      ::fsync(fd.get()) == 0;
+      !fault_before("file.write", path) && ::ftruncate(fd.get(), 0) == 0 &&
+      ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
   if (!good) throw_errno("cannot write " + path.string());
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw SystemError("cannot make the folder " + folder.string() + ": " + error.message());
-  }
+  fault_after("file.write", path);
 }
 
 std::optional<std::uint64_t> read_number(const fs::path& path) {
@@ -161,27 +157,31 @@ Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
   if (is_there(out) && !fs::is_directory(out, ignored)) {
     throw UsageError(out.string() + " is not a folder; choose another --out");
   }
-  if (is_there(paths.manifest())) refuse_finished(out);
+  if (is_there(paths.manifest()) && !is_there(paths.unfinished())) refuse_finished(out);
   const bool made = !is_there(out);
-  make_folder(out);
+  make_directories(out);
   if (!is_there(paths.unfinished()) && !fs::is_empty(out)) {
     throw UsageError(out.string() +
                      " is not empty and was not made by winnow; choose another --out");
   }
   Fd lock = lock_marker(paths);
-  if (is_there(paths.manifest())) {  // the other one finished while we waited for our turn
-    fs::remove(paths.unfinished());
+  const std::string found = read_text(paths.unfinished());
+  const bool complete = is_there(paths.manifest());
+  if (complete && found != marker) {
+    // Empty: made by the line above, since the other one finished while we waited for our turn.
+    if (found.empty()) remove_file(paths.unfinished());
     refuse_finished(out);
   }
-  if (read_text(paths.unfinished()) != marker) {
+  if (found != marker) {
     remove_files(paths);
     write_marker(lock, paths.unfinished(), marker);
-    fsync_directory(out);
   }
-  return {paths, std::move(lock), made};
+  fsync_file(paths.unfinished());  // whoever wrote it may have died before
+  fsync_directory(out);
+  return {paths, std::move(lock), made, complete};
 }
 
-void Workspace::make_shards_folder() { make_folder(paths_.shards()); }
+void Workspace::make_shards_folder() { make_directories(paths_.shards()); }
 
 void Workspace::make_shards_folder_in_memory(const std::string& content) {
   const std::string name = content + '\0' + fs::weakly_canonical(paths_.root).string();
@@ -191,21 +191,24 @@ void Workspace::make_shards_folder_in_memory(const std::string& content) {
     return;
   }
   // The name is this cache's alone and the marker is locked: what is there, a dead run left.
-  if (is_our_memory(folder)) fs::remove_all(folder);
-  if (::mkdir(folder.c_str(), 0700) != 0) throw_errno("cannot make the folder " + folder.string());
+  if (is_our_memory(folder)) remove_tree(folder);
+  if (fault_before("dir.create", folder) || ::mkdir(folder.c_str(), 0700) != 0) {
+    throw_errno("cannot make the folder " + folder.string());
+  }
+  fault_after("dir.create", folder);
   replace_symlink(paths_.shards(), folder);
 }
 
 void Workspace::finish() {
-  fs::remove_all(parts_folder(paths_));
-  fs::remove(paths_.unfinished());
+  remove_tree(parts_folder(paths_));
+  remove_file(paths_.unfinished());
   fsync_directory(paths_.root);
 }
 
 void Workspace::abandon() noexcept {
   try {
     remove_files(paths_);
-    fs::remove(paths_.unfinished());
+    remove_file(paths_.unfinished());
     if (made_folder_ && fs::is_empty(paths_.root)) fs::remove(paths_.root);
   } catch (const std::exception&) {  // whoever comes next finds the marker and clears
     return;
@@ -233,7 +236,7 @@ void remove_cache(const fs::path& root) {
   const Fd lock = lock_marker(paths);
   fsync_directory(root);
   remove_files(paths);
-  fs::remove(paths.unfinished());
+  remove_file(paths.unfinished());
   std::error_code ignored;
   fs::remove(root, ignored);  // stays where the user keeps other files in it
 }

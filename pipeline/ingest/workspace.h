@@ -20,6 +20,8 @@ class Workspace {
   static Workspace claim(const std::filesystem::path& out, const std::string& marker);
 
   const CachePaths& paths() const noexcept { return paths_; }
+  // The run that died had put the manifest in place: only finish() is left to do.
+  bool complete() const noexcept { return complete_; }
 
   // Makes the folder of the shards, in the cache, or on tmpfs and a link to it, unless it was kept.
   // Its name there is made of the user, the cache's path and `content`.
@@ -30,12 +32,16 @@ class Workspace {
   void abandon() noexcept;  // removes everything again
 
  private:
-  Workspace(CachePaths paths, Fd lock, bool made_folder)
-      : paths_(std::move(paths)), lock_(std::move(lock)), made_folder_(made_folder) {}
+  Workspace(CachePaths paths, Fd lock, bool made_folder, bool complete)
+      : paths_(std::move(paths)),
+        lock_(std::move(lock)),
+        made_folder_(made_folder),
+        complete_(complete) {}
 
   CachePaths paths_;
   Fd lock_;
   bool made_folder_;
+  bool complete_;
 };
 
 // Bytes that can still be put into files on tmpfs here: the smallest of what the file system, the

@@ -103,19 +103,6 @@ void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::p
   }
 }
 
-void check_name(const std::string& name) {
-  const bool good = !name.empty() && name.size() <= 200 && name.front() != '.' &&
-                    std::all_of(name.begin(), name.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-                    });
-  if (!good) {
-    throw UsageError("'" + name +
-                     "' cannot name a selection: use letters, digits, '.', '_' and "
-                     "'-', not starting with '.'");
-  }
-}
-
 std::string selections_of(const CachePaths& paths) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -129,6 +116,19 @@ std::string selections_of(const CachePaths& paths) {
 }
 
 }  // namespace
+
+void check_selection_name(const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 200 && name.front() != '.' &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+                    });
+  if (!good) {
+    throw UsageError("'" + name +
+                     "' cannot name a selection: use letters, digits, '.', '_' and "
+                     "'-', not starting with '.'");
+  }
+}
 
 struct Cache::State {
   CachePaths paths;
@@ -195,7 +195,7 @@ std::vector<LedgerRow> Cache::read_ledger() const {
 }
 
 dedup::Selection Cache::read_selection(const std::string& name) const {
-  check_name(name);
+  check_selection_name(name);
   const fs::path file = state_->paths.selection(name);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
@@ -211,13 +211,13 @@ dedup::Selection Cache::read_selection(const std::string& name) const {
 }
 
 void Cache::write_selection(const dedup::Selection& selection) const {
-  check_name(selection.name);
+  check_selection_name(selection.name);
   if (selection.cache_digest != state_->digest) {
     throw UsageError("selection '" + selection.name + "' was made for another cache than " +
                      state_->paths.root.string());
   }
   const fs::path file = state_->paths.selection(selection.name);
-  if (fs::create_directories(file.parent_path())) fsync_directory(state_->paths.root);
+  make_directories(file.parent_path());
   write_file_durably(file, dedup::serialize(selection));
 }
 

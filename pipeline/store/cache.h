@@ -29,6 +29,9 @@ struct CachePaths {
   }
 };
 
+// Throws UsageError unless `name` can name a selection: it becomes the name of a file.
+void check_selection_name(const std::string& name);
+
 // kSizes checks the size and the page structure of every shard, so that no damage can crash a
 // reader; each record is checked when it is read. kBlocks also reads every byte of every shard
 // once.

@@ -86,12 +86,12 @@ Bytes read_checked(const fs::path& path, const Json& row, const fs::path& manife
 }  // namespace
 
 void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep) {
-  fs::create_directories(directory);
+  make_directories(directory);
   const std::string name = "step-" + std::to_string(checkpoint.step);
   const fs::path target = directory / name;
   const fs::path part = directory / (name + ".part");
-  fs::remove_all(part);
-  fs::create_directory(part);
+  remove_tree(part);
+  make_directories(part);
 
   const Bytes model = to_safetensors(checkpoint.model, {{"format", "pt"}});
   const Bytes optimizer = to_safetensors(checkpoint.optimizer, {});
@@ -105,14 +105,12 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
                                     {"xxh3_128", to_hex(xxh3_128(contents[i]))}};
   }
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
-  fs::remove_all(target);  // the same step again, after a resume from before it
-  fs::rename(part, target);
-  fsync_directory(directory);
+  rename_directory(part, target);  // the step may be there: torn, or done again after a resume
   replace_symlink(directory / "latest", name);
 
   std::vector<fs::path> steps = step_directories(directory);
   for (std::size_t i = 0; i + static_cast<std::size_t>(std::max(1, keep)) < steps.size(); ++i) {
-    if (steps[i] != target) fs::remove_all(steps[i]);
+    if (steps[i] != target) remove_tree(steps[i]);
   }
 }
 

@@ -3,12 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/error.h"
 #include "common/file.h"
 
 namespace winnow::train {
 
-MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) : path_(path) {
+MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
   if (std::filesystem::exists(path)) {
     std::istringstream lines(read_text(path));
     std::string kept;
@@ -18,16 +17,16 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) : p
     }
     write_file_durably(path, kept);
   }
-  out_.open(path, std::ios::app);
-  if (!out_) throw_errno("cannot open " + path.string());
+  out_.emplace(path);
 }
 
 void MetricsLog::write(std::int64_t step, double epoch, double wall,
                        const std::map<std::string, double>& values) {
   nlohmann::ordered_json row{{"step", step}, {"epoch", epoch}, {"wall", wall}};
   for (const auto& [name, value] : values) row[name] = value;
-  out_ << row.dump() << '\n' << std::flush;
-  if (!out_) throw_errno("cannot write " + path_.string());
+  out_->append(row.dump() + '\n');
 }
+
+void MetricsLog::sync() { out_->sync(); }
 
 }  // namespace winnow::train

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
+
+#include "common/file.h"
 
 namespace winnow::train {
 
@@ -19,9 +21,12 @@ class MetricsLog {
   void write(std::int64_t step, double epoch, double wall,
              const std::map<std::string, double>& values);
 
+  // Makes all lines written durable. Before each checkpoint: a run that goes on from it does not
+  // write them again.
+  void sync();
+
  private:
-  std::filesystem::path path_;
-  std::ofstream out_;
+  std::optional<AppendFile> out_;
 };
 
 }  // namespace winnow::train

@@ -10,6 +10,7 @@
 
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"
+#include "common/failpoint.h"
 
 namespace winnow::comm {
 
@@ -176,6 +177,7 @@ void ProgressEngine::start_what_fits() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Operation& operation = *running_[i];
     if (operation.start) {
+      before_message("mpi.collective", -1);
       requests_.push_back(std::exchange(operation.start, nullptr)(control_));
       posted_.push_back({&operation, nullptr, nullptr});
     }
@@ -226,6 +228,7 @@ void ProgressEngine::start_round(Chain& chain) {
       into = chain.arrived.back().data();
     }
     MPI_Request request = MPI_REQUEST_NULL;
+    before_message("mpi.receive", step.peer);
     check_mpi(MPI_Irecv(into, static_cast<int>(step.count), operation.combine.type, step.peer,
                         chain.tag, gradients_, &request),
               "MPI_Irecv", step.peer);
@@ -235,10 +238,12 @@ void ProgressEngine::start_round(Chain& chain) {
     const Step& step = steps[i];
     if (step.kind != Step::Kind::kSend) continue;
     MPI_Request request = MPI_REQUEST_NULL;
+    before_message("mpi.send", step.peer);
     check_mpi(MPI_Isend(operation.buffer.data() + step.begin * kElementBytes,
                         static_cast<int>(step.count), operation.combine.type, step.peer, chain.tag,
                         gradients_, &request),
               "MPI_Isend", step.peer);
+    after_message("mpi.send", step.peer);
     post(step, request);
   }
 }
@@ -309,6 +314,11 @@ void ProgressEngine::poll() {
                           " were expected; the ranks must reduce buffers of equal size in the same"
                           " order, with the same schedule and options");
       }
+    }
+    if (posted.step == nullptr) {
+      after_message("mpi.collective", -1);
+    } else if (posted.step->kind != Step::Kind::kSend) {
+      after_message("mpi.receive", peer);
     }
     completed_.push_back(posted);
   }
