@@ -22,7 +22,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
       if (fs::exists(path_) && !fs::is_empty(path_)) {
         throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
       }
-      fs::create_directories(path_);
+      make_directories(path_);
       lock_ = lock_directory(path_);
       write_file_durably(config_path, config);
       return;
