@@ -7,6 +7,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/utf8.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
@@ -109,6 +110,8 @@ void run(const Options& o, Session& session) {
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (o.json) {
+    std::vector<std::string> names = result.classes;
+    for (std::string& name : names) name = to_utf8(name);
     nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
                                 {"epoch", nullptr},
                                 {"loss", result.loss},
@@ -118,7 +121,7 @@ void run(const Options& o, Session& session) {
                                 {"samples", result.samples},
                                 {"leaked", result.leaked},
                                 {"images_per_second", result.images_per_second},
-                                {"classes", result.classes},
+                                {"classes", names},
                                 {"confusion", confusion}};
     if (result.epoch) json["epoch"] = *result.epoch;
     if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;

@@ -5,19 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/utf8.h"
+
 namespace winnow::pipeline {
 
 using Json = nlohmann::ordered_json;
 
-// File names are bytes, JSON is UTF-8. Each byte that is not part of valid UTF-8 becomes one
-// character of U+EF80..U+EFFF (private use, byte b as U+EF00 + b); bytes that would themselves
-// decode to these characters are written in the same way, so from_utf8(to_utf8(x)) == x for any x.
-std::string to_utf8(std::string_view bytes);
-std::string from_utf8(std::string_view text);
-
-inline constexpr int kMaxJsonDepth = 64;
-
-// Throws FormatError naming `where`, also for values nested deeper than kMaxJsonDepth.
+// Throws FormatError naming `where`, also for values nested deeper than kJsonLevels.
 Json parse_json(std::string_view text, const std::string& where);
 
 // Strict reading of one object: a missing field or another type is a FormatError naming the field.

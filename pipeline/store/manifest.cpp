@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/digest_line.h"
+#include "common/json_text.h"
 #include "common/error.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"

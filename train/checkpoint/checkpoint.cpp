@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/checksum.h"
-#include "common/digest_line.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_text.h"
 
 namespace winnow::train {
 namespace {
@@ -61,6 +61,7 @@ T number(const Json& object, const char* field, const fs::path& path) {
 
 Json read_manifest(const fs::path& path) {
   const std::string text = read_text(path);
+  if (nests_deeper_than(text, kJsonLevels)) fail(path, "is damaged: it is nested too deep");
   Json manifest = Json::parse(text);
   const auto version = number<int>(manifest, "version", path);
   if (version > kCheckpointVersion) {

@@ -1,4 +1,4 @@
-#include "common/digest_line.h"
+#include "common/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,19 @@ namespace winnow {
 namespace {
 
 constexpr std::string_view kJson = "{\n  \"a\": 1\n}\n";
+
+TEST(Nesting, CountsBracketsOutsideStrings) {
+  EXPECT_FALSE(nests_deeper_than("", 0));
+  EXPECT_FALSE(nests_deeper_than("17", 0));
+  EXPECT_TRUE(nests_deeper_than("{}", 0));
+  EXPECT_FALSE(nests_deeper_than("[{},[],{\"a\":[1]}]", 3));
+  EXPECT_TRUE(nests_deeper_than("[{},[],{\"a\":[1]}]", 2));
+  EXPECT_FALSE(nests_deeper_than(R"(["[[[[", "\"[[[[", "\\"])", 1));
+  EXPECT_TRUE(nests_deeper_than(R"(["\\",[[]]])", 2));
+  EXPECT_FALSE(nests_deeper_than("]]]]", 0));
+  EXPECT_FALSE(nests_deeper_than("\"\\", 0));  // cut short after the backslash
+  EXPECT_TRUE(nests_deeper_than(std::string(1000, '['), kJsonLevels));
+}
 
 TEST(DigestLine, IsTheHashOfTheRest) {
   const std::string text = with_digest_line(kJson);
