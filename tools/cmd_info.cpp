@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "common/file.h"
 #include "pipeline/store/cache.h"
@@ -19,7 +20,11 @@ void run(const Options& o) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const pipeline::Manifest& m = cache.manifest();
   if (o.json) {
-    fmt::print("{}", pipeline::to_json(m));
+    const nlohmann::ordered_json json{
+        {"schema", "winnow.info/1"},
+        {"manifest", nlohmann::ordered_json::parse(pipeline::to_json(m))},
+        {"selections", cache.selections()}};
+    fmt::print("{}\n", json.dump());
     return;
   }
   fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
@@ -42,21 +47,37 @@ void run(const Options& o) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::filesystem::path selections = o.cache / "selections";
-  if (!std::filesystem::is_directory(selections)) return;
-  for (const auto& entry : std::filesystem::directory_iterator(selections)) {
-    if (entry.path().extension() == ".selection") {
-      fmt::print("selection {}\n", entry.path().stem().string());
-    }
-  }
+  for (const std::string& name : cache.selections()) fmt::print("selection {}\n", name);
 }
 
 void verify(const Options& o, Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache, pipeline::Verify::kBlocks);
   cache.read_fingerprints();
   cache.read_ledger();
-  say(session, fmt::format("{} is whole: every block, the fingerprints and the ledger match",
-                           o.cache.string()));
+  const std::vector<std::string> selections = cache.selections();
+  for (const std::string& name : selections) {  // those made for an older state of the cache too
+    const std::filesystem::path file = cache.paths().selection(name);
+    dedup::parse_selection(read_file(file), file.string());
+  }
+  say(session,
+      fmt::format("{} is whole: every block, the fingerprints, the ledger and {} match",
+                  o.cache.string(),
+                  selections.size() == 1 ? "its selection"
+                                         : fmt::format("{} selections", selections.size())));
+  if (!o.json) return;
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  for (const pipeline::ShardInfo& shard : cache.manifest().shards) {
+    records += shard.records;
+    bytes += shard.bytes;
+  }
+  const nlohmann::ordered_json json{{"schema", "winnow.verify/1"},
+                                    {"digest", cache.digest()},
+                                    {"shards", cache.manifest().shards.size()},
+                                    {"records", records},
+                                    {"bytes", bytes},
+                                    {"selections", selections}};
+  fmt::print("{}\n", json.dump());
 }
 
 }  // namespace
@@ -65,7 +86,7 @@ Command add_info(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand("info", "Show what a cache holds");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_flag("--json", o->json, "Print the manifest");
+  app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   app->footer("Example:\n  winnow info cache");
   return {app, false, [o](Session&) { run(*o); }};
 }
@@ -74,6 +95,7 @@ Command add_verify(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand("verify", "Read every byte of a cache and check it");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer("Example:\n  winnow verify cache");
   return {app, false, [o](Session& session) { verify(*o, session); }};
 }

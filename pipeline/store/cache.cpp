@@ -103,15 +103,9 @@ void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::p
   }
 }
 
-std::string selections_of(const CachePaths& paths) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(paths.root / "selections", ignored)) {
-    if (entry.path().extension() == ".selection") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
+std::string list_of(const std::vector<std::string>& selections) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : selections) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "it has none, make one with winnow dedup" : "it has " + text;
 }
 
@@ -194,13 +188,23 @@ std::vector<LedgerRow> Cache::read_ledger() const {
   return parse_ledger(std::string(as_text(bytes)), file.string());
 }
 
+std::vector<std::string> Cache::selections() const {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(state_->paths.root / "selections", ignored)) {
+    if (entry.path().extension() == ".selection") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 dedup::Selection Cache::read_selection(const std::string& name) const {
   check_selection_name(name);
   const fs::path file = state_->paths.selection(name);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
     throw UsageError(state_->paths.root.string() + " has no selection '" + name + "'; " +
-                     selections_of(state_->paths));
+                     list_of(selections()));
   }
   dedup::Selection selection = dedup::parse_selection(read_file(file), file.string());
   if (selection.cache_digest != state_->digest) {

@@ -56,6 +56,7 @@ class Cache {
 
   dedup::Fingerprints read_fingerprints() const;  // checked against the manifest's hash
   std::vector<LedgerRow> read_ledger() const;     // likewise
+  std::vector<std::string> selections() const;    // names of those there are, in order
   // UsageError when there is none of that name (naming those there are) or it is for another cache.
   dedup::Selection read_selection(const std::string& name) const;
   void write_selection(const dedup::Selection& selection) const;  // durable; replaces
