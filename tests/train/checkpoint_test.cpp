@@ -137,12 +137,24 @@ TEST_F(CheckpointTest, TornAndDamagedOnesArePassedOverAndNamed) {
   EXPECT_NE(skipped[2].find("optimizer.safetensors is damaged"), std::string::npos);
 }
 
+TEST_F(CheckpointTest, WhereAllAreTornNothingBeginsAnew) {
+  for (const std::int64_t step : {10, 20}) save_checkpoint(folder_, some_checkpoint(step), 9);
+  for (const char* name : {"step-10", "step-20"}) fs::resize_file(folder_ / name / "state.json", 3);
+  try {
+    newest_checkpoint(folder_);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("step-20/state.json is damaged"), std::string::npos);
+  }
+}
+
 TEST_F(CheckpointTest, ANewerVersionIsRefusedByName) {
-  save_checkpoint(folder_, some_checkpoint(10), 1);
+  for (const std::int64_t step : {9, 10}) save_checkpoint(folder_, some_checkpoint(step), 2);
   const fs::path manifest = folder_ / "step-10" / "manifest.json";
   std::string text = read_text(manifest);
   text.replace(text.find("\"version\": 1"), 12, "\"version\": 7");
   write_file_durably(manifest, text);
+  EXPECT_THROW(newest_checkpoint(folder_), FormatError);  // although step 9 could be read
   try {
     load_checkpoint(folder_ / "step-10");
     FAIL();

@@ -45,8 +45,14 @@ std::vector<fs::path> step_directories(const fs::path& directory) {
   return found;
 }
 
+// Told apart because such a checkpoint is sound, and its winnow will want it back.
+class NewerVersion : public FormatError {
+ public:
+  using FormatError::FormatError;
+};
+
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw FormatError(path.string() + " " + what + "; take an older checkpoint");
+  throw FormatError(path.string() + " " + what + "; restore it, or remove this checkpoint");
 }
 
 // Only whole numbers from 0 up: no conversions.
@@ -65,9 +71,9 @@ Json read_manifest(const fs::path& path) {
   Json manifest = Json::parse(text);
   const auto version = number<int>(manifest, "version", path);
   if (version > kCheckpointVersion) {
-    throw FormatError(path.string() + " was written by a newer winnow (checkpoint version " +
-                      std::to_string(version) + ", this one reads up to " +
-                      std::to_string(kCheckpointVersion) + "); use that one");
+    throw NewerVersion(path.string() + " was written by a newer winnow (checkpoint version " +
+                       std::to_string(version) + ", this one reads up to " +
+                       std::to_string(kCheckpointVersion) + "); use that one");
   }
   if (version < 1 || !digest_line_matches(text)) {
     fail(path, "does not match its digest: it is damaged or was edited");
@@ -140,16 +146,22 @@ Checkpoint load_checkpoint(const fs::path& step_directory) {
 
 std::optional<fs::path> newest_checkpoint(const fs::path& directory,
                                           std::vector<std::string>* skipped) {
-  std::vector<fs::path> steps = step_directories(directory);
+  const std::vector<fs::path> steps = step_directories(directory);
+  std::string newest_reason;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
       load_checkpoint(*step);
       return *step;
+    } catch (const NewerVersion&) {
+      throw;
     } catch (const Error& error) {
       if (skipped != nullptr) skipped->push_back(error.what());
+      if (newest_reason.empty()) newest_reason = error.what();
     }
   }
-  return std::nullopt;
+  if (steps.empty()) return std::nullopt;
+  throw FormatError("no checkpoint in " + directory.string() + " can be used, the newest because " +
+                    newest_reason);
 }
 
 }  // namespace winnow::train
