@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -24,6 +25,7 @@
 #include "common/lmdb/lmdb.h"
 #include "common/rng.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/load/dataset.h"
 #include "pipeline/load/order.h"
 #include "pipeline/load/team.h"
 #include "pipeline/store/cache.h"
@@ -372,6 +374,42 @@ TEST(SelectSamples, RefusesFingerprintsOnly) {
   const TestCache cache(split_samples(), "none");
   EXPECT_THAT(message_of<UsageError>([&] { select_samples(*cache, Split::kTrain, ""); }),
               HasSubstr("this cache holds fingerprints only; run ingest without --store none"));
+}
+
+TEST(HoldOut, CutsBetweenGroupsAlwaysAtTheSamePlaces) {
+  constexpr std::size_t kCount = 600;
+  const TestCache cache(mixed_samples(kCount));
+  const SampleSet all = select_samples(*cache, Split::kTrain, "");
+  std::vector<std::pair<SampleId, float>> rows;
+  for (const SampleId id : all.ids) rows.emplace_back(id, 1.F);
+  dedup::Selection selection = selection_of(*cache, rows);
+  // Groups of three that do not lie side by side, one of each removed.
+  for (std::size_t i = 0; i < kCount; ++i) {
+    selection.groups[i] = static_cast<std::uint32_t>(i % 200);
+    if (i / 200 != 1) continue;
+    selection.weights[i] = 0;
+    selection.kept[i] = selection.ids[i % 200];
+    selection.rules[i] = dedup::Rule::kDuplicate;
+  }
+  cache->write_selection(selection);
+  const SampleSet chosen = select_samples(*cache, Split::kTrain, "chosen");
+  ASSERT_EQ(chosen.size(), 400U);
+  const HeldOut cut = hold_out(*cache, chosen, "chosen", 0.25);
+  EXPECT_EQ(cut.train.size() + cut.held.size(), chosen.size());
+  EXPECT_NEAR(static_cast<double>(cut.held.size()), 100, 40);
+  EXPECT_THAT(cut.held.ids, testing::IsSubsetOf(chosen.ids));
+  const auto row_of = [&](SampleId id) { return std::ranges::find(all.ids, id) - all.ids.begin(); };
+  std::vector<bool> held(200, false);
+  for (const SampleId id : cut.held.ids) held[static_cast<std::size_t>(row_of(id) % 200)] = true;
+  for (const SampleId id : cut.train.ids) {
+    EXPECT_FALSE(held[static_cast<std::size_t>(row_of(id) % 200)]) << "a group was cut at " << id;
+  }
+  EXPECT_EQ(hold_out(*cache, chosen, "chosen", 0.25).held.ids, cut.held.ids);
+  // A larger share takes the smaller one in.
+  EXPECT_THAT(cut.held.ids, testing::IsSubsetOf(hold_out(*cache, chosen, "chosen", 0.5).held.ids));
+  // Without a selection every sample is a group of its own.
+  EXPECT_NEAR(static_cast<double>(hold_out(*cache, all, "", 0.25).held.size()), 150, 45);
+  EXPECT_THROW(hold_out(*cache, chosen, "chosen", 1e-9), UsageError);
 }
 
 TEST(LoadBatch, HoldsWhatTheRecordsHold) {

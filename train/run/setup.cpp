@@ -98,7 +98,8 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
 
 std::map<std::string, std::string> config_facts(const std::string& text) {
   std::map<std::string, std::string> facts;
-  for (const auto& [path, value] : Json::parse(text).flatten().items()) {
+  const Json flat = Json::parse(text).flatten();
+  for (const auto& [path, value] : flat.items()) {
     std::string name = path.substr(1);
     std::ranges::replace(name, '/', '.');
     facts[name] = value.is_string() ? value.get<std::string>() : value.dump();

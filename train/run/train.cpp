@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "common/checksum.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/graph/rewrites.h"
@@ -37,6 +38,7 @@ struct Job {
   pipeline::SampleSet samples;
   pipeline::SampleSet held;  // with a hold-out
   NetSetup setup;
+  Graph forward;
   BatchPlan batches;
   std::string config;
 };
@@ -55,6 +57,7 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
     job.held = std::move(cut.held);
   }
   job.setup = fit_net(options, job.info);
+  job.forward = forward_graph(job.setup);
   job.batches =
       plan_batches(static_cast<std::int64_t>(job.samples.size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
@@ -149,8 +152,7 @@ class Trainer {
       : options_(options),
         comm_(comm),
         job_(std::move(job)),
-        forward_(forward_graph(job_.setup)),
-        model_(begin_model(forward_, options.recipe.seed, options.start, comm, note)),
+        model_(begin_model(job_.forward, options.recipe.seed, options.start, comm, note)),
         full_(full_census(job_.samples, 0)),
         rate_(learning_rate(options.recipe, job_.batches)),
         directory_(options.run.out, comm, note) {
@@ -159,14 +161,14 @@ class Trainer {
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
     note(execution_note(execution));
     const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
-    const Graph graph = prune(differentiate(freeze(forward_, frozen_tensors(model_))));
+    const Graph graph = prune(differentiate(freeze(job_.forward, frozen_tensors(model_))));
     for (std::size_t i = 0; i < execution.lanes.size(); ++i) {
       programs_.push_back(backend.compile(graph, lane));
       bind_model(*programs_.back(), model_);
     }
     const bool reproducible = options_.execution.reproducible;
     inference_ = backend.compile(
-        for_inference(forward_),
+        for_inference(job_.forward),
         {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute});
     bind_model(*inference_, model_);
     executor_ = std::make_unique<StepExecutor>(programs_, model_, comm_,
@@ -334,6 +336,7 @@ class Trainer {
     on_root(comm_, [&] {
       check_census(state_.census, full_, end);
       write_file_durably(directory_.census(), to_json(state_.census, full_));
+      metrics_->sync();  // a run that goes on from here does not write these lines again
     });
   }
 
@@ -393,7 +396,6 @@ class Trainer {
   const TrainOptions& options_;
   comm::Communicator& comm_;
   Job job_;
-  Graph forward_;
   Model model_;
   EpochCensus full_;
   LearningRate rate_;
@@ -426,6 +428,9 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
   });
   std::map<std::string, std::string> facts = config_facts(job.config);
   facts["build"] = WINNOW_BUILD;
+  if (comm.size() > 1) {
+    facts["program"] = to_hex(xxh3_128(MappedFile("/proc/self/exe").bytes()));
+  }
   facts["instruction set"] = backend->instruction_set();
   facts["library"] = backend->library();
   require_agreement(comm, facts);

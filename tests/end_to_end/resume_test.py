@@ -1,0 +1,257 @@
+"""Runs that are killed, stopped, or go on elsewhere end with the weights of one that never stopped."""
+
+import concurrent.futures
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from program import ROOT, WINNOW, Case, run, tensors
+
+
+class Resume(Case):
+    RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--lr", 0.05,
+              "--augment", "cifar", "--threads", 1]
+
+    def setUp(self):
+        super().setUp()
+        # 384 samples are 8 steps an epoch: 12 in all. The fourth and the eighth are inside the two epochs.
+        self.learnable_idx(self.folder / "data", train=384, test=32)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        self.runs = itertools.count(1)
+
+    def command(self, out, *more, length=("--epochs", 1.5, "--recovery-interval", 3)):
+        return ["train", self.cache, "--out", out, *self.RECIPE, *length, "--log-interval", 1, "--resume", "auto", *more]
+
+    def fresh(self):
+        return self.folder / f"run-{next(self.runs)}"
+
+    def weights(self, out):
+        latest = out / "checkpoints" / "latest"
+        return {file: tensors(latest / file) for file in ("model.safetensors", "optimizer.safetensors")}
+
+    def whole(self, *more, ranks=0):
+        out = self.fresh()
+        self.ok(*self.command(out, *more), ranks=ranks)
+        return out
+
+    def check_equal(self, whole, out, what):
+        self.assertEqual(self.weights(whole), self.weights(out), what)
+        losses = self.metrics(whole, "train.loss")
+        self.assertEqual(losses, self.metrics(out, "train.loss"), what)
+        census = json.loads((out / "census.json").read_text())
+        self.assertEqual(census, json.loads((whole / "census.json").read_text()), what)
+        self.assertTrue(census["epochs"][0]["complete"], what)
+        self.assertEqual(list(out.glob("checkpoints/*.part")), [], what)
+
+    # One epoch with a checkpoint inside it and one at its end, which takes the other's place.
+    SHORT = ["--epochs", 1, "--recovery-interval", 5, "--checkpoint-hist", 1]
+
+    def trace(self):
+        """What a whole run passes: [((point, file), how often)], and its folder."""
+        log = self.folder / "trace"
+        out = self.fresh()
+        self.ok(*self.command(out, length=self.SHORT), env={"WINNOW_FAILPOINTS": f"trace={log}"})
+        passes = {}
+        for line in log.read_text().splitlines():
+            name, file = line.split("\t")
+            # The end of the path that says which file of the run it is.
+            file = "/".join(file.split("/")[-2:]) if "step-" in file else file.split("/")[-1]
+            if file == out.name:
+                file = "*"
+            passes[name, file] = passes.get((name, file), 0) + 1
+        return out, sorted(passes.items())
+
+    def hits(self, passes):
+        """Every pass of every point, but of those that come by each step the first, the last and one between."""
+        for (name, file), count in passes:
+            for k in range(1, count + 1) if count <= 4 else (1, count // 2, count):
+                yield name, file, k
+
+    def each(self, hits, check):
+        """Most of the time goes into syncs, so a few at a time."""
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return len(list(pool.map(lambda hit: check(*hit), hits)))
+
+    def test_killed_at_every_fault_point(self):
+        whole, passes = self.trace()
+        names = {name for (name, _), _ in passes}
+        for point in ("file.write.before", "file.sync.after", "file.rename.before", "dir.rename.before",
+                      "link.rename.before", "dir.sync.after"):
+            self.assertIn(point, names)
+
+        def check(name, file, k):
+            out = self.fresh()
+            what = f"killed at pass {k} of {name} of {file}"
+            command = self.command(out, length=self.SHORT)
+            killed = run(*command, env={"WINNOW_FAILPOINTS": f"kill={name}:{file}:{k}"})
+            self.assertEqual(killed.code, -signal.SIGKILL, what)
+            self.ok(*command)
+            self.check_equal(whole, out, what)
+
+        done = self.each(self.hits(passes), check)
+        self.assertGreater(done, 100)
+        print(f"{done} fault points of training: killed at each, the same weights as never stopping", flush=True)
+
+    def test_the_disk_is_full_at_every_fault_point(self):
+        whole, passes = self.trace()
+
+        def check(name, file, k):
+            out = self.fresh()
+            what = f"full disk at pass {k} of {name} of {file}"
+            command = self.command(out, length=self.SHORT)
+            full = run(*command, env={"WINNOW_FAILPOINTS": f"enospc={name}:{file}:{k}"})
+            self.assertEqual(full.code, 1, f"{what}: {full.err}")
+            self.assertIn("No space left", full.err, what)
+            self.assertEqual(sum(line.startswith("winnow: ") for line in full.err.splitlines()), 1, full.err)
+            self.ok(*command)
+            self.check_equal(whole, out, what)
+
+        writes = re.compile(r"(file\.(create|write|sync|rename)|dir\.(create|sync|rename)|link\.\w+)\.before$")
+        done = self.each((hit for hit in self.hits(passes) if writes.match(hit[0])), check)
+        self.assertGreater(done, 50)
+        print(f"{done} writes of training: a full disk at each, the same weights after going on", flush=True)
+
+    def test_killed_at_20_random_steps(self):
+        whole = self.whole(ranks=2)
+        for kill in range(20):
+            out = self.fresh()
+            step = self.random.randrange(1, 12)
+            rank = self.random.randrange(2)
+            # Rank 0 dies once it has written of that step; rank 1 when it sends its part of some message.
+            point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"mpi.send.before:*:{step}"
+            what = f"kill {kill} of rank {rank} at {point}"
+            killed = self.on_ranks([{"WINNOW_FAILPOINTS": f"kill={point}"} if r == rank else {} for r in range(2)], out)
+            self.assertNotEqual(killed.returncode, 0, what)
+            self.ok(*self.command(out), ranks=2)
+            self.check_equal(whole, out, what)
+        print("20 kills at random steps on two ranks: the same weights as never stopping", flush=True)
+
+    def on_ranks(self, environments, out, *more):
+        """mpirun with an environment of its own for each rank."""
+        launch = subprocess.run(
+            [ROOT / "tools" / "local_mpirun", "1", "/bin/true"], capture_output=True, check=True,
+            env={**os.environ, "WINNOW_MPIRUN": "/bin/echo"}, text=True,
+        ).stdout.split()
+        flags = launch[launch.index("--oversubscribe"):launch.index("/bin/true") if "/bin/true" in launch else -1]
+        command = ["mpirun"]
+        for i, environment in enumerate(environments):
+            command += [":"] * (i > 0) + ["-np", "1", *(flags if i == 0 else [])]
+            for name, value in environment.items():
+                command += ["-x", f"{name}={value}"]
+            command += [WINNOW, *map(str, self.command(out, *more))]
+        env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMP_NUM_THREADS": "1"}
+        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+
+    def test_goes_on_with_another_number_of_ranks_reproducibly(self):
+        whole = self.whole("--reproducible")
+        for before, after in ((1, 3), (3, 2), (4, 1)):
+            out = self.fresh()
+            killed = run(*self.command(out, "--reproducible"), ranks=before,
+                         env={"WINNOW_FAILPOINTS": "kill=file.write.after:metrics.jsonl:7"})
+            self.assertNotEqual(killed.code, 0)
+            result = self.ok(*self.command(out, "--reproducible"), ranks=after)
+            self.assertIn("the weights do not", result.err)
+            self.check_equal(whole, out, f"{before} ranks, then {after}")
+            self.assertEqual(len(json.loads((out / "plan.json").read_text())["supersedes"]), 1)
+
+    def test_reproducible_for_any_ranks_threads_schedules_and_buckets(self):
+        """V = 24 micro-batches."""
+        recipe = ["--net", "resnet20", "--batch-size", 48, "--micro-batch", 2, "--max-steps", 6, "--lr", 0.1,
+                  "--reproducible"]
+        schedules = [name for name in ("multicolor", "ring")]
+        weights = {}
+        variants = [(1, ["--threads", 1]), (1, ["--threads", 2]), (4, ["--threads", 2])]
+        variants += [(ranks, ["--threads", 1, "--schedule", schedule, "--bucket-size", kib])
+                     for ranks in (2, 3, 4) for schedule in schedules for kib in (1, 100, 100000)]
+        variants += [(3, ["--threads", 1, "--colors", 2])]
+        for ranks, options in variants:
+            out = self.fresh()
+            self.ok("train", self.cache, "--out", out, *recipe, *options, ranks=ranks)
+            weights[ranks, *options] = self.weights(out)
+            self.assertEqual(json.loads((out / "plan.json").read_text())["numerics"]["lane_threads"], "1")
+        first = next(iter(weights.values()))
+        for variant, got in weights.items():
+            self.assertEqual(got, first, variant)
+        two = self.fresh()  # lanes of two threads are other arithmetic, but the same for any layout
+        self.ok("train", self.cache, "--out", two, *recipe, "--threads", 2, "--lane-threads", 2)
+        other = self.fresh()
+        self.ok("train", self.cache, "--out", other, *recipe, "--threads", 2, "--lane-threads", 2, ranks=3)
+        self.assertEqual(self.weights(two), self.weights(other))
+
+    def test_signals_checkpoint_and_exit_75(self):
+        whole = self.whole()
+        for sent in (signal.SIGTERM, signal.SIGUSR1):
+            out = self.fresh()
+            name = "term" if sent == signal.SIGTERM else "usr1"
+            stopped = run(*self.command(out), env={"WINNOW_FAILPOINTS": f"{name}=file.write.after:metrics.jsonl:4"})
+            self.assertEqual(stopped.code, 75, stopped.err)
+            self.assertIn("--resume auto", stopped.err)
+            state = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())
+            self.assertEqual(state["step"], 5)  # the step that was under way, and no more
+            self.ok(*self.command(out))
+            self.check_equal(whole, out, f"signal {sent}")
+
+    def test_a_signal_at_the_end_of_an_epoch_leaves_its_evaluation_for_later(self):
+        out = self.fresh()
+        command = [*self.command(out), "--holdout", 0.25]
+        whole = self.fresh()
+        self.ok(*self.command(whole), "--holdout", 0.25)
+        ends = [json.loads(line)["step"] for line in (whole / "metrics.jsonl").read_text().splitlines()
+                if "val.top1" in line]
+        stopped = run(*command, env={"WINNOW_FAILPOINTS": f"term=file.write.after:metrics.jsonl:{ends[0] - 1}"})
+        self.assertEqual(stopped.code, 75, stopped.err)
+        self.assertEqual(self.metrics(out, "val.top1"), [])
+        self.ok(*command)
+        self.assertEqual(self.metrics(out, "val.top1"), self.metrics(whole, "val.top1"))
+        self.assertEqual(self.metrics(out, "test.top1"), [])  # a hold-out is chosen by; test is left alone
+
+    def test_mpirun_hands_signals_on(self):
+        whole = self.whole(ranks=2)
+        out = self.fresh()
+        job = subprocess.Popen([ROOT / "tools" / "local_mpirun", "2", WINNOW, *map(str, self.command(out))],
+                               stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not (out / "checkpoints" / "latest").exists() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        job.send_signal(signal.SIGUSR1)
+        _, err = job.communicate(timeout=60)
+        self.assertIn(job.returncode, (0, 75), err)  # 0 where it was faster than the signal
+        self.ok(*self.command(out), ranks=2)
+        self.check_equal(whole, out, "SIGUSR1 to mpirun")
+
+    def test_the_plan_is_kept_or_replaced_in_the_open(self):
+        out = self.fresh()
+        self.ok(*self.command(out, "--max-steps", 5))
+        plan = out / "plan.json"
+        text = plan.read_text()
+        self.refused(2, ["lane_threads 1, now 2", "--replan"], *self.command(out, "--lane-threads", 2))
+        plan.write_text(text.replace('"instruction_set": "', '"instruction_set": "no-'))
+        self.refused(2, ["instruction_set no-", "--replan"], *self.command(out))
+        plan.write_text(text.replace('"supersedes": []', '"supersedes": ["00"]'))
+        self.refused(2, ["made under another plan", "--replan"], *self.command(out))
+        plan.write_text(text[: len(text) // 2])
+        self.refused(1, ["plan.json is damaged", "--replan"], *self.command(out))
+        plan.unlink()
+        self.refused(2, ["plan.json is missing", "--replan"], *self.command(out))
+        self.ok(*self.command(out, "--replan"))
+        self.assertEqual(len(self.metrics(out, "train.loss")), 12)
+
+    def test_a_run_on_other_ranks_says_that_bits_change(self):
+        out = self.fresh()
+        self.ok(*self.command(out, "--max-steps", 5))
+        result = self.ok(*self.command(out), ranks=2)
+        self.assertIn("will differ in their last bits", result.err)
+        census = json.loads((out / "census.json").read_text())
+        self.assertEqual([row["complete"] for row in census["epochs"]], [True, False])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
