@@ -34,7 +34,8 @@ def run(*args, ranks=0, env=None):
     if ranks:
         command = [str(ROOT / "tools" / "local_mpirun"), str(ranks), *command]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=900, env={**os.environ, "WINNOW_MPI_TIMEOUT": "800", **(env or {})}
+        command, capture_output=True, text=True, errors="surrogateescape", timeout=900,
+        env={**os.environ, "WINNOW_MPI_TIMEOUT": "800", **(env or {})}
     )
     return Result(done)
 

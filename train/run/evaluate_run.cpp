@@ -56,7 +56,7 @@ Subject stored_run(const EvalOptions& options) {
   subject.graph = for_inference(forward_graph(subject.config.setup));
   subject.model = make_model(subject.graph, 0);
   load_state_dict(subject.model, checkpoint.model, (*newest / "model.safetensors").string());
-  subject.epoch = parse_state(checkpoint.state, options.run.string()).epoch;
+  subject.epoch = parse_state(checkpoint.state, (*newest / "state.json").string()).epoch;
   return subject;
 }
 

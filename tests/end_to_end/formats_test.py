@@ -1,0 +1,204 @@
+"""The golden files are read by this winnow and by the reader in the docs; a newer version of any format is refused."""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+import struct
+import unittest
+
+from golden import (GOLDEN, fill_safetensors, mixed_set, momentum, pixels, seal_checkpoint, squares, weight, with_digest,
+                    xxh3_128, xxh3_64)
+from program import ROOT, Case, tensors
+
+V1 = GOLDEN / "v1"
+
+try:
+    import lmdb
+except ImportError:
+    lmdb = None
+
+
+def pnm_parts(data):
+    """(width, height, channels, pixels) of what golden.pnm made."""
+    magic, size, _, rest = data.split(b"\n", 3)
+    width, height = map(int, size.split())
+    return width, height, 1 if magic == b"P5" else 3, rest
+
+
+class Copies(Case):
+    def copy(self, name):
+        to = self.folder / name
+        shutil.copytree(V1 / name, to, symlinks=True)
+        return to
+
+
+class Golden(Copies):
+    LOSS = 0.8219633847475052
+    CONFUSION = [[1, 3], [4, 0]]
+
+    def test_caches(self):
+        for name, inputs, ok in (("original", 23, 20), ("raw", 32, 32)):
+            cache = V1 / name
+            verified = self.ok("verify", cache, "--json").json()
+            self.assertEqual((verified["records"], verified["selections"]), (ok, ["golden"]))
+            manifest = self.ok("info", cache, "--json").json()["manifest"]
+            self.assertEqual((manifest["inputs"], manifest["ledger"]["ok"]), (inputs, ok))
+
+    def test_deduplicating_again_decides_the_same(self):
+        for name, options in (("original", ["--hash", "exact"]), ("raw", ["--hash", "phash", "--threshold", 0])):
+            cache = self.copy(name)
+            before = (cache / "selections" / "golden.selection").read_bytes()
+            (cache / "selections" / "golden.selection").unlink()
+            self.ok("dedup", cache, "--name", "golden", *options)
+            self.assertEqual((cache / "selections" / "golden.selection").read_bytes(), before)
+
+    @unittest.skipUnless(lmdb, "this Python has no package lmdb (Debian: python3-lmdb)")
+    def test_the_reader_in_the_docs(self):
+        spec = importlib.util.spec_from_file_location("read_cache", ROOT / "docs" / "read_cache.py")
+        reader = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reader)
+        unreadable = {b"train/ant/cut.ppm", b"train/ant/empty.pgm", b"train/bee/text.jpg"}
+        for name, files in (("original", mixed_set()), ("raw", squares())):
+            listing = sorted(files)
+            classes = sorted({path.split(b"/")[1] for path in listing})
+            records = list(reader.records(V1 / name))
+            self.assertEqual([r[0] for r in records], [i for i, path in enumerate(listing) if path not in unreadable])
+            for number, split, labels, group, coding, shape, payload in records:
+                path = listing[number]
+                width, height, channels, raw = pnm_parts(files[path])
+                self.assertEqual(split.encode(), path.split(b"/")[0])
+                self.assertEqual(labels, (classes.index(path.split(b"/")[1]),))
+                self.assertEqual((group, shape), (b"", (height, width, channels)))
+                self.assertEqual(coding, "raw" if name == "raw" else "encoded")
+                self.assertEqual(payload, raw if name == "raw" else files[path])
+
+    def test_checkpoint(self):
+        latest = V1 / "run" / "checkpoints" / "latest"
+        for file, value, names in (("model.safetensors", weight, 8), ("optimizer.safetensors", momentum, 8)):
+            found = tensors(latest / file)
+            self.assertEqual(len(found), names)
+            for name, data in found.items():
+                count = len(data) // 4
+                self.assertEqual(struct.unpack(f"<{count}f", data), tuple(value(name, i) for i in range(count)), name)
+
+    def test_run_is_evaluated_and_goes_on(self):
+        found = self.ok("eval", V1 / "run", V1 / "raw", "--json").json()
+        self.assertEqual((found["samples"], found["leaked"], found["split"]), (8, 1, "test"))
+        self.assertAlmostEqual(found["loss"], self.LOSS, delta=1e-4 * self.LOSS)
+        self.assertEqual(found["confusion"], self.CONFUSION)
+        run = self.copy("run")
+        config = json.loads((run / "config.json").read_text())["recipe"]
+        # Made elsewhere, perhaps by another compiler: --replan.
+        self.ok("train", V1 / "raw", "--out", run, "--net", "lenet", "--batch-size", config["batch_size"], "--epochs",
+                config["epochs"], "--selection", "golden", "--resume", "auto", "--replan")
+        self.assertEqual((run / "checkpoints" / "latest").readlink(), pathlib.Path("step-3"))
+
+
+class Newer(Copies):
+    """Each version is raised by one and every checksum made right again: it is the version that is refused."""
+
+    def refuses(self, file, *args):
+        self.refused(1, [str(file), "newer"], *args)
+
+    def seal_manifest(self, cache, **changes):
+        manifest = json.loads((cache / "manifest.json").read_text())
+        (cache / "manifest.json").write_text(with_digest({**manifest, **changes}))
+
+    def raise_version(self, path, at, layout):
+        data = bytearray(path.read_bytes())
+        (version,) = struct.unpack_from(layout, data, at)
+        struct.pack_into(layout, data, at, version + 1)
+        return data
+
+    def column_file(self, path):
+        data = self.raise_version(path, 8, "<I")
+        struct.pack_into("<Q", data, len(data) - 8, xxh3_64(data[:-8]))
+        path.write_bytes(data)
+
+    def test_the_changes_alone_are_read(self):
+        cache = self.copy("original")
+        self.seal_manifest(cache)
+        sealed = (cache / "manifest.json").read_bytes()
+        self.assertEqual(sealed, (V1 / "original" / "manifest.json").read_bytes())
+        run = self.copy("run")
+        seal_checkpoint(run / "checkpoints" / "latest")
+        self.ok("eval", run, V1 / "raw")
+
+    def test_manifest(self):
+        cache = self.copy("original")
+        self.seal_manifest(cache, version=2)
+        for verb in (["info", cache], ["verify", cache], ["dedup", cache], ["train", cache, "--out", self.folder / "run"]):
+            self.refuses(cache / "manifest.json", *verb)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_fingerprints(self):
+        cache = self.copy("original")
+        table = cache / "fingerprints" / "table"
+        self.column_file(table)
+        self.seal_manifest(cache, fingerprints_hash=xxh3_128(table.read_bytes()))
+        self.refuses(table, "verify", cache)
+        self.refuses(table, "dedup", cache)
+
+    def test_selection(self):
+        cache = self.copy("raw")
+        selection = cache / "selections" / "golden.selection"
+        self.column_file(selection)
+        self.refuses(selection, "verify", cache)
+        self.refuses(selection, "train", cache, "--out", self.folder / "run", "--net", "lenet", "--selection", "golden")
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_record(self):
+        cache = self.copy("raw")
+        shard = cache / "shards" / "00000.mdb"
+        data = bytearray(shard.read_bytes())
+        raw = pixels(7, 16, 16, 1)  # in train/right
+        payload = data.index(raw)
+        header = payload - 48  # 40 bytes and a label, up to a multiple of 8
+        checksum, version = struct.unpack_from("<QH", data, header)
+        self.assertEqual((checksum, version), (xxh3_64(data[header + 8 : payload + len(raw)]), 1))
+        struct.pack_into("<H", data, header + 8, 2)
+        struct.pack_into("<Q", data, header, xxh3_64(data[header + 8 : payload + len(raw)]))
+        shard.write_bytes(data)
+        manifest = json.loads((cache / "manifest.json").read_text())
+        manifest["shards"][0]["block_hashes"] = ["%016x" % xxh3_64(data)]
+        self.seal_manifest(cache, shards=manifest["shards"])
+        self.refuses(shard, "train", cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 8)
+
+    def test_checkpoint_manifest(self):
+        run = self.copy("run")
+        manifest = run / "checkpoints" / "latest" / "manifest.json"
+        self.newer_json(manifest)
+        self.refuses(manifest.resolve(), "eval", run, V1 / "raw")
+        self.refuses(manifest.resolve(), *self.resume(run))
+
+    def newer_json(self, path):
+        document = json.loads(path.read_text())
+        document["version"] += 1
+        path.write_text(with_digest(document) if "digest" in document else json.dumps(document, indent=2) + "\n")
+
+    def test_state(self):
+        run = self.copy("run")
+        state = run / "checkpoints" / "latest" / "state.json"
+        self.newer_json(state)
+        seal_checkpoint(state.parent)
+        self.refuses(state.resolve(), "eval", run, V1 / "raw")
+
+    def test_plan(self):
+        run = self.copy("run")
+        self.newer_json(run / "plan.json")
+        self.refuses(run / "plan.json", *self.resume(run))
+
+    def resume(self, run):
+        return ["train", V1 / "raw", "--out", run, "--net", "lenet", "--batch-size", 8, "--epochs", 1, "--selection",
+                "golden", "--resume", "auto"]
+
+    def test_run_configuration(self):
+        run = self.copy("run")
+        config = run / "config.json"
+        self.newer_json(config)
+        self.refuses(config, "eval", run, V1 / "raw")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,189 @@
+"""What --json prints and metrics.jsonl holds is what docs/schemas says, and nothing else is."""
+
+import copy
+import json
+import pathlib
+import re
+import unittest
+
+from golden import mixed_set, write_tree
+from program import ROOT, Case, run
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCHEMAS = {path.name.split(".")[0]: json.loads(path.read_text()) for path in (ROOT / "docs" / "schemas").iterdir()}
+
+
+def validator(name):
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
+
+
+def objects(schema):
+    """Every schema of an object in `schema`, itself included; conditions only narrow and are left out."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from objects(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for key, part in schema.items():
+            if key not in ("if", "then", "else"):
+                yield from objects(part)
+
+
+def spoiled(value):
+    """Copies of a JSON value that are wrong in one place, each with what was done."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            for why, other in spoiled(part):
+                yield f"{key}: {why}", {**value, key: other}
+        yield "another field", {**value, "no such field": 1}
+    elif isinstance(value, list):
+        for i, part in enumerate(value[:2]):
+            for why, other in spoiled(part):
+                yield f"[{i}]: {why}", value[:i] + [other] + value[i + 1 :]
+    elif isinstance(value, bool) or value is None:
+        yield "text", "text"
+    elif isinstance(value, (int, float)):
+        yield "negative", -1
+        yield "text", str(value)
+    elif isinstance(value, str):
+        yield "number", 17
+    yield "a list of a list", [[value]]
+
+
+@unittest.skipUnless(jsonschema, "this Python has no package jsonschema (Debian: python3-jsonschema)")
+class Schemas(Case):
+    def check(self, name, value):
+        for error in validator(name).iter_errors(value):
+            self.fail(f"{name}: {error.json_path}: {error.message}")
+
+    def json_of(self, name, *args, **more):
+        """Runs `winnow ARGS --json`, which must print one line that fits the schema `name`."""
+        result = self.ok(*args, "--json", **more)
+        self.assertEqual(result.out.count("\n"), 1, result.out)
+        value = json.loads(result.out)
+        self.assertEqual(value["schema"], f"winnow.{name}/1")
+        self.check(name, value)
+        return value
+
+    def lines_of(self, name, path):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertTrue(lines)
+        for line in lines:
+            self.check(name, line)
+        return lines
+
+    def refuses_spoiled(self, name, value):
+        count = 0
+        for why, other in spoiled(value):
+            self.assertFalse(validator(name).is_valid(other), f"{name} takes {why}: {other}")
+            count += 1
+        for field in SCHEMAS[name]["required"]:
+            less = copy.deepcopy(value)
+            del less[field]
+            self.assertFalse(validator(name).is_valid(less), f"{name} does without {field}")
+        self.assertGreater(count, 3)
+
+    def test_schemas_are_strict(self):
+        for name, schema in SCHEMAS.items():
+            jsonschema.Draft202012Validator.check_schema(schema)
+            self.assertEqual(schema["type"], "object")
+            for part in objects(schema):
+                self.assertIs(part.get("additionalProperties"), False, f"{name}: {part}")
+                self.assertLessEqual(set(part["required"]), set(part["properties"]))
+                for field, what in part["properties"].items():
+                    kinds = {"type", "const", "enum", "$ref"} & set(what)
+                    self.assertTrue(kinds, f"{name}: {field} may be anything")
+
+    def test_every_verb_with_json_has_a_schema(self):
+        verbs = re.findall(r"^  ([a-z]+)  ", run("--help").out.split("Subcommands:")[1], re.MULTILINE)
+        with_json = [verb for verb in verbs if "--json" in run(verb, "--help").out]
+        self.assertIn("train", with_json)
+        for verb in with_json:
+            self.assertIn(verb, SCHEMAS, f"winnow {verb} --json has no schema")
+
+    def test_caches(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        for store in ("original", "raw", "none"):
+            cache = self.folder / store
+            ingested = self.json_of("ingest", "ingest", self.folder / "mixed", "--out", cache, "--store", store)
+            self.assertEqual(sum(ingested["classes"].values()), ingested["inputs"])
+            self.assertEqual(self.json_of("info", "info", cache)["selections"], [])
+            self.lines_of("ledger", cache / "ledger.jsonl")
+            manifest = json.loads((cache / "manifest.json").read_text())
+            info = self.json_of("info", "info", cache)
+            self.assertEqual(info["manifest"], manifest)
+            self.assertEqual(manifest["digest"], ingested["digest"])
+
+            exact = self.json_of("dedup", "dedup", cache, "--hash", "exact", "--name", "exact")
+            self.assertEqual(exact["leaks"], [{"a": "train", "b": "test", "groups": 1, "samples": 1}])
+            alike = self.json_of("dedup", "dedup", cache, "--threshold", 12, "--scope", "within")
+            self.assertEqual(alike["removed"] + alike["kept"], ingested["ok"])
+            self.assertEqual(self.json_of("info", "info", cache)["selections"], ["default", "exact"])
+            self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
+        self.refuses_spoiled("ingest", ingested)
+        self.refuses_spoiled("info", info)
+        self.refuses_spoiled("dedup", exact)
+        self.refuses_spoiled("verify", self.json_of("verify", "verify", cache))
+
+    def test_a_gate_that_refuses_prints_its_object_too(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "mixed", "--out", cache)
+        refused = run("dedup", cache, "--fail-on-leak", "--json")
+        self.assertEqual(refused.code, 3)
+        self.check("dedup", json.loads(refused.out))
+
+    def test_training(self):
+        self.learnable_idx(self.folder / "data", train=48, test=16)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", cache)
+        self.ok("dedup", cache, "--hash", "exact")
+        recipe = ["--net", "lenet", "--batch-size", 8, "--epochs", 1, "--log-interval", 2]
+        plain = self.json_of("train", "train", cache, "--out", self.folder / "plain", *recipe)
+        self.assertIsNone(plain["top1_leak_free"])
+        judged = self.json_of("train", "train", cache, "--out", self.folder / "judged", *recipe, "--selection", "default",
+                              ranks=2)
+        self.assertEqual(judged["split"], "test")
+        self.assertIsNotNone(judged["top1_leak_free"])
+        lines = self.lines_of("metrics", self.folder / "judged" / "metrics.jsonl")
+        self.assertTrue(any("test.top1_leak_free" in line for line in lines))
+        self.assertTrue(any("train.loss" in line for line in lines))
+        for split in ("test", "train"):
+            evaluated = self.json_of("eval", "eval", self.folder / "judged", cache, "--split", split)
+            self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
+        self.json_of("eval", "eval", self.folder / "plain", cache)
+        self.refuses_spoiled("train", judged)
+        self.refuses_spoiled("eval", evaluated)
+        self.refuses_spoiled("metrics", lines[0])
+
+    def test_training_without_anything_to_evaluate_on(self):
+        root = self.folder / "photos"
+        for i in range(16):
+            self.write_ppm(root / "train" / ("cat", "dog")[i % 2] / f"{i}.ppm", self.image(16), 16)
+        cache = self.folder / "cache"
+        self.ok("ingest", root, "--out", cache)
+        trained = self.json_of("train", "train", cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 8,
+                               "--epochs", 1)
+        self.assertIsNone(trained["split"])
+        self.assertIsNone(trained["top1"])
+
+    def test_class_names_of_any_bytes(self):
+        root = self.folder / "photos"
+        for i in range(16):
+            label = ("cat", b"caf\xe9".decode("utf-8", "surrogateescape"))[i % 2]
+            self.write_ppm(root / ("train" if i < 8 else "val") / label / f"{i}.ppm", self.image(16), 16)
+        cache = self.folder / "cache"
+        self.ok("ingest", root, "--out", cache)
+        self.ok("train", cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 8, "--epochs", 1)
+        evaluated = self.json_of("eval", "eval", self.folder / "run", cache)
+        self.assertEqual(evaluated["split"], "val")
+        self.assertEqual(evaluated["classes"], ["caf\uefe9", "cat"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
