@@ -1,6 +1,7 @@
 """Runs that are killed, stopped, or go on elsewhere end with the weights of one that never stopped."""
 
 import concurrent.futures
+import hashlib
 import itertools
 import json
 import os
@@ -33,7 +34,11 @@ class Resume(Case):
 
     def weights(self, out):
         latest = out / "checkpoints" / "latest"
-        return {file: tensors(latest / file) for file in ("model.safetensors", "optimizer.safetensors")}
+        return {
+            (file, name): hashlib.sha256(data).hexdigest()
+            for file in ("model.safetensors", "optimizer.safetensors")
+            for name, data in tensors(latest / file).items()
+        }
 
     def whole(self, *more, ranks=0):
         out = self.fresh()

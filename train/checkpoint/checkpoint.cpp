@@ -113,11 +113,19 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   }
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   rename_directory(part, target);  // the step may be there: torn, or done again after a resume
-  replace_symlink(directory / "latest", name);
+  settle_checkpoints(target, keep);
+}
 
-  std::vector<fs::path> steps = step_directories(directory);
+void settle_checkpoints(const fs::path& newest, int keep) {
+  const fs::path directory = newest.parent_path();
+  const fs::path latest = directory / "latest";
+  std::error_code none;
+  if (fs::read_symlink(latest, none) != newest.filename()) {
+    replace_symlink(latest, newest.filename());
+  }
+  const std::vector<fs::path> steps = step_directories(directory);
   for (std::size_t i = 0; i + static_cast<std::size_t>(std::max(1, keep)) < steps.size(); ++i) {
-    if (steps[i] != target) remove_tree(steps[i]);
+    if (steps[i] != newest) remove_tree(steps[i]);
   }
 }
 

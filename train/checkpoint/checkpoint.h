@@ -26,6 +26,10 @@ struct Checkpoint {
 void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
                      int keep);
 
+// What save_checkpoint does after the renaming, for one that was killed in between: DIR/latest
+// points at `newest`, all but the newest `keep` are removed.
+void settle_checkpoints(const std::filesystem::path& newest, int keep);
+
 // Throws FormatError naming the file when anything in it is damaged, missing or newer.
 Checkpoint load_checkpoint(const std::filesystem::path& step_directory);
 

@@ -80,7 +80,7 @@ void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
   plan_digest_ = digest_of_plan(text);
 }
 
-std::optional<RunState> RunDirectory::go_on(Model& model, bool replan) {
+std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep) {
   std::string state;
   on_root(comm_, [&] {
     std::vector<std::string> skipped;
@@ -97,6 +97,7 @@ std::optional<RunState> RunDirectory::go_on(Model& model, bool replan) {
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    settle_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
   });

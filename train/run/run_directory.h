@@ -34,8 +34,8 @@ class RunDirectory {
 
   // The newest complete checkpoint enters `model`; afterwards all ranks have rank 0's. The state it
   // was saved with, or none at the beginning. Throws UsageError for one made under a plan that is
-  // not among this run's, without `replan`.
-  std::optional<RunState> go_on(Model& model, bool replan);
+  // not among this run's, without `replan`. `keep` as for save().
+  std::optional<RunState> go_on(Model& model, bool replan, int keep);
 
   // A checkpoint of `model` after state.step steps, under the adopted plan.
   void save(RunState state, const Model& model, int keep);

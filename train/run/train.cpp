@@ -175,7 +175,8 @@ class Trainer {
                                                step_options(options_, job_.batches, execution));
     execution.plan.tasks = tasks_json(executor_->plan());
     directory_.adopt(std::move(execution.plan), reproducible, run.replan);
-    if (auto state = directory_.go_on(model_, run.replan)) state_ = *std::move(state);
+    if (auto state = directory_.go_on(model_, run.replan, run.checkpoints_kept))
+      state_ = *std::move(state);
     executor_->restore(state_.sums);
     first_step_ = saved_step_ = state_.step;
     const std::int64_t limit = run.max_steps;
@@ -335,6 +336,7 @@ class Trainer {
     seen_.clear();
     on_root(comm_, [&] {
       check_census(state_.census, full_, end);
+      metrics_->sync();
       write_file_durably(directory_.census(), to_json(state_.census, full_));
       metrics_->sync();  // a run that goes on from here does not write these lines again
     });
