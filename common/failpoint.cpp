@@ -29,9 +29,9 @@ struct Action {
   int signal;  // 0: none
   int error;   // 0: none
 };
-constexpr std::array kActions{Action{"kill", SIGKILL, 0}, Action{"term", SIGTERM, 0},
-                              Action{"usr1", SIGUSR1, 0}, Action{"enospc", 0, ENOSPC},
-                              Action{"eio", 0, EIO}};
+constexpr std::array kActions{Action{"kill", SIGKILL, 0},  Action{"term", SIGTERM, 0},
+                              Action{"usr1", SIGUSR1, 0},  Action{"hang", 0, 0},
+                              Action{"enospc", 0, ENOSPC}, Action{"eio", 0, EIO}};
 
 struct Directive {
   Action action;
@@ -44,7 +44,7 @@ struct Directive {
 [[noreturn]] void refuse(std::string_view directive) {
   throw UsageError(
       std::string(kVariable) + ": '" + std::string(directive) +
-      "' is none of trace=PATH and kill=, term=, usr1=, enospc= or eio=NAME:FILE:PASS");
+      "' is none of trace=PATH and kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
 }
 
 // Whether `file` is `end` or ends in it, in whole components.
@@ -80,7 +80,7 @@ class Failpoints {
       if (d.point != point || (d.file != "*" && !ends_in(file, d.file))) continue;
       if (++d.passed != d.pass) continue;
       if (d.action.signal != 0) ::kill(::getpid(), d.action.signal);
-      while (d.action.signal == SIGKILL) ::pause();  // not one instruction more
+      while (d.action.name == "kill" || d.action.name == "hang") ::pause();
       error = d.action.error;
     }
     return error;
@@ -110,7 +110,7 @@ class Failpoints {
     const bool good =
         error == std::errc() && end == value.data() + value.size() && d.pass > 0 &&
         !d.file.empty() &&
-        (d.point.ends_with(".before") || (d.point.ends_with(".after") && d.action.signal != 0));
+        (d.point.ends_with(".before") || (d.point.ends_with(".after") && d.action.error == 0));
     if (!good) refuse(text);
   }
 

@@ -137,7 +137,11 @@ void make_directories(const fs::path& path) {
   if (is_folder(path)) return;
   make_directories(folder_of(path));
   if (is_folder(path)) return;  // it ended in a slash
-  if (fault_before("dir.create", path) || (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)) {
+  const bool made = !fault_before("dir.create", path) && ::mkdir(path.c_str(), 0777) == 0;
+  if (!made) {
+    const int why = errno;
+    if (why == EEXIST && is_folder(path)) return;  // somebody else made it meanwhile
+    errno = why;
     throw_errno("cannot make the folder " + path.string());
   }
   fault_after("dir.create", path);
@@ -146,15 +150,18 @@ void make_directories(const fs::path& path) {
 
 void rename_directory(const fs::path& from, const fs::path& to) {
   if (fault_before("dir.rename", to)) throw_errno("cannot rename to " + to.string());
-  const bool exchanged =
-      ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0;
-  if (!exchanged) {
+  bool replaced = is_there(to);
+  if (replaced && ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
+    if (errno != EINVAL && errno != ENOSYS) throw_errno("cannot rename to " + to.string());
     remove_tree(to);
-    if (::rename(from.c_str(), to.c_str()) != 0) throw_errno("cannot rename to " + to.string());
+    replaced = false;
+  }
+  if (!replaced && ::rename(from.c_str(), to.c_str()) != 0) {
+    throw_errno("cannot rename to " + to.string());
   }
   fault_after("dir.rename", to);
   fsync_directory(folder_of(to));
-  if (exchanged) remove_tree(from);  // what was at `to`
+  if (replaced) remove_tree(from);  // which is what was at `to`
 }
 
 void remove_file(const fs::path& path) {

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cctype>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <vector>
 
@@ -33,18 +35,32 @@ void name_environment(CLI::App& app, const std::string& verb) {
   }
 }
 
-// Static because a signal handler reaches nothing else; only main knows of it.
-std::atomic<bool> signalled{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+// When the first signal of a kind came, in ms of a clock that never reads 0; 0: not yet. Static
+// because a signal handler reaches nothing else; only main knows of them.
+std::atomic<std::int64_t> first_term{0};
+std::atomic<std::int64_t> first_usr1{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-extern "C" void note_signal(int /*signal*/) { signalled = true; }
+bool signalled() { return first_term != 0 || first_usr1 != 0; }
 
-// SIGTERM is what batch systems and people end work by, SIGUSR1 what batch systems warn by and
-// mpirun hands on. A second one of the same kind ends the process at once.
+// The first one asks to stop, a second one of the same kind ends the process. Those within a second
+// are one: batch systems signal every process of a job, and mpirun hands on what it gets.
+extern "C" void note_signal(int number) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
+  std::int64_t first = 0;
+  std::atomic<std::int64_t>& seen = number == SIGTERM ? first_term : first_usr1;
+  if (seen.compare_exchange_strong(first, ms) || ms - first <= 1000) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+// SIGTERM is what batch systems and people end work by, SIGUSR1 what batch systems warn by.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = &note_signal;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   for (const int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
@@ -56,7 +72,7 @@ void flush_report() {
 }
 
 int run(const Command& command, comm::Communicator& comm) {
-  Session session{comm, detect_threads(comm.local_size()), [] { return signalled.load(); }};
+  Session session{comm, detect_threads(comm.local_size()), &signalled};
   try {
     train::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;

@@ -146,6 +146,65 @@ TEST(File, LinksAreReplaced) {
   EXPECT_EQ(files_in(folder.path()), 1U);
 }
 
+TEST(File, DirectoriesAreMadeWithThoseAboveThem) {
+  const TemporaryFolder folder;
+  make_directories(folder / "a/b/c/");
+  EXPECT_TRUE(fs::is_directory(folder / "a/b/c"));
+  EXPECT_NO_THROW(make_directories(folder / "a/b"));
+  fs::create_directory_symlink(folder / "a", folder / "link");
+  make_directories(folder / "link/d");
+  EXPECT_TRUE(fs::is_directory(folder / "a/d"));
+  write_file_durably(folder / "file", "x");
+  for (const char* path : {"file/e", "file"}) {
+    EXPECT_THAT(system_error_of([&] { make_directories(folder / path); }),
+                AllOf(HasSubstr((folder / "file").string()), HasSubstr("File exists")));
+  }
+}
+
+TEST(File, ARenamedDirectoryReplacesOneThatIsThere) {
+  const TemporaryFolder folder;
+  for (const char* content : {"old", "new"}) {
+    make_directories(folder / "part/sub");
+    write_file_durably(folder / "part/sub/file", content);
+    rename_directory(folder / "part", folder / "step");
+    EXPECT_EQ(read_text(folder / "step/sub/file"), content);
+    EXPECT_EQ(files_in(folder.path()), 1U);
+  }
+  EXPECT_THAT(system_error_of([&] { rename_directory(folder / "no", folder / "step"); }),
+              HasSubstr((folder / "step").string()));
+  EXPECT_EQ(read_text(folder / "step/sub/file"), "new");
+}
+
+TEST(File, WhatIsRemovedIsGone) {
+  const TemporaryFolder folder;
+  make_directories(folder / "a/b");
+  write_file_durably(folder / "a/b/file", "x");
+  fs::create_symlink(folder / "nowhere", folder / "link");
+  EXPECT_THAT(system_error_of([&] { remove_file(folder / "a"); }),
+              HasSubstr((folder / "a").string()));
+  remove_file(folder / "a/b/file");
+  EXPECT_EQ(files_in(folder / "a/b"), 0U);
+  remove_tree(folder / "a");
+  remove_file(folder / "link");
+  EXPECT_EQ(files_in(folder.path()), 0U);
+  EXPECT_NO_THROW(remove_file(folder / "a"));
+  EXPECT_NO_THROW(remove_tree(folder / "a"));
+}
+
+TEST(File, AppendedTextComesAfterWhatIsThere) {
+  const TemporaryFolder folder;
+  for (const char* line : {"one\n", "two\n"}) {
+    AppendFile file(folder / "log");
+    file.append(line);
+    EXPECT_THAT(read_text(folder / "log"), testing::EndsWith(line));  // without a sync
+    file.sync();
+  }
+  EXPECT_EQ(read_text(folder / "log"), "one\ntwo\n");
+  AppendFile full("/dev/full");
+  EXPECT_THAT(system_error_of([&] { full.append("x"); }),
+              AllOf(HasSubstr("/dev/full"), HasSubstr("No space left")));
+}
+
 TEST(File, ADirectoryIsLockedOnce) {
   const TemporaryFolder folder;
   {
