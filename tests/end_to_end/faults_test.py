@@ -1,0 +1,457 @@
+"""Nothing is lost: ingest and dedup killed, or out of space, at each point where something becomes durable, and
+at random moments; what is said to be done is durable before it is said."""
+
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import zlib
+
+import traces
+from program import WINNOW, Case, run
+
+SHM = pathlib.Path("/dev/shm")
+needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
+# Acts that need space; the others do not fail on a full disk.
+TAKES_SPACE = ("file.create", "file.write", "file.sync", "file.rename", "dir.create", "dir.sync", "link.create",
+               "link.rename", "lmdb.create", "lmdb.commit", "lmdb.sync")  # fmt: skip
+
+
+def tree(folder):
+    """Every file below `folder`, through links too."""
+    return {
+        os.path.relpath(os.path.join(where, name), folder): pathlib.Path(where, name).read_bytes()
+        for where, _, names in os.walk(folder, followlinks=True)
+        for name in names
+    }
+
+
+def passes(points):
+    """(point, file) -> how often."""
+    return {key: len(list(group)) for key, group in itertools.groupby(sorted(points))}
+
+
+def first_and_last(points):
+    return [(point, file, k) for (point, file), count in passes(points).items() for k in sorted({1, count})]
+
+
+def in_parallel(work, items):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda item: work(*item), items))
+
+
+def failpoints(action, point, file, k):
+    return {"WINNOW_FAILPOINTS": f"{action}={point}:{file}:{k}"}
+
+
+class Faults(Case):
+    def setUp(self):
+        super().setUp()
+        # Kills need no disk: on tmpfs a sync costs nothing.
+        if os.access(SHM, os.W_OK):
+            shutil.rmtree(self.folder)
+            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
+            self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def photos(self, count=18, side=400):
+        root = self.folder / "photos"
+        for i in range(count):
+            split, name = "train" if i % 3 else "test", "cat" if i % 2 else "dog"
+            self.write_ppm(root / split / name / f"{i:02}.ppm", self.random.randbytes(3 * side * side), side)
+        return root
+
+    def place(self, name):
+        """A folder for one run. The cache in it has the same path from there in every run."""
+        folder = self.folder / f"run-{name}" / "work"
+        folder.mkdir(parents=True)
+        return folder
+
+    def trace(self, place, *args):
+        """The points a run passes, files by their paths from the parent of `place`."""
+        path = self.folder / "trace"
+        path.unlink(missing_ok=True)
+        self.ok(*args, env={"WINNOW_FAILPOINTS": f"trace={path}"})
+        base = str(place.parent) + "/"
+        return [(point, file.removeprefix(base)) for point, file in traces.read(path)]
+
+    def one_sentence(self, result, *words):
+        lines = [line for line in result.err.splitlines() if line.startswith("winnow: ")]
+        self.assertEqual(len(lines), 1, result.err)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    # Ingest
+
+    def ingest(self, *more):
+        return ["ingest", self.source, "--shard-size", 3, "--threads", 1, *more]
+
+    def undisturbed(self, *more):
+        """Files of a cache, and the points passed in making it."""
+        self.source = self.photos()
+        place = self.place("want")
+        points = self.trace(place, *self.ingest("--out", place / "cache", *more))
+        want = tree(place / "cache")
+        self.assertEqual(sum(name.endswith(".mdb") for name in want), 3)
+        return want, points
+
+    def goes_on(self, cache, want, where, *more):
+        """What a fault left is no cache or a whole one, and the same ingest again ends as if nothing had been."""
+        if (cache / "manifest.json").exists():
+            self.ok("verify", cache)
+        if not (cache / "manifest.json").exists() or (cache / "unfinished").exists():
+            self.ok(*self.ingest("--out", cache, *more))
+        self.assertTrue(tree(cache) == want, f"{where}: {sorted(tree(cache))}")
+
+    def killed_at(self, want, points, *more):
+        numbers = itertools.count()
+
+        def kill(point, file, k):
+            where = f"killed at {point} {file}, time {k}"
+            cache = self.place(f"kill-{next(numbers)}") / "cache"
+            died = run(*self.ingest("--out", cache, *more), env=failpoints("kill", point, file, k))
+            self.assertEqual(died.code, -signal.SIGKILL, f"{where}: {died.err}")
+            self.goes_on(cache, want, where, *more)
+            shards = (cache / "shards").resolve()
+            self.ok("cache", "drop", cache)
+            self.assertFalse(shards.exists(), where)
+            shutil.rmtree(cache.parent.parent)
+
+        in_parallel(kill, points)
+
+    def full_at(self, want, points, *more):
+        numbers = itertools.count()
+        order = [(point, file) for point, file in points]
+        finished = order.index(("file.rename.after", "work/cache/manifest.json"))
+
+        def fill(point, file, k):
+            where = f"full at {point} {file}, time {k}"
+            cache = self.place(f"full-{next(numbers)}") / "cache"
+            failed = run(*self.ingest("--out", cache, *more), env=failpoints("enospc", point, file, k))
+            self.assertEqual(failed.code, 1, f"{where}: {failed.err}")
+            self.one_sentence(failed, pathlib.PurePath(file).name, "o space left")
+            self.assertEqual(failed.out, "")
+            at = [i for i, key in enumerate(order) if key == (point, file)][k - 1]
+            self.assertEqual((cache / "manifest.json").exists(), at > finished, where)
+            self.goes_on(cache, want, where, *more)
+            shutil.rmtree(cache.parent.parent)
+
+        needing = [p for p in points if p[0].removesuffix(".before") in TAKES_SPACE]
+        in_parallel(fill, first_and_last(needing))
+
+    def test_ingest_killed_at_each_point(self):
+        want, points = self.undisturbed()
+        self.assertGreater(len(passes(points)), 90)
+        self.killed_at(want, first_and_last(points))
+
+    def test_ingest_on_a_disk_full_at_each_point(self):
+        want, points = self.undisturbed()
+        self.full_at(want, points)
+
+    @needs_shm
+    def test_ingest_in_memory_killed_at_each_kind_of_point(self):
+        want, points = self.undisturbed("--memory")
+        self.ok("cache", "drop", self.folder / "run-want" / "work" / "cache")
+        kinds = {}
+        for point, file in points:
+            # Names on tmpfs are made of the cache's path.
+            file = "*" if file.startswith("/dev/shm/winnow-") else file
+            kinds.setdefault((point, pathlib.PurePath(file).suffix), (point, file, 1))
+        self.killed_at(want, kinds.values(), "--memory")
+
+    def test_ingest_killed_at_random_moments(self):
+        want, _ = self.undisturbed()
+        begin = time.monotonic()
+        self.ok(*self.ingest("--out", self.place("timed") / "cache"))
+        whole = time.monotonic() - begin
+        killed = 0
+        cache = self.place("killed") / "cache"
+        for _ in range(30):
+            winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+            time.sleep(self.random.random() * whole)
+            winnow.kill()
+            killed += winnow.wait() == -signal.SIGKILL
+            if (cache / "manifest.json").exists() and not (cache / "unfinished").exists():
+                self.assertTrue(tree(cache) == want)
+                self.ok("cache", "drop", cache)
+        self.assertGreater(killed, 10)
+        self.goes_on(cache, want, "killed at random moments")
+
+    # Signals
+
+    def test_ingest_stops_on_a_signal_and_goes_on(self):
+        want, _ = self.undisturbed()
+        for action in ("term", "usr1"):
+            cache = self.place(action) / "cache"
+            stopped = run(*self.ingest("--out", cache, "--json"),
+                          env=failpoints(action, "lmdb.commit.after", "00001.mdb", 2))  # fmt: skip
+            self.assertEqual(stopped.code, 75, stopped.err)
+            self.one_sentence(stopped, str(cache), "run the same command again")
+            self.assertEqual(stopped.out, "")
+            self.assertTrue((cache / "parts" / "0").exists())
+            self.assertFalse((cache / "shards" / "00002.mdb").exists())
+            self.refused(2, ["not finished"], "info", cache)
+            again = self.ok(*self.ingest("--out", cache, "--json"))
+            self.assertIn("an earlier run had finished", again.err)
+            self.assertEqual(again.json()["inputs"], 18)
+            self.assertTrue(tree(cache) == want)
+
+    def test_a_signal_that_comes_twice_at_once_is_one(self):
+        self.source = self.photos()
+        twice = "term=file.write.before:unfinished:1,term=file.sync.before:unfinished:1"
+        stopped = run(*self.ingest("--out", self.place("twice") / "cache"), env={"WINNOW_FAILPOINTS": twice})
+        self.assertEqual(stopped.code, 75, stopped.err)
+
+    def test_a_second_signal_ends_it_at_once(self):
+        self.source = self.photos()
+        cache = self.place("hung") / "cache"
+        trace = self.folder / "trace"
+        trace.touch()
+        hang = f"trace={trace},hang=lmdb.commit.before:00001.mdb:1"
+        winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))], stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "WINNOW_FAILPOINTS": hang})  # fmt: skip
+        self.addCleanup(winnow.kill)
+        while not re.search(r"lmdb.commit.before\t.*/00001.mdb\n", trace.read_text()):
+            time.sleep(0.01)
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            winnow.send_signal(number)
+        time.sleep(1.2)
+        self.assertIsNone(winnow.poll())
+        winnow.send_signal(signal.SIGUSR1)
+        self.assertEqual(winnow.wait(timeout=10), -signal.SIGUSR1)
+
+    def test_verbs_that_do_not_stop_end_at_once(self):
+        self.source = self.photos(3)
+        cache = self.place("verbs") / "cache"
+        self.ok(*self.ingest("--out", cache))
+        for action, number in (("term", signal.SIGTERM), ("usr1", signal.SIGUSR1)):
+            died = run("dedup", cache, env=failpoints(action, "file.create.before", "*", 1))
+            self.assertEqual(died.code, -number, died.err)
+
+    # Errors that are told
+
+    def test_a_bad_disk_is_an_error(self):
+        self.source = self.photos(6)
+        for number, (point, file) in enumerate(
+            [("lmdb.sync.before", "00000.mdb"), ("file.sync.before", "00000.mdb"), ("dir.sync.before", "fingerprints"),
+             ("file.sync.before", "ledger.jsonl"), ("file.remove.before", "unfinished")]
+        ):  # fmt: skip
+            cache = self.place(number) / "cache"
+            failed = run(*self.ingest("--out", cache), env=failpoints("eio", point, file, 1))
+            self.assertEqual(failed.code, 1, failed.err)
+            self.one_sentence(failed, file, "Input/output error")
+
+    def test_a_report_that_cannot_be_written_is_an_error(self):
+        self.source = self.photos(6)
+        cache = self.place("reports") / "cache"
+        self.ok(*self.ingest("--out", cache))
+        for verb in (["info", cache], ["info", cache, "--json"], ["dedup", cache, "--json"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([WINNOW, *map(str, verb)], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("winnow: cannot write to the standard output: No space left on device", done.stderr)
+        self.refused(1, ["nowhere/x.csv"], "dedup", cache, "--name", "other", "--csv", self.folder / "nowhere/x.csv")
+        self.refused(2, ["other"], "train", cache, "--selection", "other", "--out", self.folder / "run")
+
+    def test_failpoints_that_cannot_be_understood_are_refused(self):
+        self.source = self.photos(3)
+        for text in ("kill", "kill=", "kill=a:b", "kill=file.write.before:x:0", "kill=file.write.before:x:1k",
+                     "kill=file.write:x:1", "enospc=file.write.after:x:1", "die=file.write.before:x:1"):  # fmt: skip
+            self.refused(2, ["WINNOW_FAILPOINTS", text], *self.ingest("--out", self.folder / "cache"),
+                         env={"WINNOW_FAILPOINTS": text})  # fmt: skip
+
+    # Dedup
+
+    def test_dedup_killed_or_full_at_each_point(self):
+        self.source = self.photos()
+        place = self.place("dedup")
+        self.ok(*self.ingest("--out", place / "cache"))
+
+        def dedup(cache, threshold):
+            return ["dedup", cache, "--threshold", threshold, "--groups-csv", cache.parent / "groups.csv"]
+
+        def written(cache):
+            files = tree(cache / "selections")
+            return {name: files[name] for name in ("default.selection", "default.csv")}
+
+        # In a cache that has no selection yet, and in one that has an older one.
+        fresh = self.folder / "fresh"
+        shutil.copytree(place, fresh)
+        self.ok(*dedup(place / "cache", 2))
+        old = written(place / "cache")
+        used = self.folder / "used"
+        shutil.copytree(place, used)
+        points = self.trace(place, *dedup(place / "cache", 4))
+        new = written(place / "cache")
+        self.assertNotEqual(old["default.selection"], new["default.selection"])
+        numbers = itertools.count()
+
+        def break_at(action, before, point, file, k):
+            where = f"{action} at {point} {file}, time {k}"
+            work = self.folder / f"break-{next(numbers)}" / "work"
+            shutil.copytree(before, work, copy_function=os.link)  # files are replaced, never changed
+            cache = work / "cache"
+            broken = run(*dedup(cache, 4), env=failpoints(action, point, file, k))
+            if action == "kill":
+                self.assertEqual(broken.code, -signal.SIGKILL, where)
+            else:
+                self.assertEqual(broken.code, 1, where)
+                self.one_sentence(broken, pathlib.PurePath(file).name, "o space left")
+            self.ok("verify", cache)
+            if before == used:
+                for name, content in written(cache).items():
+                    self.assertIn(content, (old[name], new[name]), where)
+                # The decision comes last.
+                if written(cache)["default.selection"] == new["default.selection"]:
+                    self.assertEqual(written(cache), new, where)
+            self.ok(*dedup(cache, 4))
+            self.assertEqual(written(cache), new, where)
+            shutil.rmtree(work.parent)
+
+        kinds = first_and_last(points)
+        self.assertGreater(len(kinds), 20)
+        needing = [kind for kind in kinds if kind[0].removesuffix(".before") in TAKES_SPACE]
+        in_parallel(break_at, [("kill", used, *kind) for kind in kinds])
+        in_parallel(break_at, [("enospc", used, *kind) for kind in needing])
+        in_parallel(break_at, [("kill", fresh, *kind) for kind in kinds if kind[1].endswith(".selection")])
+
+    # What is durable when
+
+    def test_an_ingest_is_durable_before_its_manifest_is_there(self):
+        _, points = self.undisturbed()
+        commits = r"work/cache/manifest\.json$"
+        traces.Disk(points, commits).at_end()
+        # The rules see each sync that is left out.
+        synced = {file for point, file in points if ".sync." in point}
+        self.assertGreaterEqual(len(synced), 13)
+        for file in synced:
+            with self.assertRaises(traces.Lost, msg=file):
+                traces.Disk(traces.without_syncs_of(points, file), commits).at_end()
+        renamed = points.index(("file.rename.before", "work/cache/manifest.json"))
+        sealed = points.index(("lmdb.sync.before", "work/cache/shards/00002.mdb"))
+        with self.assertRaises(traces.Lost):  # the manifest too soon
+            traces.Disk(points[:sealed] + points[renamed:] + points[sealed:renamed], commits)
+
+    def test_a_dedup_is_durable_when_it_says_so(self):
+        self.source = self.photos(6)
+        place = self.place("dedup")
+        self.ok(*self.ingest("--out", place / "cache"))
+        points = self.trace(place, "dedup", place / "cache")
+        traces.Disk(points, r"\.selection$").at_end()
+        for file in {file for point, file in points if ".sync." in point}:
+            with self.assertRaises(traces.Lost, msg=file):
+                traces.Disk(traces.without_syncs_of(points, file), r"\.selection$").at_end()
+
+    def test_a_checkpoint_is_durable_before_it_is_the_latest(self):
+        self.learnable_idx(self.folder / "data", train=64, test=16)
+        place = self.place("train")
+        self.ok("ingest", self.folder / "data", "--out", place / "cache")
+        points = self.trace(place, "train", place / "cache", "--out", place / "run", "--net", "lenet", "--epochs", 3,
+                            "--batch-size", 32, "--checkpoint-hist", 1, "--log-interval", 1)  # fmt: skip
+        commits = r"checkpoints/(step-\d+|latest)$"
+        traces.Disk(points, commits)
+        removed = [file for point, file in points if point == "dir.remove.after"]
+        self.assertEqual(removed, [f"work/run/checkpoints/step-{n}" for n in (2, 4)])
+        for pattern in ("step-4.part", "step-4.part/model.safetensors", "checkpoints"):
+            file = "work/run/checkpoints/" + pattern if pattern != "checkpoints" else "work/run/checkpoints"
+            with self.assertRaises(traces.Lost, msg=file):
+                traces.Disk(traces.without_syncs_of(points, file), commits)
+        # An older one goes only when `latest` and the step it names are there for good.
+        moved = points.index(("link.rename.after", "work/run/checkpoints/latest"))
+        gone = points.index(("dir.remove.before", "work/run/checkpoints/step-2"))
+        self.assertLess(moved, gone)
+
+    # Disks that are really full
+
+    def in_a_namespace(self, script, **variables):
+        """Runs bash with mounts of its own."""
+        if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
+            self.skipTest("a small tmpfs cannot be mounted here")
+        done = subprocess.run(
+            ["unshare", "-rm", "bash", "-c", "set -u\n" + script],
+            capture_output=True, text=True, timeout=300,
+            env={**os.environ, "WINNOW": WINNOW, **{name: str(value) for name, value in variables.items()}},
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_disk_that_is_really_full(self):
+        want, _ = self.undisturbed()
+        whole = sum(map(len, want.values())) >> 10
+        for kibibytes in (8, 64, whole // 3, 2 * whole // 3, whole - 8):
+            done = self.in_a_namespace(
+                """
+                mount -t tmpfs -o size=${SIZE}k winnow /mnt
+                "$WINNOW" ingest "$SOURCE" --out /mnt/cache --shard-size 3
+                echo "exit $?"
+                if [ -e /mnt/cache/manifest.json ]; then exit 9; fi
+                mount -o remount,size=64m /mnt
+                "$WINNOW" ingest "$SOURCE" --out /mnt/cache --shard-size 3 || exit 10
+                cp -r /mnt/cache "$COPY"
+                """,
+                SIZE=kibibytes, SOURCE=self.source, COPY=self.folder / f"copy-{kibibytes}",
+            )  # fmt: skip
+            self.assertIn("exit 1\n", done.stdout)
+            self.assertRegex(done.stderr, r"winnow: cannot [^\n]*/mnt/cache[^\n]*o space left")
+            self.assertTrue(tree(self.folder / f"copy-{kibibytes}") == want)
+
+    def png(self, path, side, colours):
+        """A PNG of random bytes where they may differ, else of one colour."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = b"".join(
+            b"\0" + (self.random.randbytes(3 * side) if colours else bytes(3 * side)) for _ in range(side)
+        )
+
+        def chunk(kind, body):
+            return len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
+
+        header = side.to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
+        path.write_bytes(
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+        )
+
+    def test_a_tmpfs_that_is_really_full(self):
+        # What is looked at to tell the size beforehand is every second input. The others are far larger as
+        # pixels than as files.
+        shutil.rmtree(self.folder)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))  # /dev/shm will be another
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        source = self.folder / "photos"
+        for i in range(96):
+            self.png(source / f"{i:03}.png", side=200 if i % 2 else 16, colours=i % 2 == 0)
+        ingest = '"$WINNOW" ingest "$SOURCE" --labels none --store raw'
+        want = self.folder / "want"
+        self.ok("ingest", source, "--labels", "none", "--store", "raw", "--out", want)
+        done = self.in_a_namespace(
+            f"""
+            mount -t tmpfs -o size=64k winnow /dev/shm
+            {ingest} --out "$CACHE" --memory
+            echo "exit $?"
+            if [ -e "$CACHE" ]; then exit 9; fi
+            mount -o remount,size=2m /dev/shm
+            {ingest} --out "$CACHE" --memory
+            echo "exit $?"
+            if [ -e "$CACHE/manifest.json" ]; then exit 9; fi
+            mount -o remount,size=64m /dev/shm
+            {ingest} --out "$CACHE" --memory || exit 10
+            "$WINNOW" verify "$CACHE" || exit 11
+            cp -rL "$CACHE" "$COPY"
+            """,
+            SOURCE=source, CACHE=self.folder / "cache", COPY=self.folder / "copy",
+        )  # fmt: skip
+        refused, full = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        self.assertEqual(done.stdout, "exit 2\nexit 1\n")
+        self.assertIn("of memory, but only", refused)
+        self.assertRegex(full, r"cannot write .*shards/00000\.mdb: no space left")
+        self.assertTrue(tree(self.folder / "copy") == tree(want))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
