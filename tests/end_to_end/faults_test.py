@@ -356,7 +356,7 @@ class Faults(Case):
         points = self.trace(place, "train", place / "cache", "--out", place / "run", "--net", "lenet", "--epochs", 3,
                             "--batch-size", 32, "--checkpoint-hist", 1, "--log-interval", 1)  # fmt: skip
         commits = r"checkpoints/(step-\d+|latest)$"
-        traces.Disk(points, commits)
+        traces.Disk(points, commits).at_end()
         removed = [file for point, file in points if point == "dir.remove.after"]
         self.assertEqual(removed, [f"work/run/checkpoints/step-{n}" for n in (2, 4)])
         for pattern in ("step-4.part", "step-4.part/model.safetensors", "checkpoints"):

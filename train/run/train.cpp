@@ -254,6 +254,7 @@ class Trainer {
     result.data_wait_seconds = loader.waited_seconds();
     evaluate_on(Split::kVal, last_step_, result);
     if (options_.data.holdout == 0) evaluate_on(Split::kTest, last_step_, result);
+    on_root(comm_, [&] { metrics_->sync(); });
     return result;
   }
 
@@ -336,9 +337,8 @@ class Trainer {
     seen_.clear();
     on_root(comm_, [&] {
       check_census(state_.census, full_, end);
-      metrics_->sync();
-      write_file_durably(directory_.census(), to_json(state_.census, full_));
       metrics_->sync();  // a run that goes on from here does not write these lines again
+      write_file_durably(directory_.census(), to_json(state_.census, full_));
     });
   }
 
