@@ -13,13 +13,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Nothing but, at most, the beginning of a config.json whose writer was killed.
+bool holds_nothing(const fs::path& directory) {
+  if (!fs::exists(directory)) return true;
+  return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
+    return entry.path().filename() == "config.json.tmp";
+  });
+}
+
 }  // namespace
 
 std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume, bool replan) {
   const fs::path config_path = path_ / "config.json";
   on_root(comm_, [&] {
     if (!fs::exists(config_path)) {
-      if (fs::exists(path_) && !fs::is_empty(path_)) {
+      if (!holds_nothing(path_)) {
         throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
       }
       make_directories(path_);
