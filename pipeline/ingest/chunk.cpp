@@ -283,12 +283,13 @@ class Packer {
 
 }  // namespace
 
-Chunk ChunkMaker::make(const ChunkPlan& plan) const {
+Chunk ChunkMaker::make(const ChunkPlan& plan, const std::function<void()>& check) const {
   Chunk chunk;
   chunk.plan = plan;
   chunk.fingerprints = empty_fingerprints();
   Packer packer(chunk.packs, gates_.kept);
   for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
+    if (check) check();
     const Entry& entry = source_.entries()[position];
     chunk.ledger.push_back({.id = make_sample_id(0, position),
                             .name = entry.name,

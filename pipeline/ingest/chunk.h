@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,8 @@ class ChunkMaker {
   // it.
   ChunkMaker(const datasets::Source& source, const IngestOptions& options, Gates& gates);
 
-  Chunk make(const ChunkPlan& plan) const;
+  // `check` is called before each input; what it throws ends the chunk.
+  Chunk make(const ChunkPlan& plan, const std::function<void()>& check = {}) const;
   // Fills a pack that was not kept, from the source again; `kept` may go over its budget by it. The
   // caller holds no credits but of `kept`. Throws Error if an input has changed.
   void make_again(const Chunk& chunk, Pack& pack) const;

@@ -294,8 +294,8 @@ void check_stop(const StopRequested& stop, const fs::path& out) {
 
 // Runs `chunks` through `maker` in parallel and into `collector` in order. What one of them throws
 // first, in the order of chunks, is thrown here, as is what `check` throws, which is called before
-// each. Filters themselves never throw and tokens are mere numbers: a pipeline that is cancelled
-// does not release the tokens it holds.
+// each input and each chunk that is collected. Filters themselves never throw and tokens are mere
+// numbers: a pipeline that is cancelled does not release the tokens it holds.
 void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
                   Collector& collector, std::size_t tokens, const std::function<void()>& check) {
   std::size_t next = 0;
@@ -313,8 +313,7 @@ void run_pipeline(const std::vector<ChunkPlan>& chunks, const ChunkMaker& maker,
     if (failed) return number;
     Chunk chunk;
     try {
-      check();
-      chunk = maker.make(chunks[number]);
+      chunk = maker.make(chunks[number], check);
     } catch (...) {
       chunk.error = std::current_exception();
     }

@@ -23,7 +23,7 @@ struct IngestOptions {
   std::uint64_t memory_bytes = 1u << 30;   // bound on bytes in flight
   std::uint64_t max_pixels = 178'956'970;  // larger images are booked as too large
   int threads = 0;                         // TBB workers; 0: what TBB has
-  StopRequested stop;                      // asked before each chunk of a few MiB
+  StopRequested stop;                      // asked before each input
 };
 
 struct IngestResult {

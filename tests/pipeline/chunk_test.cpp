@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "common/error.h"
 #include "tests/pipeline/fake_source.h"
 
 namespace winnow::pipeline {
@@ -72,6 +73,18 @@ TEST(ChunkMaker, ManyThreadsMakeTheSame) {
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 0; i < plans.size(); ++i) expect_same(got[i], want[i]);
+}
+
+TEST(ChunkMaker, ItCanBeEndedBeforeAnyInput) {
+  const FakeSource source = make_source();
+  Gates gates(1u << 30);
+  const ChunkMaker maker(source, {}, gates);
+  int asked = 0;
+  const auto check = [&asked] {
+    if (++asked == 6) throw StoppedError("stop");
+  };
+  EXPECT_THROW(maker.make(make_plans(source).front(), check), StoppedError);
+  EXPECT_EQ(asked, 6);
 }
 
 TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
