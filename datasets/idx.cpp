@@ -197,7 +197,7 @@ void check_pairs(const fs::path& path, const std::vector<Pair>& pairs, LabelsFro
     }
     if (!pairs[i].labels && labels != LabelsFrom::kNone) {
       throw UsageError(pairs[i].images.string() + " has no labels file beside it; put its " +
-                       "labels-idx1-ubyte file there, or take it unlabelled (labels none)");
+                       "labels-idx1-ubyte file there, or take it unlabelled (--labels none)");
     }
   }
 }

@@ -169,7 +169,7 @@ class LayoutMaker {
     }
     find_splits();
     find_classes();
-    if (!options_.allow_empty_classes) refuse_empty_classes();
+    judge_empty_classes();
     return {make_entries(), classes_, describe()};
   }
 
@@ -208,8 +208,8 @@ class LayoutMaker {
         " and beside " + (one ? "it " : "them ") +
         (others.empty() ? count_of(at_root_, "image", "images") : "images in " + some_of(others)) +
         "; move the others away, or name one split's folder alone, or take the whole tree as one "
-        "unlabelled set (labels none)" +
-        (may_be_classes ? ", or take all folders as classes (labels folder)" : ""));
+        "unlabelled set (--labels none)" +
+        (may_be_classes ? ", or take all folders as classes (--labels folder)" : ""));
   }
 
   void find_classes() {
@@ -220,7 +220,7 @@ class LayoutMaker {
       if (at_root_ > 0) {
         throw UsageError(count_of(at_root_, "image lies", "images lie") + " directly in " + root_ +
                          " and so in no class folder; move " + (at_root_ == 1 ? "it" : "them") +
-                         " into one, or take the set as unlabelled (labels none)");
+                         " into one, or take the set as unlabelled (--labels none)");
       }
       labelled_ = {Split::kNone};
     } else if (std::all_of(tree_.files.begin(), tree_.files.end(),
@@ -244,7 +244,7 @@ class LayoutMaker {
     if (found.empty() && options_.labels == LabelsFrom::kFolder) {
       throw UsageError(root_ +
                        " has splits but no class folders in them; make one folder a class, " +
-                       "or take the set as unlabelled (labels none)");
+                       "or take the set as unlabelled (--labels none)");
     }
     const std::set<std::string_view>& of_train = found[Split::kTrain];
     for (const auto& [split, names] : found) {
@@ -278,7 +278,8 @@ class LayoutMaker {
     return labelled_.contains(split_of(folder));
   }
 
-  void refuse_empty_classes() const {
+  // A class that lost its images, to a copy that was cut short say, should not go unnoticed.
+  void judge_empty_classes() {
     std::vector<std::string> empty;
     for (const std::string& folder : tree_.folders) {
       if (!is_class_folder(folder)) continue;
@@ -289,9 +290,13 @@ class LayoutMaker {
       if (file == tree_.files.end() || !file->name.starts_with(inside)) empty.push_back(folder);
     }
     if (empty.empty()) return;
-    throw UsageError(root_ + " has " + count_of(empty.size(), "class folder", "class folders") +
-                     " without images: " + some_of(empty) +
-                     "; remove what is no class, or allow empty classes");
+    const std::string what = count_of(empty.size(), "class folder", "class folders") +
+                             " without images: " + some_of(empty);
+    if (!options_.allow_empty_classes) {
+      throw UsageError(root_ + " has " + what +
+                       "; remove what is no class, or keep it as one with --allow-empty");
+    }
+    note_ += "; " + what;
   }
 
   std::vector<Entry> make_entries() const {

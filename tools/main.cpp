@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/comm/mpi/mpi.h"
@@ -95,12 +97,28 @@ int run(const Command& command, comm::Communicator& comm) {
   }
 }
 
+// What CLI11 says of a number out of range names the largest number there is, in 309 digits.
+std::string sentence_of(const CLI::ParseError& error) {
+  std::string text = error.what();
+  const std::string range =
+      " not in range 0.000000 to " + std::to_string(std::numeric_limits<double>::max());
+  if (const std::size_t at = text.find(range); at != std::string::npos) {
+    text.replace(at, range.size(), " is too small or no number");
+  }
+  constexpr std::string_view kUnknown = "INI was not able to parse ";
+  if (text.starts_with(kUnknown)) {
+    text.replace(0, kUnknown.size(), "the configuration file has an unknown option: ");
+  }
+  return text;
+}
+
 int main_of(int argc, char** argv) {
   CLI::App program{
       "winnow: from labelled images to a trained network, aware of duplicates all the way"};
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
   program.set_config("--config", "", "Read options from a TOML file: a section for each verb");
+  program.allow_config_extras(CLI::config_extras_mode::error);
   program.footer(
       "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by\n"
       "SIGTERM or SIGUSR1 with what was finished kept: run the same command again to go on.\n"
@@ -117,7 +135,7 @@ int main_of(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "winnow: {}; see {} --help\n", error.what(),
+    fmt::print(stderr, "winnow: {}; see {} --help\n", sentence_of(error),
                program.get_subcommands().empty()
                    ? std::string("winnow")
                    : "winnow " + program.get_subcommands().front()->get_name());

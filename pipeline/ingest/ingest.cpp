@@ -244,6 +244,23 @@ std::map<std::size_t, Part> read_parts(const CachePaths& paths, std::span<const 
   return parts;
 }
 
+// A cache without images serves nobody, and its cause is one the user wants to hear of.
+void require_an_image(const std::map<std::size_t, Part>& parts) {
+  const LedgerRow* first = nullptr;
+  std::uint64_t inputs = 0;
+  for (const auto& [shard, part] : parts) {
+    for (const LedgerRow& row : part.ledger) {
+      if (row.fate == Fate::kOk) return;
+      if (first == nullptr) first = &row;
+      ++inputs;
+    }
+  }
+  if (first == nullptr) return;
+  throw RefusedError(
+      "none of the " + std::to_string(inputs) + " inputs could be read: the first, " + first->name +
+      ", is " + std::string(fate_name(first->fate)) + " (" + first->reason + "); nothing was kept");
+}
+
 // Puts the parts together: writes fingerprints and ledger, and fills in of the manifest what came
 // of the inputs.
 void assemble(std::map<std::size_t, Part> parts, dedup::Fingerprints table, const CachePaths& paths,
@@ -423,6 +440,12 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
                  [&] { check_stop(options.stop, out); });
   });
   for (auto& [shard, part] : sink.finish()) parts.emplace(shard, std::move(part));
+  try {
+    require_an_image(parts);
+  } catch (const RefusedError&) {
+    workspace.abandon();
+    throw;
+  }
   assemble(std::move(parts), maker.empty_fingerprints(), paths, manifest);
   fsync_directory(paths.root);
   write_file_durably(paths.manifest(), to_json(manifest));

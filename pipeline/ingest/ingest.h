@@ -52,7 +52,8 @@ std::vector<ShardRange> plan_shards(std::span<const datasets::Entry> entries,
 // work. The content depends on the source and options alone: same bytes for any number of threads,
 // with or without interruptions. Unreadable inputs go to the ledger. Throws SystemError when the
 // disk or tmpfs is full, UsageError when shards cannot fit in memory before any is written,
-// StoppedError when it was asked to stop, and what `source` and `progress` throw.
+// RefusedError (and leaves nothing) when no input at all could be read, StoppedError when it was
+// asked to stop, and what `source` and `progress` throw.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);

@@ -27,8 +27,8 @@
 #include "pipeline/ingest/plan.h"
 #include "pipeline/ingest/tally.h"
 #include "pipeline/store/cache.h"
-#include "tests/pipeline/fake_source.h"
 #include "tests/common/temporary_folder.h"
+#include "tests/pipeline/fake_source.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -407,15 +407,37 @@ TEST(Ingest, EmptyListing) {
   EXPECT_THROW(cache.record(0), Error);
 }
 
-TEST(Ingest, NothingReadable) {
+TEST(Ingest, ShardsWithNothingReadable) {
   const TemporaryFolder folder;
   FakeSource source;
-  for (int i = 0; i < 5; ++i) source.add("x", Bytes(9));
+  for (int i = 0; i < 5; ++i) source.add("x", Bytes(500'000));
+  std::mt19937_64 random(5);
+  source.add("good", encode_picture(make_picture(random, 20, 20, 3), ".png"));
   run(source, folder / "cache", small_shards());
   const Cache cache = Cache::open(folder / "cache", Verify::kBlocks);
-  EXPECT_EQ(cache.manifest().channels, 0);
-  EXPECT_EQ(cache.manifest().shards.size(), 1u);
+  EXPECT_GT(cache.manifest().shards.size(), 1u);
+  EXPECT_EQ(cache.manifest().shards[0].records, 0u);
   EXPECT_THROW(cache.record(0), Error);
+  EXPECT_EQ(cache.record(5).id, 5u);
+}
+
+TEST(Ingest, NothingReadableIsRefusedAndLeavesNothing) {
+  const TemporaryFolder folder;
+  FakeSource source;
+  for (int i = 0; i < 5; ++i) source.add("x" + std::to_string(i), Bytes(9));
+  for (const Store store : {Store::kOriginal, Store::kNone}) {
+    IngestOptions options = small_shards();
+    options.store = store;
+    try {
+      run(source, folder / "cache", options);
+      ADD_FAILURE() << "made a cache without images";
+    } catch (const RefusedError& error) {
+      EXPECT_NE(
+          std::string(error.what()).find("none of the 5 inputs could be read: the first, x0,"),
+          std::string::npos);
+    }
+    EXPECT_FALSE(fs::exists(folder / "cache"));
+  }
 }
 
 TEST(Ingest, BytesInFlightAreBounded) {

@@ -1,0 +1,357 @@
+"""What goes wrong in daily use gets one clear sentence and the right exit code, and leaves what was there, or nothing."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from golden import GOLDEN, write_tree
+from program import WINNOW, Case, run, tensors, tree_bytes
+
+# A gray slope of 16 x 16, as libjpeg writes it at quality 75.
+JPEG = bytes.fromhex(
+    "ffd8ffe000104a46494600010100000100010000ffdb004300080606070605080707070909080a0c140d0c0b0b0c1912130f141d1a1f"
+    "1e1d1a1c1c20242e2720222c231c1c2837292c30313434341f27393d38323c2e333432ffc0000b080010001001011100ffc400150001"
+    "0100000000000000000000000000000704ffc40017100100030000000000000000000000000005002232ffda0008010100003f00331c"
+    "acd6200e566b271cacd6208e566b3fffd9"
+)
+
+
+def inside_own_mounts(*command):
+    """`command`, in a namespace where it may mount file systems that nobody else sees."""
+    return ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), *map(str, command)]
+
+
+def may_mount():
+    try:
+        mount = inside_own_mounts("mount", "-t", "tmpfs", "-o", "size=1m", "none", "/dev/shm")
+        return subprocess.run(mount, capture_output=True, timeout=20).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+needs_mounts = unittest.skipUnless(may_mount(), "this user may not mount a small tmpfs in a namespace of its own")
+
+
+class BadUse(Case):
+    def snapshot(self):
+        return {
+            str(path.relative_to(self.folder)):
+                os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else "folder"
+            for path in self.folder.rglob("*")
+        }
+
+    def refused_without_a_trace(self, code, words, *args, **more):
+        before = self.snapshot()
+        result = self.refused(code, words, *args, **more)
+        self.assertEqual(self.snapshot(), before, args)
+        self.assertEqual(result.out, "", args)
+        return result
+
+    def photos(self, count=8, side=16):
+        root = self.folder / "photos"
+        for i in range(count):
+            split = "test" if i % 4 == 3 else "train"
+            self.write_ppm(root / split / ("cat", "dog")[i % 2] / f"{i:03}.ppm", self.image(side), side)
+        return root
+
+    def cache_of_digits(self, train=48):
+        self.learnable_idx(self.folder / "data", train=train, test=16)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", cache)
+        return cache
+
+    RECIPE = ["--net", "lenet", "--batch-size", 8, "--micro-batch", 4, "--epochs", 1]
+
+
+class Sources(BadUse):
+    def test_no_such_folder(self):
+        nowhere = self.folder / "nowhere"
+        self.refused_without_a_trace(2, [str(nowhere)], "ingest", nowhere, "--out", self.folder / "cache")
+        for verb in ("dedup", "info", "verify"):
+            self.refused_without_a_trace(2, [str(nowhere), "winnow ingest"], verb, nowhere)
+        self.refused_without_a_trace(2, [str(nowhere)], "train", nowhere, "--out", self.folder / "run")
+        self.refused_without_a_trace(2, [str(nowhere)], "eval", nowhere, nowhere)
+        self.refused_without_a_trace(2, [str(nowhere)], "cache", "drop", nowhere)
+
+    def test_a_folder_without_images(self):
+        folder = self.folder / "photos"
+        (folder / "train" / "cat").mkdir(parents=True)
+        (folder / "train" / "cat" / "notes.txt").write_text("no picture")
+        for more in ([], ["--allow-empty"]):
+            self.refused_without_a_trace(2, [str(folder), "no images"], "ingest", folder, "--out", self.folder / "c", *more)
+
+    def test_an_empty_class(self):
+        root = self.photos()
+        (root / "train" / "bird").mkdir()
+        words = ["'train/bird'", "--allow-empty"]
+        self.refused_without_a_trace(2, words, "ingest", root, "--out", self.folder / "cache")
+        # Wanted, it is told by name and keeps its place: adding images to it changes no other label.
+        told = self.ok("ingest", root, "--out", self.folder / "cache", "--allow-empty", "--json")
+        self.assertIn("'train/bird'", told.err)
+        info = self.ok("info", self.folder / "cache", "--json").json()["manifest"]
+        self.assertEqual(info["classes"], ["bird", "cat", "dog"])
+
+    def test_a_truncated_jpeg_and_text_among_good_images(self):
+        root = self.photos()
+        (root / "train" / "cat" / "whole.jpg").write_bytes(JPEG)
+        (root / "train" / "cat" / "cut.jpg").write_bytes(JPEG[:-20])
+        (root / "train" / "dog" / "text.jpg").write_text("This is a letter, not a picture.\n" * 20)
+        (root / "train" / "dog" / "empty.jpg").write_bytes(b"")
+        cache = self.folder / "cache"
+        result = self.ok("ingest", root, "--out", cache, "--json")
+        classes = {name: count for name, count in result.json()["classes"].items() if count}
+        self.assertEqual(classes, {"ok": 9, "truncated": 1, "unsupported": 1, "empty": 1})
+        for fate in ("truncated", "unsupported", "empty"):
+            self.assertRegex(result.err, rf"1 {fate}: see .*ledger\.jsonl")
+        self.ok("verify", cache)
+
+    def test_nothing_but_unreadable_images(self):
+        root = self.folder / "photos"
+        for name in ("cat", "dog"):
+            (root / "train" / name).mkdir(parents=True)
+            (root / "train" / name / "text.jpg").write_text("no picture")
+        self.refused_without_a_trace(3, ["none of the 2 inputs"], "ingest", root, "--out", self.folder / "cache")
+
+    def test_a_place_that_holds_something_else(self):
+        root = self.photos()
+        mine = self.folder / "mine"
+        mine.mkdir()
+        (mine / "thesis.txt").write_text("the only copy")
+        self.refused_without_a_trace(2, [str(mine), "--out"], "ingest", root, "--out", mine)
+        self.refused_without_a_trace(2, [str(mine)], "cache", "drop", mine)
+        self.refused_without_a_trace(2, ["--out"], "ingest", root, "--out", mine / "thesis.txt")
+
+
+class Flags(BadUse):
+    def test_unknown_flags_and_verbs(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        out = self.folder / "out"
+        for verb in (["ingest", cache, "--out", out], ["dedup", cache], ["train", cache, "--out", out], ["info", cache],
+                     ["verify", cache], ["eval", out, cache], ["cache", "drop", cache]):
+            self.refused_without_a_trace(2, ["--no-such-flag", "--help"], *verb, "--no-such-flag")
+        self.refused_without_a_trace(2, ["--help"], "tarin", cache)
+        self.refused_without_a_trace(2, ["--help"])
+
+    def test_values_that_make_no_sense(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        train = ["train", cache, "--out", self.folder / "run"]
+        for flag, value in (("--epochs", -1), ("--epochs", "many"), ("--batch-size", 0), ("--dtype", "f7"), ("--lr", -1),
+                            ("--net", "vgg"), ("--optimizer", "luck"), ("--augment", "magic"), ("--selection", "../x"),
+                            ("--backend", "abacus"), ("--schedule", "star")):
+            result = self.refused_without_a_trace(2, [], *train, flag, value)
+            self.assertTrue(flag in result.err or str(value) in result.err, result.err)
+            self.assertLess(len(result.err), 200, result.err)
+        self.refused_without_a_trace(2, ["9"], *train, "--batch-size", 9, "--micro-batch", 4)
+        self.refused_without_a_trace(2, ["nope", "golden"], *train, "--selection", "nope")
+        self.refused_without_a_trace(2, ["md5"], "dedup", cache, "--hash", "md5")
+        self.refused_without_a_trace(2, ["--threshold"], "dedup", cache, "--threshold", "near")
+        self.refused_without_a_trace(2, ["a/b"], "dedup", cache, "--name", "a/b")
+
+    def test_values_from_elsewhere_that_make_no_sense(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        train = ["train", cache, "--out", self.folder / "run"]
+        self.refused_without_a_trace(2, ["batch-size"], *train, env={"WINNOW_TRAIN_BATCH_SIZE": "lots"})
+        config = self.folder / "job.toml"
+        config.write_text('[train]\nno-such-option = 1\n')
+        self.refused_without_a_trace(2, ["no-such-option"], "--config", config, *train)
+        config.write_text("[train]\nepochs = \n")
+        self.refused_without_a_trace(2, ["--epochs"], "--config", config, *train)
+        self.refused_without_a_trace(2, ["nowhere.toml"], "--config", self.folder / "nowhere.toml", *train)
+
+
+class Space(BadUse):
+    """Small file systems, each in a mount namespace of the command alone: gone with it."""
+
+    def run_within(self, script, *args):
+        """winnow ARGS after the shell lines of `script`, which may mount; the last one may go on after it: "$@"."""
+        command = inside_own_mounts("bash", "-euc", script, "bash", WINNOW, *args)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        return done.returncode, lines, done
+
+    def refused_within(self, code, words, script, *args):
+        found, lines, done = self.run_within(script, *args)
+        self.assertEqual(found, code, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+        return done
+
+    @needs_mounts
+    def test_memory_that_cannot_hold_the_shards(self):
+        root = self.photos(count=40, side=128)  # 2 MB
+        before = self.snapshot()
+        left = '"$@" && code=0 || code=$?; ls -A /dev/shm; exit $code'
+        done = self.refused_within(2, ["MiB of memory", "leave out --memory"],
+                                   "mount -t tmpfs -o size=1m none /dev/shm; " + left,
+                                   "ingest", root, "--out", self.folder / "cache", "--memory")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.snapshot(), before)
+
+    @needs_mounts
+    def test_memory_that_runs_full_all_the_same(self):
+        # Room by its size, as the estimate sees it, but not for one file more than the folder.
+        root = self.photos()
+        self.refused_within(1, ["00000.mdb", "no space left"],
+                            "mount -t tmpfs -o size=50m,nr_inodes=2 none /dev/shm; exec \"$@\"",
+                            "ingest", root, "--out", self.folder / "cache", "--memory")
+        self.refused(2, ["was not finished"], "info", self.folder / "cache")
+        # The same again, where there is room.
+        self.ok("ingest", root, "--out", self.folder / "cache", "--memory")
+        self.ok("verify", self.folder / "cache")
+        self.ok("cache", "drop", self.folder / "cache")
+
+    @needs_mounts
+    def test_a_disk_that_runs_full_during_an_ingest(self):
+        root = self.photos(count=60, side=128)  # 3 MB
+        disk = self.folder / "disk"
+        disk.mkdir()
+        self.ok("ingest", root, "--out", self.folder / "whole", "--shard-size", 1)
+        # Full at first; then there is more room, and the same command goes on.
+        script = f"""
+          mount -t tmpfs -o size=2m none {disk}
+          "$@" && exit 99 || [[ $? == 1 ]]
+          ! ls {disk}/cache/manifest.json 2>/dev/null
+          mount -o remount,size=20m {disk}
+          "$@"
+          cp -a {disk}/cache {self.folder}/copy
+        """
+        code, lines, done = self.run_within(script, "ingest", root, "--out", disk / "cache", "--shard-size", 1)
+        self.assertEqual(code, 0, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"cannot write .*/shards/0000\d\.mdb: no space left")
+        self.assertEqual(tree_bytes(self.folder / "copy"), tree_bytes(self.folder / "whole"))
+
+    @needs_mounts
+    def test_a_full_disk_keeps_the_old_selection(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        script = f"""
+          mount -t tmpfs -o size=1m none {disk}
+          cp -a {GOLDEN}/v1/raw {disk}/cache
+          rm -f {disk}/filler; cat /dev/zero > {disk}/filler 2>/dev/null || true
+          before=$(cat {disk}/cache/selections/golden.selection | md5sum)
+          "$@" && exit 99 || [[ $? == 1 ]]
+          [[ $before == $(cat {disk}/cache/selections/golden.selection | md5sum) ]]
+          [[ $(ls -A {disk}/cache/selections) == golden.selection ]]
+          {WINNOW} verify {disk}/cache
+        """
+        code, lines, done = self.run_within(script, "dedup", disk / "cache", "--name", "golden", "--threshold", "8")
+        self.assertEqual(code, 0, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("No space left", lines[0])
+
+    @needs_mounts
+    def test_a_full_disk_keeps_the_old_checkpoint(self):
+        cache = self.cache_of_digits()
+        disk = self.folder / "disk"
+        disk.mkdir()
+        # Room for one checkpoint of 400 KiB, not for the next beside it.
+        script = f"""
+          mount -t tmpfs -o size=800k none {disk}
+          "$@" && exit 99 || [[ $? == 1 ]]
+          cp -a {disk}/run {self.folder}/copy
+        """
+        code, lines, done = self.run_within(script, "train", cache, "--out", disk / "run", *self.RECIPE[:-2], "--epochs", 3)
+        self.assertEqual(code, 0, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], "(?i)no space left")
+        whole = [step.name for step in (self.folder / "copy" / "checkpoints").glob("step-*") if not step.suffix]
+        self.assertEqual(whole, ["step-6"])
+        self.ok("eval", self.folder / "copy", cache)
+        self.ok("train", cache, "--out", self.folder / "copy", *self.RECIPE[:-2], "--epochs", 3, "--resume", "auto")
+
+
+class Training(BadUse):
+    def test_a_newer_cache(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        manifest = cache / "manifest.json"
+        manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+        self.refused_without_a_trace(1, [str(manifest), "newer winnow"], "train", cache, "--out", self.folder / "run")
+
+    def test_cut_checkpoints(self):
+        cache = self.cache_of_digits()
+        out = self.folder / "run"
+        train = ["train", cache, "--out", out, *self.RECIPE[:-2], "--epochs", 2]
+        self.ok(*train)
+        self.ok("train", cache, "--out", self.folder / "whole", *self.RECIPE[:-2], "--epochs", 2)
+        steps = sorted((out / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:]))
+        self.assertEqual(len(steps), 2)
+
+        def cut(step):
+            with open(step / "model.safetensors", "r+b") as file:
+                file.truncate(1000)
+
+        cut(steps[1])
+        went_on = self.ok(*train, "--resume", "auto")
+        self.assertIn(f"passed over: {steps[1] / 'model.safetensors'} is damaged", went_on.err)
+        self.assertIn(f"going on from {steps[0]}", went_on.err)
+        for file in ("model.safetensors", "optimizer.safetensors"):
+            self.assertEqual(tensors(out / "checkpoints" / "latest" / file),
+                             tensors(self.folder / "whole" / "checkpoints" / "latest" / file))
+        for step in steps:
+            cut(step)
+        words = [str(steps[1] / "model.safetensors"), "is damaged"]
+        self.refused_without_a_trace(1, words, *train, "--resume", "auto")
+        self.refused_without_a_trace(1, words, "eval", out, cache)
+
+    def test_more_ranks_than_micro_batches(self):
+        cache = self.cache_of_digits()
+        self.refused_without_a_trace(2, ["more ranks (2)", "micro-batches"], "train", cache, "--out", self.folder / "run",
+                                     "--net", "lenet", "--batch-size", 8, "--micro-batch", 8, ranks=2)
+
+    def test_a_loss_that_is_no_number(self):
+        cache = self.cache_of_digits()
+        out = self.folder / "run"
+        for ranks in (0, 2):
+            self.refused(1, ["not finite"], "train", cache, "--out", out, *self.RECIPE, "--lr", 1e30, "--warmup-epochs", 0,
+                         ranks=ranks)
+            # No weights that are no numbers are kept, and every line of the metrics is whole.
+            self.assertEqual(list(out.glob("checkpoints/*")), [])
+            for value in self.metrics(out, "train.loss"):
+                self.assertEqual(value, value)
+            shutil.rmtree(out)
+
+    def test_ranks_with_other_data_options_or_programs(self):
+        cache = self.cache_of_digits()
+        other = self.folder / "other"
+        self.random.seed(2)
+        self.learnable_idx(self.folder / "other data", train=48, test=16)
+        self.ok("ingest", self.folder / "other data", "--out", other)
+        rebuilt = self.folder / "winnow"
+        program = pathlib.Path(WINNOW).read_bytes()
+        built = re.search(rb"\d+\.\d+\.(\d+) \w+ (?:GNU|Clang) \d[\d.]*\0", program)
+        self.assertIsNotNone(built, "the program's build is not found in it")
+        rebuilt.write_bytes(program[: built.start(1)] + b"9" + program[built.start(1) + 1 :])
+        rebuilt.chmod(0o755)
+        # Libraries linked by a path relative to the program are found from here, too.
+        train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
+
+        def second(program, *args):
+            return [*train, ":", "-np", "1", program, *args]
+
+        cases = {
+            "cache": second(WINNOW, "train", other, *train[2:]),
+            "lr": second(WINNOW, *train, "--lr", 0.5),
+            "build": second(rebuilt, *train),
+        }
+        for word, command in cases.items():
+            result = self.refused_without_a_trace(1, [word, "rank 1", "rank 0"], *command, ranks=1)
+            self.assertLess(max(map(len, result.err.splitlines())), 1000)
+
+    def test_a_cache_that_only_one_rank_has(self):
+        cache = self.cache_of_digits()
+        train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
+        elsewhere = ["train", self.folder / "nowhere", *train[2:]]
+        self.refused_without_a_trace(2, ["rank 1", "nowhere"], *train, ":", "-np", "1", WINNOW, *elsewhere, ranks=1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
