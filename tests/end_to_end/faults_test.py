@@ -184,6 +184,36 @@ class Faults(Case):
         self.assertGreater(killed, 10)
         self.goes_on(cache, want, "killed at random moments")
 
+    @needs_shm
+    def test_cache_drop_killed_at_each_point(self):
+        self.source = self.photos(6)
+        place = self.place("drop")
+
+        def make(cache):
+            self.ok(*self.ingest("--out", cache, "--memory"))
+            self.ok("dedup", cache)
+            return (cache / "shards").resolve()
+
+        make(place / "cache")
+        points = self.trace(place, "cache", "drop", place / "cache")
+        self.assertGreater(len(points), 12)
+        numbers = itertools.count()
+
+        def kill(point, file, k):
+            cache = self.place(f"drop-{next(numbers)}") / "cache"
+            shards = make(cache)
+            file = "*" if file.startswith("/dev/shm/winnow-") else file
+            died = run("cache", "drop", cache, env=failpoints("kill", point, file, k))
+            self.assertEqual(died.code, -signal.SIGKILL, point)
+            # Whole, or no cache any more; never a part of one.
+            if (cache / "manifest.json").exists():
+                self.ok("verify", cache)
+            if cache.exists() and os.listdir(cache):
+                self.ok("cache", "drop", cache)
+            self.assertFalse(shards.exists(), point)
+
+        in_parallel(kill, first_and_last(points))
+
     # Signals
 
     def test_ingest_stops_on_a_signal_and_goes_on(self):
