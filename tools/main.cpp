@@ -89,7 +89,9 @@ int run(const Command& command, comm::Communicator& comm) {
   } catch (const std::exception& error) {
     const int code = train::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
-    fmt::print(stderr, "winnow: {}{}\n", where, error.what());
+    const std::string_view what = error.what();
+    fmt::print(stderr, "winnow: {}{}\n", where,
+               what == "std::bad_alloc" ? "there is not enough memory for this" : what);
     // Others may be waiting for this rank in a collective, unless they know.
     const bool agreed = dynamic_cast<const train::AgreedError*>(&error) != nullptr;
     if (comm.size() > 1 && !agreed) comm.abort(code);
