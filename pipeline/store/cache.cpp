@@ -103,6 +103,11 @@ void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::p
   }
 }
 
+bool is_input(const Manifest& manifest, SampleId id) noexcept {
+  return source_of(id) < manifest.sources.size() &&
+         position_of(id) < manifest.sources[source_of(id)].inputs;
+}
+
 std::string list_of(const std::vector<std::string>& selections) {
   std::string text;
   for (const std::string& name : selections) text += (text.empty() ? "" : ", ") + name;
@@ -176,16 +181,29 @@ RecordView Cache::record(SampleId id) const {
                    : ": no such input, or one that could not be read (see ledger.jsonl)"));
 }
 
+// Both files are the manifest's by their hash; that they speak of the same inputs as it does, and
+// so of the same as each other, only a cache that was put together by somebody lacks.
 dedup::Fingerprints Cache::read_fingerprints() const {
   const fs::path file = state_->paths.fingerprints();
-  return dedup::parse_fingerprints(read_checked(file, state_->manifest.fingerprints_hash),
-                                   file.string());
+  dedup::Fingerprints table = dedup::parse_fingerprints(
+      read_checked(file, state_->manifest.fingerprints_hash), file.string());
+  const bool good =
+      table.size() == state_->manifest.ledger.at("ok") &&
+      std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(state_->manifest, id); });
+  if (!good) fail(file, "is of another cache: its rows are not the manifest's inputs");
+  return table;
 }
 
 std::vector<LedgerRow> Cache::read_ledger() const {
   const fs::path file = state_->paths.ledger();
   const Bytes bytes = read_checked(file, state_->manifest.ledger_hash);
-  return parse_ledger(std::string(as_text(bytes)), file.string());
+  std::vector<LedgerRow> ledger = parse_ledger(std::string(as_text(bytes)), file.string());
+  const bool good =
+      ledger.size() == state_->manifest.inputs && count_fates(ledger) == state_->manifest.ledger &&
+      std::ranges::all_of(ledger,
+                          [&](const LedgerRow& row) { return is_input(state_->manifest, row.id); });
+  if (!good) fail(file, "is of another cache: its lines are not the manifest's inputs");
+  return ledger;
 }
 
 std::vector<std::string> Cache::selections() const {

@@ -132,13 +132,16 @@ class TestCache {
     Manifest manifest;
     manifest.store = store;
     manifest.classes = {"a", "b", "c"};
-    manifest.inputs = samples.size();
-    manifest.sources = {{"test", "folder", samples.size(), to_hex(Hash128{}), manifest.classes}};
+    manifest.inputs = samples.back().id + 1;
+    manifest.sources = {{"test", "folder", manifest.inputs, to_hex(Hash128{}), manifest.classes}};
     manifest.hashes = {};
     manifest.channels = 3;
     std::vector<LedgerRow> ledger;
     dedup::Fingerprints table;
     for (const Sample& s : samples) {
+      while (ledger.size() < s.id) {
+        ledger.push_back({ledger.size(), "gap", Split::kNone, Fate::kCorrupt, "not read"});
+      }
       ledger.push_back({s.id, "name" + std::to_string(s.id), s.split, Fate::kOk, ""});
       ++manifest.split_counts[static_cast<std::size_t>(s.split)];
       table.ids.push_back(s.id);
