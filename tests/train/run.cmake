@@ -1,6 +1,6 @@
 winnow_test(train.optim SOURCES optim_test.cpp DEPS winnow::optim)
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
-winnow_test(train.step SOURCES step_test.cpp DEPS winnow::run LABELS unit tsan)
+winnow_test(train.step SOURCES step_test.cpp DEPS winnow::run)
 winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)
 winnow_test(train.agreement SOURCES agreement_test.cpp DEPS winnow::run LABELS mpi RANKS 1 2 3)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
@@ -8,3 +8,4 @@ winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)
 target_compile_definitions(test_train_golden PRIVATE
   WINNOW_GOLDEN="${PROJECT_SOURCE_DIR}/tests/data/golden")
+winnow_test(train.gradient_sum SOURCES gradient_sum_test.cpp DEPS winnow::run LABELS unit tsan)
