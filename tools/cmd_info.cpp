@@ -29,7 +29,7 @@ void run(const Options& o) {
   }
   fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
   for (const pipeline::SourceInfo& s : m.sources) {
-    fmt::print("source    {} ({}, {} inputs)\n", s.name, s.format, grouped(s.inputs));
+    fmt::print("source    {} ({}, {} inputs)\n", printable(s.name), s.format, grouped(s.inputs));
   }
   for (int split = 0; split < kSplitCount; ++split) {
     const std::uint64_t count = m.split_counts[static_cast<std::size_t>(split)];

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "common/comm/communicator.h"
@@ -44,7 +45,11 @@ Command add_info(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);
 
-// Sentences for people, on stderr; rank 0 only.
+// `text` without characters that command a terminal: names of files and what is in files may have
+// come from anywhere.
+std::string printable(std::string_view text);
+
+// Sentences for people, on stderr, printable; rank 0 only.
 void say(const Session& session, const std::string& sentence);
 
 // What the source calls each of its inputs.

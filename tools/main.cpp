@@ -89,7 +89,7 @@ int run(const Command& command, comm::Communicator& comm) {
   } catch (const std::exception& error) {
     const int code = train::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
-    const std::string_view what = error.what();
+    const std::string what = printable(error.what());
     fmt::print(stderr, "winnow: {}{}\n", where,
                what == "std::bad_alloc" ? "there is not enough memory for this" : what);
     // Others may be waiting for this rank in a collective, unless they know.
@@ -137,7 +137,7 @@ int main_of(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "winnow: {}; see {} --help\n", sentence_of(error),
+    fmt::print(stderr, "winnow: {}; see {} --help\n", printable(sentence_of(error)),
                program.get_subcommands().empty()
                    ? std::string("winnow")
                    : "winnow " + program.get_subcommands().front()->get_name());

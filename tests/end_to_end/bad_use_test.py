@@ -76,6 +76,11 @@ class Sources(BadUse):
         self.refused_without_a_trace(2, [str(nowhere)], "eval", nowhere, nowhere)
         self.refused_without_a_trace(2, [str(nowhere)], "cache", "drop", nowhere)
 
+    def test_names_that_command_a_terminal(self):
+        for name in ("\x1b[2Jnowhere", "\u009b2Jnowhere", "no\nwhere\r"):
+            result = self.refused_without_a_trace(2, [], "ingest", self.folder / name, "--out", self.folder / "cache")
+            self.assertTrue(result.err.strip("\n").isprintable(), repr(result.err))
+
     def test_a_folder_without_images(self):
         folder = self.folder / "photos"
         (folder / "train" / "cat").mkdir(parents=True)
