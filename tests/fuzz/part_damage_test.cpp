@@ -1,0 +1,40 @@
+// What a stopped ingest left of a shard: gone on with only if it is what was written.
+#include <gtest/gtest.h>
+
+#include "pipeline/ingest/part.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/fuzz/damage.h"
+
+namespace winnow::pipeline {
+using namespace test;
+namespace {
+
+TEST(PartDamage, IsFoundAndTheShardDoneAgain) {
+  const TemporaryFolder folder;
+  copy_golden("v1/original", folder / "cache");
+  const Cache cache = Cache::open(folder / "cache");
+  const CachePaths paths = cache.paths();
+  std::filesystem::create_directories(parts_folder(paths));
+  const Part part{.info = cache.manifest().shards[0],
+                  .fingerprints = cache.read_fingerprints(),
+                  .ledger = cache.read_ledger(),
+                  .tally = {}};
+  write_part(paths, 0, "key", part);
+  ASSERT_TRUE(read_part(paths, 0, "key"));
+  EXPECT_FALSE(read_part(paths, 0, "another key"));
+  EXPECT_FALSE(read_part(paths, 1, "key"));
+
+  Victim victim(parts_folder(paths) / "0");
+  // Not believed counts as refused.
+  Judge judge(victim, [&] {
+    if (!read_part(paths, 0, "key")) throw FormatError("0 is not believed");
+  });
+  flip_every_byte(victim, judge, Bits::kTwo);
+  cut_to_every_length(victim, judge);
+  grow(victim, judge);
+  scatter(victim, judge, 2000, 100);
+  EXPECT_GT(judge.refused(), 10'000);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
