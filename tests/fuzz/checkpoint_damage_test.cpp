@@ -1,10 +1,14 @@
 // Checkpoints: a step-N directory is what was saved, or it is refused.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "common/json_text.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/run/metrics.h"
 #include "train/run/setup.h"
 
 namespace winnow::train {
@@ -123,6 +127,32 @@ TEST(RunConfig, DamageNeverEndsInAnotherError) {
     judge.judge(Must::kRefuse, [&] { return "cut to " + std::to_string(size); });
   }
   EXPECT_GT(judge.refused(), 1000);
+}
+
+// Metrics are for people: what damage left whole is kept, and a run goes on.
+TEST(MetricsDamage, LinesThatAreWholeAreKept) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "metrics.jsonl";
+  MetricsLog(path, 0).write(1, 0.5, 1.25, {{"train.loss", 2.5}});
+  for (int step = 2; step < 6; ++step) MetricsLog(path, 5).write(step, 1, 2, {{"train.lr", 0.1}});
+  const std::string good = read_text(path);
+  std::mt19937_64 random(6);
+  int lines = 0;
+  for (int i = 0; i < 150; ++i) {  // each syncs
+    std::string bad = good.substr(0, random() % (good.size() + 1));
+    for (std::uint64_t k = random() % 3; !bad.empty() && k > 0; --k) {
+      bad[random() % bad.size()] = "\"{}[],:\n-1\xC3"[random() % 11];
+    }
+    write_file_durably(path, bad);
+    MetricsLog(path, 4).write(5, 2, 3, {{"train.lr", 0.1}});
+    std::istringstream kept(read_text(path));
+    for (std::string line; std::getline(kept, line); ++lines) {
+      const auto row = nlohmann::json::parse(line, nullptr, false);
+      ASSERT_TRUE(row.is_object() && row["step"].is_number_integer()) << line;
+      ASSERT_LE(row["step"], 5);
+    }
+  }
+  EXPECT_GT(lines, 200);
 }
 
 }  // namespace

@@ -6,6 +6,14 @@
 #include "common/file.h"
 
 namespace winnow::train {
+namespace {
+
+// A line that a full disk or a killed run cut short is no object any more.
+bool is_whole(const nlohmann::json& row) {
+  return row.is_object() && row.contains("step") && row["step"].is_number_integer();
+}
+
+}  // namespace
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
   if (std::filesystem::exists(path)) {
@@ -13,7 +21,7 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
       const auto row = nlohmann::json::parse(line, nullptr, false);
-      if (row.is_object() && row.value("step", std::int64_t{0}) <= step) kept += line + "\n";
+      if (is_whole(row) && row["step"] <= step) kept += line + "\n";
     }
     write_file_durably(path, kept);
   }
