@@ -533,6 +533,81 @@ TEST(ForInference, RefusesABatchNormWithoutRunningStatistics) {
   EXPECT_THAT([&] { for_inference(graph); }, testing::ThrowsMessage<Error>(HasSubstr("'n'")));
 }
 
+// freeze
+
+std::vector<std::string> names_of_kind(const Graph& graph, OutputKind kind) {
+  std::vector<std::string> names;
+  for (const Output& output : graph.outputs) {
+    if (output.kind == kind) names.push_back(graph.value(output.of).name);
+  }
+  return names;
+}
+
+std::vector<std::string> tensors_but(const Graph& graph, const std::string& but) {
+  std::vector<std::string> names;
+  for (const Value& value : graph.values) {
+    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
+    if (ours && !value.name.starts_with(but)) names.push_back(value.name);
+  }
+  return names;
+}
+
+TEST(Freeze, OfNothingChangesNothing) {
+  for (const Graph& net : tiny_nets()) {
+    const Graph graph = fuse(net);
+    EXPECT_EQ(to_text(freeze(graph, {})), to_text(graph));
+    EXPECT_EQ(to_text(freeze(graph, {"no such tensor"})), to_text(graph));
+  }
+}
+
+// Parameters alone: the rest is computed as if nothing had been frozen.
+TEST(Freeze, LeavesTheOtherGradientsAsTheyWere) {
+  const Graph graph = fuse(find_net("resnet20").make(tiny(8)));
+  const std::vector<std::string> frozen = {"conv1.weight", "bn1.weight", "layer2.0.conv1.weight",
+                                           "layer2.0.downsample.1.bias", "fc.bias"};
+  const Graph whole = prune(differentiate(graph));
+  const Graph part = prune(differentiate(freeze(graph, frozen)));
+  expect_same(whole, part, whole.outputs.size() - frozen.size());
+  EXPECT_LT(count(part).flops, count(whole).flops);
+  const auto left = names_of_kind(part, OutputKind::kGradient);
+  for (const std::string& name : frozen) EXPECT_EQ(std::ranges::count(left, name), 0) << name;
+}
+
+TEST(Freeze, ComputesNothingBeneathWhatIsTrained) {
+  const Graph graph = fuse(find_net("resnet20").make(tiny(8)));
+  const Graph part = prune(differentiate(freeze(graph, tensors_but(graph, "fc."))));
+  EXPECT_THAT(names_of_kind(part, OutputKind::kGradient), ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_THAT(names_of_kind(part, OutputKind::kMean), ElementsAre());
+  for (const OpKind op :
+       {OpKind::kBatchNorm, OpKind::kBatchNormBackward, OpKind::kConv2dBackwardData,
+        OpKind::kConv2dBackwardFilter, OpKind::kAvgPoolBackward, OpKind::kLinearBackwardData}) {
+    EXPECT_EQ(count_ops(part, op), 0) << op_name(op);
+  }
+  // As in evaluation, so that what is trained on top meets the same numbers there.
+  expect_same(for_inference(graph), part, 3);
+}
+
+// Before a batch norm that is trained is trained, statistics are the batch's, frozen or not.
+TEST(Freeze, TakesRunningStatisticsOnlyBeneathWhatIsTrained) {
+  Sketch s;
+  const ValueId below = s.relu("r1", s.norm("n1", s.conv("c1", s.image())));
+  const Graph graph = s.finish(s.relu("r2", s.norm("n2", s.conv("c2", below))));
+  const Graph all_but_c2 = freeze(graph, tensors_but(graph, "c2."));
+  EXPECT_EQ(count_ops(all_but_c2, OpKind::kBatchNormInference), 1);
+  EXPECT_EQ(count_ops(all_but_c2, OpKind::kBatchNorm), 1);
+  EXPECT_THAT(names_of_kind(all_but_c2, OutputKind::kMean), ElementsAre());
+  EXPECT_THAT(names_of_kind(differentiate(all_but_c2), OutputKind::kGradient),
+              ElementsAre("c2.weight"));
+  // Its statistics go on, so it uses the batch's.
+  const Graph parameters = freeze(graph, {"c1.weight", "n1.weight", "n1.bias"});
+  EXPECT_EQ(count_ops(parameters, OpKind::kBatchNorm), 2);
+  EXPECT_THAT(names_of_kind(parameters, OutputKind::kMean),
+              ElementsAre("n1.running_mean", "n2.running_mean"));
+  const Graph statistics = freeze(graph, {"n1.running_mean", "n1.running_var"});
+  EXPECT_EQ(count_ops(statistics, OpKind::kBatchNorm), 2);
+  EXPECT_THAT(names_of_kind(statistics, OutputKind::kVariance), ElementsAre("n2.running_var"));
+}
+
 // prune
 
 TEST(Prune, DropsDeadNodesAndInputsAndKeepsResults) {

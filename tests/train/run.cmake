@@ -9,3 +9,5 @@ winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow:
 target_compile_definitions(test_train_golden PRIVATE
   WINNOW_GOLDEN="${PROJECT_SOURCE_DIR}/tests/data/golden")
 winnow_test(train.gradient_sum SOURCES gradient_sum_test.cpp DEPS winnow::run LABELS unit tsan)
+winnow_test(train.safetensors SOURCES safetensors_test.cpp DEPS winnow::checkpoint)
+winnow_test(train.initial_weights SOURCES initial_weights_test.cpp DEPS winnow::run)

@@ -1,0 +1,254 @@
+// Beginning with given weights, and rates by name. PyTorch's own files are read in
+// tests/train/pytorch.
+
+#include "train/run/initial_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "train/nets/builder.h"
+
+namespace winnow::train {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Graph small_net(int classes) {
+  NetBuilder net({.batch = 2,
+                  .channels = 1,
+                  .height_px = 2,
+                  .width_px = 2,
+                  .classes = classes,
+                  .mean = {0.5F},
+                  .deviation = {0.25F}});
+  ValueId x = net.batch_norm("bn1", net.conv("conv1", net.image(), {.filters = 2}));
+  x = net.linear("fc", net.global_average_pool("avgpool", x), classes);
+  return std::move(net).finish(x);
+}
+
+class InitialWeightsTest : public testing::Test {
+ protected:
+  InitialWeightsTest()
+      : file_(fs::path(testing::TempDir()) / ("winnow-weights-" + std::to_string(::getpid()))) {}
+  ~InitialWeightsTest() override { fs::remove(file_); }
+
+  InitialWeights load(Model& model, const Graph& graph, const std::vector<NamedTensor>& tensors) {
+    write_file_durably(file_, to_safetensors(tensors, {}));
+    return load_initial_weights(model, graph, file_);
+  }
+
+  fs::path file_;
+};
+
+std::vector<NamedTensor> other_weights(int classes) {
+  return to_state_dict(make_model(small_net(classes), 99), 5);
+}
+
+void expect_equal(const Model& a, const Model& b) {
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
+    EXPECT_EQ(a.tensors[i].data, b.tensors[i].data) << a.tensors[i].about.name;
+  }
+}
+
+template <class E>
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another exception: ") + error.what();
+  }
+  return "nothing thrown";
+}
+
+TEST_F(InitialWeightsTest, TakesAllTensorsInAnyOrder) {
+  const Graph graph = small_net(3);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  std::reverse(tensors.begin(), tensors.end());
+  tensors.push_back(make_f32("head.bias", {2}, std::vector<float>{1, 2}));
+  Model model = make_model(graph, 1);
+  const InitialWeights result = load(model, graph, tensors);
+  expect_equal(model, make_model(graph, 99));
+  EXPECT_THAT(result.kept, ElementsAre());
+  EXPECT_THAT(result.ignored, ElementsAre("head.bias"));
+}
+
+TEST_F(InitialWeightsTest, KeepsTheClassifierForOtherClasses) {
+  const Graph graph = small_net(4);
+  Model model = make_model(graph, 1);
+  const InitialWeights result = load(model, graph, other_weights(3));
+  EXPECT_THAT(result.kept, ElementsAre("fc.weight", "fc.bias"));
+  const Model before = make_model(graph, 1);
+  const Model other = make_model(graph, 99);
+  int loaded = 0;
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    const bool head = model.tensors[i].about.name.starts_with("fc.");
+    EXPECT_EQ(model.tensors[i].data, (head ? before : other).tensors[i].data);
+    loaded += head ? 0 : 1;
+  }
+  EXPECT_EQ(loaded, 5);
+}
+
+// One parameter of the classifier may happen to fit.
+TEST_F(InitialWeightsTest, KeepsTheClassifierAsAWhole) {
+  const Graph graph = small_net(3);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  for (NamedTensor& t : tensors) {
+    if (t.name == "fc.weight") t = make_f32(t.name, {3, 4}, std::vector<float>(12));
+  }
+  Model model = make_model(graph, 1);
+  EXPECT_THAT(load(model, graph, tensors).kept, ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_EQ(model.find("fc.bias").data, make_model(graph, 1).find("fc.bias").data);
+}
+
+TEST_F(InitialWeightsTest, RefusesWhatDoesNotFitAndChangesNothing) {
+  const Graph graph = small_net(3);
+  Model model = make_model(graph, 1);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  const auto named = [&](const std::string& name) {
+    return std::find_if(tensors.begin(), tensors.end(),
+                        [&](const NamedTensor& t) { return t.name == name; });
+  };
+  const auto loading = [&] { load(model, graph, tensors); };
+
+  const NamedTensor variance = *named("bn1.running_var");
+  *named("bn1.running_var") = make_f32(
+      "bn1.running_var", {2}, std::vector<float>{1, std::numeric_limits<float>::infinity()});
+  EXPECT_THAT(message_of<FormatError>(loading), HasSubstr("bn1.running_var"));
+  *named("bn1.running_var") = {"bn1.running_var", "I32", {2}, Bytes(8)};
+  EXPECT_THAT(message_of<FormatError>(loading), HasSubstr("I32"));
+  *named("bn1.running_var") = make_f32("bn1.running_var", {1, 2}, std::vector<float>(2));
+  EXPECT_THAT(message_of<UsageError>(loading), HasSubstr("bn1.running_var has shape (1, 2)"));
+  tensors.erase(named("bn1.running_var"));
+  EXPECT_THAT(message_of<UsageError>(loading), HasSubstr("no tensor bn1.running_var"));
+  expect_equal(model, make_model(graph, 1));
+  tensors.push_back(variance);
+  loading();
+  expect_equal(model, make_model(graph, 99));
+}
+
+// A file with a byte changed anywhere gives an error or numbers of the right shapes, all finite.
+TEST_F(InitialWeightsTest, DamagedFilesNeverDoHarm) {
+  const Graph graph = small_net(3);
+  const Bytes whole = to_safetensors(other_weights(3), {});
+  int refused = 0;
+  int taken = 0;
+  const auto judge = [&](const Bytes& bytes) {
+    std::ofstream(file_, std::ios::binary)  // thousands of times: nothing to sync
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    Model model = make_model(graph, 1);
+    try {
+      load_initial_weights(model, graph, file_);
+    } catch (const FormatError&) {
+      ++refused;
+    } catch (const UsageError&) {
+      ++refused;
+    }
+    ++taken;
+    for (const Model::Tensor& t : model.tensors) {
+      ASSERT_EQ(t.data.size(), static_cast<std::size_t>(element_count(t.about.shape)));
+      for (const float v : t.data) ASSERT_TRUE(std::isfinite(v));
+    }
+  };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    judge(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)));
+    EXPECT_EQ(refused, static_cast<int>(i) + 1) << "cut to " << i;
+  }
+  const int cut = refused;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
+      Bytes bytes = whole;
+      bytes[i] ^= static_cast<std::byte>(flip);
+      judge(bytes);
+    }
+  }
+  EXPECT_GT(refused, cut + 1000);
+  EXPECT_GT(taken, refused);
+}
+
+std::vector<std::string> frozen_by(const std::vector<RateRule>& rules) {
+  Model model = make_model(small_net(3), 1);
+  apply_rates(model, rules);
+  return frozen_tensors(model);
+}
+
+TEST(Rates, PatternsMatchWholeNames) {
+  EXPECT_THAT(frozen_by({{"conv1.weight", 0}}), ElementsAre("conv1.weight"));
+  EXPECT_THAT(frozen_by({{"*.bias", 0}}), ElementsAre("bn1.bias", "fc.bias"));
+  EXPECT_THAT(frozen_by({{"*n*.w*t", 0}}), ElementsAre("conv1.weight", "bn1.weight"));
+  EXPECT_THAT(frozen_by({{"bn1.running_*", 0}}),
+              ElementsAre("bn1.running_mean", "bn1.running_var"));
+  EXPECT_THAT(frozen_by({{"**fc**.*", 0}}), ElementsAre("fc.weight", "fc.bias"));
+  for (const char* pattern :
+       {"conv1", "weight", "*.weigh", "onv1.weight*", "*.weight*x", "", "[a-z]*"}) {
+    EXPECT_THAT(message_of<UsageError>([&] {
+                  frozen_by({{pattern, 0}});
+                }),
+                HasSubstr("'" + std::string(pattern) + "'"))
+        << pattern;
+  }
+}
+
+TEST(Rates, TheLastRuleThatMatchesHolds) {
+  Model model = make_model(small_net(3), 1);
+  apply_rates(model, {{"*", 0}, {"*.weight", 0.5}, {"fc.*", 2}, {"fc.bias", 0.25}});
+  EXPECT_EQ(model.find("conv1.weight").rate, 0.5);
+  EXPECT_EQ(model.find("bn1.bias").rate, 0);
+  EXPECT_EQ(model.find("bn1.running_mean").rate, 0);
+  EXPECT_EQ(model.find("fc.weight").rate, 2);
+  EXPECT_EQ(model.find("fc.bias").rate, 0.25);
+}
+
+TEST(Rates, RunningStatisticsAreFrozenOrNot) {
+  Model model = make_model(small_net(3), 1);
+  apply_rates(model, {{"*", 0.1}});
+  EXPECT_EQ(model.find("bn1.running_mean").rate, 1);
+  EXPECT_EQ(model.find("bn1.weight").rate, 0.1);
+}
+
+TEST(Rates, RefusesSenselessOnes) {
+  for (const double factor : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(frozen_by({{"fc.*", factor}}), UsageError) << factor;
+  }
+  EXPECT_THAT(message_of<UsageError>([] { frozen_by({{"*", 0}}); }), HasSubstr("frozen"));
+  EXPECT_THAT(message_of<UsageError>([] {
+                frozen_by({{"*", 0}, {"bn1.running_*", 1}});
+              }),
+              HasSubstr("frozen"));
+}
+
+TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
+  const Graph graph = small_net(4);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  tensors.push_back(make_i64("epoch", 3));
+  write_file_durably(file_, to_safetensors(tensors, {}));
+  const auto comm = comm::make_single();
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& sentence) { notes.push_back(sentence); };
+  const Model model =
+      begin_model(graph, 1, {.init_from = file_, .rates = {{"fc.*", 3}}}, *comm, note);
+  EXPECT_EQ(model.tensors.front().data, make_model(graph, 99).tensors.front().data);
+  EXPECT_EQ(model.tensors.back().rate, 3);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_THAT(notes[0], HasSubstr("fc.weight, fc.bias keep their initial values"));
+  EXPECT_THAT(notes[1], HasSubstr("ignored: epoch"));
+  EXPECT_EQ(digest_of_weights(file_, *comm).size(), 32U);
+  EXPECT_EQ(digest_of_weights({}, *comm), "");
+}
+
+}  // namespace
+}  // namespace winnow::train
