@@ -171,7 +171,12 @@ Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& op
 std::string digest_of_weights(const std::filesystem::path& file, comm::Communicator& comm) {
   if (file.empty()) return {};
   std::string digest;
-  on_root(comm, [&] { digest = to_hex(xxh3_128(read_file(file))); });
+  on_root(comm, [&] {
+    if (!std::filesystem::is_regular_file(file)) {
+      throw UsageError("there is no file " + file.string() + " to begin with");
+    }
+    digest = to_hex(xxh3_128(read_file(file)));
+  });
   return comm::broadcast_text(comm, digest);
 }
 
