@@ -148,6 +148,15 @@ TEST_F(CheckpointTest, WhereAllAreTornNothingBeginsAnew) {
   }
 }
 
+// A folder in the place of a file: reading it fails, as on a disk that does not answer.
+TEST_F(CheckpointTest, WhatCannotBeReadNowIsNotTakenForDamage) {
+  for (const std::int64_t step : {10, 20}) save_checkpoint(folder_, some_checkpoint(step), 9);
+  fs::remove(folder_ / "step-20" / "state.json");
+  EXPECT_EQ(newest_checkpoint(folder_)->filename(), "step-10");
+  fs::create_directory(folder_ / "step-20" / "state.json");
+  EXPECT_THROW(newest_checkpoint(folder_), SystemError);
+}
+
 TEST_F(CheckpointTest, ANewerVersionIsRefusedByName) {
   for (const std::int64_t step : {9, 10}) save_checkpoint(folder_, some_checkpoint(step), 2);
   const fs::path manifest = folder_ / "step-10" / "manifest.json";

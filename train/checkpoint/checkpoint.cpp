@@ -82,6 +82,7 @@ Json read_manifest(const fs::path& path) {
 }
 
 Bytes read_checked(const fs::path& path, const Json& row, const fs::path& manifest) {
+  if (!fs::exists(path)) fail(path, "is missing");
   Bytes bytes = read_file(path);
   if (bytes.size() != number<std::uint64_t>(row, "bytes", manifest) ||
       to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
@@ -162,7 +163,7 @@ std::optional<fs::path> newest_checkpoint(const fs::path& directory,
       return *step;
     } catch (const NewerVersion&) {
       throw;
-    } catch (const Error& error) {
+    } catch (const FormatError& error) {
       if (skipped != nullptr) skipped->push_back(error.what());
       if (newest_reason.empty()) newest_reason = error.what();
     }

@@ -36,7 +36,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& step_directory);
 // The newest complete checkpoint in `directory`; nothing where there is none at all. Torn ones are
 // passed over; each is named in `skipped` (one sentence) when given. Throws FormatError when all
 // are torn, so that nobody begins anew unawares, and for one of a newer version, which must not be
-// overwritten.
+// overwritten; SystemError where the disk does not answer, which may pass.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& directory,
                                                        std::vector<std::string>* skipped = nullptr);
 
