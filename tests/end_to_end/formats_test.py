@@ -170,7 +170,7 @@ class Newer(Copies):
         manifest = run / "checkpoints" / "latest" / "manifest.json"
         self.newer_json(manifest)
         self.refuses(manifest.resolve(), "eval", run, V1 / "raw")
-        self.refuses(manifest.resolve(), *self.resume(run))
+        self.refuses(manifest.resolve(), *self.resume(run), "--replan")  # whatever made this program
 
     def newer_json(self, path):
         document = json.loads(path.read_text())
