@@ -9,6 +9,8 @@
 #include "tests/fuzz/damage.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/metrics.h"
+#include "train/run/plan.h"
+#include "train/run/run_state.h"
 #include "train/run/setup.h"
 
 namespace winnow::train {
@@ -111,6 +113,13 @@ TEST(CheckpointManifest, FieldsOfOtherTypes) {
       victim.restore();
     }
   }
+}
+
+TEST(RunFiles, DeepNestingIsRefusedBeforeItOverflowsTheStack) {
+  const std::string lists = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  const std::string deep = R"({"version":1,"tasks":)" + lists + R"(,"a":1,"b":2,"c":3,"d":4})";
+  EXPECT_THROW(parse_plan(deep, "plan.json"), FormatError);
+  EXPECT_THROW(parse_state(deep, "state.json"), FormatError);
 }
 
 // A run's configuration says what the net is: whatever is in the file, an error of ours or a

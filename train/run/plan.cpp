@@ -5,6 +5,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "pipeline/load/order.h"
 
 namespace winnow::train {
@@ -48,6 +49,9 @@ std::string to_text(const RunPlan& plan) {
 }
 
 RunPlan parse_plan(const std::string& text, const std::string& where) {
+  if (nests_deeper_than(text, kJsonLevels)) {
+    throw FormatError(where + " is damaged; --replan makes a new one");
+  }
   try {
     const Json json = Json::parse(text);
     if (json.at("format") != "winnow-plan") throw FormatError(where + " is no plan of a run");

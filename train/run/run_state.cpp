@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/json_text.h"
 
 namespace winnow::train {
 namespace {
@@ -39,6 +40,9 @@ std::string to_text(const RunState& state) {
 }
 
 RunState parse_state(const std::string& text, const std::string& where) {
+  if (nests_deeper_than(text, kJsonLevels)) {
+    throw FormatError(where + " is no state of a run, or damaged; resume from an older checkpoint");
+  }
   try {
     const Json json = Json::parse(text);
     if (json.at("version").get<int>() > kStateVersion) {
