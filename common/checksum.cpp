@@ -85,4 +85,9 @@ Hash128 Xxh3Stream::digest() const noexcept {
   return canonical(XXH3_128bits_digest(state_->raw.get()));
 }
 
+// Both lengths are made of one state (xxhash.h).
+std::uint64_t Xxh3Stream::digest_64() const noexcept {
+  return XXH3_64bits_digest(state_->raw.get());
+}
+
 }  // namespace winnow

@@ -26,7 +26,7 @@ std::string to_hex(const Hash128& hash);      // 32 lowercase digits
 std::string to_hex(std::uint64_t value);      // 16 lowercase digits
 Hash128 parse_hash128(std::string_view hex);  // throws FormatError
 
-// XXH3-128 of everything given to update, in order.
+// XXH3-128 and XXH3-64 of everything given to update, in order.
 class Xxh3Stream {
  public:
   Xxh3Stream();
@@ -36,6 +36,7 @@ class Xxh3Stream {
 
   void update(BytesView bytes) noexcept;
   Hash128 digest() const noexcept;  // of what came so far; update may go on
+  std::uint64_t digest_64() const noexcept;
 
  private:
   struct State;

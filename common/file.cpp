@@ -7,8 +7,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +20,8 @@
 namespace winnow {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::size_t kPieceBytes = 1 << 20;
 
 Fd open_fd(const fs::path& path, int flags) {
   Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
@@ -45,16 +49,23 @@ void sync_fd(const Fd& fd, const fs::path& path) {
   fault_after("file.sync", path);
 }
 
-void write_all(const Fd& fd, BytesView bytes, const fs::path& path) {
+// `put(bytes, done)` is one call of the system for the bytes from `done` on.
+void write_all(BytesView bytes, const fs::path& path, const auto& put) {
   if (fault_before("file.write", path)) throw_errno("cannot write " + path.string());
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t put = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw_errno("cannot write " + path.string());
-    done += static_cast<std::size_t>(put);
+    const ssize_t more = put(bytes.subspan(done), done);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) throw_errno("cannot write " + path.string());
+    done += static_cast<std::size_t>(more);
   }
   fault_after("file.write", path);
+}
+
+void write_all(const Fd& fd, BytesView bytes, const fs::path& path) {
+  write_all(bytes, path, [&](BytesView rest, std::size_t) {
+    return ::write(fd.get(), rest.data(), rest.size());
+  });
 }
 
 void rename_file(const fs::path& from, const fs::path& to, const char* act) {
@@ -63,6 +74,9 @@ void rename_file(const fs::path& from, const fs::path& to, const char* act) {
   }
   fault_after(act, to);
 }
+
+// Where a file is made that is to be at `path`.
+fs::path temporary_of(const fs::path& path) { return path.string() + ".tmp"; }
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -102,24 +116,114 @@ std::string read_text(const fs::path& path) {
   return std::string(as_text(bytes));
 }
 
-void write_file_durably(const fs::path& path, BytesView bytes) {
-  const fs::path temporary = path.string() + ".tmp";
-  try {
-    {
-      const Fd fd = create_fd(temporary, O_TRUNC, path);
-      write_all(fd, bytes, path);
-      sync_fd(fd, path);
-    }
-    rename_file(temporary, path, "file.rename");
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+InputFile::InputFile(fs::path path)
+    : path_(std::move(path)), fd_(open_fd(path_, O_RDONLY)), size_(file_size(fd_, path_)) {}
+
+InputFile::InputFile(Fd fd, fs::path path)
+    : path_(std::move(path)), fd_(std::move(fd)), size_(file_size(fd_, path_)) {}
+
+void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got =
+        ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno("cannot read " + path_.string());
+    if (got == 0) throw SystemError("cannot read " + path_.string() + ": it was cut short");
+    done += static_cast<std::size_t>(got);
   }
-  fsync_directory(folder_of(path));
+}
+
+ScratchFile::ScratchFile() {
+  std::error_code error;
+  folder_ = fs::temp_directory_path(error);
+  if (error) {
+    throw SystemError("there is no folder for temporary files; name one in TMPDIR");
+  }
+  std::string name = folder_ / "winnow-XXXXXX";
+  fd_ = Fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd_) throw_errno("cannot make a temporary file in " + folder_.string());
+  ::unlink(name.c_str());
+}
+
+void ScratchFile::append(BytesView bytes) { write_all(fd_, bytes, folder_ / "a temporary file"); }
+
+InputFile ScratchFile::read() && { return {std::move(fd_), folder_ / "a temporary file"}; }
+
+void for_each_piece(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+                    const std::function<void(BytesView)>& take) {
+  Bytes piece(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, end - begin)));
+  while (begin < end) {
+    const std::span part = std::span(piece).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), end - begin)));
+    file.read_at(begin, part);
+    take(part);
+    begin += part.size();
+  }
+}
+
+Hash128 xxh3_128(const InputFile& file) {
+  Xxh3Stream hash;
+  for_each_piece(file, 0, file.size(), [&](BytesView piece) { hash.update(piece); });
+  return hash.digest();
+}
+
+void write_file_durably(const fs::path& path, BytesView bytes) {
+  DurableFile file(path);
+  file.write_at(0, bytes);
+  file.finish();
 }
 
 void write_file_durably(const fs::path& path, std::string_view text) {
   write_file_durably(path, as_bytes(text));
+}
+
+DurableFile::DurableFile(fs::path path)
+    : path_(std::move(path)), fd_(create_fd(temporary_of(path_), O_TRUNC, path_)) {}
+
+DurableFile::~DurableFile() {
+  if (!path_.empty()) ::unlink(temporary_of(path_).c_str());
+}
+
+DurableFile::DurableFile(DurableFile&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      fd_(std::move(other.fd_)),
+      appended_(other.appended_),
+      gathered_(std::move(other.gathered_)) {}
+
+void DurableFile::append(BytesView bytes) {
+  while (!bytes.empty()) {
+    const std::size_t fits = std::min(bytes.size(), kPieceBytes - gathered_.size());
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(fits));
+    bytes = bytes.subspan(fits);
+    if (gathered_.size() == kPieceBytes) flush();
+  }
+}
+
+void DurableFile::flush() {
+  if (gathered_.empty()) return;
+  write_at(appended_, gathered_);
+  appended_ += gathered_.size();
+  gathered_.clear();
+}
+
+void DurableFile::write_at(std::uint64_t offset, BytesView bytes) {
+  write_all(bytes, path_, [&](BytesView rest, std::size_t done) {
+    return ::pwrite(fd_.get(), rest.data(), rest.size(), static_cast<off_t>(offset + done));
+  });
+}
+
+InputFile DurableFile::written() {
+  flush();
+  return InputFile(temporary_of(path_));
+}
+
+void DurableFile::finish() {
+  flush();
+  sync_fd(fd_, path_);
+  fd_ = Fd();
+  rename_file(temporary_of(path_), path_, "file.rename");
+  fsync_directory(folder_of(std::exchange(path_, {})));
 }
 
 void fsync_file(const fs::path& path) { sync_fd(open_fd(path, O_RDONLY), path); }

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/unique_handle.h"
 
 namespace winnow {
@@ -23,10 +26,70 @@ using Fd = UniqueHandle<FdTraits>;
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 
+// A file read in pieces, for what is too large to be held. It must not change meanwhile. Safe from
+// many threads.
+class InputFile {
+ public:
+  explicit InputFile(std::filesystem::path path);
+  InputFile(Fd fd, std::filesystem::path path);  // `path` for messages
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }  // when it was opened
+  // Fills `out` with the bytes from `offset` on; an error when the file has not so many.
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+ private:
+  std::filesystem::path path_;
+  Fd fd_;
+  std::uint64_t size_;
+};
+
+// A file without a name where temporary ones are kept (TMPDIR, else /tmp), gone when it is closed.
+class ScratchFile {
+ public:
+  ScratchFile();
+  void append(BytesView bytes);
+  InputFile read() &&;
+
+ private:
+  std::filesystem::path folder_;
+  Fd fd_;
+};
+
+// Calls `take` with the bytes [begin, end) of `file` in order, a piece of at most 1 MiB at a time.
+void for_each_piece(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+                    const std::function<void(BytesView)>& take);
+
+Hash128 xxh3_128(const InputFile& file);  // of all its bytes
+
 // The durable way to put a whole file in place: temporary name in the same folder, write, fsync,
 // rename, fsync of the folder. After a crash the path holds the old bytes or the new, never a part.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
+
+// The same for a file that is made in pieces. Until finish() nothing is at its path, or what was
+// there before; without finish() that stays. Not for several threads at once.
+class DurableFile {
+ public:
+  explicit DurableFile(std::filesystem::path path);
+  ~DurableFile();
+  DurableFile(DurableFile&& other) noexcept;
+  DurableFile& operator=(DurableFile&&) = delete;
+
+  void append(BytesView bytes);  // gathered in memory, a piece of at most 1 MiB
+  // Anywhere in the file; what lies between and was never written is zero.
+  void write_at(std::uint64_t offset, BytesView bytes);
+  // What was written so far, to be read back. Its path is a temporary one.
+  InputFile written();
+  void finish();
+
+ private:
+  void flush();
+
+  std::filesystem::path path_;  // empty: finished or moved from
+  Fd fd_;
+  std::uint64_t appended_ = 0;  // bytes of the file that append() made
+  Bytes gathered_;              // and those that follow them
+};
 
 void fsync_file(const std::filesystem::path& path);
 void fsync_directory(const std::filesystem::path& path);

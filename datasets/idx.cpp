@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -83,18 +85,33 @@ class IdxReader {
     }
   }
 
-  // Memory grows with what is there, not with what the header promises.
-  std::vector<std::uint8_t> rest(std::uint64_t count) {
-    constexpr std::uint64_t kPiece = 1 << 22;
-    std::vector<std::uint8_t> bytes;
-    while (bytes.size() < count) {
-      const std::size_t at = bytes.size();
-      bytes.resize(at + static_cast<std::size_t>(std::min(kPiece, count - at)));
-      read_exactly(bytes.data() + at, bytes.size() - at);
+  // The `count` bytes that are left, a piece at a time: what they take up grows with what is there,
+  // not with what the header promises.
+  void rest(std::uint64_t count, const std::function<void(BytesView)>& take) {
+    constexpr std::uint64_t kPiece = 1 << 18;
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(std::min(kPiece, count)));
+    for (; count > 0; count -= bytes.size()) {
+      bytes.resize(static_cast<std::size_t>(std::min(kPiece, count)));
+      read_exactly(bytes.data(), bytes.size());
+      take(as_bytes(bytes));
     }
     std::uint8_t more = 0;
     if (read_some(&more, 1) != 0) fail("is longer than its header says");
-    return bytes;
+  }
+
+  // The same as a file and the place in it where they begin, for reading them in any order: the
+  // file itself, or a temporary one where it is compressed.
+  std::pair<InputFile, std::uint64_t> rest_as_file(std::uint64_t count) {
+    if (gzdirect(file_.get()) == 0) {
+      ScratchFile inflated;
+      rest(count, [&](BytesView bytes) { inflated.append(bytes); });
+      return {std::move(inflated).read(), 0};
+    }
+    InputFile file(path_);
+    const auto begin = static_cast<std::uint64_t>(gztell(file_.get()));
+    if (file.size() < begin || file.size() - begin < count) fail("is shorter than its header says");
+    if (file.size() - begin > count) fail("is longer than its header says");
+    return {std::move(file), begin};
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
@@ -127,17 +144,21 @@ struct Pair {
 };
 
 struct Pixels {
-  std::uint32_t count = 0;
-  int height_px = 0;
-  int width_px = 0;
-  std::vector<std::uint8_t> bytes;  // count * height_px * width_px
+  std::uint32_t count;
+  int height_px;
+  int width_px;
+  InputFile file;       // count * height_px * width_px bytes of it
+  std::uint64_t begin;  // from here on
+
+  std::uint64_t image_bytes() const noexcept {
+    return static_cast<std::uint64_t>(height_px) * static_cast<std::uint64_t>(width_px);
+  }
 };
 
-Pixels read_images(const fs::path& path) {
+Pixels open_images(const fs::path& path) {
   IdxReader reader(path);
   reader.expect_magic(kImagesMagic, "images");
-  Pixels pixels;
-  pixels.count = reader.big_endian();
+  const std::uint32_t count = reader.big_endian();
   const std::uint32_t height = reader.big_endian();
   const std::uint32_t width = reader.big_endian();
   constexpr std::uint32_t kMaxSide = 1 << 14;
@@ -145,17 +166,19 @@ Pixels read_images(const fs::path& path) {
     reader.fail("says its images have " + std::to_string(height) + " x " + std::to_string(width) +
                 " pixels");
   }
-  pixels.height_px = static_cast<int>(height);
-  pixels.width_px = static_cast<int>(width);
-  pixels.bytes = reader.rest(std::uint64_t{pixels.count} * height * width);
-  return pixels;
+  auto [file, begin] = reader.rest_as_file(std::uint64_t{count} * height * width);
+  return {count, static_cast<int>(height), static_cast<int>(width), std::move(file), begin};
 }
 
 std::vector<std::uint8_t> read_labels(const fs::path& path) {
   IdxReader reader(path);
   reader.expect_magic(kLabelsMagic, "labels");
-  const std::uint32_t count = reader.big_endian();
-  return reader.rest(count);
+  std::vector<std::uint8_t> labels;
+  reader.rest(reader.big_endian(), [&](BytesView bytes) {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    labels.insert(labels.end(), data, data + bytes.size());
+  });
+  return labels;
 }
 
 std::vector<Pair> find_pairs(const fs::path& path) {
@@ -214,7 +237,7 @@ class IdxSource final : public Source {
   IdxSource(const std::vector<Pair>& pairs, LabelsFrom labels) {
     int classes = 0;
     for (const Pair& pair : pairs) {
-      Pixels pixels = read_images(pair.images);
+      Pixels pixels = open_images(pair.images);
       std::vector<std::uint8_t> targets;
       if (labels != LabelsFrom::kNone) {
         targets = read_labels(*pair.labels);
@@ -224,14 +247,14 @@ class IdxSource final : public Source {
                            std::to_string(targets.size()) + " labels: they are not a pair");
         }
       }
+      entries_.reserve(entries_.size() + pixels.count);
+      Entry entry;
+      entry.split = pair.split;
+      entry.input_bytes = pixels.image_bytes();
       for (std::uint32_t i = 0; i < pixels.count; ++i) {
-        Entry entry;
         entry.name = entry_name(pair.split, i, pixels.count);
-        entry.split = pair.split;
         if (!targets.empty()) entry.labels = {targets[i]};
-        entry.input_bytes = static_cast<std::uint64_t>(pixels.height_px) *
-                            static_cast<std::uint64_t>(pixels.width_px);
-        entries_.push_back(std::move(entry));
+        entries_.push_back(entry);
       }
       for (const std::uint8_t target : targets) classes = std::max(classes, target + 1);
       parts_.push_back({entries_.size(), std::move(pixels)});
@@ -240,7 +263,7 @@ class IdxSource final : public Source {
   }
 
   std::string_view format() const noexcept override { return "idx"; }
-  std::span<const Entry> entries() const noexcept override { return entries_; }
+  const Listing& entries() const noexcept override { return entries_; }
   std::span<const std::string> class_names() const noexcept override { return class_names_; }
 
   std::string description() const override {
@@ -249,8 +272,8 @@ class IdxSource final : public Source {
       const Pixels& pixels = parts_[i].pixels;
       const std::size_t at = parts_[i].end - pixels.count;
       text += i == 0 ? " (" : ", ";
-      if (at < entries_.size() && entries_[at].split != Split::kNone) {
-        text += std::string(split_name(entries_[at].split)) + " ";
+      if (at < entries_.size() && entries_.split(at) != Split::kNone) {
+        text += std::string(split_name(entries_.split(at))) + " ";
       }
       text += std::to_string(pixels.count) + " of " + std::to_string(pixels.width_px) + "x" +
               std::to_string(pixels.height_px);
@@ -265,8 +288,12 @@ class IdxSource final : public Source {
     const Pixels& pixels = part->pixels;
     Image image(pixels.height_px, pixels.width_px, 1);
     const std::size_t index = position - (part->end - pixels.count);
-    std::copy_n(pixels.bytes.begin() + static_cast<std::ptrdiff_t>(index * image.pixels.size()),
-                image.pixels.size(), image.pixels.begin());
+    try {
+      pixels.file.read_at(pixels.begin + index * pixels.image_bytes(),
+                          std::as_writable_bytes(std::span(image.pixels)));
+    } catch (const SystemError& error) {
+      return ReadError{ReadError::Kind::kIo, error.what()};
+    }
     return Payload(std::move(image));
   }
 
@@ -277,7 +304,7 @@ class IdxSource final : public Source {
   };
 
   std::vector<Part> parts_;
-  std::vector<Entry> entries_;
+  Listing entries_;
   std::vector<std::string> class_names_;
 };
 

@@ -9,6 +9,8 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,15 +47,32 @@ bool is_image_name(std::string_view name) {
   return contains(kEndings, ending);
 }
 
-struct File {
-  std::string name;  // relative, '/' between parts
-  std::uint64_t bytes = 0;
-};
-
 // Everything below the root that counts: images, and folders down to the deepest class level.
 struct Tree {
-  std::vector<File> files;           // sorted by name
+  NameColumn files;                  // sorted; relative, '/' between parts
+  std::vector<std::uint64_t> bytes;  // of each file
   std::vector<std::string> folders;  // sorted; of depth 1 and 2
+};
+
+// What a folder lists, sorted. The name of a folder ends in '/': so whole paths come out sorted
+// when each folder's names are gone through in order.
+class SortedNames {
+ public:
+  void add(const std::string& name) {
+    begins_.push_back(text_.size());
+    text_.append(name.c_str(), name.size() + 1);
+  }
+  void sort() {
+    std::sort(begins_.begin(), begins_.end(), [this](std::size_t a, std::size_t b) {
+      return std::strcmp(&text_[a], &text_[b]) < 0;
+    });
+  }
+  std::size_t size() const noexcept { return begins_.size(); }
+  std::string_view operator[](std::size_t i) const noexcept { return &text_[begins_[i]]; }
+
+ private:
+  std::string text_;  // each name followed by a zero, which none can contain
+  std::vector<std::size_t> begins_;
 };
 
 class Walker {
@@ -62,8 +81,6 @@ class Walker {
 
   Tree walk() {
     visit("", 0);
-    std::sort(tree_.files.begin(), tree_.files.end(),
-              [](const File& a, const File& b) { return a.name < b.name; });
     std::sort(tree_.folders.begin(), tree_.folders.end());
     return std::move(tree_);
   }
@@ -79,20 +96,36 @@ class Walker {
     if (std::find(above_.begin(), above_.end(), key) != above_.end()) return;  // a link back up
     if (depth == 1 || depth == 2) tree_.folders.push_back(folder);
     above_.push_back(key);
+    const SortedNames names = list(path);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::string relative = folder.empty() ? "" : folder + "/";
+      relative += names[i];
+      if (relative.ends_with('/')) {
+        relative.pop_back();
+        visit(relative, depth + 1);
+      } else {
+        add_file(relative);
+      }
+    }
+    above_.pop_back();
+  }
+
+  static SortedNames list(const fs::path& path) {
+    SortedNames names;
     std::error_code error;
     fs::directory_iterator entry(path, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       if (name.starts_with('.') || contains(kSystemFolders, name)) continue;
-      const std::string relative = folder.empty() ? name : folder + "/" + name;
       if (is_folder(*entry)) {
-        visit(relative, depth + 1);
+        names.add(name + "/");
       } else if (is_image_name(name)) {
-        add_file(relative);
+        names.add(name);
       }
     }
     if (error) throw SystemError("cannot list " + path.string() + ": " + error.message());
-    above_.pop_back();
+    names.sort();
+    return names;
   }
 
   static bool is_folder(const fs::directory_entry& entry) {
@@ -105,7 +138,8 @@ class Walker {
     struct stat info {};
     const bool seen = ::stat((root_ / relative).c_str(), &info) == 0;
     if (seen && !S_ISREG(info.st_mode)) return;
-    tree_.files.push_back({relative, seen ? static_cast<std::uint64_t>(info.st_size) : 0});
+    tree_.files.push_back(relative);
+    tree_.bytes.push_back(seen ? static_cast<std::uint64_t>(info.st_size) : 0);
   }
 
   fs::path root_;
@@ -133,6 +167,12 @@ std::string count_of(std::size_t count, const std::string& one, const std::strin
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+using NameSet = std::set<std::string, std::less<>>;
+
+void insert(NameSet& names, std::string_view name) {
+  if (!names.contains(name)) names.emplace(name);
+}
+
 // At most three names, then how many more.
 template <class Names>
 std::string some_of(const Names& names) {
@@ -147,7 +187,7 @@ std::string some_of(const Names& names) {
 
 // How a tree is understood; a pure function of the tree and the options.
 struct Layout {
-  std::vector<Entry> entries;
+  Listing entries;
   std::vector<std::string> class_names;
   std::string description;
 };
@@ -175,19 +215,20 @@ class LayoutMaker {
 
  private:
   void find_splits() {
-    std::set<std::string_view> split_folders;
-    std::set<std::string_view> others;       // folders with images beside them
-    std::set<std::string_view> with_images;  // split folders with images directly in them
-    for (const File& file : tree_.files) {
-      const std::string_view top = first_part(file.name);
-      const int depth = depth_of(file.name);
+    NameSet split_folders;
+    NameSet others;       // folders with images beside them
+    NameSet with_images;  // split folders with images directly in them
+    for (const std::string& file : tree_.files) {
+      const std::string_view top = first_part(file);
+      const int depth = depth_of(file);
+      all_in_folders_ = all_in_folders_ && depth == 2;
       if (depth == 1) {
         ++at_root_;
       } else if (!split_of_folder(top)) {
-        others.insert(top);
+        insert(others, top);
       } else {
-        split_folders.insert(top);
-        if (depth == 2) with_images.insert(top);
+        insert(split_folders, top);
+        if (depth == 2) insert(with_images, top);
       }
     }
     if (split_folders.empty()) return;
@@ -223,8 +264,7 @@ class LayoutMaker {
                          " into one, or take the set as unlabelled (--labels none)");
       }
       labelled_ = {Split::kNone};
-    } else if (std::all_of(tree_.files.begin(), tree_.files.end(),
-                           [](const File& file) { return depth_of(file.name) == 2; })) {
+    } else if (all_in_folders_) {
       labelled_ = {Split::kNone};
     }
     std::set<std::string_view> names;
@@ -235,18 +275,17 @@ class LayoutMaker {
   }
 
   void find_split_classes() {
-    std::map<Split, std::set<std::string_view>> found;
-    for (const File& file : tree_.files) {
-      if (depth_of(file.name) >= 3) {
-        found[*split_of_folder(first_part(file.name))].insert(class_of(file.name));
-      }
+    std::map<Split, NameSet> found;
+    for (const std::string& file : tree_.files) {
+      if (depth_of(file) < 3) continue;
+      insert(found[*split_of_folder(first_part(file))], class_of(file));
     }
     if (found.empty() && options_.labels == LabelsFrom::kFolder) {
       throw UsageError(root_ +
                        " has splits but no class folders in them; make one folder a class, " +
                        "or take the set as unlabelled (--labels none)");
     }
-    const std::set<std::string_view>& of_train = found[Split::kTrain];
+    const NameSet& of_train = found[Split::kTrain];
     for (const auto& [split, names] : found) {
       if (names.empty()) continue;
       const bool shares =
@@ -272,6 +311,12 @@ class LayoutMaker {
     return first_part(splits_ ? without_first_part(name) : name);
   }
 
+  // What of a file's name is_class_folder() would be asked about.
+  std::string_view class_folder_of(std::string_view file) const {
+    const std::size_t top = splits_ ? first_part(file).size() + 1 : 0;
+    return file.substr(0, top + class_of(file).size());
+  }
+
   bool is_class_folder(std::string_view folder) const {
     if (depth_of(folder) != (splits_ ? 2 : 1)) return false;
     if (splits_ && !split_of_folder(first_part(folder))) return false;
@@ -280,14 +325,13 @@ class LayoutMaker {
 
   // A class that lost its images, to a copy that was cut short say, should not go unnoticed.
   void judge_empty_classes() {
-    std::vector<std::string> empty;
+    NameSet empty;
     for (const std::string& folder : tree_.folders) {
-      if (!is_class_folder(folder)) continue;
-      const std::string inside = folder + "/";
-      const auto file =
-          std::lower_bound(tree_.files.begin(), tree_.files.end(), inside,
-                           [](const File& a, const std::string& b) { return a.name < b; });
-      if (file == tree_.files.end() || !file->name.starts_with(inside)) empty.push_back(folder);
+      if (is_class_folder(folder)) empty.insert(folder);
+    }
+    for (const std::string& file : tree_.files) {
+      const auto folder = empty.find(class_folder_of(file));
+      if (folder != empty.end()) empty.erase(folder);
     }
     if (empty.empty()) return;
     const std::string what = count_of(empty.size(), "class folder", "class folders") +
@@ -299,26 +343,28 @@ class LayoutMaker {
     note_ += "; " + what;
   }
 
-  std::vector<Entry> make_entries() const {
-    std::vector<Entry> entries;
-    for (const File& file : tree_.files) {
-      if (splits_ && depth_of(file.name) == 1) continue;
+  Listing make_entries() const {
+    Listing entries;
+    entries.reserve(tree_.files.size());
+    auto bytes = tree_.bytes.begin();
+    for (const std::string& file : tree_.files) {
       Entry entry;
-      entry.name = file.name;
-      entry.split = split_of(file.name);
-      entry.input_bytes = file.bytes;
-      if (labelled_.contains(entry.split) && depth_of(file.name) >= (splits_ ? 3 : 2)) {
-        const auto at = std::lower_bound(classes_.begin(), classes_.end(), class_of(file.name));
+      entry.name = file;
+      entry.split = split_of(file);
+      entry.input_bytes = *bytes++;
+      if (splits_ && depth_of(file) == 1) continue;
+      if (labelled_.contains(entry.split) && depth_of(file) >= (splits_ ? 3 : 2)) {
+        const auto at = std::lower_bound(classes_.begin(), classes_.end(), class_of(file));
         entry.labels = {static_cast<std::int32_t>(at - classes_.begin())};
       }
-      entries.push_back(std::move(entry));
+      entries.push_back(entry);
     }
     return entries;
   }
 
   std::string describe() const {
     std::set<Split> splits;
-    for (const File& file : tree_.files) splits.insert(split_of(file.name));
+    for (const std::string& file : tree_.files) splits.insert(split_of(file));
     splits.erase(Split::kNone);
     std::string text = "image folder: ";
     if (splits_) text += count_of(splits.size(), "split", "splits") + ", ";
@@ -333,8 +379,9 @@ class LayoutMaker {
   const Tree& tree_;
   const OpenOptions& options_;
   bool splits_ = false;
-  std::size_t at_root_ = 0;   // images directly at the root
-  std::set<Split> labelled_;  // those whose images have classes; kNone for all, without splits
+  std::size_t at_root_ = 0;     // images directly at the root
+  bool all_in_folders_ = true;  // every image, one level down
+  std::set<Split> labelled_;    // those whose images have classes; kNone for all, without splits
   std::vector<std::string> classes_;  // sorted
   std::string note_;
 };
@@ -344,12 +391,12 @@ class ImageFolder final : public Source {
   ImageFolder(fs::path root, Layout layout) : root_(std::move(root)), layout_(std::move(layout)) {}
 
   std::string_view format() const noexcept override { return "image_folder"; }
-  std::span<const Entry> entries() const noexcept override { return layout_.entries; }
+  const Listing& entries() const noexcept override { return layout_.entries; }
   std::span<const std::string> class_names() const noexcept override { return layout_.class_names; }
   std::string description() const override { return layout_.description; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    const fs::path path = root_ / layout_.entries[position].name;
+    const fs::path path = root_ / layout_.entries.names()[position];
     constexpr std::array kPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
     Bytes bytes;
     int code = read_once(path, bytes);

@@ -12,18 +12,9 @@
 #include "common/bytes.h"
 #include "common/expected.h"
 #include "common/image.h"
-#include "common/sample.h"
+#include "datasets/listing.h"
 
 namespace winnow::datasets {
-
-// One row of a source's canonical listing: what is known of an input before it is opened.
-struct Entry {
-  std::string name;  // relative to the source's root, '/' between parts
-  Split split = Split::kNone;
-  std::vector<std::int32_t> labels;  // indices into class_names(); none, one or many
-  std::string group;                 // key of samples that belong together ("" = none)
-  std::uint64_t input_bytes = 0;     // size of what read() returns, encoded
-};
 
 // What an input holds: encoded bytes of any format, or pixels where the format has bare pixels.
 using Payload = std::variant<Bytes, Image>;
@@ -41,7 +32,7 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual std::string_view format() const noexcept = 0;  // its row in formats.h
-  virtual std::span<const Entry> entries() const noexcept = 0;
+  virtual const Listing& entries() const noexcept = 0;
   virtual std::span<const std::string> class_names() const noexcept = 0;  // empty: unlabelled
   // One sentence on how the layout was understood, e.g. "image folder: 2 splits, 10 classes".
   virtual std::string description() const = 0;

@@ -15,6 +15,7 @@ constexpr std::size_t kNameBytes = 40;
 constexpr std::size_t kEntryBytes = 64;
 constexpr std::size_t kAlignment = 8;
 constexpr std::size_t kChecksumBytes = 8;
+constexpr std::size_t kGatheredBytes = 256 << 10;  // of each column, before they are written
 
 constexpr std::uint64_t aligned(std::uint64_t offset) noexcept {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -24,16 +25,21 @@ bool all_zero(BytesView bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-}  // namespace
+// Header and directory, and where each column begins and, at last, where the columns end.
+struct Head {
+  Bytes bytes;
+  std::vector<std::uint64_t> offsets;
+};
 
-Bytes ColumnFileWriter::finish(const FileKind& kind, std::uint64_t rows) const {
+Head head_of(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnShape>& columns) {
   ByteWriter out;
   out.put_text(kind.magic);
   out.put(kind.version);
-  out.put(static_cast<std::uint32_t>(columns_.size()));
+  out.put(static_cast<std::uint32_t>(columns.size()));
   out.put(rows);
-  std::uint64_t offset = kHeaderBytes + kEntryBytes * columns_.size();
-  for (const FileColumn& column : columns_) {
+  Head head;
+  head.offsets.push_back(kHeaderBytes + kEntryBytes * columns.size());
+  for (const ColumnShape& column : columns) {
     if (column.name.empty() || column.name.size() >= kNameBytes) {
       throw UsageError("the column name '" + column.name + "' does not fit a " +
                        std::string(kind.what) + ": use 1 to 39 characters");
@@ -43,11 +49,24 @@ Bytes ColumnFileWriter::finish(const FileKind& kind, std::uint64_t rows) const {
     out.put(column.element_bytes);
     out.put(std::uint32_t{0});
     out.put(column.count);
-    out.put(offset);
-    offset = aligned(offset + column.data.size());
+    out.put(head.offsets.back());
+    head.offsets.push_back(aligned(head.offsets.back() + column.count * column.element_bytes));
   }
-  out.bytes().reserve(offset + kChecksumBytes);
-  for (const FileColumn& column : columns_) {
+  head.bytes = std::move(out).take();
+  return head;
+}
+
+}  // namespace
+
+Bytes column_file(const FileKind& kind, std::uint64_t rows,
+                  const std::vector<ColumnView>& columns) {
+  std::vector<ColumnShape> shapes;
+  for (const ColumnView& column : columns) shapes.push_back(column.shape);
+  Head head = head_of(kind, rows, shapes);
+  ByteWriter out;
+  out.bytes().reserve(head.offsets.back() + kChecksumBytes);
+  out.put_bytes(head.bytes);
+  for (const ColumnView& column : columns) {
     out.put_bytes(column.data);
     out.pad_to(kAlignment);
   }
@@ -55,11 +74,78 @@ Bytes ColumnFileWriter::finish(const FileKind& kind, std::uint64_t rows) const {
   return std::move(out).take();
 }
 
+ColumnFileWriter::ColumnFileWriter(std::filesystem::path path, const FileKind& kind,
+                                   std::uint64_t rows, std::vector<ColumnShape> columns)
+    : file_(std::move(path)) {
+  const Head head = head_of(kind, rows, columns);
+  file_.write_at(0, head.bytes);
+  size_ = head.offsets.back();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::uint64_t bytes = columns[i].count * columns[i].element_bytes;
+    columns_.push_back({std::move(columns[i]), head.offsets[i], head.offsets[i] + bytes, Bytes()});
+  }
+}
+
+void ColumnFileWriter::append(std::size_t column, BytesView elements) {
+  Column& to = columns_.at(column);
+  if (elements.size() > to.end - to.next - to.gathered.size()) {
+    throw Error("the column '" + to.shape.name + "' has more elements than was said");
+  }
+  if (to.gathered.size() + elements.size() > kGatheredBytes) flush(to);
+  if (elements.size() > kGatheredBytes) {
+    file_.write_at(to.next, elements);
+    to.next += elements.size();
+  } else {
+    to.gathered.insert(to.gathered.end(), elements.begin(), elements.end());
+  }
+}
+
+void ColumnFileWriter::flush(Column& column) {
+  if (column.gathered.empty()) return;
+  file_.write_at(column.next, column.gathered);
+  column.next += column.gathered.size();
+  column.gathered.clear();
+}
+
+Hash128 ColumnFileWriter::finish() {
+  for (Column& column : columns_) {
+    flush(column);
+    if (column.next != column.end) {
+      throw Error("the column '" + column.shape.name + "' has fewer elements than was said");
+    }
+    const Bytes padding(aligned(column.end) - column.end);
+    if (!padding.empty()) file_.write_at(column.end, padding);
+  }
+  Xxh3Stream hash;
+  const auto add = [&](BytesView piece) { hash.update(piece); };
+  for_each_piece(file_.written(), 0, size_, add);
+  ByteWriter checksum;
+  checksum.put(hash.digest_64());
+  hash.update(checksum.bytes());
+  file_.write_at(size_, checksum.bytes());
+  file_.finish();
+  return hash.digest();
+}
+
 ColumnFileReader::ColumnFileReader(BytesView bytes, const FileKind& kind, std::string where)
-    : where_(std::move(where)), what_(kind.what) {
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) fail("it is too short");
-  const BytesView body = bytes.first(bytes.size() - kChecksumBytes);
-  ByteReader in(body, where_);
+    : ColumnFileReader(
+          [bytes](std::uint64_t offset, std::span<std::byte> out) {
+            std::ranges::copy(bytes.subspan(offset, out.size()), out.begin());
+          },
+          bytes.size(), kind, std::move(where), Content::kUnknown) {}
+
+ColumnFileReader::ColumnFileReader(const InputFile& file, const FileKind& kind, Content content)
+    : ColumnFileReader(
+          [&file](std::uint64_t offset, std::span<std::byte> out) { file.read_at(offset, out); },
+          file.size(), kind, file.path().string(), content) {}
+
+ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKind& kind,
+                                   std::string where, Content content)
+    : read_(std::move(read)), where_(std::move(where)), what_(kind.what) {
+  if (size < kHeaderBytes + kChecksumBytes) fail("it is too short");
+  const std::uint64_t body_bytes = size - kChecksumBytes;
+  const Bytes header = bytes_at(0, kHeaderBytes);
+  ByteReader in(header, where_);
   if (in.get_text(kMagicBytes) != kind.magic) {
     throw FormatError(where_ + " is not a winnow " + std::string(what_) +
                       "; name the right file or make it again");
@@ -70,19 +156,45 @@ ColumnFileReader::ColumnFileReader(BytesView bytes, const FileKind& kind, std::s
                       std::to_string(version) + " and this build reads version " +
                       std::to_string(kind.version) + "; use a newer winnow");
   }
-  ByteReader tail(bytes.last(kChecksumBytes), where_);
-  if (tail.get<std::uint64_t>() != xxh3_64(body)) fail("its checksum is wrong");
+  const Bytes tail = bytes_at(body_bytes, kChecksumBytes);
+  if (content == Content::kUnknown &&
+      ByteReader(tail, where_).get<std::uint64_t>() != checksum_of_first(body_bytes)) {
+    fail("its checksum is wrong");
+  }
   if (version != kind.version) fail("version " + std::to_string(version) + " never existed");
-
   const auto column_count = in.get<std::uint32_t>();
   rows_ = in.get<std::uint64_t>();
-  if (column_count > in.remaining() / kEntryBytes) fail("its directory is cut short");
-  std::uint64_t offset = kHeaderBytes + kEntryBytes * std::uint64_t{column_count};
-  for (std::uint32_t i = 0; i < column_count; ++i) {
+  read_directory(column_count, body_bytes);
+}
+
+Bytes ColumnFileReader::bytes_at(std::uint64_t offset, std::uint64_t count) const {
+  Bytes bytes(count);
+  read_(offset, bytes);
+  return bytes;
+}
+
+std::uint64_t ColumnFileReader::checksum_of_first(std::uint64_t count) const {
+  constexpr std::uint64_t kPieceBytes = 1 << 20;
+  Xxh3Stream hash;
+  Bytes piece(std::min(kPieceBytes, count));
+  for (std::uint64_t at = 0; at < count; at += piece.size()) {
+    piece.resize(std::min(kPieceBytes, count - at));
+    read_(at, piece);
+    hash.update(piece);
+  }
+  return hash.digest_64();
+}
+
+void ColumnFileReader::read_directory(std::uint32_t columns, std::uint64_t body_bytes) {
+  if (columns > (body_bytes - kHeaderBytes) / kEntryBytes) fail("its directory is cut short");
+  const Bytes directory = bytes_at(kHeaderBytes, kEntryBytes * std::uint64_t{columns});
+  ByteReader in(directory, where_);
+  std::uint64_t offset = kHeaderBytes + directory.size();
+  for (std::uint32_t i = 0; i < columns; ++i) {
     const BytesView name = in.get_bytes(kNameBytes);
     const auto name_end = std::find(name.begin(), name.end(), std::byte{0});
     const auto name_bytes = static_cast<std::size_t>(name_end - name.begin());
-    FileColumn column;
+    ColumnShape column;
     column.name = std::string(as_text(name.first(name_bytes)));
     column.element_bytes = in.get<std::uint32_t>();
     const auto reserved = in.get<std::uint32_t>();
@@ -91,39 +203,41 @@ ColumnFileReader::ColumnFileReader(BytesView bytes, const FileKind& kind, std::s
         reserved != 0 || column.element_bytes == 0) {
       fail("entry " + std::to_string(i) + " of its directory makes no sense");
     }
-    if (in.get<std::uint64_t>() != offset || offset > body.size() ||
-        column.count > (body.size() - offset) / column.element_bytes) {
+    if (in.get<std::uint64_t>() != offset || offset > body_bytes ||
+        column.count > (body_bytes - offset) / column.element_bytes) {
       fail("its column '" + column.name + "' lies in the wrong place");
     }
-    column.data = body.subspan(offset, column.count * column.element_bytes);
-    const std::uint64_t end = offset + column.data.size();
-    offset = aligned(end);
-    if (offset > body.size() || !all_zero(body.subspan(end, offset - end))) {
+    const std::uint64_t end = offset + column.count * column.element_bytes;
+    if (aligned(end) > body_bytes || !all_zero(bytes_at(end, aligned(end) - end))) {
       fail("the padding after its column '" + column.name + "' is not zero");
     }
-    columns_.push_back(std::move(column));
+    columns_.push_back({std::move(column), offset});
+    offset = aligned(end);
   }
-  if (offset != body.size()) fail("it has bytes that belong to no column");
+  if (offset != body_bytes) fail("it has bytes that belong to no column");
 }
 
 std::string_view ColumnFileReader::next_name() const noexcept {
-  return next_ < columns_.size() ? std::string_view(columns_[next_].name) : std::string_view();
+  return next_ < columns_.size() ? std::string_view(columns_[next_].shape.name)
+                                 : std::string_view();
 }
 
-BytesView ColumnFileReader::take_bytes(std::string_view name, std::uint32_t element_bytes,
-                                       std::optional<std::uint64_t> count) {
+const ColumnFileReader::Place& ColumnFileReader::next(std::string_view name,
+                                                      std::uint32_t element_bytes,
+                                                      std::optional<std::uint64_t> count) {
   if (next_name() != name) {
     fail("its column '" + std::string(name) + "' is missing or out of order");
   }
-  const FileColumn& column = columns_[next_++];
-  if (column.element_bytes != element_bytes || (count && column.count != *count)) {
-    fail("its column '" + column.name + "' has the wrong size");
+  const Place& place = columns_[next_++];
+  if (place.shape.element_bytes != element_bytes || (count && place.shape.count != *count)) {
+    fail("its column '" + place.shape.name + "' has the wrong size");
   }
-  return column.data;
+  return place;
 }
 
 void ColumnFileReader::finish() const {
-  if (next_ < columns_.size()) fail("it has an unknown column '" + columns_[next_].name + "'");
+  if (next_ < columns_.size())
+    fail("it has an unknown column '" + columns_[next_].shape.name + "'");
 }
 
 void ColumnFileReader::fail(const std::string& why) const {

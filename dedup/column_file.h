@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <cstring>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/file.h"
 
 namespace winnow::dedup {
 
@@ -23,34 +25,59 @@ struct FileKind {
   std::string_view what;   // "fingerprint table", for messages
 };
 
-// Where one column lies in a file's bytes.
-struct FileColumn {
-  std::string name;
+// What the directory says of a column.
+struct ColumnShape {
+  std::string name;  // 1 to 39 characters
   std::uint32_t element_bytes = 0;
   std::uint64_t count = 0;
-  BytesView data;  // element_bytes * count; not aligned in memory
 };
 
+// A column in memory, borrowed.
+struct ColumnView {
+  ColumnShape shape;
+  BytesView data;
+};
+
+template <class T>
+requires std::is_trivially_copyable_v<T> ColumnView column(std::string name,
+                                                           std::span<const T> values) {
+  return {{std::move(name), sizeof(T), values.size()}, std::as_bytes(values)};
+}
+
+// The file's bytes. UsageError for a name too long for the directory.
+Bytes column_file(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnView>& columns);
+
+// The same file, made of columns that come in pieces. Durable; see DurableFile. Throws SystemError,
+// and UsageError as above.
 class ColumnFileWriter {
  public:
-  // Borrows `values` until finish. Names are 1 to 39 characters.
-  template <class T>
-  requires std::is_trivially_copyable_v<T>
-  void add(std::string name, std::span<const T> values) {
-    columns_.push_back({std::move(name), sizeof(T), values.size(), std::as_bytes(values)});
-  }
-  // Throws UsageError for a name too long for the directory.
-  Bytes finish(const FileKind& kind, std::uint64_t rows) const;
+  ColumnFileWriter(std::filesystem::path path, const FileKind& kind, std::uint64_t rows,
+                   std::vector<ColumnShape> columns);
+  // Appends to column number `column`. Each must have as many elements as was said when it ends.
+  void append(std::size_t column, BytesView elements);
+  Hash128 finish();  // XXH3-128 of the file
 
  private:
-  std::vector<FileColumn> columns_;
+  struct Column {
+    ColumnShape shape;
+    std::uint64_t next;  // place in the file of what is gathered
+    std::uint64_t end;
+    Bytes gathered;
+  };
+  void flush(Column& column);
+
+  DurableFile file_;
+  std::uint64_t size_;  // without the checksum
+  std::vector<Column> columns_;
 };
 
-// Hands out the columns in the order in which they were added. Borrows `bytes`. Everything throws
-// FormatError naming `where`.
+// Hands out the columns in the order in which they were added. Borrows what it reads from.
+// Everything throws FormatError naming `where`, or the file; SystemError as InputFile does.
 class ColumnFileReader {
  public:
   ColumnFileReader(BytesView bytes, const FileKind& kind, std::string where);
+  enum class Content { kUnknown, kVouchedFor };  // by a hash of the whole that was found right
+  ColumnFileReader(const InputFile& file, const FileKind& kind, Content content);
 
   std::uint64_t rows() const noexcept { return rows_; }
   // The name of the next column; empty after the last.
@@ -60,13 +87,19 @@ class ColumnFileReader {
   template <class T>
   requires std::is_trivially_copyable_v<T> std::vector<T> take(std::string_view name,
                                                                std::optional<std::uint64_t> count) {
-    const BytesView data = take_bytes(name, sizeof(T), count);
-    std::vector<T> values(data.size() / sizeof(T));
-    if (!data.empty()) std::memcpy(values.data(), data.data(), data.size());
+    const Place& place = next(name, sizeof(T), count);
+    std::vector<T> values(place.shape.count);
+    read_(place.offset, std::as_writable_bytes(std::span(values)));
     return values;
   }
   std::string take_text(std::string_view name) {
-    return std::string(as_text(take_bytes(name, 1, std::nullopt)));
+    const std::vector<char> text = take<char>(name, std::nullopt);
+    return {text.begin(), text.end()};
+  }
+  // As take(), but without reading it.
+  template <class T>
+  void skip(std::string_view name, std::optional<std::uint64_t> count) {
+    next(name, sizeof(T), count);
   }
   // Refuses columns that nobody took.
   void finish() const;
@@ -74,13 +107,25 @@ class ColumnFileReader {
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
-  BytesView take_bytes(std::string_view name, std::uint32_t element_bytes,
-                       std::optional<std::uint64_t> count);
+  struct Place {
+    ColumnShape shape;
+    std::uint64_t offset;
+  };
+  using ReadAt = std::function<void(std::uint64_t, std::span<std::byte>)>;
 
+  ColumnFileReader(ReadAt read, std::uint64_t size, const FileKind& kind, std::string where,
+                   Content content);
+  Bytes bytes_at(std::uint64_t offset, std::uint64_t count) const;
+  std::uint64_t checksum_of_first(std::uint64_t count) const;
+  void read_directory(std::uint32_t columns, std::uint64_t body_bytes);
+  const Place& next(std::string_view name, std::uint32_t element_bytes,
+                    std::optional<std::uint64_t> count);
+
+  ReadAt read_;
   std::string where_;
   std::string_view what_;
   std::uint64_t rows_ = 0;
-  std::vector<FileColumn> columns_;
+  std::vector<Place> columns_;
   std::size_t next_ = 0;
 };
 

@@ -33,18 +33,15 @@ const CodeColumn* column_for(const Fingerprints& table, const Options& options) 
 
 bool can_match(const Fingerprints& table, std::uint32_t row) { return table.quality[row] > 0; }
 
-void append_links(std::vector<Edge>& links, const Fingerprints& table,
-                  std::span<const std::uint32_t> rows, const CodeColumn* column, int threshold) {
-  const auto add = [&](const std::vector<Edge>& edges) {
-    links.insert(links.end(), edges.begin(), edges.end());
-  };
-  add(equal_edges(table.file_hashes, rows));
-  add(equal_edges(table.pixel_hashes, rows));
+void link(UnionFind& links, const Fingerprints& table, std::span<const std::uint32_t> rows,
+          const CodeColumn* column, int threshold) {
+  links.unite(equal_edges(table.file_hashes, rows));
+  links.unite(equal_edges(table.pixel_hashes, rows));
   if (column == nullptr) return;
   std::vector<std::uint32_t> matchable;
   std::ranges::copy_if(rows, std::back_inserter(matchable),
                        [&](std::uint32_t row) { return can_match(table, row); });
-  add(edges_within(*column, matchable, threshold));
+  links.unite(edges_within(*column, matchable, threshold));
 }
 
 std::vector<std::uint32_t> rows_of_split(const Fingerprints& table, Split split) {
@@ -58,18 +55,18 @@ std::vector<std::uint32_t> rows_of_split(const Fingerprints& table, Split split)
 Components link_across(const Fingerprints& table, const CodeColumn* column, int threshold) {
   std::vector<std::uint32_t> rows(table.size());
   std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-  std::vector<Edge> links;
-  append_links(links, table, rows, column, threshold);
-  return connected_components(table.size(), links);
+  UnionFind links(table.size());
+  link(links, table, rows, column, threshold);
+  return std::move(links).components();
 }
 
 // Split by split, for two rows of one split may be linked through one of another only.
 Components link_within(const Fingerprints& table, const CodeColumn* column, int threshold) {
-  std::vector<Edge> links;
+  UnionFind links(table.size());
   for (int split = 0; split < kSplitCount; ++split) {
-    append_links(links, table, rows_of_split(table, static_cast<Split>(split)), column, threshold);
+    link(links, table, rows_of_split(table, static_cast<Split>(split)), column, threshold);
   }
-  return connected_components(table.size(), links);
+  return std::move(links).components();
 }
 
 std::uint16_t distance_between(const Fingerprints& table, const CodeColumn* column, std::uint32_t a,
@@ -120,21 +117,29 @@ std::string_view scope_name(Scope scope) noexcept {
   return scope == Scope::kAll ? "all" : "within";
 }
 
+ColumnNames columns_for(const Options& options) {
+  ColumnNames names{"labels", "file_hashes", "pixel_hashes", "quality"};
+  if (options.hash != kExact) names.insert("codes:" + options.hash);
+  names.merge(columns_for(options.keep));
+  return names;
+}
+
 Result deduplicate(const Fingerprints& table, const Options& options) {
-  check_table(table, "what is to be deduplicated");
+  const ColumnNames needed = columns_for(options);
+  check_table(table, "what is to be deduplicated", &needed);
   const CodeColumn* column = column_for(table, options);
-  const Components across = link_across(table, column, options.threshold);
-  const Components deciding =
-      options.scope == Scope::kAll ? across : link_within(table, column, options.threshold);
+  Components deciding = link_across(table, column, options.threshold);
 
   Result result;
-  result.leaks = count_leaks(across, table.splits);
+  result.leaks = count_leaks(deciding, table.splits);
+  if (options.scope == Scope::kWithin) deciding = link_within(table, column, options.threshold);
   result.low_quality = static_cast<std::uint64_t>(
       std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
   Selection& selection = result.selection;
-  selection = keep_all(table, deciding.of_row);
+  std::vector<std::vector<std::uint32_t>> groups = members_of_groups(deciding);
+  selection = keep_all(table, std::move(deciding.of_row));
   selection.settings = settings_json(options, column);
-  for (std::vector<std::uint32_t>& rows : members_of_groups(deciding)) {
+  for (std::vector<std::uint32_t>& rows : groups) {
     const std::uint32_t kept_row = choose_kept(table, rows, options.keep);
     const std::vector<Fate> fates = decide_group(table.splits, rows, kept_row);
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr FileKind kKind{"WNWFPRNT", 1, "fingerprint table"};
 constexpr std::string_view kCodesPrefix = "codes:";
+constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
 
 struct Checker {
   const std::string& where;
@@ -83,29 +84,117 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
   return values;
 }
 
-template <class T>
-void append_values(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
+// The places of the columns whose length is not the number of rows.
+constexpr std::size_t kLabelOffsets = 2;
+constexpr std::size_t kLabels = 3;
+constexpr std::size_t kGroupOffsets = 4;
+constexpr std::size_t kGroups = 5;
 
-template <class T>
-bool fits(const Ragged<T>& to, const Ragged<T>& from) noexcept {
-  return to.values.size() + from.values.size() <= std::numeric_limits<std::uint32_t>::max();
-}
-
-template <class T>
-void append_ragged(Ragged<T>& to, const Ragged<T>& from) {
-  const std::uint32_t base = to.offsets.back();
-  append_values(to.values, from.values);
-  for (std::size_t i = 1; i < from.offsets.size(); ++i) {
-    to.offsets.push_back(base + from.offsets[i]);
+// All columns in the order of the file.
+std::vector<ColumnView> columns_of(const Fingerprints& table) {
+  std::vector<ColumnView> columns{column("ids", view(table.ids)),
+                                  column("splits", view(table.splits)),
+                                  column("labels:offsets", view(table.labels.offsets)),
+                                  column("labels:values", view(table.labels.values)),
+                                  column("groups:offsets", view(table.groups.offsets)),
+                                  column("groups:values", view(table.groups.values)),
+                                  column("widths_px", view(table.widths_px)),
+                                  column("heights_px", view(table.heights_px)),
+                                  column("file_bytes", view(table.file_bytes)),
+                                  column("file_hashes", view(table.file_hashes)),
+                                  column("pixel_hashes", view(table.pixel_hashes)),
+                                  column("sharpness", view(table.sharpness)),
+                                  column("quality", view(table.quality))};
+  for (const CodeColumn& codes : table.codes) {
+    columns.push_back(column(column_name(codes), view(codes.words)));
   }
+  return columns;
 }
 
-bool same_hashes(const Fingerprints& a, const Fingerprints& b) {
-  return std::ranges::equal(a.codes, b.codes, [](const CodeColumn& x, const CodeColumn& y) {
+// Of a table of that size with the hashes of `like`.
+std::vector<ColumnShape> shapes_of(const Fingerprints& like, const FingerprintWriter::Size& size) {
+  if (size.rows >= kMostRows || size.labels > kMostRows || size.group_bytes > kMostRows) {
+    throw UsageError("a fingerprint table holds at most 2^32 - 2 rows; split the data set");
+  }
+  std::vector<ColumnShape> shapes;
+  for (ColumnView& column : columns_of(like)) {
+    column.shape.count = size.rows;
+    shapes.push_back(std::move(column.shape));
+  }
+  shapes[kLabelOffsets].count += 1;
+  shapes[kLabels].count = size.labels;
+  shapes[kGroupOffsets].count += 1;
+  shapes[kGroups].count = size.group_bytes;
+  for (std::size_t i = 0; i < like.codes.size(); ++i) {
+    shapes[shapes.size() - like.codes.size() + i].count *= like.codes[i].words_per_code();
+  }
+  return shapes;
+}
+
+std::vector<CodeColumn> without_codes(std::vector<CodeColumn> columns) {
+  for (CodeColumn& column : columns) column.words.clear();
+  return columns;
+}
+
+bool same_hashes(const std::vector<CodeColumn>& a, const std::vector<CodeColumn>& b) {
+  return std::ranges::equal(a, b, [](const CodeColumn& x, const CodeColumn& y) {
     return x.hash == y.hash && x.version == y.version && x.bits == y.bits;
   });
+}
+
+// Which columns are meant.
+class Wanted {
+ public:
+  explicit Wanted(const ColumnNames* names) : names_(names) {}
+  bool operator()(std::string_view name) const { return !names_ || names_->contains(name); }
+  bool operator()(const CodeColumn& column) const {
+    return (*this)(std::string(kCodesPrefix) + column.hash);
+  }
+
+ private:
+  const ColumnNames* names_;
+};
+
+Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNames* columns) {
+  const Wanted wanted(columns);
+  const std::uint64_t rows = in.rows();
+  if (rows >= kMostRows) in.fail("it has too many rows");
+  const auto read = [&]<class T>(std::vector<T>& values, const char* column, const char* wanted_as,
+                                 std::optional<std::uint64_t> count) {
+    if (wanted(wanted_as)) {
+      values = in.take<T>(column, count);
+    } else {
+      in.skip<T>(column, count);
+    }
+  };
+  Fingerprints table;
+  table.ids = in.take<SampleId>("ids", rows);
+  table.splits = in.take<Split>("splits", rows);
+  read(table.labels.offsets, "labels:offsets", "labels", rows + 1);
+  read(table.labels.values, "labels:values", "labels", std::nullopt);
+  read(table.groups.offsets, "groups:offsets", "groups", rows + 1);
+  read(table.groups.values, "groups:values", "groups", std::nullopt);
+  read(table.widths_px, "widths_px", "widths_px", rows);
+  read(table.heights_px, "heights_px", "heights_px", rows);
+  read(table.file_bytes, "file_bytes", "file_bytes", rows);
+  read(table.file_hashes, "file_hashes", "file_hashes", rows);
+  read(table.pixel_hashes, "pixel_hashes", "pixel_hashes", rows);
+  read(table.sharpness, "sharpness", "sharpness", rows);
+  read(table.quality, "quality", "quality", rows);
+  while (!in.next_name().empty()) {
+    const std::string name(in.next_name());
+    std::optional<CodeColumn> column = parse_column_name(name);
+    if (!column) in.finish();  // says that the column is unknown
+    const std::uint64_t words = rows * column->words_per_code();
+    if (wanted(*column)) {
+      column->words = in.take<std::uint64_t>(name, words);
+      table.codes.push_back(*std::move(column));
+    } else {
+      in.skip<std::uint64_t>(name, words);
+    }
+  }
+  check_table(table, where, columns);
+  return table;
 }
 
 }  // namespace
@@ -117,25 +206,30 @@ const CodeColumn* Fingerprints::find_codes(std::string_view hash) const noexcept
   return nullptr;
 }
 
-void check_table(const Fingerprints& table, const std::string& where) {
+void check_table(const Fingerprints& table, const std::string& where, const ColumnNames* columns) {
   const Checker check{where, table.size()};
-  check.require(table.size() < std::numeric_limits<std::uint32_t>::max(), "it has too many rows");
+  const Wanted wanted(columns);
+  check.require(table.size() < kMostRows, "it has too many rows");
   check.require(std::ranges::adjacent_find(table.ids, std::greater_equal<>()) == table.ids.end(),
                 "its ids do not ascend");
   check.size(table.splits.size(), "splits");
   check.require(
       std::ranges::all_of(table.splits, [](Split s) { return static_cast<int>(s) < kSplitCount; }),
       "it names a split that does not exist");
-  check.ragged(table.labels, "labels");
-  check.ragged(table.groups, "groups");
-  check.size(table.widths_px.size(), "widths_px");
-  check.size(table.heights_px.size(), "heights_px");
-  check.size(table.file_bytes.size(), "file_bytes");
-  check.size(table.file_hashes.size(), "file_hashes");
-  check.size(table.pixel_hashes.size(), "pixel_hashes");
-  check.numbers(table.sharpness, "sharpness");
-  check.numbers(table.quality, "quality");
+  const auto size = [&](const auto& values, const char* column) {
+    if (wanted(column)) check.size(values.size(), column);
+  };
+  if (wanted("labels")) check.ragged(table.labels, "labels");
+  if (wanted("groups")) check.ragged(table.groups, "groups");
+  size(table.widths_px, "widths_px");
+  size(table.heights_px, "heights_px");
+  size(table.file_bytes, "file_bytes");
+  size(table.file_hashes, "file_hashes");
+  size(table.pixel_hashes, "pixel_hashes");
+  if (wanted("sharpness")) check.numbers(table.sharpness, "sharpness");
+  if (wanted("quality")) check.numbers(table.quality, "quality");
   for (const CodeColumn& column : table.codes) {
+    if (!wanted(column)) continue;
     check.require(plain_name(column.hash) && table.find_codes(column.hash) == &column,
                   "a hash has a bad name or is there twice");
     check.require(column.bits > 0 && column.bits % 64 == 0 &&
@@ -147,87 +241,68 @@ void check_table(const Fingerprints& table, const std::string& where) {
 
 Bytes serialize(const Fingerprints& table) {
   check_table(table, "the table to be written");
-  ColumnFileWriter out;
-  out.add("ids", view(table.ids));
-  out.add("splits", view(table.splits));
-  out.add("labels:offsets", view(table.labels.offsets));
-  out.add("labels:values", view(table.labels.values));
-  out.add("groups:offsets", view(table.groups.offsets));
-  out.add("groups:values", view(table.groups.values));
-  out.add("widths_px", view(table.widths_px));
-  out.add("heights_px", view(table.heights_px));
-  out.add("file_bytes", view(table.file_bytes));
-  out.add("file_hashes", view(table.file_hashes));
-  out.add("pixel_hashes", view(table.pixel_hashes));
-  out.add("sharpness", view(table.sharpness));
-  out.add("quality", view(table.quality));
-  for (const CodeColumn& column : table.codes) out.add(column_name(column), view(column.words));
-  return out.finish(kKind, table.size());
+  return column_file(kKind, table.size(), columns_of(table));
 }
 
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where) {
-  ColumnFileReader in(bytes, kKind, where);
-  const std::uint64_t rows = in.rows();
-  if (rows >= std::numeric_limits<std::uint32_t>::max()) in.fail("it has too many rows");
-  Fingerprints table;
-  table.ids = in.take<SampleId>("ids", rows);
-  table.splits = in.take<Split>("splits", rows);
-  table.labels.offsets = in.take<std::uint32_t>("labels:offsets", rows + 1);
-  table.labels.values = in.take<std::int32_t>("labels:values", std::nullopt);
-  table.groups.offsets = in.take<std::uint32_t>("groups:offsets", rows + 1);
-  table.groups.values = in.take<char>("groups:values", std::nullopt);
-  table.widths_px = in.take<std::uint32_t>("widths_px", rows);
-  table.heights_px = in.take<std::uint32_t>("heights_px", rows);
-  table.file_bytes = in.take<std::uint64_t>("file_bytes", rows);
-  table.file_hashes = in.take<Hash128>("file_hashes", rows);
-  table.pixel_hashes = in.take<Hash128>("pixel_hashes", rows);
-  table.sharpness = in.take<float>("sharpness", rows);
-  table.quality = in.take<float>("quality", rows);
-  while (!in.next_name().empty()) {
-    const std::string name(in.next_name());
-    std::optional<CodeColumn> column = parse_column_name(name);
-    if (!column) in.finish();  // says that the column is unknown
-    column->words = in.take<std::uint64_t>(name, rows * column->words_per_code());
-    table.codes.push_back(*std::move(column));
-  }
-  check_table(table, where);
-  return table;
+  return parse(ColumnFileReader(bytes, kKind, where), where, nullptr);
 }
 
-void append(Fingerprints& table, const Fingerprints& more) {
-  if (more.size() == 0) return;
-  if (table.size() == 0) {
-    table = more;
-    return;
+Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns) {
+  return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kVouchedFor),
+               file.path().string(), columns);
+}
+
+FingerprintWriter::Size& FingerprintWriter::Size::operator+=(const Size& more) {
+  rows += more.rows;
+  labels += more.labels;
+  group_bytes += more.group_bytes;
+  return *this;
+}
+
+FingerprintWriter::Size FingerprintWriter::size_of(const Fingerprints& table) noexcept {
+  return {table.size(), table.labels.values.size(), table.groups.values.size()};
+}
+
+FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerprints& like,
+                                     const Size& size)
+    : hashes_(without_codes(like.codes)),
+      file_(std::move(path), kKind, size.rows, shapes_of(like, size)) {
+  // The offsets of rows begin with a zero.
+  const std::uint32_t zero = 0;
+  for (const std::size_t column : {kLabelOffsets, kGroupOffsets}) {
+    file_.append(column, std::as_bytes(std::span(&zero, 1)));
   }
-  if (more.ids.front() <= table.ids.back()) {
-    throw UsageError("cannot append fingerprints from id " + std::to_string(more.ids.front()) +
-                     " to a table that ends at id " + std::to_string(table.ids.back()) +
+}
+
+void FingerprintWriter::append(const Fingerprints& rows) {
+  if (rows.size() == 0) return;
+  check_table(rows, "the rows to be written");
+  if (done_.rows > 0 && rows.ids.front() <= last_id_) {
+    throw UsageError("cannot append fingerprints from id " + std::to_string(rows.ids.front()) +
+                     " to a table that ends at id " + std::to_string(last_id_) +
                      "; append tables in the order of their ids");
   }
-  if (!same_hashes(table, more)) {
+  if (!same_hashes(hashes_, rows.codes)) {
     throw UsageError(
         "cannot append fingerprints made with other hashes or other versions of them; "
         "fingerprint both with the same --hash and the same winnow");
   }
-  if (!fits(table.labels, more.labels) || !fits(table.groups, more.groups) ||
-      table.size() + more.size() >= std::numeric_limits<std::uint32_t>::max()) {
-    throw UsageError("a fingerprint table holds at most 2^32 - 2 rows; split the data set");
-  }
-  append_values(table.ids, more.ids);
-  append_values(table.splits, more.splits);
-  append_ragged(table.labels, more.labels);
-  append_ragged(table.groups, more.groups);
-  append_values(table.widths_px, more.widths_px);
-  append_values(table.heights_px, more.heights_px);
-  append_values(table.file_bytes, more.file_bytes);
-  append_values(table.file_hashes, more.file_hashes);
-  append_values(table.pixel_hashes, more.pixel_hashes);
-  append_values(table.sharpness, more.sharpness);
-  append_values(table.quality, more.quality);
-  for (std::size_t i = 0; i < table.codes.size(); ++i) {
-    append_values(table.codes[i].words, more.codes[i].words);
-  }
+  std::vector<ColumnView> columns = columns_of(rows);
+  const auto moved = [](const std::vector<std::uint32_t>& offsets, std::uint64_t by) {
+    std::vector<std::uint32_t> out(offsets.begin() + 1, offsets.end());
+    for (std::uint32_t& offset : out) offset += static_cast<std::uint32_t>(by);
+    return out;
+  };
+  const std::vector<std::uint32_t> labels = moved(rows.labels.offsets, done_.labels);
+  const std::vector<std::uint32_t> groups = moved(rows.groups.offsets, done_.group_bytes);
+  columns[kLabelOffsets].data = as_bytes(labels);
+  columns[kGroupOffsets].data = as_bytes(groups);
+  for (std::size_t i = 0; i < columns.size(); ++i) file_.append(i, columns[i].data);
+  done_ += size_of(rows);
+  last_id_ = rows.ids.back();
 }
+
+Hash128 FingerprintWriter::finish() { return file_.finish(); }
 
 }  // namespace winnow::dedup

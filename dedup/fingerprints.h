@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,7 +11,9 @@
 
 #include "common/bytes.h"
 #include "common/checksum.h"
+#include "common/file.h"
 #include "common/sample.h"
+#include "dedup/column_file.h"
 
 namespace winnow::dedup {
 
@@ -63,10 +68,15 @@ struct Fingerprints {
   const CodeColumn* find_codes(std::string_view hash) const noexcept;
 };
 
+// Columns by their names in the file, "labels" and "groups" for both of theirs, "codes:phash" for
+// codes whatever their version. ids and splits are always meant.
+using ColumnNames = std::set<std::string, std::less<>>;
+
 // Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
 // ascending, offsets in order, sharpness and quality numbers, every hash once with whole words,
-// fewer than 2^32 rows.
-void check_table(const Fingerprints& table, const std::string& where);
+// fewer than 2^32 rows. `columns`: only these need be there; nullptr: all.
+void check_table(const Fingerprints& table, const std::string& where,
+                 const ColumnNames* columns = nullptr);
 
 // The file form (docs/formats/fingerprints.md): magic, version, column directory, columns, XXH3-64.
 // Equal tables give equal bytes. Throws as check_table does.
@@ -75,10 +85,34 @@ Bytes serialize(const Fingerprints& table);
 // Throws FormatError naming `where` for anything that serialize cannot have written: checksum,
 // sizes, ids that do not ascend, a newer version (which it names).
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
+// The same from a file whose content is vouched for by its hash, and only some of its columns (the
+// others stay empty); nullptr: all.
+Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns);
 
-// Appends the rows of `more`, whose ids must all be larger and whose hashes (name, version, bits,
-// order) the same; else throws UsageError and leaves `table` as it was. A table without rows takes
-// the hashes of `more`.
-void append(Fingerprints& table, const Fingerprints& more);
+// Writes the file of a table that is not held: its rows come in any number of pieces.
+class FingerprintWriter {
+ public:
+  struct Size {
+    std::uint64_t rows = 0;
+    std::uint64_t labels = 0;       // values
+    std::uint64_t group_bytes = 0;  // values
+
+    Size& operator+=(const Size& more);
+  };
+  static Size size_of(const Fingerprints& table) noexcept;
+
+  // Of the whole; `like` has its hashes. UsageError for more than a table can hold.
+  FingerprintWriter(std::filesystem::path path, const Fingerprints& like, const Size& size);
+  // Rows whose ids are larger than those before and whose hashes (name, version, bits, order) are
+  // the same; else UsageError.
+  void append(const Fingerprints& rows);
+  Hash128 finish();  // durable; XXH3-128 of the file
+
+ private:
+  std::vector<CodeColumn> hashes_;  // without codes
+  ColumnFileWriter file_;
+  Size done_;
+  SampleId last_id_ = 0;
+};
 
 }  // namespace winnow::dedup

@@ -18,36 +18,38 @@ std::string labels_text(std::span<const std::int32_t> labels) {
   return text;
 }
 
-void append_line(std::string& csv, const Selection& selection, const Fingerprints& table,
-                 std::size_t row, const NameOf& name_of) {
-  csv += std::to_string(selection.ids[row]) + ',' + csv_field(name_of(selection.ids[row])) + ',';
+std::string line_of(const Selection& selection, const Fingerprints& table, std::size_t row,
+                    const NameOf& name_of) {
+  std::string csv = std::to_string(selection.ids[row]) + ',';
+  csv += csv_field(name_of(selection.ids[row])) + ',';
   csv += split_name(table.splits[row]);
   csv += ',' + labels_text(table.labels[row]) + ',' + std::to_string(selection.groups[row]) + ',' +
          std::to_string(selection.kept[row]) + ',' + csv_field(name_of(selection.kept[row])) + ',' +
          std::to_string(selection.distances[row]) + ',';
   csv += rule_name(selection.rules[row]);
   csv += '\n';
+  return csv;
 }
 
 }  // namespace
 
-std::string csv_of_removed(const Result& result, const Fingerprints& table, const NameOf& name_of) {
-  std::string csv(kCsvHeader);
+void csv_of_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                    const TextSink& out) {
+  out(kCsvHeader);
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.rules[row] == Rule::kKept) continue;
-    append_line(csv, result.selection, table, row, name_of);
+    out(line_of(result.selection, table, row, name_of));
   }
-  return csv;
 }
 
-std::string csv_of_groups(const Result& result, const Fingerprints& table, const NameOf& name_of) {
-  std::string csv(kCsvHeader);
+void csv_of_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                   const TextSink& out) {
+  out(kCsvHeader);
   for (const Group& group : result.groups) {
     for (const std::uint32_t row : group.rows) {
-      append_line(csv, result.selection, table, row, name_of);
+      out(line_of(result.selection, table, row, name_of));
     }
   }
-  return csv;
 }
 
 std::string json_summary(const Result& result, const Options& options) {

@@ -20,6 +20,37 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 
 std::span<const char> view(const std::string& text) noexcept { return text; }
 
+std::vector<ColumnView> columns_of(const Selection& selection) {
+  return {column("name", view(selection.name)),
+          column("mode", std::span(&selection.mode, 1)),
+          column("settings", view(selection.settings)),
+          column("cache_digest", view(selection.cache_digest)),
+          column("ids", view(selection.ids)),
+          column("weights", view(selection.weights)),
+          column("groups", view(selection.groups)),
+          column("kept", view(selection.kept)),
+          column("distances", view(selection.distances)),
+          column("rules", view(selection.rules))};
+}
+
+Selection parse(ColumnFileReader in, const std::string& where) {
+  const std::uint64_t rows = in.rows();
+  Selection selection;
+  selection.name = in.take_text("name");
+  selection.mode = in.take<SelectionMode>("mode", 1).front();
+  selection.settings = in.take_text("settings");
+  selection.cache_digest = in.take_text("cache_digest");
+  selection.ids = in.take<SampleId>("ids", rows);
+  selection.weights = in.take<float>("weights", rows);
+  selection.groups = in.take<std::uint32_t>("groups", rows);
+  selection.kept = in.take<SampleId>("kept", rows);
+  selection.distances = in.take<std::uint16_t>("distances", rows);
+  selection.rules = in.take<Rule>("rules", rows);
+  in.finish();
+  check_selection(selection, where);
+  return selection;
+}
+
 // Whether every group's number is one more than the largest before it, where it first appears.
 bool numbered_in_order(const std::vector<std::uint32_t>& groups) noexcept {
   std::uint64_t next = 0;
@@ -62,47 +93,37 @@ void check_selection(const Selection& selection, const std::string& where) {
                               [](float w) { return std::isfinite(w) && !std::signbit(w); }),
           "a weight is negative or no number");
   require(numbered_in_order(selection.groups), "its groups are not numbered in order");
-  require(std::ranges::all_of(
-              selection.kept,
-              [&](SampleId id) { return std::ranges::binary_search(selection.ids, id); }),
-          "it keeps a sample that it does not list");
+  for (std::size_t row = 0; row < rows; ++row) {
+    const SampleId kept = selection.kept[row];
+    require(kept == selection.ids[row] || std::ranges::binary_search(selection.ids, kept),
+            "it keeps a sample that it does not list");
+  }
   require(std::ranges::all_of(selection.rules, [](Rule rule) { return rule <= Rule::kLeak; }),
           "a rule does not exist");
 }
 
 Bytes serialize(const Selection& selection) {
   check_selection(selection, "the selection to be written");
-  ColumnFileWriter out;
-  out.add("name", view(selection.name));
-  out.add("mode", std::span(&selection.mode, 1));
-  out.add("settings", view(selection.settings));
-  out.add("cache_digest", view(selection.cache_digest));
-  out.add("ids", view(selection.ids));
-  out.add("weights", view(selection.weights));
-  out.add("groups", view(selection.groups));
-  out.add("kept", view(selection.kept));
-  out.add("distances", view(selection.distances));
-  out.add("rules", view(selection.rules));
-  return out.finish(kKind, selection.size());
+  return column_file(kKind, selection.size(), columns_of(selection));
+}
+
+void write_selection(const std::filesystem::path& path, const Selection& selection) {
+  check_selection(selection, "the selection to be written");
+  const std::vector<ColumnView> columns = columns_of(selection);
+  std::vector<ColumnShape> shapes;
+  for (const ColumnView& column : columns) shapes.push_back(column.shape);
+  ColumnFileWriter out(path, kKind, selection.size(), std::move(shapes));
+  for (std::size_t i = 0; i < columns.size(); ++i) out.append(i, columns[i].data);
+  out.finish();
 }
 
 Selection parse_selection(BytesView bytes, const std::string& where) {
-  ColumnFileReader in(bytes, kKind, where);
-  const std::uint64_t rows = in.rows();
-  Selection selection;
-  selection.name = in.take_text("name");
-  selection.mode = in.take<SelectionMode>("mode", 1).front();
-  selection.settings = in.take_text("settings");
-  selection.cache_digest = in.take_text("cache_digest");
-  selection.ids = in.take<SampleId>("ids", rows);
-  selection.weights = in.take<float>("weights", rows);
-  selection.groups = in.take<std::uint32_t>("groups", rows);
-  selection.kept = in.take<SampleId>("kept", rows);
-  selection.distances = in.take<std::uint16_t>("distances", rows);
-  selection.rules = in.take<Rule>("rules", rows);
-  in.finish();
-  check_selection(selection, where);
-  return selection;
+  return parse(ColumnFileReader(bytes, kKind, where), where);
+}
+
+Selection read_selection(const InputFile& file) {
+  return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kUnknown),
+               file.path().string());
 }
 
 }  // namespace winnow::dedup

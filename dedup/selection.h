@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/file.h"
 #include "common/sample.h"
 
 namespace winnow::dedup {
@@ -43,7 +45,10 @@ void check_selection(const Selection& selection, const std::string& where);
 // The file form (docs/formats/selection.md). Equal selections give equal bytes. Throws as
 // check_selection does.
 Bytes serialize(const Selection& selection);
-// Throws FormatError naming `where`.
+// Writes those bytes to `path`, durably.
+void write_selection(const std::filesystem::path& path, const Selection& selection);
+// Throws FormatError naming `where`, or the file.
 Selection parse_selection(BytesView bytes, const std::string& where);
+Selection read_selection(const InputFile& file);
 
 }  // namespace winnow::dedup

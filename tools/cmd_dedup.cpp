@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -50,20 +51,26 @@ void run(const Options& o, Session& session) {
   dedup::Options options = o.dedup;
   options.keep = dedup::parse_keep_policy(o.keep);
   options.scope = dedup::parse_scope(o.scope);
-  const dedup::Fingerprints table = cache.read_fingerprints();
+  const dedup::ColumnNames columns = dedup::columns_for(options);
+  const dedup::Fingerprints table = cache.read_fingerprints(&columns);
   dedup::Result result = dedup::deduplicate(table, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
 
   // What only reports comes first: a dedup that fails leaves the selection as it was.
-  const std::unordered_map<SampleId, std::string> names = names_of(cache);
-  const auto name_of = [&](SampleId id) { return names.at(id); };
+  const pipeline::LedgerNames names = cache.read_names();
+  const auto write_csv = [&](const std::filesystem::path& path, const auto& write) {
+    DurableFile file(path);
+    write(result, table, std::cref(names),
+          [&](std::string_view line) { file.append(as_bytes(line)); });
+    file.finish();
+  };
   const std::filesystem::path csv =
       o.csv.empty() ? cache.paths().selection(o.name).replace_extension(".csv") : o.csv;
   if (o.csv.empty()) make_directories(csv.parent_path());
-  write_file_durably(csv, dedup::csv_of_removed(result, table, name_of));
+  write_csv(csv, dedup::csv_of_removed);
   if (!o.groups_csv.empty()) {
-    write_file_durably(o.groups_csv, dedup::csv_of_groups(result, table, name_of));
+    write_csv(o.groups_csv, dedup::csv_of_groups);
   }
   cache.write_selection(result.selection);
   tell(session, result);

@@ -60,7 +60,7 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
 }
 
 std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
-  const std::unordered_map<SampleId, std::string> names = names_of(cache);
+  const pipeline::LedgerNames name_of = cache.read_names();
   std::string csv = "id,name,label,prediction";
   const bool with_logits = !result.logits.empty();
   for (const std::string& name : result.classes) {
@@ -68,7 +68,7 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
   }
   csv += '\n';
   for (std::size_t i = 0; i < result.ids.size(); ++i) {
-    csv += fmt::format("{},{},{},{}", result.ids[i], csv_field(names.at(result.ids[i])),
+    csv += fmt::format("{},{},{},{}", result.ids[i], csv_field(name_of(result.ids[i])),
                        csv_field(result.classes[static_cast<std::size_t>(result.labels[i])]),
                        csv_field(result.classes[static_cast<std::size_t>(result.predictions[i])]));
     for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {

@@ -53,11 +53,11 @@ void run(const Options& o) {
 void verify(const Options& o, Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache, pipeline::Verify::kBlocks);
   cache.read_fingerprints();
-  cache.read_ledger();
+  cache.for_each_ledger_row([](const pipeline::LedgerRow&) {});
   const std::vector<std::string> selections = cache.selections();
   for (const std::string& name : selections) {  // those made for an older state of the cache too
     const std::filesystem::path file = cache.paths().selection(name);
-    dedup::parse_selection(read_file(file), file.string());
+    dedup::read_selection(InputFile(file));
   }
   say(session,
       fmt::format("{} is whole: every block, the fingerprints, the ledger and {} match",

@@ -4,8 +4,6 @@
 
 #include <cstdio>
 
-#include "pipeline/store/cache.h"
-
 namespace winnow::tools {
 
 void say(const Session& session, const std::string& sentence) {
@@ -21,12 +19,6 @@ std::string printable(std::string_view text) {
     if (byte == 0xC2 && next >= 0x80 && next < 0xA0) out.replace(i, 2, "?");  // U+0080..U+009F
   }
   return out;
-}
-
-std::unordered_map<SampleId, std::string> names_of(const pipeline::Cache& cache) {
-  std::unordered_map<SampleId, std::string> names;
-  for (pipeline::LedgerRow& row : cache.read_ledger()) names[row.id] = std::move(row.name);
-  return names;
 }
 
 std::string grouped(std::uint64_t number) {

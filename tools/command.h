@@ -3,20 +3,14 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
-#include "common/sample.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
 
 namespace CLI {
 class App;
-}
-
-namespace winnow::pipeline {
-class Cache;
 }
 
 namespace winnow::tools {
@@ -51,9 +45,6 @@ std::string printable(std::string_view text);
 
 // Sentences for people, on stderr, printable; rank 0 only.
 void say(const Session& session, const std::string& sentence);
-
-// What the source calls each of its inputs.
-std::unordered_map<SampleId, std::string> names_of(const pipeline::Cache& cache);
 
 // 12,345,678
 std::string grouped(std::uint64_t number);

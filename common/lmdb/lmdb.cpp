@@ -1,11 +1,13 @@
 #include "common/lmdb/lmdb.h"
 
 #include <lmdb.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -198,7 +200,27 @@ struct Reader::State {
   Env env;
   Txn txn;
   std::vector<std::pair<std::uint64_t, BytesView>> index;
+  BytesView values;  // whole pages that hold all of them
 };
+
+namespace {
+
+BytesView pages_of(const std::vector<std::pair<std::uint64_t, BytesView>>& index) {
+  if (index.empty()) return {};
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<std::uintptr_t>(index.front().second.data());
+  std::uintptr_t end = begin;
+  for (const auto& [key, value] : index) {
+    const auto at = reinterpret_cast<std::uintptr_t>(value.data());
+    begin = std::min(begin, at);
+    end = std::max(end, at + value.size());
+  }
+  begin = begin / page * page;
+  end = (end + page - 1) / page * page;
+  return {reinterpret_cast<const std::byte*>(begin), end - begin};
+}
+
+}  // namespace
 
 Reader::Reader(const fs::path& path) : state_(std::make_unique<State>()) {
   State& s = *state_;
@@ -231,6 +253,8 @@ Reader::Reader(const fs::path& path) : state_(std::make_unique<State>()) {
                          BytesView(static_cast<const std::byte*>(value.mv_data), value.mv_size));
   }
   if (code != MDB_NOTFOUND) fail("read", path, code);
+  s.values = pages_of(s.index);
+  drop_pages();
 }
 
 Reader::~Reader() = default;
@@ -245,6 +269,12 @@ std::pair<std::uint64_t, BytesView> Reader::at_or_before(std::uint64_t key) cons
                        [](std::uint64_t k, const auto& row) { return k < row.first; });
   if (after == index.begin()) return {0, {}};
   return *std::prev(after);
+}
+
+void Reader::drop_pages() const noexcept {
+  const State& s = *state_;
+  if (s.values.empty()) return;
+  ::madvise(const_cast<std::byte*>(s.values.data()), s.values.size(), MADV_DONTNEED);
 }
 
 std::vector<std::pair<std::uint64_t, BytesView>> Reader::all() const { return state_->index; }

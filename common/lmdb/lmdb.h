@@ -53,6 +53,8 @@ class Reader {
   // The value of the largest key <= `key`, and that key; {0, empty} if there is none. The bytes
   // live as long as the Reader.
   std::pair<std::uint64_t, BytesView> at_or_before(std::uint64_t key) const;
+  // Takes the values' pages out of this process's memory; they come back when they are read.
+  void drop_pages() const noexcept;
   // All keys and values in order.
   std::vector<std::pair<std::uint64_t, BytesView>> all() const;
 

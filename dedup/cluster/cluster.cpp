@@ -1,30 +1,43 @@
 #include "dedup/cluster/cluster.h"
 
 #include <numeric>
+#include <utility>
 
 namespace winnow::dedup {
 
-Components connected_components(std::size_t row_count, std::span<const Edge> edges) {
-  std::vector<std::uint32_t> parent(row_count);
-  std::iota(parent.begin(), parent.end(), std::uint32_t{0});
-  const auto root_of = [&](std::uint32_t row) {
-    while (parent[row] != row) row = parent[row] = parent[parent[row]];
-    return row;
-  };
+UnionFind::UnionFind(std::size_t row_count) : parent_(row_count) {
+  std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
+}
+
+std::uint32_t UnionFind::root_of(std::uint32_t row) noexcept {
+  while (parent_[row] != row) row = parent_[row] = parent_[parent_[row]];
+  return row;
+}
+
+void UnionFind::unite(std::span<const Edge> edges) {
   // The smaller row becomes the root, so a root is the first row of its component.
   for (const Edge& edge : edges) {
     const std::uint32_t a = root_of(edge.a);
     const std::uint32_t b = root_of(edge.b);
-    if (a < b) parent[b] = a;
-    if (b < a) parent[a] = b;
+    if (a < b) parent_[b] = a;
+    if (b < a) parent_[a] = b;
   }
+}
+
+Components UnionFind::components() && {
   Components out;
-  out.of_row.resize(row_count);
-  for (std::uint32_t row = 0; row < row_count; ++row) {
-    const std::uint32_t root = root_of(row);
-    out.of_row[row] = root == row ? out.count++ : out.of_row[root];
+  // A root comes before the rows below it, whose numbers are overwritten by their component's.
+  for (std::uint32_t row = 0; row < parent_.size(); ++row) {
+    parent_[row] = parent_[row] == row ? out.count++ : parent_[parent_[row]];
   }
+  out.of_row = std::move(parent_);
   return out;
+}
+
+Components connected_components(std::size_t row_count, std::span<const Edge> edges) {
+  UnionFind rows(row_count);
+  rows.unite(edges);
+  return std::move(rows).components();
 }
 
 std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components) {

@@ -15,8 +15,21 @@ struct Components {
   std::uint32_t count = 0;
 };
 
-// Connected components of `row_count` rows under the edges, by union-find (Tarjan 1975, with path
-// halving). A row without an edge is a component of its own. The order of the edges is irrelevant.
+// Union-find (Tarjan 1975, with path halving) over rows that are alone at first. The order in which
+// they are united is irrelevant.
+class UnionFind {
+ public:
+  explicit UnionFind(std::size_t row_count);
+  void unite(std::span<const Edge> edges);
+  Components components() &&;
+
+ private:
+  std::uint32_t root_of(std::uint32_t row) noexcept;
+  std::vector<std::uint32_t> parent_;
+};
+
+// Connected components of `row_count` rows under the edges. A row without an edge is a component of
+// its own.
 Components connected_components(std::size_t row_count, std::span<const Edge> edges);
 
 // The components of two or more rows, each ascending, in the order of their numbers.

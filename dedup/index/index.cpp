@@ -105,7 +105,9 @@ std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uin
       [&](std::uint32_t a, std::uint32_t b) {
         return std::ranges::lexicographical_compare(codes.code(a), codes.code(b));
       },
-      [&](std::uint32_t row) { first_rows.push_back(row); },
+      [&](std::uint32_t row) {
+        if (radius > 0) first_rows.push_back(row);
+      },
       [&](std::uint32_t first, std::uint32_t row) {
         edges.push_back({first, row, 0});
       });

@@ -1,24 +1,23 @@
 #include "dedup/leak/leak.h"
 
 #include <algorithm>
-#include <array>
 
 namespace winnow::dedup {
 
 std::vector<LeakCount> count_leaks(const Components& components, std::span<const Split> splits) {
-  std::vector<std::array<std::uint32_t, kSplitCount>> members(components.count);
+  const auto bit = [](Split split) { return 1U << static_cast<unsigned>(split); };
+  std::vector<std::uint8_t> reached(components.count);  // a bit for each split
   for (std::size_t row = 0; row < splits.size(); ++row) {
-    ++members[components.of_row[row]][static_cast<std::size_t>(splits[row])];
+    reached[components.of_row[row]] |= static_cast<std::uint8_t>(bit(splits[row]));
   }
   std::vector<LeakCount> leaks{
       {Split::kTrain, Split::kVal}, {Split::kTrain, Split::kTest}, {Split::kVal, Split::kTest}};
   for (LeakCount& leak : leaks) {
-    for (const auto& counts : members) {
-      const std::uint32_t in_a = counts[static_cast<std::size_t>(leak.a)];
-      const std::uint32_t in_b = counts[static_cast<std::size_t>(leak.b)];
-      if (in_a == 0 || in_b == 0) continue;
-      ++leak.groups;
-      leak.samples_in_b += in_b;
+    const unsigned both = bit(leak.a) | bit(leak.b);
+    for (const std::uint8_t component : reached) leak.groups += (component & both) == both ? 1 : 0;
+    for (std::size_t row = 0; row < splits.size(); ++row) {
+      if (splits[row] != leak.b) continue;
+      leak.samples_in_b += (reached[components.of_row[row]] & bit(leak.a)) != 0 ? 1 : 0;
     }
   }
   std::erase_if(leaks, [](const LeakCount& leak) { return leak.groups == 0; });

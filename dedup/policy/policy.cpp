@@ -13,18 +13,23 @@ namespace {
 struct NamedPolicy {
   std::string_view name;
   KeepPolicy policy;
+  std::array<std::string_view, 2> columns;                        // that it judges by
   double (*merit)(const Fingerprints& table, std::uint32_t row);  // the greatest is kept
 };
 
 // Products of two 32-bit sides stay exact up to 2^53 pixels.
 constexpr std::array<NamedPolicy, 3> kPolicies{{
-    {"first", KeepPolicy::kFirst, [](const Fingerprints&, std::uint32_t) { return 0.0; }},
-    {"largest", KeepPolicy::kLargest,
+    {"first", KeepPolicy::kFirst, {}, [](const Fingerprints&, std::uint32_t) { return 0.0; }},
+    {"largest",
+     KeepPolicy::kLargest,
+     {"widths_px", "heights_px"},
      [](const Fingerprints& table, std::uint32_t row) {
        return static_cast<double>(table.widths_px[row]) *
               static_cast<double>(table.heights_px[row]);
      }},
-    {"sharpest", KeepPolicy::kSharpest,
+    {"sharpest",
+     KeepPolicy::kSharpest,
+     {"sharpness"},
      [](const Fingerprints& table, std::uint32_t row) {
        return static_cast<double>(table.sharpness[row]);
      }},
@@ -64,6 +69,14 @@ KeepPolicy parse_keep_policy(std::string_view name) {
 }
 
 std::string_view keep_policy_name(KeepPolicy policy) noexcept { return row_of(policy).name; }
+
+ColumnNames columns_for(KeepPolicy policy) {
+  ColumnNames names;
+  for (const std::string_view column : row_of(policy).columns) {
+    if (!column.empty()) names.emplace(column);
+  }
+  return names;
+}
 
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           KeepPolicy policy) {

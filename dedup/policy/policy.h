@@ -19,6 +19,7 @@ enum class KeepPolicy {
 
 KeepPolicy parse_keep_policy(std::string_view name);  // first, largest, sharpest; UsageError
 std::string_view keep_policy_name(KeepPolicy policy) noexcept;
+ColumnNames columns_for(KeepPolicy policy);  // that it judges by
 
 // The member that stands for a group: of the split used latest (test over val over train over
 // none), of those by policy, of those the lowest id. `rows` ascending, at least one.

@@ -16,7 +16,6 @@
 namespace winnow::pipeline {
 namespace {
 
-using datasets::Entry;
 using datasets::ReadError;
 
 // Small records share a value; see docs/formats/shard.md. Never depends on time or threads.
@@ -88,7 +87,9 @@ std::uint64_t pack_bytes(const RecordView& record) {
          record.payload.size();
 }
 
-std::string describe(const Entry& entry) { return "input '" + entry.name + "'"; }
+std::string describe(const datasets::Source& source, std::uint64_t position) {
+  return "input '" + source.entries().names()[position] + "'";
+}
 
 }  // namespace
 
@@ -120,25 +121,26 @@ std::uint64_t ChunkMaker::pixel_bytes(std::uint64_t position) const {
 }
 
 Expected<Readable, Refused> ChunkMaker::load(std::uint64_t position) const {
-  const Entry& entry = source_.entries()[position];
-  if (entry.input_bytes > kMaxPayloadBytes) return too_large(entry.input_bytes);
-  ByteGate::Credit credit = gates_.encoded.acquire(entry.input_bytes);
+  const std::uint64_t input_bytes = source_.entries().input_bytes(position);
+  if (input_bytes > kMaxPayloadBytes) return too_large(input_bytes);
+  ByteGate::Credit credit = gates_.encoded.acquire(input_bytes);
   auto payload = read_patiently(source_, position);
   if (!payload) return refused(payload.error());
   if (auto* image = std::get_if<Image>(&*payload)) {
-    return load_pixels(entry, std::move(*image), std::move(credit));
+    return load_pixels(position, std::move(*image), std::move(credit));
   }
   return load_encoded(std::get<Bytes>(*std::move(payload)), std::move(credit));
 }
 
-Expected<Readable, Refused> ChunkMaker::load_pixels(const Entry& entry, Image image,
+Expected<Readable, Refused> ChunkMaker::load_pixels(std::uint64_t position, Image image,
                                                     ByteGate::Credit credit) const {
   const auto side = [](int n) { return static_cast<std::uint64_t>(std::max(n, 0)); };
   const std::uint64_t pixels = side(image.height_px) * side(image.width_px);
   if (pixels == 0) return Refused{Fate::kEmpty, "has no pixels"};
   if ((image.channels != 1 && image.channels != 3) ||
       image.pixels.size() != pixels * side(image.channels)) {
-    throw Error(describe(entry) + " has pixels that do not fit its size: its reader is at fault");
+    throw Error(describe(source_, position) +
+                " has pixels that do not fit its size: its reader is at fault");
   }
   if (pixels > max_pixels_) {
     return Refused{Fate::kTooLarge, "has " + std::to_string(image.width_px) + " x " +
@@ -170,13 +172,13 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, ByteGate::Cred
 
 void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, std::uint64_t position,
                                      const Readable& input) const {
-  const Entry& entry = source_.entries()[position];
+  const datasets::Listing& entries = source_.entries();
   const Image& image = input.image;
   const Hash128 pixel_hash = hash_pixels(image);
   table.ids.push_back(make_sample_id(0, position));
-  table.splits.push_back(entry.split);
-  table.labels.push_back(entry.labels);
-  table.groups.push_back(entry.group);
+  table.splits.push_back(entries.split(position));
+  table.labels.push_back(entries.labels(position));
+  table.groups.push_back(entries.group(position));
   table.widths_px.push_back(static_cast<std::uint32_t>(image.width_px));
   table.heights_px.push_back(static_cast<std::uint32_t>(image.height_px));
   table.file_bytes.push_back(input.encoded.empty() ? image.pixels.size() : input.encoded.size());
@@ -198,16 +200,16 @@ void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, std::uint64_t p
 }
 
 RecordView ChunkMaker::record_of(std::uint64_t position, const Readable& input) const {
-  const Entry& entry = source_.entries()[position];
+  const datasets::Listing& entries = source_.entries();
   const bool raw = store_ == Store::kRaw || input.encoded.empty();
   return {.id = make_sample_id(0, position),
-          .split = entry.split,
+          .split = entries.split(position),
           .coding = raw ? Coding::kRaw : Coding::kEncoded,
           .height_px = input.image.height_px,
           .width_px = input.image.width_px,
           .channels = input.image.channels,
-          .labels = entry.labels,
-          .group = entry.group,
+          .labels = entries.labels(position),
+          .group = entries.group(position),
           .payload = raw ? as_bytes(input.image.pixels) : BytesView(input.encoded)};
 }
 
@@ -290,10 +292,10 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, const std::function<void()>& check
   Packer packer(chunk.packs, gates_.kept);
   for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
     if (check) check();
-    const Entry& entry = source_.entries()[position];
+    const Split split = source_.entries().split(position);
     chunk.ledger.push_back({.id = make_sample_id(0, position),
-                            .name = entry.name,
-                            .split = entry.split,
+                            .name = source_.entries().names()[position],
+                            .split = split,
                             .fate = Fate::kOk,
                             .reason = {}});
     try {
@@ -304,12 +306,12 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, const std::function<void()>& check
         continue;
       }
       append_fingerprints(chunk.fingerprints, position, *input);
-      chunk.tally.add(input->image.view(), entry.split);
+      chunk.tally.add(input->image.view(), split);
       if (store_ != Store::kNone) {
         packer.add(record_of(position, *input), {position, chunk.fingerprints.size() - 1});
       }
     } catch (const std::bad_alloc&) {
-      throw SystemError("out of memory at " + describe(entry) +
+      throw SystemError("out of memory at " + describe(source_, position) +
                         "; use fewer threads or lower the limit on pixels");
     }
   }
@@ -324,7 +326,7 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
   for (const Pack::Item& item : pack.items) {
     auto loaded = load(item.position);
     if (!loaded || file_hash(*loaded) != chunk.fingerprints.file_hashes[item.row]) {
-      throw Error(describe(source_.entries()[item.position]) +
+      throw Error(describe(source_, item.position) +
                   " changed while it was being ingested; leave the source alone and ingest again");
     }
     Readable& input = inputs.emplace_back(*std::move(loaded));

@@ -88,7 +88,7 @@ class ChunkMaker {
 
  private:
   Expected<Readable, Refused> load(std::uint64_t position) const;
-  Expected<Readable, Refused> load_pixels(const datasets::Entry& entry, Image image,
+  Expected<Readable, Refused> load_pixels(std::uint64_t position, Image image,
                                           ByteGate::Credit credit) const;
   Expected<Readable, Refused> load_encoded(Bytes bytes, ByteGate::Credit credit) const;
   void append_fingerprints(dedup::Fingerprints& table, std::uint64_t position,

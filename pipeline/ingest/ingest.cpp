@@ -30,7 +30,7 @@ namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-using datasets::Entry;
+using datasets::Listing;
 using datasets::Source;
 
 using Clock = std::chrono::steady_clock;
@@ -70,15 +70,18 @@ std::string listing_hash(const Source& source) {
   };
   row.put<std::uint64_t>(source.class_names().size());
   for (const std::string& name : source.class_names()) put_text(name);
-  row.put<std::uint64_t>(source.entries().size());
-  for (const Entry& entry : source.entries()) {
-    put_text(entry.name);
-    row.put(entry.split);
-    row.put<std::uint64_t>(entry.labels.size());
-    row.put_array(std::span(entry.labels));
-    put_text(entry.group);
-    row.put(entry.input_bytes);
+  const Listing& entries = source.entries();
+  row.put<std::uint64_t>(entries.size());
+  std::size_t position = 0;
+  for (const std::string& name : entries.names()) {
+    put_text(name);
+    row.put(entries.split(position));
+    row.put<std::uint64_t>(entries.labels(position).size());
+    row.put_array(entries.labels(position));
+    put_text(entries.group(position));
+    row.put(entries.input_bytes(position));
     flush();
+    ++position;
   }
   flush();
   return to_hex(stream.digest());
@@ -108,31 +111,31 @@ std::string in_mebibytes(std::uint64_t bytes) {
 }
 
 // How many bytes of pixels a byte of input holds, from inputs spread evenly over the listing.
-double pixels_per_byte(const ChunkMaker& maker, std::span<const Entry> entries) {
+double pixels_per_byte(const ChunkMaker& maker, const Listing& entries) {
   constexpr std::size_t kSamples = 48;
   double input = 0;
   double pixels = 0;
   const std::size_t step = std::max<std::size_t>(1, entries.size() / kSamples);
   for (std::size_t i = 0; i < entries.size(); i += step) {
     const auto size = maker.pixel_bytes(i);
-    input += static_cast<double>(entries[i].input_bytes);
+    input += static_cast<double>(entries.input_bytes(i));
     pixels += static_cast<double>(size);
   }
   return input > 0 ? std::max(1.0, 1.25 * pixels / input) : 1.0;
 }
 
 // Upper estimate of the size of the shards that hold `chunks`.
-std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const Entry> entries,
+std::uint64_t estimate_bytes(const ChunkMaker& maker, const Listing& entries,
                              const std::vector<ChunkPlan>& chunks, Store store) {
   const double scale = store == Store::kRaw ? pixels_per_byte(maker, entries) : 1.0;
   double bytes = 0;
   for (const ChunkPlan& chunk : chunks) {
     if (chunk.ends_shard) bytes += 64 << 10;
-    for (const Entry& entry : entries.subspan(chunk.begin, chunk.end - chunk.begin)) {
-      const double payload = scale * static_cast<double>(entry.input_bytes);
+    for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
+      const double payload = scale * static_cast<double>(entries.input_bytes(i));
       const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
-      bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entry.labels.size()) +
-               static_cast<double>(entry.group.size());
+      bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entries.labels(i).size()) +
+               static_cast<double>(entries.group(i).size());
     }
   }
   return static_cast<std::uint64_t>(bytes);
@@ -147,14 +150,14 @@ void check_memory(std::uint64_t need) {
                    "less");
 }
 
-std::size_t count_tokens(const std::vector<ChunkPlan>& chunks, std::span<const Entry> entries,
+std::size_t count_tokens(const std::vector<ChunkPlan>& chunks, const Listing& entries,
                          const IngestOptions& options, int threads) {
   // Finished chunks wait for the one before them: more in flight than threads keeps all busy. What
   // they keep is bounded by Gates::kept; asking for much more than that would only mean that packs
   // have to be made again.
   std::uint64_t input = 0;
   for (const ChunkPlan& plan : chunks) {
-    for (std::uint64_t i = plan.begin; i < plan.end; ++i) input += entries[i].input_bytes;
+    for (std::uint64_t i = plan.begin; i < plan.end; ++i) input += entries.input_bytes(i);
   }
   const std::uint64_t growth = options.store == Store::kRaw ? 8 : 2;
   const std::uint64_t chunk = 1 + growth * input / std::max<std::size_t>(1, chunks.size());
@@ -172,31 +175,23 @@ class Collector {
         sink_(sink),
         store_(store),
         progress_(std::move(progress)),
-        report_(report),
-        part_(empty_part()) {}
+        report_(report) {}
 
   void add(Chunk chunk) {
     if (chunk.error) std::rethrow_exception(chunk.error);
-    if (part_.ledger.empty()) part_.info.first_id = make_sample_id(0, chunk.plan.begin);
+    if (part_.inputs() == 0) part_.info.first_id = make_sample_id(0, chunk.plan.begin);
     part_.info.last_id = make_sample_id(0, chunk.plan.end - 1);
     if (store_ != Store::kNone) store_packs(chunk);
-    dedup::append(part_.fingerprints, chunk.fingerprints);
+    sink_.add(chunk.plan.shard, chunk.ledger, chunk.fingerprints);
+    part_.size += dedup::FingerprintWriter::size_of(chunk.fingerprints);
     part_.tally.add(chunk.tally);
-    part_.ledger.insert(part_.ledger.end(), std::make_move_iterator(chunk.ledger.begin()),
-                        std::make_move_iterator(chunk.ledger.end()));
-    if (chunk.plan.ends_shard)
-      sink_.end_shard(chunk.plan.shard, std::exchange(part_, empty_part()));
+    for (const LedgerRow& row : chunk.ledger) ++part_.fates[static_cast<std::size_t>(row.fate)];
+    if (chunk.plan.ends_shard) sink_.end_shard(chunk.plan.shard, std::exchange(part_, {}));
     progress_.done += chunk.plan.end - chunk.plan.begin;
     if (report_) report_(progress_);
   }
 
  private:
-  Part empty_part() const {
-    Part part;
-    part.fingerprints = maker_.empty_fingerprints();
-    return part;
-  }
-
   void store_packs(Chunk& chunk) {
     // A transaction ends with its chunk, or before the pack that would make it too large: rules of
     // the content alone. Its packs stay in memory until then, as LMDB's copies of them do.
@@ -245,17 +240,17 @@ std::map<std::size_t, Part> read_parts(const CachePaths& paths, std::span<const 
 }
 
 // A cache without images serves nobody, and its cause is one the user wants to hear of.
-void require_an_image(const std::map<std::size_t, Part>& parts) {
-  const LedgerRow* first = nullptr;
+void require_an_image(const CachePaths& paths, const std::map<std::size_t, Part>& parts) {
   std::uint64_t inputs = 0;
   for (const auto& [shard, part] : parts) {
-    for (const LedgerRow& row : part.ledger) {
-      if (row.fate == Fate::kOk) return;
-      if (first == nullptr) first = &row;
-      ++inputs;
-    }
+    if (part.size.rows > 0) return;
+    inputs += part.inputs();
   }
-  if (first == nullptr) return;
+  if (inputs == 0) return;
+  std::optional<LedgerRow> first;
+  for_each_piece(paths, parts.begin()->first, [&](const std::string& ledger, const auto&) {
+    if (!first) first = parse_ledger(ledger, "a part").front();
+  });
   throw RefusedError(
       "none of the " + std::to_string(inputs) + " inputs could be read: the first, " + first->name +
       ", is " + std::string(fate_name(first->fate)) + " (" + first->reason + "); nothing was kept");
@@ -263,26 +258,32 @@ void require_an_image(const std::map<std::size_t, Part>& parts) {
 
 // Puts the parts together: writes fingerprints and ledger, and fills in of the manifest what came
 // of the inputs.
-void assemble(std::map<std::size_t, Part> parts, dedup::Fingerprints table, const CachePaths& paths,
-              Manifest& manifest) {
+void assemble(std::map<std::size_t, Part> parts, const dedup::Fingerprints& no_rows,
+              const CachePaths& paths, Manifest& manifest) {
   Tally tally;
-  std::vector<LedgerRow> ledger;
+  FateCounts fates{};
+  dedup::FingerprintWriter::Size size;
   for (auto& [shard, part] : parts) {
     if (!part.info.file.empty()) manifest.shards.push_back(std::move(part.info));
-    dedup::append(table, part.fingerprints);
     tally.add(part.tally);
-    ledger.insert(ledger.end(), std::make_move_iterator(part.ledger.begin()),
-                  std::make_move_iterator(part.ledger.end()));
-    part = {};
+    for (std::size_t i = 0; i < fates.size(); ++i) fates[i] += part.fates[i];
+    size += part.size;
   }
-  const Bytes table_bytes = dedup::serialize(table);
   make_directories(paths.fingerprints().parent_path());
-  write_file_durably(paths.fingerprints(), table_bytes);
-  const std::string ledger_text = to_json_lines(ledger);
-  write_file_durably(paths.ledger(), ledger_text);
-  manifest.fingerprints_hash = to_hex(xxh3_128(table_bytes));
-  manifest.ledger_hash = to_hex(xxh3_128(as_bytes(ledger_text)));
-  manifest.ledger = count_fates(ledger);
+  dedup::FingerprintWriter table(paths.fingerprints(), no_rows, size);
+  DurableFile ledger(paths.ledger());
+  Xxh3Stream ledger_hash;
+  for (const auto& [shard, part] : parts) {
+    for_each_piece(paths, shard, [&](const std::string& lines, const dedup::Fingerprints& rows) {
+      table.append(rows);
+      ledger_hash.update(as_bytes(lines));
+      ledger.append(as_bytes(lines));
+    });
+  }
+  manifest.fingerprints_hash = to_hex(table.finish());
+  ledger.finish();
+  manifest.ledger_hash = to_hex(ledger_hash.digest());
+  manifest.ledger = by_name(fates);
   tally.write_to(manifest);
 }
 
@@ -381,7 +382,7 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
                     const IngestOptions& options, const ProgressSink& progress) {
   const auto started = Clock::now();
   check_options(options);
-  const std::span<const Entry> entries = source.entries();
+  const Listing& entries = source.entries();
   Gates gates(options.memory_bytes);
   const ChunkMaker maker(source, options, gates);
   const std::vector<ShardRange> shards = plan_shards(entries, options.shard_bytes);
@@ -431,7 +432,7 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   make_directories(parts_folder(paths));
 
   Progress so_far{.done = 0, .total = entries.size(), .note = {}};
-  for (const auto& [shard, part] : parts) so_far.done += part.ledger.size();
+  for (const auto& [shard, part] : parts) so_far.done += part.inputs();
   const std::uint64_t inputs_to_do = entries.size() - so_far.done;
   ShardSink sink(paths, key);
   Collector collector(maker, sink, options.store, so_far, progress);
@@ -441,7 +442,7 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   });
   for (auto& [shard, part] : sink.finish()) parts.emplace(shard, std::move(part));
   try {
-    require_an_image(parts);
+    require_an_image(paths, parts);
   } catch (const RefusedError&) {
     workspace.abandon();
     throw;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +40,7 @@ struct ShardRange {
 };
 
 // Cuts a listing into shards by input bytes, before anything is opened. Pure.
-std::vector<ShardRange> plan_shards(std::span<const datasets::Entry> entries,
-                                    std::uint64_t shard_bytes);
+std::vector<ShardRange> plan_shards(const datasets::Listing& entries, std::uint64_t shard_bytes);
 
 // Reads, decodes, fingerprints and stores every input of `source` into a new cache at `out`; the
 // manifest is written last, so a cache that was not finished is never taken for one. What an

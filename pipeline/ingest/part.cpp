@@ -1,6 +1,7 @@
 #include "pipeline/ingest/part.h"
 
 #include <algorithm>
+#include <numeric>
 #include <system_error>
 #include <type_traits>
 
@@ -14,7 +15,7 @@ namespace {
 
 // Parts live only from one run to the next of the same program: the version is raised when anything
 // below changes, and what it does not know is done again.
-constexpr std::string_view kMagic = "winnow part 1\n";
+constexpr std::string_view kMagic = "winnow part 2\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
 
@@ -29,10 +30,17 @@ void put_text(ByteWriter& out, std::string_view text) {
 
 std::string get_text(ByteReader& in) { return in.get_text(in.get<std::uint64_t>()); }
 
-Bytes serialize(const std::string& key, const Part& part) {
+// What comes first in the file.
+Bytes head_of(const std::string& key) {
   ByteWriter out;
   out.put_text(kMagic);
   put_text(out, key);
+  return std::move(out).take();
+}
+
+// What comes after the rows. Its length, 8 bytes, and XXH3-64 of everything before follow it.
+Bytes foot_of(const Part& part) {
+  ByteWriter out;
   put_text(out, part.info.file);
   out.put(part.info.first_id);
   out.put(part.info.last_id);
@@ -41,23 +49,15 @@ Bytes serialize(const std::string& key, const Part& part) {
   out.put<std::uint64_t>(part.info.block_hashes.size());
   for (const std::string& hash : part.info.block_hashes) put_text(out, hash);
   out.put_bytes(std::as_bytes(std::span(&part.tally, 1)));
-  put_text(out, to_json_lines(part.ledger));
-  put_text(out, as_text(dedup::serialize(part.fingerprints)));
-  out.put(xxh3_64(out.bytes()));
+  out.put_array(std::span<const std::uint64_t>(part.fates));
+  out.put(part.size.rows);
+  out.put(part.size.labels);
+  out.put(part.size.group_bytes);
   return std::move(out).take();
 }
 
-Part parse(const Bytes& bytes, const std::string& key, const std::string& where) {
-  const auto need = [&where](bool good) {
-    if (!good) throw FormatError(where + " is of another run or damaged");
-  };
-  need(bytes.size() >= 8);
-  const BytesView body = BytesView(bytes).first(bytes.size() - 8);
-  ByteReader checksum(BytesView(bytes).last(8), where);
-  need(checksum.get<std::uint64_t>() == xxh3_64(body));
-  ByteReader in(body, where);
-  need(as_text(in.get_bytes(kMagic.size())) == kMagic);
-  need(get_text(in) == key);
+Part parse_foot(BytesView foot, const std::string& where) {
+  ByteReader in(foot, where);
   Part part;
   part.info.file = get_text(in);
   part.info.first_id = in.get<SampleId>();
@@ -68,38 +68,113 @@ Part parse(const Bytes& bytes, const std::string& key, const std::string& where)
   for (std::uint64_t i = 0; i < blocks; ++i) part.info.block_hashes.push_back(get_text(in));
   const BytesView tally = in.get_bytes(sizeof(Tally));
   std::copy(tally.begin(), tally.end(), std::as_writable_bytes(std::span(&part.tally, 1)).begin());
-  part.ledger = parse_ledger(get_text(in), where);
-  part.fingerprints = dedup::parse_fingerprints(in.get_bytes(in.get<std::uint64_t>()), where);
+  for (std::uint64_t& count : part.fates) count = in.get<std::uint64_t>();
+  part.size.rows = in.get<std::uint64_t>();
+  part.size.labels = in.get<std::uint64_t>();
+  part.size.group_bytes = in.get<std::uint64_t>();
   return part;
 }
 
-bool deserves_another_try(const LedgerRow& row) { return row.fate == Fate::kUnreadable; }
+constexpr std::uint64_t kTailBytes = 16;  // length of the foot, checksum
+
+Bytes bytes_at(const InputFile& file, std::uint64_t offset, std::uint64_t count) {
+  if (offset > file.size() || count > file.size() - offset) {
+    throw FormatError(file.path().string() + " is no part of an ingest");
+  }
+  Bytes bytes(count);
+  file.read_at(offset, bytes);
+  return bytes;
+}
+
+std::uint64_t number_at(const InputFile& file, std::uint64_t offset) {
+  return ByteReader(bytes_at(file, offset, 8), file.path().string()).get<std::uint64_t>();
+}
+
+// Where the foot begins.
+std::uint64_t foot_at(const InputFile& file) {
+  const std::uint64_t tail = std::max(file.size(), kTailBytes) - kTailBytes;
+  return tail - std::min(tail, number_at(file, tail));
+}
+
+bool is_sound(const InputFile& file, const std::string& key) {
+  const Bytes head = head_of(key);
+  if (file.size() < head.size() + kTailBytes || bytes_at(file, 0, head.size()) != head)
+    return false;
+  Xxh3Stream hash;
+  for_each_piece(file, 0, file.size() - 8, [&](BytesView piece) { hash.update(piece); });
+  return hash.digest_64() == number_at(file, file.size() - 8);
+}
 
 }  // namespace
 
+std::uint64_t Part::inputs() const noexcept {
+  return std::accumulate(fates.begin(), fates.end(), std::uint64_t{0});
+}
+
 fs::path parts_folder(const CachePaths& paths) { return paths.root / "parts"; }
 
-void write_part(const CachePaths& paths, std::size_t shard, const std::string& key,
-                const Part& part) {
-  write_file_durably(part_file(paths, shard), serialize(key, part));
+PartWriter::PartWriter(const CachePaths& paths, std::size_t shard, const std::string& key)
+    : file_(part_file(paths, shard)) {
+  put(head_of(key));
+}
+
+void PartWriter::put(BytesView bytes) {
+  hash_.update(bytes);
+  file_.append(bytes);
+  bytes_ += bytes.size();
+}
+
+void PartWriter::append(const std::vector<LedgerRow>& ledger,
+                        const dedup::Fingerprints& fingerprints) {
+  ByteWriter out;
+  put_text(out, to_json_lines(ledger));
+  put_text(out, as_text(dedup::serialize(fingerprints)));
+  put(out.bytes());
+}
+
+void PartWriter::finish(const Part& part) {
+  ByteWriter out;
+  out.put_bytes(foot_of(part));
+  out.put<std::uint64_t>(out.size());
+  put(out.bytes());
+  ByteWriter checksum;
+  checksum.put(hash_.digest_64());
+  file_.append(checksum.bytes());
+  file_.finish();
 }
 
 std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const std::string& key) {
-  const fs::path file = part_file(paths, shard);
+  const fs::path path = part_file(paths, shard);
   std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
-  try {
-    Part part = parse(read_file(file), key, file.string());
-    if (std::any_of(part.ledger.begin(), part.ledger.end(), deserves_another_try)) {
-      return std::nullopt;
-    }
-    const bool in_place =
-        part.info.file.empty() ||
-        (fs::file_size(paths.root / part.info.file, error) == part.info.bytes && !error);
-    if (!in_place) return std::nullopt;
-    return part;
-  } catch (const FormatError&) {  // cut short or older: the shard is simply done again
-    return std::nullopt;
+  if (!fs::exists(path, error)) return std::nullopt;
+  const InputFile file(path);
+  // Cut short or older: the shard is simply done again.
+  if (!is_sound(file, key)) return std::nullopt;
+  const std::uint64_t foot = foot_at(file);
+  Part part = parse_foot(bytes_at(file, foot, file.size() - kTailBytes - foot), path.string());
+  if (part.fates[static_cast<std::size_t>(Fate::kUnreadable)] > 0) return std::nullopt;
+  const bool in_place =
+      part.info.file.empty() ||
+      (fs::file_size(paths.root / part.info.file, error) == part.info.bytes && !error);
+  if (!in_place) return std::nullopt;
+  return part;
+}
+
+void for_each_piece(const CachePaths& paths, std::size_t shard, const TakeRows& take) {
+  const InputFile file(part_file(paths, shard));
+  const std::uint64_t end = foot_at(file);
+  std::uint64_t at = kMagic.size();
+  const auto next = [&] {
+    const std::uint64_t size = number_at(file, at);
+    Bytes bytes = bytes_at(file, at + 8, size);
+    at += 8 + size;
+    return bytes;
+  };
+  next();  // the key
+  while (at < end) {
+    const Bytes ledger = next();
+    const Bytes table = next();
+    take(std::string(as_text(ledger)), dedup::parse_fingerprints(table, file.path().string()));
   }
 }
 

@@ -26,7 +26,7 @@ constexpr std::uint64_t chunk_bytes(Store store) noexcept {
   return store == Store::kRaw ? 1u << 20 : 2u << 20;
 }
 
-std::vector<ChunkPlan> plan_chunks(std::span<const datasets::Entry> entries,
+std::vector<ChunkPlan> plan_chunks(const datasets::Listing& entries,
                                    std::span<const ShardRange> shards, Store store);
 
 }  // namespace winnow::pipeline

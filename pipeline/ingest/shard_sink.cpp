@@ -51,18 +51,25 @@ void ShardSink::put(std::size_t shard, const std::vector<lmdb::Writer::Entry>& p
   writer_->put(packs);
 }
 
+void ShardSink::add(std::size_t shard, const std::vector<LedgerRow>& ledger,
+                    const dedup::Fingerprints& fingerprints) {
+  if (!part_writer_) part_writer_ = std::make_unique<PartWriter>(paths_, shard, key_);
+  part_writer_->append(ledger, fingerprints);
+}
+
 void ShardSink::end_shard(std::size_t shard, Part part) {
   wait();
-  sealing_ = std::async(std::launch::async,
-                        [paths = paths_, key = key_, shard, part = std::move(part),
-                         writer = std::exchange(writer_, std::nullopt)]() mutable -> Sealed {
-                          if (writer) {
-                            part.info.file = shard_file(shard);
-                            seal(*writer, paths, part.info);
-                          }
-                          write_part(paths, shard, key, part);
-                          return {shard, std::move(part)};
-                        });
+  sealing_ = std::async(
+      std::launch::async,
+      [paths = paths_, shard, part = std::move(part), writer = std::exchange(writer_, std::nullopt),
+       part_writer = std::move(part_writer_)]() mutable -> Sealed {
+        if (writer) {
+          part.info.file = shard_file(shard);
+          seal(*writer, paths, part.info);
+        }
+        part_writer->finish(part);
+        return {shard, std::move(part)};
+      });
 }
 
 void ShardSink::wait() {

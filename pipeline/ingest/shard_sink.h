@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ class ShardSink {
   // One transaction of packs, keys ascending, for shard number `shard`, begun by the first call
   // that names it. Where transactions end shows in the file: the caller cuts them by a fixed rule.
   void put(std::size_t shard, const std::vector<lmdb::Writer::Entry>& packs);
+  // Likewise, the rows of its inputs; every shard has some.
+  void add(std::size_t shard, const std::vector<LedgerRow>& ledger,
+           const dedup::Fingerprints& fingerprints);
   // No more comes for it. `part` is complete but for the shard's file, bytes and block_hashes,
   // which stay empty where nothing was put.
   void end_shard(std::size_t shard, Part part);
@@ -38,6 +42,7 @@ class ShardSink {
   CachePaths paths_;
   std::string key_;
   std::optional<lmdb::Writer> writer_;
+  std::unique_ptr<PartWriter> part_writer_;
   std::future<Sealed> sealing_;
   std::vector<Sealed> parts_;
 };

@@ -1,8 +1,5 @@
 #include "pipeline/load/dataset.h"
 
-#include <unordered_map>
-#include <unordered_set>
-
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -29,26 +26,30 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root) {
 
 std::string selection_digest(const Cache& cache, const std::string& selection) {
   if (selection.empty()) return "";
-  return to_hex(xxh3_128(read_file(cache.paths().selection(selection))));
+  return to_hex(xxh3_128(InputFile(cache.paths().selection(selection))));
 }
 
 std::vector<SampleId> leaked_samples(const Cache& cache, Split split,
                                      const std::string& selection) {
   if (selection.empty()) return {};
   const dedup::Selection chosen = cache.read_selection(selection);
-  const dedup::Fingerprints table = cache.read_fingerprints();
-  std::unordered_map<SampleId, Split> split_of;
-  for (std::size_t row = 0; row < table.size(); ++row) split_of[table.ids[row]] = table.splits[row];
-  std::unordered_set<std::uint32_t> training_groups;
-  for (std::size_t row = 0; row < chosen.size(); ++row) {
-    if (split_of[chosen.ids[row]] == Split::kTrain) training_groups.insert(chosen.groups[row]);
-  }
-  std::vector<SampleId> leaked;
-  for (std::size_t row = 0; row < chosen.size(); ++row) {
-    if (split_of[chosen.ids[row]] == split && training_groups.contains(chosen.groups[row])) {
-      leaked.push_back(chosen.ids[row]);
+  const dedup::ColumnNames no_more;  // than ids and splits
+  const dedup::Fingerprints table = cache.read_fingerprints(&no_more);
+  // Both ascend. What the cache does not have is of no split.
+  const auto for_each_of = [&](Split wanted, const auto& take) {
+    std::size_t row = 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      while (row < table.size() && table.ids[row] < chosen.ids[i]) ++row;
+      if (row == table.size()) return;
+      if (table.ids[row] == chosen.ids[i] && table.splits[row] == wanted) take(i);
     }
-  }
+  };
+  std::vector<bool> has_training_sample(chosen.size());  // by group; they are numbered from 0
+  for_each_of(Split::kTrain, [&](std::size_t i) { has_training_sample[chosen.groups[i]] = true; });
+  std::vector<SampleId> leaked;
+  for_each_of(split, [&](std::size_t i) {
+    if (has_training_sample[chosen.groups[i]]) leaked.push_back(chosen.ids[i]);
+  });
   return leaked;
 }
 

@@ -1,7 +1,7 @@
 #include "pipeline/store/cache.h"
 
 #include <algorithm>
-#include <optional>
+#include <atomic>
 #include <system_error>
 #include <utility>
 
@@ -53,12 +53,13 @@ void check_folder(const CachePaths& paths) {
 }
 
 void check_blocks(const fs::path& file, const ShardInfo& shard) {
-  const MappedFile mapped(file);
-  const BytesView bytes = mapped.bytes();
+  // Read, not mapped: mapped pages would count as memory of this process.
+  const InputFile input(file);
+  Bytes buffer(std::min(kBlockBytes, shard.bytes));
   for (std::size_t i = 0; i < shard.block_hashes.size(); ++i) {
-    const std::size_t at = i * kBlockBytes;
-    const BytesView block =
-        bytes.subspan(at, std::min<std::size_t>(kBlockBytes, bytes.size() - at));
+    const std::uint64_t at = i * kBlockBytes;
+    const std::span block = std::span(buffer).first(std::min(kBlockBytes, shard.bytes - at));
+    input.read_at(at, block);
     if (to_hex(xxh3_64(block)) != shard.block_hashes[i]) {
       fail(file, "is damaged: bytes " + std::to_string(at) + " to " +
                      std::to_string(at + block.size() - 1) + " are not what was written");
@@ -79,14 +80,14 @@ lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify 
   return lmdb::Reader(file);
 }
 
-Bytes read_checked(const fs::path& file, const std::string& hash) {
+InputFile open_checked(const fs::path& path, const std::string& hash) {
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) fail(file, "is missing");
-  Bytes bytes = read_file(file);
-  if (to_hex(xxh3_128(bytes)) != hash) {
-    fail(file, "is damaged: its hash is not the one in the manifest");
+  if (!fs::exists(path, ignored)) fail(path, "is missing");
+  InputFile file(path);
+  if (to_hex(xxh3_128(file)) != hash) {
+    fail(path, "is damaged: its hash is not the one in the manifest");
   }
-  return bytes;
+  return file;
 }
 
 // For a record that is not where it should be: refuses a shard that damage has hidden it in.
@@ -134,6 +135,17 @@ struct Cache::State {
   Manifest manifest;
   std::string digest;
   std::vector<lmdb::Reader> shards;  // as manifest.shards
+
+  // The system maps what lies around a page that is read, too: over an epoch whole shards would
+  // stay in this process's memory. What is dropped is still in the system's, if there is room.
+  void count_mapped(std::size_t pack_bytes) const {
+    constexpr std::size_t kAround = 64 << 10;
+    constexpr std::size_t kMost = 64 << 20;
+    if (mapped.fetch_add(pack_bytes + kAround, std::memory_order_relaxed) < kMost) return;
+    mapped.store(0, std::memory_order_relaxed);
+    for (const lmdb::Reader& shard : shards) shard.drop_pages();
+  }
+  mutable std::atomic<std::size_t> mapped{0};  // bytes since pages were dropped, at most
 };
 
 Cache Cache::open(const fs::path& root, Verify verify) {
@@ -171,7 +183,10 @@ RecordView Cache::record(SampleId id) const {
     if (!pack.empty()) {
       const FoundRecord found =
           find_record(pack, id, file.string() + ", record " + std::to_string(id));
-      if (found.found) return found.record;
+      if (found.found) {
+        s.count_mapped(pack.size());
+        return found.record;
+      }
     }
     check_packs(reader, *shard, file);
   }
@@ -183,27 +198,41 @@ RecordView Cache::record(SampleId id) const {
 
 // Both files are the manifest's by their hash; that they speak of the same inputs as it does, and
 // so of the same as each other, only a cache that was put together by somebody lacks.
-dedup::Fingerprints Cache::read_fingerprints() const {
+dedup::Fingerprints Cache::read_fingerprints(const dedup::ColumnNames* columns) const {
+  const Manifest& m = state_->manifest;
   const fs::path file = state_->paths.fingerprints();
-  dedup::Fingerprints table = dedup::parse_fingerprints(
-      read_checked(file, state_->manifest.fingerprints_hash), file.string());
-  const bool good =
-      table.size() == state_->manifest.ledger.at("ok") &&
-      std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(state_->manifest, id); });
+  dedup::Fingerprints table =
+      dedup::read_fingerprints(open_checked(file, m.fingerprints_hash), columns);
+  const bool good = table.size() == m.ledger.at("ok") &&
+                    std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(m, id); });
   if (!good) fail(file, "is of another cache: its rows are not the manifest's inputs");
   return table;
 }
 
-std::vector<LedgerRow> Cache::read_ledger() const {
+void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const {
+  const Manifest& m = state_->manifest;
   const fs::path file = state_->paths.ledger();
-  const Bytes bytes = read_checked(file, state_->manifest.ledger_hash);
-  std::vector<LedgerRow> ledger = parse_ledger(std::string(as_text(bytes)), file.string());
-  const bool good =
-      ledger.size() == state_->manifest.inputs && count_fates(ledger) == state_->manifest.ledger &&
-      std::ranges::all_of(ledger,
-                          [&](const LedgerRow& row) { return is_input(state_->manifest, row.id); });
-  if (!good) fail(file, "is of another cache: its lines are not the manifest's inputs");
-  return ledger;
+  FateCounts fates{};
+  bool good = true;
+  for_each_row(open_checked(file, m.ledger_hash), [&](const LedgerRow& row) {
+    ++fates[static_cast<std::size_t>(row.fate)];
+    good = good && is_input(m, row.id);
+    take(row);
+  });
+  // The fates of a manifest add up to its inputs.
+  if (!good || by_name(fates) != m.ledger) {
+    fail(file, "is of another cache: its lines are not the manifest's inputs");
+  }
+}
+
+std::vector<LedgerRow> Cache::read_ledger() const {
+  std::vector<LedgerRow> rows;
+  for_each_ledger_row([&](const LedgerRow& row) { rows.push_back(row); });
+  return rows;
+}
+
+LedgerNames Cache::read_names() const {
+  return LedgerNames(open_checked(state_->paths.ledger(), state_->manifest.ledger_hash));
 }
 
 std::vector<std::string> Cache::selections() const {
@@ -224,7 +253,7 @@ dedup::Selection Cache::read_selection(const std::string& name) const {
     throw UsageError(state_->paths.root.string() + " has no selection '" + name + "'; " +
                      list_of(selections()));
   }
-  dedup::Selection selection = dedup::parse_selection(read_file(file), file.string());
+  dedup::Selection selection = dedup::read_selection(InputFile(file));
   if (selection.cache_digest != state_->digest) {
     throw UsageError(file.string() +
                      " was made for another cache; make it again with winnow dedup");
@@ -240,7 +269,7 @@ void Cache::write_selection(const dedup::Selection& selection) const {
   }
   const fs::path file = state_->paths.selection(selection.name);
   make_directories(file.parent_path());
-  write_file_durably(file, dedup::serialize(selection));
+  dedup::write_selection(file, selection);
 }
 
 }  // namespace winnow::pipeline

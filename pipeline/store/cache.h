@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,13 +51,17 @@ class Cache {
   const Manifest& manifest() const noexcept;
   const std::string& digest() const noexcept;  // of the manifest
 
-  // The record of `id`, its views living as long as the cache. Throws FormatError when the record
+  // The record of `id`, its views living as long as the cache. What was read of the shards stays
+  // mapped up to some tens of MiB only. Throws FormatError when the record
   // is damaged (naming shard and id), Error when there is none.
   RecordView record(SampleId id) const;
 
-  dedup::Fingerprints read_fingerprints() const;  // checked against the manifest's hash
-  std::vector<LedgerRow> read_ledger() const;     // likewise
-  std::vector<std::string> selections() const;    // names of those there are, in order
+  // Checked against the manifest's hash: all columns, or some.
+  dedup::Fingerprints read_fingerprints(const dedup::ColumnNames* columns = nullptr) const;
+  std::vector<LedgerRow> read_ledger() const;                                         // likewise
+  void for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const;  // likewise
+  LedgerNames read_names() const;                                                     // likewise
+  std::vector<std::string> selections() const;  // names of those there are, in order
   // UsageError when there is none of that name (naming those there are) or it is for another cache.
   dedup::Selection read_selection(const std::string& name) const;
   void write_selection(const dedup::Selection& selection) const;  // durable; replaces

@@ -9,6 +9,8 @@
 namespace winnow::pipeline {
 namespace {
 
+constexpr std::uint64_t kBlockLines = 16;
+
 constexpr std::array<std::string_view, kFateCount> kFates{
     "ok", "truncated", "corrupt", "unsupported", "too_large", "empty", "missing", "unreadable"};
 
@@ -23,6 +25,57 @@ Split parse_exact_split(const std::string& name, const std::string& where) {
     if (split_name(static_cast<Split>(i)) == name) return static_cast<Split>(i);
   }
   throw FormatError(where + " has an unknown split '" + name + "'");
+}
+
+// Parses one line after another.
+class Parser {
+ public:
+  explicit Parser(const std::string& where) : where_(where) {}
+
+  LedgerRow parse(std::string_view text) {
+    const std::string at = where_ + ", line " + std::to_string(++line_);
+    const JsonObject line(parse_json(text, at), at);
+    LedgerRow row;
+    row.id = line.number("id");
+    row.name = from_utf8(line.text("name"));
+    row.split = parse_exact_split(line.text("split"), at);
+    row.fate = parse_fate(line.text("class"), at);
+    if (line.has("reason")) row.reason = from_utf8(line.text("reason"));
+    if (line_ > 1 && row.id <= last_id_) {
+      throw FormatError(at + " is damaged: its ids do not ascend");
+    }
+    last_id_ = row.id;
+    return row;
+  }
+  [[noreturn]] void cut_short() const {
+    throw FormatError(where_ + ", line " + std::to_string(line_ + 1) +
+                      " ends too soon: it is cut short");
+  }
+
+ private:
+  const std::string& where_;
+  std::uint64_t line_ = 0;
+  SampleId last_id_ = 0;
+};
+
+// Calls `take` with each line and where it begins.
+template <class Take>
+void for_each_line(const InputFile& file, const Parser& parser, const Take& take) {
+  std::string rest;  // of a line that goes on in the next piece
+  std::uint64_t begin = 0;
+  for_each_piece(file, 0, file.size(), [&](BytesView piece) {
+    std::string_view text = as_text(piece);
+    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+      std::string_view line = text.substr(0, end);
+      if (!rest.empty()) line = rest.append(line);
+      take(begin, line);
+      begin += line.size() + 1;
+      rest.clear();
+      text.remove_prefix(end + 1);
+    }
+    rest += text;
+  });
+  if (!rest.empty()) parser.cut_short();
 }
 
 }  // namespace
@@ -46,32 +99,60 @@ std::string to_json_lines(const std::vector<LedgerRow>& rows) {
 
 std::vector<LedgerRow> parse_ledger(const std::string& text, const std::string& where) {
   std::vector<LedgerRow> rows;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::string at = where + ", line " + std::to_string(rows.size() + 1);
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) throw FormatError(at + " ends too soon: it is cut short");
-    const JsonObject line(parse_json(std::string_view(text).substr(begin, end - begin), at), at);
-    LedgerRow row;
-    row.id = line.number("id");
-    row.name = from_utf8(line.text("name"));
-    row.split = parse_exact_split(line.text("split"), at);
-    row.fate = parse_fate(line.text("class"), at);
-    if (line.has("reason")) row.reason = from_utf8(line.text("reason"));
-    if (!rows.empty() && row.id <= rows.back().id) {
-      throw FormatError(at + " is damaged: its ids do not ascend");
-    }
-    rows.push_back(std::move(row));
-    begin = end + 1;
+  Parser parser(where);
+  std::string_view rest = text;
+  for (std::size_t end = 0; !rest.empty(); rest.remove_prefix(end + 1)) {
+    end = rest.find('\n');
+    if (end == std::string_view::npos) parser.cut_short();
+    rows.push_back(parser.parse(rest.substr(0, end)));
   }
   return rows;
 }
 
-std::map<std::string, std::uint64_t> count_fates(const std::vector<LedgerRow>& rows) {
-  std::map<std::string, std::uint64_t> counts;
-  for (const std::string_view name : kFates) counts[std::string(name)] = 0;
-  for (const LedgerRow& row : rows) ++counts[std::string(fate_name(row.fate))];
+void for_each_row(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take) {
+  Parser parser(ledger.path().string());
+  for_each_line(ledger, parser,
+                [&](std::uint64_t, std::string_view line) { take(parser.parse(line)); });
+}
+
+FateCounts count_fates(const std::vector<LedgerRow>& rows) {
+  FateCounts counts{};
+  for (const LedgerRow& row : rows) ++counts[static_cast<std::size_t>(row.fate)];
   return counts;
+}
+
+std::map<std::string, std::uint64_t> by_name(const FateCounts& counts) {
+  std::map<std::string, std::uint64_t> out;
+  for (std::size_t i = 0; i < counts.size(); ++i) out[std::string(kFates[i])] = counts[i];
+  return out;
+}
+
+LedgerNames::LedgerNames(InputFile ledger) : ledger_(std::move(ledger)) {
+  const std::string where = ledger_.path().string();
+  std::uint64_t lines = 0;
+  for_each_line(ledger_, Parser(where), [&](std::uint64_t begin, std::string_view line) {
+    if (lines++ % kBlockLines != 0) return;
+    blocks_.push_back({Parser(where).parse(line).id, begin});
+  });
+}
+
+std::string LedgerNames::operator()(SampleId id) const {
+  const auto after = std::ranges::upper_bound(blocks_, id, {}, &Block::first);
+  if (after != blocks_.begin()) {
+    const std::uint64_t begin = std::prev(after)->begin;
+    const std::uint64_t end = after == blocks_.end() ? ledger_.size() : after->begin;
+    std::string text(end - begin, '\0');
+    ledger_.read_at(begin, std::as_writable_bytes(std::span(text)));
+    // The line is found by its beginning, as to_json_lines writes it, so that one is parsed.
+    const std::string start = "{\"id\":" + std::to_string(id) + ",";
+    std::size_t at = text.starts_with(start) ? 0 : text.find("\n" + start);
+    if (at != std::string::npos) {
+      if (at > 0) ++at;
+      const std::string_view line = std::string_view(text).substr(at, text.find('\n', at) - at);
+      return Parser(ledger_.path().string()).parse(line).name;
+    }
+  }
+  throw Error(ledger_.path().string() + " has no input " + std::to_string(id));
 }
 
 }  // namespace winnow::pipeline

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/file.h"
 #include "common/sample.h"
 
 namespace winnow::pipeline {
@@ -38,7 +40,28 @@ struct LedgerRow {
 std::string to_json_lines(const std::vector<LedgerRow>& rows);
 std::vector<LedgerRow> parse_ledger(const std::string& text,
                                     const std::string& where);  // FormatError
-std::map<std::string, std::uint64_t> count_fates(
-    const std::vector<LedgerRow>& rows);  // all classes
+// The rows of the file in order, one at a time. FormatError.
+void for_each_row(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
+
+using FateCounts = std::array<std::uint64_t, kFateCount>;  // by Fate
+FateCounts count_fates(const std::vector<LedgerRow>& rows);
+std::map<std::string, std::uint64_t> by_name(const FateCounts& counts);  // all classes
+
+// What the source calls its inputs, looked up in the ledger when it is asked for: a few bytes an
+// input are held. Safe from many threads.
+class LedgerNames {
+ public:
+  explicit LedgerNames(InputFile ledger);  // reads it once; FormatError
+  // Error when there is no such input, FormatError as above.
+  std::string operator()(SampleId id) const;
+
+ private:
+  struct Block {
+    SampleId first;
+    std::uint64_t begin;  // in the file
+  };
+  InputFile ledger_;
+  std::vector<Block> blocks_;
+};
 
 }  // namespace winnow::pipeline

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "common/json_text.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
 
@@ -160,7 +160,7 @@ Manifest parse_fields(const JsonObject& in) {
   if (!in.any("settings").is_null()) m.settings = in.any("settings").dump();
   m.inputs = in.number("inputs");
   const JsonObject ledger = in.object("ledger");
-  for (const auto& [name, count] : count_fates({})) m.ledger[name] = ledger.number(name.c_str());
+  for (const auto& [name, count] : by_name({})) m.ledger[name] = ledger.number(name.c_str());
   if (ledger.raw().size() != m.ledger.size()) in.fail("'ledger' has an unknown class");
   const JsonObject splits = in.object("split_counts");
   for (int i = 0; i < kSplitCount; ++i) {

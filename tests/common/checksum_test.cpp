@@ -25,6 +25,7 @@ TEST(Checksum, AStreamInAnyPiecesGivesTheSame) {
       stream.update(as_bytes(std::string_view(text).substr(at, piece)));
     }
     EXPECT_EQ(stream.digest(), want) << piece;
+    EXPECT_EQ(stream.digest_64(), xxh3_64(as_bytes(text))) << piece;
   }
   Xxh3Stream stream;
   EXPECT_EQ(stream.digest(), xxh3_128({}));
@@ -32,6 +33,18 @@ TEST(Checksum, AStreamInAnyPiecesGivesTheSame) {
   EXPECT_EQ(stream.digest(), xxh3_128(as_bytes("ab")));
   stream.update(as_bytes("c"));
   EXPECT_EQ(stream.digest(), xxh3_128(as_bytes("abc")));
+}
+
+// XXH3 treats short inputs of each length class in its own way.
+TEST(Checksum, AStreamOfAnyLengthGivesBothHashes) {
+  std::string text;
+  for (int length = 0; length < 1100; ++length) {
+    Xxh3Stream stream;
+    stream.update(as_bytes(text));
+    EXPECT_EQ(stream.digest(), xxh3_128(as_bytes(text))) << length;
+    EXPECT_EQ(stream.digest_64(), xxh3_64(as_bytes(text))) << length;
+    text += static_cast<char>(length * 7);
+  }
 }
 
 TEST(Checksum, HexGoesBothWays) {

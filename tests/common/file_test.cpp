@@ -125,6 +125,79 @@ TEST(File, AFullDiskLeavesTheOldBytes) {
   EXPECT_EQ(read_text(path).size(), 20U << 10);
 }
 
+TEST(File, IsReadInPieces) {
+  const TemporaryFolder folder;
+  std::string text;
+  while (text.size() < 2'500'000) text += std::to_string(text.size());
+  write_file_durably(folder / "a", text);
+  const InputFile file(folder / "a");
+  ASSERT_EQ(file.size(), text.size());
+  Bytes some(1000);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{77}, text.size() - 1000}) {
+    file.read_at(at, some);
+    EXPECT_EQ(as_text(some), text.substr(at, 1000));
+  }
+  const auto cut_short = AllOf(HasSubstr((folder / "a").string()), HasSubstr("cut short"));
+  EXPECT_THAT(system_error_of([&] { file.read_at(text.size() - 999, some); }), cut_short);
+  EXPECT_EQ(xxh3_128(file), xxh3_128(as_bytes(text)));
+  const std::size_t end = text.size() - 3;
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{5}, end - 1, end}) {
+    std::string read;
+    for_each_piece(file, begin, end, [&](BytesView piece) {
+      EXPECT_LE(piece.size(), 1U << 20);
+      read += as_text(piece);
+    });
+    EXPECT_TRUE(read == text.substr(begin, end - begin)) << begin;
+  }
+  fs::resize_file(folder / "a", 2'000'000);
+  EXPECT_THAT(system_error_of([&] { xxh3_128(file); }), cut_short);
+}
+
+TEST(File, ADurableFileIsThereWhenItIsFinished) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a";
+  write_file_durably(path, "old");
+  {
+    DurableFile file(path);
+    file.append(as_bytes("never finished"));
+    EXPECT_EQ(read_text(path), "old");
+  }
+  EXPECT_EQ(files_in(folder.path()), 1U);
+  std::string want;
+  DurableFile first(path);
+  for (int i = 0; want.size() < 3'000'000; ++i) {
+    const std::string text(static_cast<std::size_t>(i), static_cast<char>('a' + i % 26));
+    first.append(as_bytes(text));
+    want += text;
+  }
+  DurableFile file = std::move(first);  // with what it has gathered
+  file.write_at(10, as_bytes("in the midst"));
+  want.replace(10, 12, "in the midst");
+  const InputFile written = file.written();
+  EXPECT_EQ(xxh3_128(written), xxh3_128(as_bytes(want)));
+  file.append(as_bytes("end"));
+  EXPECT_EQ(read_text(path), "old");
+  file.finish();
+  EXPECT_TRUE(read_text(path) == want + "end");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(File, AScratchFileHasNoName) {
+  const TemporaryFolder folder;
+  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  ScratchFile scratch;
+  scratch.append(as_bytes("some"));
+  scratch.append(as_bytes(" bytes"));
+  EXPECT_EQ(files_in(folder.path()), 0U);
+  const InputFile file = std::move(scratch).read();
+  Bytes all(file.size());
+  file.read_at(0, all);
+  EXPECT_EQ(as_text(all), "some bytes");
+  ::setenv("TMPDIR", (folder / "none").c_str(), 1);
+  EXPECT_THAT(system_error_of([] { ScratchFile(); }), HasSubstr("TMPDIR"));
+  ::unsetenv("TMPDIR");
+}
+
 TEST(File, MappedFilesHoldTheBytes) {
   const TemporaryFolder folder;
   const std::string text(10000, 'm');

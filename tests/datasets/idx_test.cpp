@@ -84,7 +84,8 @@ TEST_F(IdxTest, ReadsTrainThenTestOfPlainAndCompressedFiles) {
   EXPECT_THAT(source->class_names(), ElementsAre("0", "1", "2", "3", "4"));
   std::vector<std::string> names;
   std::vector<std::int32_t> targets;
-  for (const Entry& entry : source->entries()) {
+  for (std::size_t i = 0; i < source->entries().size(); ++i) {
+    const Entry entry = source->entries()[i];
     names.push_back(entry.name);
     targets.push_back(entry.labels.at(0));
     EXPECT_EQ(entry.input_bytes, 6U);
@@ -182,6 +183,18 @@ TEST_F(IdxTest, EveryCutIsRefusedByTheFilesName) {
     fs::remove(folder_ / ("train-images-idx3-ubyte" + end));
     fs::remove(folder_ / ("train-labels-idx1-ubyte" + end));
   }
+}
+
+TEST_F(IdxTest, WhatIsCutAwayAfterwardsCannotBeRead) {
+  add("train-images-idx3-ubyte", images(4));
+  add("train-labels-idx1-ubyte", labels({1, 0, 3, 2}));
+  const auto source = open_source(folder_.path(), {});
+  fs::resize_file(folder_ / "train-images-idx3-ubyte", 16 + 2 * 6 + 1);
+  EXPECT_TRUE(source->read(1));
+  const auto cut = source->read(2);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().kind, ReadError::Kind::kIo);
+  EXPECT_THAT(cut.error().detail, HasSubstr("was cut short"));
 }
 
 TEST_F(IdxTest, WrongHeadersAreRefused) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
+#include <set>
 
 #include "common/error.h"
 #include "datasets/formats.h"
@@ -49,7 +50,8 @@ class ImageFolderTest : public testing::Test {
 // "name split label,label" of every entry.
 std::vector<std::string> lines(const Source& source) {
   std::vector<std::string> out;
-  for (const Entry& entry : source.entries()) {
+  for (std::size_t i = 0; i < source.entries().size(); ++i) {
+    const Entry entry = source.entries()[i];
     std::string line = entry.name + " " + std::string(split_name(entry.split)) + " ";
     for (const std::int32_t label : entry.labels) {
       line += source.class_names()[static_cast<std::size_t>(label)];
@@ -268,9 +270,33 @@ TEST_F(ImageFolderTest, OrderIsByBytesWhateverOrderFilesWereMadeIn) {
   std::sort(names.begin(), names.end());
   std::vector<std::string> listed;
   const auto source = open();
-  for (const Entry& entry : source->entries()) listed.push_back(entry.name);
+  for (const std::string& name : source->entries().names()) listed.push_back(name);
   EXPECT_EQ(listed, names);
   EXPECT_TRUE(std::is_sorted(source->class_names().begin(), source->class_names().end()));
+}
+
+// Where a folder and files beside it begin alike, '/' sorts between their next characters.
+TEST_F(ImageFolderTest, PathsOfAnyDepthAreInTheOrderOfTheirBytes) {
+  std::mt19937 random(2);
+  std::set<std::string> names;
+  for (int i = 0; i < 300; ++i) {
+    std::string name;
+    for (std::size_t depth = random() % 4; depth > 0; --depth) {
+      for (std::size_t length = 1 + random() % 2; length > 0; --length) name += "a-0"[random() % 3];
+      name += "/";
+    }
+    for (std::size_t length = 1 + random() % 2; length > 0; --length) name += "a-0"[random() % 3];
+    name += ".jpg";
+    add(name);
+    names.insert(name);
+  }
+  const auto source = open(LabelsFrom::kNone);
+  const NameColumn& listed = source->entries().names();
+  EXPECT_EQ(std::vector(names.begin(), names.end()), [&] {
+    std::vector<std::string> all;
+    for (const std::string& name : listed) all.push_back(name);
+    return all;
+  }());
 }
 
 TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {

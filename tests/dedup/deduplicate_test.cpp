@@ -331,11 +331,18 @@ struct Reported {
   });
   Options options{.threshold = 2};
   Result result = deduplicate(table, options);
+
+  template <class Write>
+  std::string csv(const Write& write) const {
+    std::string text;
+    write(result, table, odd_name, [&](std::string_view line) { text += line; });
+    return text;
+  }
 };
 
 TEST(Report, ListsTheRemoved) {
   const Reported r;
-  EXPECT_EQ(csv_of_removed(r.result, r.table, odd_name),
+  EXPECT_EQ(r.csv(csv_of_removed),
             "id,name,split,labels,group,kept_id,kept_name,distance,rule\n"
             "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",1,leak\n"
             "4,p/4.jpg,none,7,1,3,p/3.jpg,1,duplicate\n");
@@ -343,7 +350,7 @@ TEST(Report, ListsTheRemoved) {
 
 TEST(Report, ListsTheGroups) {
   const Reported r;
-  EXPECT_EQ(csv_of_groups(r.result, r.table, odd_name),
+  EXPECT_EQ(r.csv(csv_of_groups),
             "id,name,split,labels,group,kept_id,kept_name,distance,rule\n"
             "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",0,kept\n"
             "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",1,leak\n"

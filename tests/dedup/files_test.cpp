@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
@@ -326,31 +329,102 @@ Fingerprints rows_of(const Fingerprints& table, std::size_t first, std::size_t l
   return out;
 }
 
-TEST(Append, PutsATableTogetherFromAnyParts) {
-  const Fingerprints table = small_table(20);
-  for (std::size_t a = 0; a <= 20; a += 3) {
-    for (std::size_t b = a; b <= 20; b += 4) {
-      Fingerprints sum;
-      append(sum, rows_of(table, 0, a));
-      append(sum, rows_of(table, a, b));
-      append(sum, rows_of(table, b, 20));
-      ASSERT_EQ(serialize(sum), serialize(table)) << a << " " << b;
+FingerprintWriter::Size size_of(const Fingerprints& table) {
+  return FingerprintWriter::size_of(table);
+}
+
+TEST(FingerprintWriter, PutsATableTogetherFromAnyParts) {
+  const TemporaryFolder folder;
+  for (const std::size_t rows : {0, 20, 3000}) {
+    const Fingerprints table = small_table(rows);
+    const Bytes whole = serialize(table);
+    const std::size_t step = 1 + rows / 5;
+    for (std::size_t a = 0; a <= rows; a += step) {
+      for (std::size_t b = a; b <= rows; b += step) {
+        FingerprintWriter out(folder / "table", table, size_of(table));
+        out.append(rows_of(table, 0, a));
+        out.append(rows_of(table, a, b));
+        out.append(rows_of(table, b, rows));
+        EXPECT_EQ(out.finish(), xxh3_128(whole));
+        ASSERT_EQ(read_file(folder / "table"), whole) << a << " " << b;
+      }
     }
   }
 }
 
-TEST(Append, RefusesWhatDoesNotFitAndChangesNothing) {
+// More of a column than is gathered in memory, at once and in small pieces.
+TEST(FingerprintWriter, ManyRows) {
+  const TemporaryFolder folder;
+  const Fingerprints table = small_table(70'000);
+  for (const std::size_t step : {70'000, 999}) {
+    FingerprintWriter out(folder / "table", table, size_of(table));
+    for (std::size_t at = 0; at < 70'000; at += step) {
+      out.append(rows_of(table, at, std::min<std::size_t>(70'000, at + step)));
+    }
+    out.finish();
+    EXPECT_TRUE(read_file(folder / "table") == serialize(table));
+  }
+}
+
+TEST(FingerprintWriter, RefusesWhatDoesNotFit) {
+  const TemporaryFolder folder;
   const Fingerprints table = small_table(10);
-  Fingerprints front = rows_of(table, 0, 5);
-  const Bytes before = serialize(front);
-  EXPECT_THROW(append(front, rows_of(table, 4, 10)), UsageError);
+  FingerprintWriter out(folder / "table", table, size_of(table));
+  out.append(rows_of(table, 0, 5));
+  EXPECT_THROW(out.append(rows_of(table, 4, 10)), UsageError);
   Fingerprints back = rows_of(table, 5, 10);
   back.codes[0].version = 2;
-  EXPECT_THROW(append(front, back), UsageError);
+  EXPECT_THROW(out.append(back), UsageError);
   back = rows_of(table, 5, 10);
   back.codes.pop_back();
-  EXPECT_THROW(append(front, back), UsageError);
-  EXPECT_EQ(serialize(front), before);
+  EXPECT_THROW(out.append(back), UsageError);
+  EXPECT_THROW(out.finish(), Error);  // fewer than was said
+  EXPECT_FALSE(std::filesystem::exists(folder / "table"));
+  out.append(rows_of(table, 5, 10));
+  EXPECT_EQ(out.finish(), xxh3_128(serialize(table)));
+
+  FingerprintWriter small(folder / "small", table, size_of(rows_of(table, 0, 3)));
+  EXPECT_THROW(small.append(table), Error);
+  const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_THROW(FingerprintWriter(folder / "large", table, {.rows = most}), UsageError);
+}
+
+TEST(FingerprintFile, GivesTheColumnsThatAreAskedFor) {
+  const TemporaryFolder folder;
+  const Fingerprints table = small_table(50);
+  write_file_durably(folder / "table", serialize(table));
+  const InputFile file(folder / "table");
+  EXPECT_EQ(serialize(read_fingerprints(file, nullptr)), serialize(table));
+  const ColumnNames none;
+  const Fingerprints least = read_fingerprints(file, &none);
+  EXPECT_EQ(least.ids, table.ids);
+  EXPECT_EQ(least.splits, table.splits);
+  EXPECT_EQ(least.labels.size(), 0U);
+  EXPECT_TRUE(least.file_hashes.empty());
+  EXPECT_TRUE(least.codes.empty());
+  EXPECT_NO_THROW(check_table(least, "table", &none));
+  EXPECT_THROW(check_table(least, "table"), FormatError);
+  const ColumnNames some{"labels", "quality", "codes:dhash-128"};
+  const Fingerprints part = read_fingerprints(file, &some);
+  EXPECT_EQ(part.labels.values, table.labels.values);
+  EXPECT_EQ(part.quality, table.quality);
+  EXPECT_TRUE(part.sharpness.empty());
+  ASSERT_EQ(part.codes.size(), 1U);
+  EXPECT_EQ(part.codes[0].words, table.codes[1].words);
+  EXPECT_THROW(check_table(least, "table", &some), FormatError);
+}
+
+TEST(SelectionFile, IsTheSameHoweverItIsWrittenAndRead) {
+  const TemporaryFolder folder;
+  const Selection selection = small_selection();
+  write_selection(folder / "strict", selection);
+  const Bytes bytes = serialize(selection);
+  EXPECT_EQ(read_file(folder / "strict"), bytes);
+  EXPECT_EQ(serialize(read_selection(InputFile(folder / "strict"))), bytes);
+  Bytes bad = bytes;
+  bad[bytes.size() / 2] ^= std::byte{1};
+  write_file_durably(folder / "strict", bad);
+  EXPECT_THROW(read_selection(InputFile(folder / "strict")), FormatError);
 }
 
 }  // namespace

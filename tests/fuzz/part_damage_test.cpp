@@ -15,12 +15,23 @@ TEST(PartDamage, IsFoundAndTheShardDoneAgain) {
   const Cache cache = Cache::open(folder / "cache");
   const CachePaths paths = cache.paths();
   std::filesystem::create_directories(parts_folder(paths));
-  const Part part{.info = cache.manifest().shards[0],
-                  .fingerprints = cache.read_fingerprints(),
-                  .ledger = cache.read_ledger(),
-                  .tally = {}};
-  write_part(paths, 0, "key", part);
+  const dedup::Fingerprints table = cache.read_fingerprints();
+  const std::vector<LedgerRow> ledger = cache.read_ledger();
+  PartWriter writer(paths, 0, "key");
+  writer.append(ledger, table);
+  writer.append({}, {});
+  writer.finish({.info = cache.manifest().shards[0],
+                 .tally = {},
+                 .fates = count_fates(ledger),
+                 .size = dedup::FingerprintWriter::size_of(table)});
   ASSERT_TRUE(read_part(paths, 0, "key"));
+  EXPECT_EQ(read_part(paths, 0, "key")->inputs(), ledger.size());
+  int pieces = 0;
+  for_each_piece(paths, 0, [&](const std::string& lines, const dedup::Fingerprints& rows) {
+    EXPECT_EQ(lines, ++pieces == 1 ? to_json_lines(ledger) : "");
+    EXPECT_EQ(rows.size(), pieces == 1 ? table.size() : 0);
+  });
+  EXPECT_EQ(pieces, 2);
   EXPECT_FALSE(read_part(paths, 0, "another key"));
   EXPECT_FALSE(read_part(paths, 1, "key"));
 

@@ -150,7 +150,7 @@ void make_tree(const fs::path& root) {
                 .inputs = id,
                 .listing_hash = std::string(32, '0'),
                 .class_names = {}}};
-  m.ledger = count_fates({});
+  m.ledger = by_name({});
   m.ledger["ok"] = info.records;
   m.ledger["corrupt"] = id - info.records;
   m.split_counts = {0, info.records, 0, 0};

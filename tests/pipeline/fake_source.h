@@ -22,18 +22,22 @@ class FakeSource : public datasets::Source {
            std::vector<std::int32_t> labels = {}, std::string group = {}) {
     const auto* bytes = std::get_if<Bytes>(&payload);
     const std::uint64_t size = bytes ? bytes->size() : std::get<Image>(payload).pixels.size();
-    entries_.push_back({std::move(name), split, std::move(labels), std::move(group), size});
+    list({std::move(name), split, std::move(labels), std::move(group), size});
     answers_.emplace_back(std::move(payload));
   }
   void add_error(std::string name, datasets::ReadError error, Split split = Split::kTrain) {
-    entries_.push_back({std::move(name), split, {}, {}, 0});
+    list({std::move(name), split, {}, {}, 0});
     answers_.emplace_back(std::move(error));
   }
-  std::vector<datasets::Entry>& mutable_entries() { return entries_; }
+  template <class Change>
+  void change_entries(const Change& change) {
+    for (datasets::Entry& entry : rows_) change(entry);
+    entries_ = datasets::Listing(rows_);
+  }
   std::vector<std::string>& mutable_class_names() { return class_names_; }
 
   std::string_view format() const noexcept override { return "fake"; }
-  std::span<const datasets::Entry> entries() const noexcept override { return entries_; }
+  const datasets::Listing& entries() const noexcept override { return entries_; }
   std::span<const std::string> class_names() const noexcept override { return class_names_; }
   std::string description() const override { return "fake"; }
   Answer read(std::size_t position) const override {
@@ -46,7 +50,13 @@ class FakeSource : public datasets::Source {
   std::function<std::optional<Answer>(std::size_t)> on_read;  // called from many threads
 
  private:
-  std::vector<datasets::Entry> entries_;
+  void list(datasets::Entry entry) {
+    entries_.push_back(entry);
+    rows_.push_back(std::move(entry));
+  }
+
+  std::vector<datasets::Entry> rows_;
+  datasets::Listing entries_;
   std::vector<Answer> answers_;
   std::vector<std::string> class_names_;
 };

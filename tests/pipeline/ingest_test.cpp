@@ -142,21 +142,21 @@ std::string message_of(Function function) {
   return "";
 }
 
-std::vector<datasets::Entry> random_listing(std::mt19937_64& random) {
+datasets::Listing random_listing(std::mt19937_64& random, std::uint64_t scale) {
   std::vector<datasets::Entry> entries(random() % 900);
   for (auto& entry : entries)
-    entry.input_bytes = random() % 5 == 0 ? random() % 9000 : random() % 90;
-  return entries;
+    entry.input_bytes = scale * (random() % 5 == 0 ? random() % 9000 : random() % 90);
+  return datasets::Listing(entries);
 }
 
 TEST(PlanShards, CutsByInputBytes) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    const auto entries = random_listing(random);
+    const auto entries = random_listing(random, 1);
     const std::uint64_t bytes = 1 + random() % 5000;
     const auto size_of = [&](std::uint64_t begin, std::uint64_t end) {
       std::uint64_t sum = 0;
-      for (std::uint64_t i = begin; i < end; ++i) sum += entries[i].input_bytes;
+      for (std::uint64_t i = begin; i < end; ++i) sum += entries.input_bytes(i);
       return sum;
     };
     std::uint64_t next = 0;
@@ -176,8 +176,7 @@ TEST(PlanShards, CutsByInputBytes) {
 TEST(PlanChunks, CoverEveryShardInOrder) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 100; ++round) {
-    auto entries = random_listing(random);
-    for (auto& entry : entries) entry.input_bytes *= 500;
+    const auto entries = random_listing(random, 500);
     const auto shards = plan_shards(entries, 1 + random() % 3'000'000);
     std::size_t shard = 0;
     std::uint64_t next = 0;
@@ -288,7 +287,7 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
     std::size_t row = 0;
     Tally tally;
     for (std::size_t i = 0; i < ledger.size(); ++i) {
-      const datasets::Entry& entry = source.entries()[i];
+      const datasets::Entry entry = source.entries()[i];
       EXPECT_EQ(ledger[i].id, i);
       EXPECT_EQ(ledger[i].name, entry.name);
       EXPECT_EQ(ledger[i].split, entry.split);
@@ -632,7 +631,7 @@ TEST_F(Rerun, OtherOptionsOrAnotherListingBeginAnew) {
   remove_cache(out_);
 
   die();
-  source_.mutable_entries()[3].name += "x";
+  source_.change_entries([](datasets::Entry& entry) { entry.name += "x"; });
   EXPECT_EQ(rerun(small_shards()).size(), 400u);
 }
 
@@ -738,7 +737,7 @@ TEST_F(InMemory, LeftoversOfADeadRunAreCleared) {
 
 TEST_F(InMemory, RefusedBeforeAnythingIsWritten) {
   FakeSource source = make_source(1, 20);
-  for (auto& entry : source.mutable_entries()) entry.input_bytes = std::uint64_t{1} << 45;
+  source.change_entries([](datasets::Entry& entry) { entry.input_bytes = std::uint64_t{1} << 45; });
   IngestOptions options = small_shards();
   options.memory = true;
   const std::string message =

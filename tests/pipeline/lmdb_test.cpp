@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -156,6 +157,36 @@ TEST(Lmdb, GrowsPastItsFirstMap) {
   const Reader reader(folder / "a.mdb");
   ASSERT_EQ(reader.entries(), 6u);
   EXPECT_EQ(reader.at_or_before(5).second[12345], std::byte{5});
+}
+
+// Bytes of files that are mapped into this process and present.
+std::uint64_t mapped_bytes() {
+  std::ifstream in("/proc/self/statm");
+  std::uint64_t pages = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t of_files = 0;
+  in >> pages >> resident >> of_files;
+  return of_files * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Lmdb, DroppedPagesLeaveThisProcessAndComeBack) {
+  const TemporaryFolder folder;
+  Puts puts;
+  for (std::uint64_t key = 0; key < 64; ++key) {
+    puts.push_back({{key, Bytes(512 << 10, static_cast<std::byte>(key))}});
+  }
+  write(folder / "a", puts);
+  const Reader reader(folder / "a");
+  const std::uint64_t before = mapped_bytes();
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [key, value] : reader.all()) {
+      ASSERT_TRUE(std::all_of(value.begin(), value.end(),
+                              [k = static_cast<std::byte>(key)](std::byte b) { return b == k; }));
+    }
+    EXPECT_GE(mapped_bytes(), before + (24U << 20));
+    reader.drop_pages();
+    EXPECT_LE(mapped_bytes(), before + (4U << 20));
+  }
 }
 
 TEST(Lmdb, KeysMustAscend) {

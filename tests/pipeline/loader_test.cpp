@@ -156,7 +156,7 @@ class TestCache {
       table.sharpness.push_back(1);
       table.quality.push_back(50);
     }
-    manifest.ledger = count_fates(ledger);
+    manifest.ledger = by_name(count_fates(ledger));
     if (store != "none") {
       const std::span all(samples);
       const std::size_t half = (samples.size() + 1) / 2;

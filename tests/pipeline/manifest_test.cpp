@@ -8,8 +8,10 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -35,7 +37,7 @@ Manifest example() {
                .bytes = 8192,
                .block_hashes = {std::string(16, '3')}}};
   m.hashes = {"phash:1"};
-  m.ledger = count_fates({});
+  m.ledger = by_name({});
   m.ledger["ok"] = 7;
   m.ledger["corrupt"] = 2;
   m.inputs = 9;
@@ -232,12 +234,49 @@ TEST(Ledger, RoundTrip) {
 }
 
 TEST(Ledger, CountsAllClasses) {
-  const auto counts = count_fates(example_rows());
+  const auto counts = by_name(count_fates(example_rows()));
   EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount));
   EXPECT_EQ(counts.at("ok"), 1u);
   EXPECT_EQ(counts.at("corrupt"), 1u);
   EXPECT_EQ(counts.at("missing"), 1u);
   EXPECT_EQ(counts.at("too_large"), 0u);
+}
+
+// Enough rows for many pieces and blocks; ids with gaps, as of several sources.
+TEST(Ledger, IsReadRowByRowAndByName) {
+  const TemporaryFolder folder;
+  std::mt19937_64 random(5);
+  std::vector<LedgerRow> rows;
+  SampleId id = 0;
+  for (int i = 0; i < 30'000; ++i) {
+    id += 1 + (random() % 10 == 0 ? random() % 1000 : 0);
+    if (i == 20'000) id = make_sample_id(1, 0);
+    std::string name = "a/" + std::to_string(random());
+    if (i % 1000 == 3) name += "\n{\"id\":" + std::to_string(id + 1) + ",\"name\":\"b\xff";
+    if (i == 15'000) name.assign(3 << 20, 'x');  // longer than a piece
+    rows.push_back(
+        {.id = id, .name = name, .split = Split::kTest, .fate = Fate::kOk, .reason = {}});
+  }
+  const std::string text = to_json_lines(rows);
+  write_file_durably(folder / "ledger", text);
+  const InputFile file(folder / "ledger");
+  std::vector<LedgerRow> back;
+  for_each_row(file, [&](const LedgerRow& row) { back.push_back(row); });
+  EXPECT_TRUE(to_json_lines(back) == text);
+
+  const LedgerNames name_of{InputFile(folder / "ledger")};
+  for (const LedgerRow& row : rows) ASSERT_EQ(name_of(row.id), row.name);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].id - rows[i - 1].id > 1) EXPECT_THROW(name_of(rows[i].id - 1), Error);
+  }
+  EXPECT_THROW(name_of(0), Error);
+  EXPECT_THROW(name_of(id + 1), Error);
+
+  write_file_durably(folder / "cut", text.substr(0, text.size() - 1));
+  EXPECT_THROW(for_each_row(InputFile(folder / "cut"), [](const LedgerRow&) {}), FormatError);
+  EXPECT_THROW(LedgerNames(InputFile(folder / "cut")), FormatError);
+  write_file_durably(folder / "empty", "");
+  EXPECT_THROW(LedgerNames(InputFile(folder / "empty"))(0), Error);
 }
 
 TEST(Ledger, DamageIsRefused) {
