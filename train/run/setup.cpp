@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/json_text.h"
 #include "train/graph/rewrites.h"
 #include "train/run/batch_plan.h"
 
@@ -93,13 +94,14 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};
-  return config.dump(2) + "\n";
+  return with_digest_line(config.dump(2) + "\n");
 }
 
 std::map<std::string, std::string> config_facts(const std::string& text) {
   std::map<std::string, std::string> facts;
   const Json flat = Json::parse(text).flatten();
   for (const auto& [path, value] : flat.items()) {
+    if (path == "/digest") continue;  // says only that something differs
     std::string name = path.substr(1);
     std::ranges::replace(name, '/', '.');
     facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
@@ -108,11 +110,14 @@ std::map<std::string, std::string> config_facts(const std::string& text) {
 }
 
 StoredConfig parse_config(const std::string& text, const std::string& where) {
+  const std::string damaged = where + " is no configuration of a run, or damaged";
+  if (nests_deeper_than(text, kJsonLevels)) throw FormatError(damaged);
   try {
     const Json config = Json::parse(text);
     if (config.at("version").get<int>() > kConfigVersion) {
       throw FormatError(where + " was written by a newer winnow; use that one");
     }
+    if (!digest_line_matches(text)) throw FormatError(damaged);
     const Json& net = config.at("net");
     StoredConfig stored;
     stored.setup.net = net.at("name");
@@ -128,7 +133,7 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
     stored.selection = config.at("data").at("selection");
     return stored;
   } catch (const nlohmann::json::exception&) {
-    throw FormatError(where + " is no configuration of a run, or damaged");
+    throw FormatError(damaged);
   }
 }
 

@@ -189,9 +189,8 @@ class Trainer {
     TrainResult result;
     pipeline::Loader loader(*job_.cache, load_options(options_.data.augment),
                             [this](std::uint64_t i) { return requests(i); });
-    const auto begin = Clock::now();
     double paused = 0;
-    auto interval_begin = begin;
+    auto interval_begin = began_ = Clock::now();
     std::int64_t interval_first = first_step_;
     std::int64_t epoch = 1;
     while (epoch_ends(epoch) <= first_step_ && epoch_ends(epoch) < last_step_) ++epoch;
@@ -220,7 +219,7 @@ class Trainer {
                                      std::max(seconds_since(interval_begin), 1e-9)},
              {"data.wait_time", loader.waited_seconds()},
              {"comm.exposed_time", result.exposed_comm_seconds}},
-            seconds_since(begin));
+            seconds_since(began_));
         state_.interval = {};
         interval_begin = Clock::now();
         interval_first = done;
@@ -250,7 +249,7 @@ class Trainer {
     result.epoch = job_.batches.epoch_at(last_step_);
     result.images_per_second =
         static_cast<double>((last_step_ - first_step_) * job_.batches.batch) /
-        std::max(seconds_since(begin) - paused, 1e-9);
+        std::max(seconds_since(began_) - paused, 1e-9);
     result.data_wait_seconds = loader.waited_seconds();
     evaluate_on(Split::kVal, last_step_, result);
     if (options_.data.holdout == 0) evaluate_on(Split::kTest, last_step_, result);
@@ -380,7 +379,6 @@ class Trainer {
   void evaluate_on(Split split, std::int64_t step, TrainResult& result) {
     const EvaluationSet& set = evaluation_set(split);
     if (set.samples.ids.empty()) return;
-    const auto begin = Clock::now();
     const bool judged = !options_.data.selection.empty();
     inference_->load_parameters();
     const Evaluation e =
@@ -392,7 +390,7 @@ class Trainer {
     std::map<std::string, double> row{{result.split + ".loss", e.loss},
                                       {result.split + ".top1", e.top1}};
     if (e.top1_leak_free) row[result.split + ".top1_leak_free"] = *e.top1_leak_free;
-    log(step, row, seconds_since(begin));
+    log(step, row, seconds_since(began_));
   }
 
   const TrainOptions& options_;
@@ -412,6 +410,7 @@ class Trainer {
   std::unique_ptr<MetricsLog> metrics_;  // rank 0
   std::int64_t first_step_ = 0;
   std::int64_t last_step_ = 0;
+  Clock::time_point began_ = Clock::now();  // with the first step
 };
 
 }  // namespace
