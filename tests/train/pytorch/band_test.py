@@ -120,7 +120,7 @@ class Band(program.Case):
         self.assertGreaterEqual(chance(runs, "W"), LEAST)
         self.assertLess(chance(runs, "C"), 0.05)
         for run in runs:
-            self.assertLess(sum(run["W"][-WINDOW:]), 0.7 * sum(run["W"][:WINDOW]))  # it learns
+            self.assertLess(sum(run["W"][-WINDOW:]), 0.8 * sum(run["W"][:WINDOW]))  # it learns
 
 
 if __name__ == "__main__":
