@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/error.h"
@@ -14,9 +15,8 @@ namespace {
 
 constexpr std::string_view kExact = "exact";
 
-// The codes to compare; nullptr for "exact".
-const CodeColumn* column_for(const Fingerprints& table, const Options& options) {
-  if (options.hash == kExact) return nullptr;
+// The codes to compare, of a table that was asked for them.
+const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn* column = table.find_codes(options.hash);
   if (column == nullptr) {
     find_hash(options.hash);  // an unknown name is the likelier mistake, and is told apart
@@ -28,55 +28,47 @@ const CodeColumn* column_for(const Fingerprints& table, const Options& options) 
                      " bits makes no sense for '" + options.hash + "'; choose one from 0 to " +
                      std::to_string(column->bits));
   }
-  return column;
+  return *column;
 }
 
-bool can_match(const Fingerprints& table, std::uint32_t row) { return table.quality[row] > 0; }
+std::string codes_name(const Options& options) { return "codes:" + options.hash; }
 
-void link(UnionFind& links, const Fingerprints& table, std::span<const std::uint32_t> rows,
-          const CodeColumn* column, int threshold) {
-  links.unite(equal_edges(table.file_hashes, rows));
-  links.unite(equal_edges(table.pixel_hashes, rows));
-  if (column == nullptr) return;
-  std::vector<std::uint32_t> matchable;
-  std::ranges::copy_if(rows, std::back_inserter(matchable),
-                       [&](std::uint32_t row) { return can_match(table, row); });
-  links.unite(edges_within(*column, matchable, threshold));
-}
-
-std::vector<std::uint32_t> rows_of_split(const Fingerprints& table, Split split) {
+std::vector<std::uint32_t> rows_of_split(std::span<const Split> splits, Split split) {
   std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < table.size(); ++row) {
-    if (table.splits[row] == split) rows.push_back(row);
+  for (std::uint32_t row = 0; row < splits.size(); ++row) {
+    if (splits[row] == split) rows.push_back(row);
   }
   return rows;
 }
 
-Components link_across(const Fingerprints& table, const CodeColumn* column, int threshold) {
-  std::vector<std::uint32_t> rows(table.size());
-  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-  UnionFind links(table.size());
-  link(links, table, rows, column, threshold);
-  return std::move(links).components();
-}
-
-// Split by split, for two rows of one split may be linked through one of another only.
-Components link_within(const Fingerprints& table, const CodeColumn* column, int threshold) {
-  UnionFind links(table.size());
-  for (int split = 0; split < kSplitCount; ++split) {
-    link(links, table, rows_of_split(table, static_cast<Split>(split)), column, threshold);
+// The rows that hang together across all splits and, if that is asked for, inside each. Split by
+// split, for two rows of one split may be linked through one of another only.
+class Links {
+ public:
+  Links(std::span<const Split> splits, Scope scope) : splits_(splits), across_(splits.size()) {
+    if (scope == Scope::kWithin) within_.emplace(splits.size());
   }
-  return std::move(links).components();
-}
-
-std::uint16_t distance_between(const Fingerprints& table, const CodeColumn* column, std::uint32_t a,
-                               std::uint32_t b) {
-  if (column == nullptr || table.file_hashes[a] == table.file_hashes[b] ||
-      table.pixel_hashes[a] == table.pixel_hashes[b]) {
-    return 0;
+  // `edges_among(rows)` gives the links of one kind between them.
+  template <class EdgesAmong>
+  void add(const EdgesAmong& edges_among) {
+    std::vector<std::uint32_t> rows(splits_.size());
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    across_.unite(edges_among(std::move(rows)));
+    for (int split = 0; within_ && split < kSplitCount; ++split) {
+      within_->unite(edges_among(rows_of_split(splits_, static_cast<Split>(split))));
+    }
   }
-  return static_cast<std::uint16_t>(hamming(column->code(a), column->code(b)));
-}
+  Components across() { return std::move(across_).components(); }
+  std::optional<Components> within() {
+    if (!within_) return std::nullopt;
+    return std::move(*within_).components();
+  }
+
+ private:
+  std::span<const Split> splits_;
+  UnionFind across_;
+  std::optional<UnionFind> within_;
+};
 
 std::string settings_json(const Options& options, const CodeColumn* column) {
   nlohmann::json settings{{"hash", options.hash},
@@ -88,16 +80,65 @@ std::string settings_json(const Options& options, const CodeColumn* column) {
 }
 
 // Everybody stays, alone.
-Selection keep_all(const Fingerprints& table, std::vector<std::uint32_t> groups) {
+Selection keep_all(std::vector<SampleId> ids, std::vector<std::uint32_t> groups) {
   Selection selection;
   selection.mode = SelectionMode::kKeep;
-  selection.ids = table.ids;
-  selection.weights.assign(table.size(), 1.0F);
+  selection.weights.assign(ids.size(), 1.0F);
   selection.groups = std::move(groups);
-  selection.kept = table.ids;
-  selection.distances.assign(table.size(), 0);
-  selection.rules.assign(table.size(), Rule::kKept);
+  selection.kept = ids;
+  selection.distances.assign(ids.size(), 0);
+  selection.rules.assign(ids.size(), Rule::kKept);
+  selection.ids = std::move(ids);
   return selection;
+}
+
+// Columns of one table, which must not change from one reading to the next.
+class Reader {
+ public:
+  explicit Reader(const ColumnSource& source) : source_(source) {}
+
+  Fingerprints operator()(const ColumnNames& names) {
+    Fingerprints table = source_(names);
+    check_table(table, kWhat, &names);
+    if (!rows_) rows_ = table.size();
+    if (table.size() != *rows_) throw FormatError(std::string(kWhat) + " changed meanwhile");
+    return table;
+  }
+
+ private:
+  static constexpr const char* kWhat = "what is to be deduplicated";
+  const ColumnSource& source_;
+  std::optional<std::size_t> rows_;
+};
+
+// Calls `take(row, kept_row)` for every row that is removed.
+template <class Take>
+void for_each_removed(const Result& result, const Take& take) {
+  for (const Group& group : result.groups) {
+    for (const std::uint32_t row : group.rows) {
+      if (result.selection.rules[row] != Rule::kKept) take(row, group.kept_row);
+    }
+  }
+}
+
+// Bits between codes, but 0 where files or pixels are equal.
+void measure_distances(Reader& read, const Options& options, Result& result) {
+  if (options.hash == kExact || result.removed == 0) return;
+  std::vector<std::uint16_t>& distances = result.selection.distances;
+  {
+    const Fingerprints table = read({codes_name(options)});
+    const CodeColumn& codes = codes_of(table, options);
+    for_each_removed(result, [&](std::uint32_t row, std::uint32_t kept) {
+      distances[row] = static_cast<std::uint16_t>(hamming(codes.code(row), codes.code(kept)));
+    });
+  }
+  const auto clear_equal = [&](const std::vector<Hash128>& hashes) {
+    for_each_removed(result, [&](std::uint32_t row, std::uint32_t kept) {
+      if (hashes[row] == hashes[kept]) distances[row] = 0;
+    });
+  };
+  clear_equal(read({"file_hashes"}).file_hashes);
+  clear_equal(read({"pixel_hashes"}).pixel_hashes);
 }
 
 }  // namespace
@@ -117,28 +158,45 @@ std::string_view scope_name(Scope scope) noexcept {
   return scope == Scope::kAll ? "all" : "within";
 }
 
-ColumnNames columns_for(const Options& options) {
-  ColumnNames names{"labels", "file_hashes", "pixel_hashes", "quality"};
-  if (options.hash != kExact) names.insert("codes:" + options.hash);
-  names.merge(columns_for(options.keep));
-  return names;
+Result deduplicate(const Fingerprints& table, const Options& options) {
+  check_table(table, "what is to be deduplicated");
+  return deduplicate([&](const ColumnNames& names) { return select_columns(table, names); },
+                     options);
 }
 
-Result deduplicate(const Fingerprints& table, const Options& options) {
-  const ColumnNames needed = columns_for(options);
-  check_table(table, "what is to be deduplicated", &needed);
-  const CodeColumn* column = column_for(table, options);
-  Components deciding = link_across(table, column, options.threshold);
+Result deduplicate(const ColumnSource& columns, const Options& options) {
+  Reader read(columns);
+  ColumnNames needed = columns_for(options.keep);
+  needed.insert("quality");
+  Fingerprints table = read(needed);
+  Links links(table.splits, options.scope);
+  std::string settings = settings_json(options, nullptr);
+  if (options.hash != kExact) {
+    const Fingerprints with_codes = read({codes_name(options)});
+    const CodeColumn& codes = codes_of(with_codes, options);
+    settings = settings_json(options, &codes);
+    links.add([&](std::vector<std::uint32_t> rows) {
+      std::erase_if(rows, [&](std::uint32_t row) { return !(table.quality[row] > 0); });
+      return edges_within(codes, rows, options.threshold);
+    });
+  }
+  const auto link_equal = [&](const std::vector<Hash128>& hashes) {
+    links.add([&](const std::vector<std::uint32_t>& rows) { return equal_edges(hashes, rows); });
+  };
+  link_equal(read({"file_hashes"}).file_hashes);
+  link_equal(read({"pixel_hashes"}).pixel_hashes);
 
   Result result;
+  Components deciding = links.across();
   result.leaks = count_leaks(deciding, table.splits);
-  if (options.scope == Scope::kWithin) deciding = link_within(table, column, options.threshold);
+  if (auto within = links.within()) deciding = *std::move(within);
   result.low_quality = static_cast<std::uint64_t>(
       std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
-  Selection& selection = result.selection;
   std::vector<std::vector<std::uint32_t>> groups = members_of_groups(deciding);
-  selection = keep_all(table, std::move(deciding.of_row));
-  selection.settings = settings_json(options, column);
+  Selection& selection = result.selection;
+  selection = keep_all(std::move(table.ids), std::move(deciding.of_row));
+  selection.settings = std::move(settings);
+  Ragged<std::int32_t> labels = read({"labels"}).labels;
   for (std::vector<std::uint32_t>& rows : groups) {
     const std::uint32_t kept_row = choose_kept(table, rows, options.keep);
     const std::vector<Fate> fates = decide_group(table.splits, rows, kept_row);
@@ -146,17 +204,19 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
       const std::uint32_t row = rows[i];
       if (fates[i].rule == Rule::kKept) continue;
       selection.weights[row] = 0;
-      selection.kept[row] = table.ids[kept_row];
-      selection.distances[row] = distance_between(table, column, row, kept_row);
+      selection.kept[row] = selection.ids[kept_row];
       selection.rules[row] = fates[i].rule;
       ++result.removed;
     }
-    const bool conflict = labels_differ(table.labels, rows);
+    const bool conflict = labels_differ(labels, rows);
     const bool leak = is_leak(table.splits, rows);
     result.conflicts += conflict ? 1 : 0;
     result.groups.push_back({std::move(rows), kept_row, conflict, leak});
   }
-  result.kept = table.size() - result.removed;
+  result.kept = selection.size() - result.removed;
+  table = {};  // neither is needed beside what comes now
+  labels = {};
+  measure_distances(read, options, result);
   return result;
 }
 

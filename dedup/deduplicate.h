@@ -44,9 +44,6 @@ struct Result {
   std::uint64_t low_quality = 0;  // rows of quality 0: only equal files and pixels link them
 };
 
-// The columns of a table that deduplicate looks at.
-ColumnNames columns_for(const Options& options);
-
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on
 // threads. Linked are rows of equal file hash, of equal pixel hash, and, both having quality above
 // 0, of codes within the threshold; a group is a connected component of links.
@@ -60,8 +57,11 @@ ColumnNames columns_for(const Options& options);
 // removed.
 //
 // Throws UsageError for an unknown hash or one the table lacks, or a threshold outside 0..bits;
-// FormatError for a table that check_table refuses, of the columns it looks at.
+// FormatError for a table that check_table refuses.
 Result deduplicate(const Fingerprints& table, const Options& options);
+// The same without holding the table: at most two of its columns at once, read when they are
+// needed, some of them twice.
+Result deduplicate(const ColumnSource& columns, const Options& options);
 
 // The threshold in force: 0 for the hash "exact".
 int effective_threshold(const Options& options) noexcept;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -204,6 +205,24 @@ const CodeColumn* Fingerprints::find_codes(std::string_view hash) const noexcept
     if (column.hash == hash) return &column;
   }
   return nullptr;
+}
+
+Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns) {
+  const Wanted wanted(&columns);
+  Fingerprints out;
+  out.ids = table.ids;
+  out.splits = table.splits;
+  if (wanted("labels")) out.labels = table.labels;
+  if (wanted("groups")) out.groups = table.groups;
+  if (wanted("widths_px")) out.widths_px = table.widths_px;
+  if (wanted("heights_px")) out.heights_px = table.heights_px;
+  if (wanted("file_bytes")) out.file_bytes = table.file_bytes;
+  if (wanted("file_hashes")) out.file_hashes = table.file_hashes;
+  if (wanted("pixel_hashes")) out.pixel_hashes = table.pixel_hashes;
+  if (wanted("sharpness")) out.sharpness = table.sharpness;
+  if (wanted("quality")) out.quality = table.quality;
+  std::ranges::copy_if(table.codes, std::back_inserter(out.codes), wanted);
+  return out;
 }
 
 void check_table(const Fingerprints& table, const std::string& where, const ColumnNames* columns) {

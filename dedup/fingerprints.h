@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -71,6 +72,13 @@ struct Fingerprints {
 // Columns by their names in the file, "labels" and "groups" for both of theirs, "codes:phash" for
 // codes whatever their version. ids and splits are always meant.
 using ColumnNames = std::set<std::string, std::less<>>;
+inline constexpr std::array<std::string_view, 9> kColumns{
+    "labels",      "groups",       "widths_px", "heights_px", "file_bytes",
+    "file_hashes", "pixel_hashes", "sharpness", "quality"};
+
+// Gives these columns of a table, the others empty.
+using ColumnSource = std::function<Fingerprints(const ColumnNames&)>;
+Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns);
 
 // Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
 // ascending, offsets in order, sharpness and quality numbers, every hash once with whole words,

@@ -9,7 +9,8 @@
 
 namespace winnow::dedup {
 
-// A Result in words. Pure functions of what deduplicate was given and gave.
+// A Result in words. Pure functions of what deduplicate was given (of the table, ids, splits and
+// labels) and gave.
 
 // What people call a sample, usually its path in the source. Called once or twice a line.
 using NameOf = std::function<std::string(SampleId)>;

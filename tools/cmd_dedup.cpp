@@ -51,14 +51,14 @@ void run(const Options& o, Session& session) {
   dedup::Options options = o.dedup;
   options.keep = dedup::parse_keep_policy(o.keep);
   options.scope = dedup::parse_scope(o.scope);
-  const dedup::ColumnNames columns = dedup::columns_for(options);
-  const dedup::Fingerprints table = cache.read_fingerprints(&columns);
-  dedup::Result result = dedup::deduplicate(table, options);
+  const dedup::ColumnSource columns = cache.open_fingerprints();
+  dedup::Result result = dedup::deduplicate(columns, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
 
   // What only reports comes first: a dedup that fails leaves the selection as it was.
   const pipeline::LedgerNames names = cache.read_names();
+  const dedup::Fingerprints table = columns({"labels"});
   const auto write_csv = [&](const std::filesystem::path& path, const auto& write) {
     DurableFile file(path);
     write(result, table, std::cref(names),

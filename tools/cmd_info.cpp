@@ -52,7 +52,7 @@ void run(const Options& o) {
 
 void verify(const Options& o, Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache, pipeline::Verify::kBlocks);
-  cache.read_fingerprints();
+  cache.check_fingerprints();
   cache.for_each_ledger_row([](const pipeline::LedgerRow&) {});
   const std::vector<std::string> selections = cache.selections();
   for (const std::string& name : selections) {  // those made for an older state of the cache too

@@ -33,8 +33,7 @@ std::vector<SampleId> leaked_samples(const Cache& cache, Split split,
                                      const std::string& selection) {
   if (selection.empty()) return {};
   const dedup::Selection chosen = cache.read_selection(selection);
-  const dedup::ColumnNames no_more;  // than ids and splits
-  const dedup::Fingerprints table = cache.read_fingerprints(&no_more);
+  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
   // Both ascend. What the cache does not have is of no split.
   const auto for_each_of = [&](Split wanted, const auto& take) {
     std::size_t row = 0;

@@ -118,8 +118,7 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
                      ": this cache holds fingerprints only; run ingest without --store none to "
                      "train");
   }
-  const dedup::ColumnNames no_more;  // than ids and splits
-  const dedup::Fingerprints table = cache.read_fingerprints(&no_more);
+  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
   SampleSet set;
   if (selection.empty()) {
     for (std::size_t row = 0; row < table.size(); ++row) {

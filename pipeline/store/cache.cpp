@@ -109,6 +109,16 @@ bool is_input(const Manifest& manifest, SampleId id) noexcept {
          position_of(id) < manifest.sources[source_of(id)].inputs;
 }
 
+dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
+                                 const dedup::ColumnNames* columns) {
+  dedup::Fingerprints table = dedup::read_fingerprints(file, columns);
+  const bool good =
+      table.size() == manifest.ledger.at("ok") &&
+      std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(manifest, id); });
+  if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
+  return table;
+}
+
 std::string list_of(const std::vector<std::string>& selections) {
   std::string text;
   for (const std::string& name : selections) text += (text.empty() ? "" : ", ") + name;
@@ -198,15 +208,24 @@ RecordView Cache::record(SampleId id) const {
 
 // Both files are the manifest's by their hash; that they speak of the same inputs as it does, and
 // so of the same as each other, only a cache that was put together by somebody lacks.
-dedup::Fingerprints Cache::read_fingerprints(const dedup::ColumnNames* columns) const {
+dedup::Fingerprints Cache::read_fingerprints() const {
   const Manifest& m = state_->manifest;
-  const fs::path file = state_->paths.fingerprints();
-  dedup::Fingerprints table =
-      dedup::read_fingerprints(open_checked(file, m.fingerprints_hash), columns);
-  const bool good = table.size() == m.ledger.at("ok") &&
-                    std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(m, id); });
-  if (!good) fail(file, "is of another cache: its rows are not the manifest's inputs");
-  return table;
+  return read_columns(open_checked(state_->paths.fingerprints(), m.fingerprints_hash), m, nullptr);
+}
+
+dedup::ColumnSource Cache::open_fingerprints() const {
+  const Manifest& m = state_->manifest;
+  const auto file = std::make_shared<const InputFile>(
+      open_checked(state_->paths.fingerprints(), m.fingerprints_hash));
+  return [file, &m](const dedup::ColumnNames& columns) { return read_columns(*file, m, &columns); };
+}
+
+void Cache::check_fingerprints() const {
+  const dedup::ColumnSource columns = open_fingerprints();
+  for (const std::string_view name : dedup::kColumns) columns({std::string(name)});
+  for (const std::string& hash : state_->manifest.hashes) {
+    columns({"codes:" + hash.substr(0, hash.find(':'))});
+  }
 }
 
 void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const {

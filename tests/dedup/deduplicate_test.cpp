@@ -291,6 +291,29 @@ TEST(Deduplicate, WithinASplitSeesCopiesWhoseFirstLiesInAnother) {
   EXPECT_THAT(result.selection.rules, ElementsAre(Rule::kKept, Rule::kKept, Rule::kDuplicate));
 }
 
+TEST(Deduplicate, ReadsTheColumnsItNeedsAFewAtATime) {
+  const Fingerprints table = make_table(random_world(5, 200, 6).images);
+  Options options;
+  options.keep = KeepPolicy::kLargest;
+  ColumnNames read;
+  const auto source = [&](const ColumnNames& names) {
+    EXPECT_LE(names.size(), 3U);
+    read.insert(names.begin(), names.end());
+    return select_columns(table, names);
+  };
+  EXPECT_EQ(serialize(deduplicate(source, options).selection),
+            serialize(deduplicate(table, options).selection));
+  EXPECT_EQ(read, (ColumnNames{"codes:phash", "file_hashes", "heights_px", "labels", "pixel_hashes",
+                               "quality", "widths_px"}));
+  std::size_t calls = 0;
+  const auto changing = [&](const ColumnNames& names) {
+    Fingerprints columns = select_columns(table, names);
+    if (++calls == 3) columns.file_hashes.pop_back();
+    return columns;
+  };
+  EXPECT_THROW(deduplicate(changing, options), FormatError);
+}
+
 TEST(Deduplicate, OfNothingIsNothing) {
   const Result result = deduplicate(make_table({}), {});
   EXPECT_EQ(result.removed + result.kept, 0U);
