@@ -90,6 +90,9 @@ TEST(Sgd, FollowsPyTorchWithAndWithoutNesterov) {
 
 TEST(Optimizers, UnknownNameListsTheKnown) {
   EXPECT_EQ(find_optimizer("lars").step, &lars_step);
+  for (const Optimizer& row : optimizers()) {
+    EXPECT_EQ(find_optimizer(row.kind).name, row.name);
+  }
   try {
     find_optimizer("adam");
     FAIL();

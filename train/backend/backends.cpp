@@ -9,18 +9,20 @@ namespace winnow::train {
 namespace {
 
 constexpr std::array<BackendRow, 2> kBackends = {{
-    {"onednn", "oneDNN and own kernels on CPUs, f32 and bf16", make_onednn_backend},
-    {"reference", "naive loops in float64, the oracle of the others", make_reference_backend},
+    {"onednn", "oneDNN and own kernels on CPUs, f32 and bf16",
+     [](const BackendOptions&) { return make_onednn_backend(); }},
+    {"reference", "naive loops in float64, the oracle of the others",
+     [](const BackendOptions&) { return make_reference_backend(); }},
 }};
 
 }  // namespace
 
 std::span<const BackendRow> backends() { return kBackends; }
 
-std::unique_ptr<Backend> make_backend(std::string_view name) {
+std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
   std::string known;
   for (const BackendRow& row : backends()) {
-    if (row.name == name) return row.make();
+    if (row.name == name) return row.make(options);
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   throw UsageError("unknown backend '" + std::string(name) + "'; known: " + known);

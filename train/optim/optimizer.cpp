@@ -1,5 +1,6 @@
 #include "train/optim/optimizer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -16,8 +17,10 @@ double norm(std::span<const float> values) {
 }
 
 constexpr std::array kOptimizers{
-    Optimizer{"sgd", "stochastic gradient descent with (Nesterov) momentum", &sgd_step},
-    Optimizer{"lars", "layer-wise adaptive rates for large batches (You et al. 2017)", &lars_step},
+    Optimizer{"sgd", "stochastic gradient descent with (Nesterov) momentum", UpdateKind::kSgd,
+              &sgd_step},
+    Optimizer{"lars", "layer-wise adaptive rates for large batches (You et al. 2017)",
+              UpdateKind::kLars, &lars_step},
 };
 
 }  // namespace
@@ -58,6 +61,10 @@ const Optimizer& find_optimizer(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   throw UsageError("unknown optimizer '" + std::string(name) + "'; known: " + known);
+}
+
+const Optimizer& find_optimizer(UpdateKind kind) {
+  return *std::ranges::find(kOptimizers, kind, &Optimizer::kind);  // each has its row
 }
 
 }  // namespace winnow::train

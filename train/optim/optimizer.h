@@ -3,14 +3,9 @@
 #include <span>
 #include <string_view>
 
-namespace winnow::train {
+#include "train/backend/weights.h"
 
-struct OptimizerOptions {
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  bool nesterov = true;      // sgd only
-  double lars_trust = 1e-3;  // eta of LARS
-};
+namespace winnow::train {
 
 // One parameter tensor and what belongs to it, all of one length. `gradient` is that of the mean
 // loss of the global batch, already summed over ranks.
@@ -26,6 +21,7 @@ struct ParameterUpdate {
 struct Optimizer {
   std::string_view name;
   std::string_view what;
+  UpdateKind kind;
   void (*step)(const ParameterUpdate& parameter, double lr, const OptimizerOptions& options);
 };
 
@@ -40,5 +36,6 @@ void lars_step(const ParameterUpdate& parameter, double lr, const OptimizerOptio
 
 std::span<const Optimizer> optimizers();
 const Optimizer& find_optimizer(std::string_view name);  // UsageError naming the known ones
+const Optimizer& find_optimizer(UpdateKind kind);
 
 }  // namespace winnow::train

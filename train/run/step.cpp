@@ -15,8 +15,6 @@ enum Tail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount 
 constexpr std::array<const char*, kTailCount> kTailNames{"loss", "weight", "correct", "samples",
                                                          "stop"};
 
-constexpr double kStatisticsMomentum = 0.1;  // PyTorch's default of running statistics
-
 std::unique_ptr<GradientSum> make_sum(const Graph& graph, const GradientLayout& layout,
                                       comm::Communicator& comm, const StepOptions& options) {
   if (!options.reproducible) return make_float_sum(layout, comm, options.sum);

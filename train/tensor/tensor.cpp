@@ -19,14 +19,25 @@ std::string to_string(const Shape& shape) {
   return text + ")";
 }
 
-std::string_view dtype_name(DType dtype) noexcept { return dtype == DType::kF32 ? "f32" : "bf16"; }
+std::string_view dtype_name(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kF32:
+      return "f32";
+    case DType::kBF16:
+      return "bf16";
+    case DType::kTf32:
+      return "tf32";
+  }
+  return "?";
+}
 
 DType parse_dtype(std::string_view name) {
   if (name == "f32") return DType::kF32;
   if (name == "bf16") return DType::kBF16;
-  throw UsageError("unknown dtype '" + std::string(name) + "'; known: f32, bf16");
+  if (name == "tf32") return DType::kTf32;
+  throw UsageError("unknown dtype '" + std::string(name) + "'; known: f32, bf16, tf32");
 }
 
-std::size_t bytes_of(DType dtype) noexcept { return dtype == DType::kF32 ? 4 : 2; }
+std::size_t bytes_of(DType dtype) noexcept { return dtype == DType::kBF16 ? 2 : 4; }
 
 }  // namespace winnow::train
