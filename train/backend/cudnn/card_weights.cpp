@@ -1,0 +1,220 @@
+#include "train/backend/cudnn/card_weights.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "common/error.h"
+#include "train/backend/cudnn/kernels.h"
+#include "train/backend/cudnn/program.h"
+
+namespace winnow::train::cudnn {
+namespace {
+
+using kernels::StepScalars;
+
+constexpr std::size_t kAlignment = Slots::kAlignment;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+class CardWeights final : public Weights {
+ public:
+  CardWeights(std::shared_ptr<Device> device, std::vector<WeightTensor> tensors,
+              const UpdateRule& rule)
+      : device_(std::move(device)),
+        tensors_(std::move(tensors)),
+        rule_(rule),
+        stream_(device_->make_stream()),
+        changed_(device_->make_event()) {
+    std::size_t scratch = 0;
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      const WeightTensor& tensor = tensors_[t];
+      by_name_[tensor.name] = t;
+      places_.push_back({bytes_, bytes_ + aligned(tensor.value.size_bytes())});
+      bytes_ = places_.back().momentum + aligned(tensor.momentum.size_bytes());
+      scratch = std::max(
+          scratch, kernels::lars_scratch_bytes(static_cast<std::int64_t>(tensor.value.size())));
+    }
+    block_ = device_->allocate(std::max(bytes_, kAlignment));
+    scratch_ = device_->allocate(std::max(scratch, kAlignment));
+    staging_ = device_->allocate_host(std::max(bytes_, kAlignment));
+    scalars_ = device_->allocate(sizeof(StepScalars));
+    host_scalars_ = device_->allocate_host(sizeof(StepScalars));
+  }
+
+  ~CardWeights() override {
+    try {
+      stream_->synchronize();
+    } catch (const Error&) {
+      // Told where it mattered: by take() or store().
+    }
+  }
+
+  void bind(Program& program) override {
+    auto* ours = dynamic_cast<CudnnProgram*>(&program);
+    if (ours == nullptr) throw Error("weights on a card serve programs on that card only");
+    const Graph& graph = program.graph();
+    std::vector<bool> read(graph.values.size(), false);
+    for (const Node& node : graph.nodes) {
+      for (const ValueId id : node.inputs) read[static_cast<std::size_t>(id)] = true;
+    }
+    for (std::size_t v = 0; v < graph.values.size(); ++v) {
+      const Value& value = graph.values[v];
+      const bool weight = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
+      if (!weight || !read[v]) continue;
+      const auto found = by_name_.find(value.name);
+      if (found == by_name_.end()) throw Error("the model has no tensor " + value.name);
+      if (tensors_[found->second].value.size() !=
+          static_cast<std::size_t>(element_count(value.shape))) {
+        throw Error("the model's tensor " + value.name + " has another shape than the net's");
+      }
+      ours->bind_on_device(static_cast<ValueId>(v), value_of(found->second), changed_);
+    }
+  }
+
+  void load() override {
+    stream_->synchronize();
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      const WeightTensor& tensor = tensors_[t];
+      std::ranges::copy(std::as_bytes(tensor.value), staging_.get() + places_[t].value);
+      std::ranges::copy(std::as_bytes(tensor.momentum), staging_.get() + places_[t].momentum);
+    }
+    stream_->copy(block_.get(), staging_.get(), bytes_);
+    stream_->record(*changed_);
+  }
+
+  void store() override {
+    stream_->copy(staging_.get(), block_.get(), bytes_);
+    stream_->synchronize();
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      const WeightTensor& tensor = tensors_[t];
+      fetch(tensor.value, places_[t].value);
+      fetch(tensor.momentum, places_[t].momentum);
+    }
+  }
+
+  bool take(std::span<const float> sums, double lr, std::int64_t step) override {
+    if (sums.size() > capacity_) {
+      stream_->synchronize();
+      sums_ = device_->allocate(sums.size_bytes());
+      host_sums_ = device_->allocate_host(sums.size_bytes());
+      capacity_ = sums.size();
+    }
+    std::memcpy(host_sums_.get(), sums.data(), sums.size_bytes());
+    const StepScalars now{.step = step, .lr = static_cast<float>(lr), .finite = 1};
+    std::memcpy(host_scalars_.get(), &now, sizeof now);
+    stream_->copy(sums_.get(), host_sums_.get(), sums.size_bytes());
+    stream_->copy(scalars_.get(), host_scalars_.get(), sizeof now);
+    device_->kernels().finite_check(
+        {sum_at(0), static_cast<std::int64_t>(sums.size()), scalars_on_device()}, *stream_);
+    stream_->copy(host_scalars_.get(), scalars_.get(), sizeof now);
+    stream_->synchronize();
+    StepScalars after{};
+    std::memcpy(&after, host_scalars_.get(), sizeof after);
+    return after.finite != 0;
+  }
+
+  void update(std::span<const WeightUpdate> updates) override {
+    const std::lock_guard lock(mutex_);
+    for (const WeightUpdate& u : updates) {
+      if (tensors_[u.tensor].rate != 0) update(u);
+    }
+    stream_->record(*changed_);
+  }
+
+ private:
+  struct Place {  // in block_ and staging_
+    std::size_t value;
+    std::size_t momentum;
+  };
+
+  float* value_of(std::size_t t) const {
+    return reinterpret_cast<float*>(block_.get() + places_[t].value);
+  }
+  float* momentum_of(std::size_t t) const {
+    return reinterpret_cast<float*>(block_.get() + places_[t].momentum);
+  }
+  const float* sum_at(std::size_t offset) const {
+    return reinterpret_cast<const float*>(sums_.get()) + offset;
+  }
+  StepScalars* scalars_on_device() const { return reinterpret_cast<StepScalars*>(scalars_.get()); }
+
+  void fetch(std::span<float> to, std::size_t from) const {
+    std::memcpy(to.data(), staging_.get() + from, to.size_bytes());
+  }
+
+  void update(const WeightUpdate& u) {
+    const WeightTensor& tensor = tensors_[u.tensor];
+    const auto count = static_cast<std::int64_t>(tensor.value.size());
+    const kernels::Table& table = device_->kernels();
+    if (tensor.momentum.empty()) {
+      return table.statistic({.value = value_of(u.tensor),
+                              .sum = sum_at(u.offset),
+                              .count = count,
+                              .scalars = scalars_on_device(),
+                              .momentum = kStatisticsMomentum,
+                              .scale = u.scale},
+                             *stream_);
+    }
+    const auto mu = static_cast<float>(rule_.options.momentum);
+    const auto decay = static_cast<float>(tensor.decay ? rule_.options.weight_decay : 0.0);
+    switch (rule_.kind) {
+      case UpdateKind::kSgd:
+        return table.sgd({.value = value_of(u.tensor),
+                          .gradient = sum_at(u.offset),
+                          .momentum = momentum_of(u.tensor),
+                          .count = count,
+                          .scalars = scalars_on_device(),
+                          .rate = static_cast<float>(tensor.rate),
+                          .mu = mu,
+                          .decay = decay,
+                          .nesterov = rule_.options.nesterov},
+                         *stream_);
+      case UpdateKind::kLars:
+        return table.lars({.value = value_of(u.tensor),
+                           .gradient = sum_at(u.offset),
+                           .momentum = momentum_of(u.tensor),
+                           .count = count,
+                           .scalars = scalars_on_device(),
+                           .rate = static_cast<float>(tensor.rate),
+                           .mu = mu,
+                           .decay = decay,
+                           .trust = rule_.options.lars_trust,
+                           .adapt = tensor.decay,
+                           .scratch = scratch_.get()},
+                          *stream_);
+    }
+  }
+
+  const std::shared_ptr<Device> device_;
+  const std::vector<WeightTensor> tensors_;
+  const UpdateRule rule_;
+  std::map<std::string, std::size_t> by_name_;
+  std::vector<Place> places_;
+  std::size_t bytes_ = 0;
+  Memory block_;    // values and momenta
+  Memory scratch_;  // of one update
+  Memory staging_;  // page-locked, as block_
+  Memory scalars_;  // StepScalars
+  Memory host_scalars_;
+  Memory sums_;
+  Memory host_sums_;
+  std::size_t capacity_ = 0;  // of the two above, elements
+  std::unique_ptr<Stream> stream_;
+  std::shared_ptr<Event> changed_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+std::unique_ptr<Weights> make_card_weights(std::shared_ptr<Device> device,
+                                           std::vector<WeightTensor> tensors,
+                                           const UpdateRule& rule) {
+  return std::make_unique<CardWeights>(std::move(device), std::move(tensors), rule);
+}
+
+}  // namespace winnow::train::cudnn

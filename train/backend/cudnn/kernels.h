@@ -1,0 +1,213 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "train/backend/cudnn/device.h"
+
+// Own kernels: the base path for all but convolutions and matrix products, and the last resort for
+// those. All pointers are device memory; activations are NHWC, of type `type`; statistics,
+// parameters, losses f32. Sums are taken in a fixed order over partitions that depend on the shape
+// alone, without atomic additions: the same bits in every run on one kind of card. Outputs are
+// assigned, never accumulated, and every element of them is written.
+namespace winnow::train::cudnn::kernels {
+
+struct Convert {
+  const void* from;
+  Element from_type;
+  void* to;
+  Element to_type;
+  std::int64_t count;
+};
+
+// y = pixel * factor_c + offset_c.
+struct Normalize {
+  static constexpr int kMaxChannels = 16;
+  const std::uint8_t* pixels;
+  Element type;
+  void* y;
+  std::int64_t count;  // rows * channels
+  int channels;
+  float factor[kMaxChannels];
+  float offset[kMaxChannels];
+};
+
+// A filter between the layout of parameters, f32 (K,C,R,S), and that of products, (K,R,S,C). Linear
+// weights over images likewise, R, S being their height and width.
+struct PackFilter {
+  const float* from;  // KCRS
+  void* to;           // KRSC
+  Element to_type;
+  std::int64_t k, c, r, s;
+};
+struct UnpackFilter {
+  const void* from;  // KRSC
+  Element from_type;
+  float* to;  // KCRS
+  std::int64_t k, c, r, s;
+};
+
+// y (rows, channels) += bias (channels).
+struct AddBias {
+  Element type;
+  void* y;
+  const float* bias;
+  std::int64_t rows, channels;
+};
+// dbias = sum of dy over rows.
+struct BiasGradient {
+  Element type;
+  const void* dy;
+  float* dbias;
+  std::int64_t rows, channels;
+  void* scratch;  // channel_sums_scratch_bytes
+};
+
+struct BatchNorm {
+  Element type;
+  const void* x;
+  const void* residual;  // or null
+  void* y;
+  std::int64_t rows;  // N*H*W
+  std::int64_t channels;
+  const float* scale;
+  const float* shift;
+  double epsilon;
+  bool relu;
+  float* mean;      // batch statistics: written in training, read for inference
+  float* variance;  // biased
+  void* scratch;    // channel_sums_scratch_bytes; training only
+};
+
+struct BatchNormBackward {
+  Element type;
+  const void* x;
+  const void* dy;
+  const void* y;  // where it is > 0 the ReLU was open; null: no ReLU
+  void* dx;
+  void* dresidual;  // or null
+  std::int64_t rows;
+  std::int64_t channels;
+  const float* scale;
+  const float* mean;
+  const float* variance;
+  double epsilon;
+  float* dscale;
+  float* dshift;
+  void* scratch;  // channel_sums_scratch_bytes
+};
+
+std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
+
+struct Elementwise {
+  Element type;
+  const void* a;
+  const void* b;
+  void* y;
+  std::int64_t count;
+};
+
+struct Pool {
+  Element type;
+  const void* from;     // x; backward: dy
+  void* to;             // y; backward: dx
+  std::uint8_t* index;  // max: row-major place of the first greatest in the window
+  std::int64_t batch, channels, height, width;  // of x
+  std::int64_t out_height, out_width;
+  int kernel_h, kernel_w, stride, pad;
+};
+
+struct Loss {
+  Element type;
+  const void* logits;
+  const float* targets;
+  const float* weights;
+  std::int64_t batch, classes;
+  double smoothing;
+  float* loss;        // forward: sum of weights * per_sample, in the order of the samples
+  float* per_sample;  // forward
+  void* dlogits;      // backward, of `type`
+};
+
+// A convolution as naive loops, one thread a result; operands as Product::run has them.
+struct DirectConvolution {
+  ConvolutionDescription description;
+  const void* a;
+  const void* b;
+  void* result;
+};
+
+// What changes from step to step, in device memory, so that kernels given once can run again.
+struct StepScalars {
+  std::int64_t step;  // from 0
+  float lr;
+  std::int32_t finite;  // 0: the sums hold a NaN or an infinity, and nothing is updated
+};
+
+// finite = 0 when one of `values` is not finite; left alone otherwise.
+struct FiniteCheck {
+  const float* values;
+  std::int64_t count;
+  StepScalars* scalars;
+};
+
+// The optimizers' updates (train/optim), by tensors. `rate` multiplies the learning rate.
+struct Sgd {
+  float* value;
+  const float* gradient;
+  float* momentum;
+  std::int64_t count;
+  const StepScalars* scalars;
+  float rate, mu, decay;
+  bool nesterov;
+};
+struct Lars {
+  float* value;
+  const float* gradient;
+  float* momentum;
+  std::int64_t count;
+  const StepScalars* scalars;
+  float rate, mu, decay;
+  double trust;
+  bool adapt;     // false: the local rate is 1 (biases and batch norm)
+  void* scratch;  // lars_scratch_bytes
+};
+std::size_t lars_scratch_bytes(std::int64_t count) noexcept;
+
+// value = (1 - momentum) * value + momentum * scale * sum.
+struct Statistic {
+  float* value;
+  const float* sum;
+  std::int64_t count;
+  const StepScalars* scalars;
+  double momentum, scale;
+};
+
+struct Table {
+  const char* name;  // "cuda", "host"
+  void (*convert)(const Convert&, Stream&);
+  void (*normalize)(const Normalize&, Stream&);
+  void (*pack_filter)(const PackFilter&, Stream&);
+  void (*unpack_filter)(const UnpackFilter&, Stream&);
+  void (*add_bias)(const AddBias&, Stream&);
+  void (*bias_gradient)(const BiasGradient&, Stream&);
+  void (*batch_norm)(const BatchNorm&, Stream&);
+  void (*batch_norm_inference)(const BatchNorm&, Stream&);
+  void (*batch_norm_backward)(const BatchNormBackward&, Stream&);
+  void (*relu)(const Elementwise&, Stream&);           // a -> y; NaN stays NaN
+  void (*relu_backward)(const Elementwise&, Stream&);  // a: y of the forward, b: dy -> y: dx
+  void (*add)(const Elementwise&, Stream&);
+  void (*max_pool)(const Pool&, Stream&);
+  void (*max_pool_backward)(const Pool&, Stream&);
+  void (*avg_pool)(const Pool&, Stream&);
+  void (*avg_pool_backward)(const Pool&, Stream&);
+  void (*loss)(const Loss&, Stream&);
+  void (*loss_backward)(const Loss&, Stream&);
+  void (*direct_convolution)(const DirectConvolution&, Stream&);
+  void (*finite_check)(const FiniteCheck&, Stream&);
+  void (*sgd)(const Sgd&, Stream&);
+  void (*lars)(const Lars&, Stream&);
+  void (*statistic)(const Statistic&, Stream&);
+};
+
+}  // namespace winnow::train::cudnn::kernels

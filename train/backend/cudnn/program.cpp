@@ -1,0 +1,182 @@
+#include "train/backend/cudnn/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "train/backend/checks.h"
+
+namespace winnow::train::cudnn {
+
+CudnnProgram::CudnnProgram(std::shared_ptr<Device> device, const Graph& graph,
+                           const CompileOptions& options)
+    : graph_(graph),
+      device_(std::move(device)),
+      compiled_(compile_graph(graph_, options, *device_)),
+      staging_(device_->allocate_host(std::max<std::size_t>(compiled_->staging_bytes, 1))),
+      stream_(device_->make_stream()),
+      delivering_(device_->make_stream()),
+      sent_(device_->make_event()),
+      host_(graph_.values.size(), nullptr),
+      on_device_(graph_.values.size(), false) {
+  for (std::size_t v = 0; v < graph_.values.size(); ++v) {
+    if (compiled_->outputs[v]) outputs_.push_back(static_cast<ValueId>(v));
+  }
+  std::ranges::stable_sort(outputs_, {}, [&](ValueId id) {
+    return compiled_->written_by[static_cast<std::size_t>(id)];
+  });
+}
+
+// The device may still be at work on memory that goes now.
+CudnnProgram::~CudnnProgram() {
+  try {
+    stream_->synchronize();
+    delivering_->synchronize();
+  } catch (const Error&) {
+    // Told where it mattered: by wait().
+  }
+}
+
+bool CudnnProgram::is_outside(std::size_t value) const {
+  return compiled_->inputs[value] || compiled_->parameters[value] || compiled_->outputs[value];
+}
+
+void CudnnProgram::bind(ValueId id, std::span<float> data) {
+  bind(id, data.data(), data.size(), false);
+}
+void CudnnProgram::bind(ValueId id, std::span<std::uint8_t> data) {
+  bind(id, data.data(), data.size(), true);
+}
+
+void CudnnProgram::bind(ValueId id, void* data, std::size_t size, bool bytes) {
+  const bool known = id >= 0 && static_cast<std::size_t>(id) < graph_.values.size();
+  const bool outside = known && is_outside(static_cast<std::size_t>(id));
+  check_binding(graph_, id, outside, size, bytes);
+  if (!outside) return;
+  host_[static_cast<std::size_t>(id)] = data;
+  on_device_[static_cast<std::size_t>(id)] = false;
+  if (compiled_->parameters[static_cast<std::size_t>(id)]) is_loaded_ = false;
+}
+
+void CudnnProgram::bind_on_device(ValueId id, float* address,
+                                  std::shared_ptr<const Event> changed) {
+  const auto value = static_cast<std::size_t>(id);
+  if (!compiled_->parameters.at(value)) {
+    throw Error("cannot bind '" + graph_.value(id).name + "' to device memory: it is no parameter");
+  }
+  compiled_->slots.bind(compiled_->parameters[value]->slot, address);
+  on_device_[value] = true;
+  changed_ = std::move(changed);
+  is_loaded_ = false;
+}
+
+void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& crossings) const {
+  for (std::size_t v = 0; v < crossings.size(); ++v) {
+    if (crossings[v] && !on_device_[v] && host_[v] == nullptr) throw_unbound(graph_.values[v]);
+  }
+}
+
+// From the caller's memory to the device.
+void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
+  sent_->wait();
+  for (std::size_t v = 0; v < crossings.size(); ++v) {
+    if (!crossings[v] || on_device_[v]) continue;
+    const Crossing& c = *crossings[v];
+    std::memcpy(staging_.get() + c.staging, host_[v], c.bytes);
+    stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
+  }
+  stream_->record(*sent_);
+}
+
+// Device memory for the parameters that are not in anybody's Weights.
+void CudnnProgram::allocate_parameters() {
+  if (parameters_) return;
+  const auto aligned = [](std::size_t bytes) {
+    return (bytes + Slots::kAlignment - 1) / Slots::kAlignment * Slots::kAlignment;
+  };
+  std::size_t total = 0;
+  for (std::size_t v = 0; v < host_.size(); ++v) {
+    if (compiled_->parameters[v] && !on_device_[v])
+      total += aligned(compiled_->parameters[v]->bytes);
+  }
+  if (total == 0) return;
+  parameters_ = device_->allocate(total);
+  std::byte* next = parameters_.get();
+  for (std::size_t v = 0; v < host_.size(); ++v) {
+    if (!compiled_->parameters[v] || on_device_[v]) continue;
+    compiled_->slots.bind(compiled_->parameters[v]->slot, next);
+    next += aligned(compiled_->parameters[v]->bytes);
+  }
+}
+
+void CudnnProgram::load_parameters() {
+  check_bound(compiled_->parameters);
+  allocate_parameters();
+  if (changed_) stream_->wait(*changed_);
+  send(compiled_->parameters);
+  for (const Step& step : compiled_->load) step(*stream_);
+  is_loaded_ = true;
+}
+
+void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
+  check_range(graph_, next_node_, first_node, last_node);
+  if (!is_loaded_) throw_not_loaded();
+  if (first_node == 0) {
+    check_bound(compiled_->inputs);
+    check_bound(compiled_->outputs);
+    wait(next_node_);  // outputs of the step before would be overwritten
+    deliveries_used_ = 0;
+    send(compiled_->inputs);
+  }
+  for (std::size_t n = first_node; n < last_node; ++n) {
+    for (const Step& step : compiled_->nodes[n]) step(*stream_);
+  }
+  deliver(first_node, last_node);
+  next_node_ = last_node;
+}
+
+void CudnnProgram::deliver(std::size_t first_node, std::size_t last_node) {
+  const auto written_by = [&](ValueId id) {
+    return compiled_->written_by[static_cast<std::size_t>(id)];
+  };
+  const auto begin = std::ranges::lower_bound(outputs_, first_node, {}, written_by);
+  const auto end = std::ranges::lower_bound(outputs_, last_node, {}, written_by);
+  if (begin == end) return;
+  if (deliveries_used_ == deliveries_.size()) {
+    deliveries_.push_back({.computed = device_->make_event(), .arrived = device_->make_event()});
+  }
+  Delivery& delivery = deliveries_[deliveries_used_++];
+  delivery.first_node = first_node;
+  delivery.first_output = static_cast<std::size_t>(begin - outputs_.begin());
+  delivery.last_output = static_cast<std::size_t>(end - outputs_.begin());
+  delivery.pending = true;
+  stream_->record(*delivery.computed);
+  delivering_->wait(*delivery.computed);
+  for (std::size_t i = delivery.first_output; i < delivery.last_output; ++i) {
+    const Crossing& c = *compiled_->outputs[static_cast<std::size_t>(outputs_[i])];
+    delivering_->copy(staging_.get() + c.staging, compiled_->slots.at(c.slot), c.bytes);
+  }
+  delivering_->record(*delivery.arrived);
+}
+
+void CudnnProgram::wait(std::size_t last_node) {
+  if (last_node > next_node_) {
+    throw Error("cannot wait for node " + std::to_string(last_node) + ": only " +
+                std::to_string(next_node_) + " have been given to run");
+  }
+  for (std::size_t d = 0; d < deliveries_used_; ++d) {
+    Delivery& delivery = deliveries_[d];
+    if (!delivery.pending || delivery.first_node >= last_node) continue;
+    delivery.arrived->wait();
+    for (std::size_t i = delivery.first_output; i < delivery.last_output; ++i) {
+      const auto value = static_cast<std::size_t>(outputs_[i]);
+      const Crossing& c = *compiled_->outputs[value];
+      std::memcpy(host_[value], staging_.get() + c.staging, c.bytes);
+    }
+    delivery.pending = false;
+  }
+}
+
+}  // namespace winnow::train::cudnn

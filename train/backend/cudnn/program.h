@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "train/backend/backend.h"
+#include "train/backend/cudnn/compiled.h"
+#include "train/backend/cudnn/device.h"
+
+namespace winnow::train::cudnn {
+
+// A compiled graph with its two streams: one computes, the other brings outputs to the host while
+// the first goes on. What crosses passes through page-locked memory of the program's own, so memory
+// bound from outside may be any.
+class CudnnProgram final : public Program {
+ public:
+  CudnnProgram(std::shared_ptr<Device> device, const Graph& graph, const CompileOptions& options);
+  ~CudnnProgram() override;
+
+  const Graph& graph() const noexcept override { return graph_; }
+  void bind(ValueId id, std::span<float> data) override;
+  void bind(ValueId id, std::span<std::uint8_t> data) override;
+  void load_parameters() override;
+  void run(std::size_t first_node, std::size_t last_node) override;
+  void wait(std::size_t last_node) override;
+  std::size_t arena_bytes() const noexcept override { return compiled_->slots.block_bytes(); }
+
+  // The parameter or state `id` is read from device memory from now on; load_parameters() takes it
+  // up once `changed` has come.
+  void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
+  // "forward bf16 ...: cudnn engine 46", one line a convolution or linear layer and pass.
+  const std::vector<std::string>& plans() const noexcept { return compiled_->plans; }
+
+ private:
+  // Outputs of the nodes of one run(), on their way to the host.
+  struct Delivery {
+    std::size_t first_node = 0;
+    std::size_t first_output = 0, last_output = 0;  // of outputs_
+    bool pending = false;
+    std::unique_ptr<Event> computed{};
+    std::unique_ptr<Event> arrived{};
+  };
+
+  void bind(ValueId id, void* data, std::size_t size, bool bytes);
+  bool is_outside(std::size_t value) const;
+  void check_bound(const std::vector<std::optional<Crossing>>& crossings) const;
+  void send(const std::vector<std::optional<Crossing>>& crossings);
+  void allocate_parameters();
+  void deliver(std::size_t first_node, std::size_t last_node);
+
+  const Graph graph_;
+  const std::shared_ptr<Device> device_;
+  std::unique_ptr<Compiled> compiled_;
+  Memory staging_;     // page-locked
+  Memory parameters_;  // those bound to host memory
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Stream> delivering_;
+  std::unique_ptr<Event> sent_;           // staging may be written again
+  std::shared_ptr<const Event> changed_;  // of Weights
+  std::vector<void*> host_;               // by value: the caller's memory
+  std::vector<bool> on_device_;           // by value: bound to Weights
+  std::vector<ValueId> outputs_;          // by the node that writes them
+  std::vector<Delivery> deliveries_;      // of a step, in order; kept for the next
+  std::size_t deliveries_used_ = 0;
+  bool is_loaded_ = false;
+  std::size_t next_node_ = 0;
+};
+
+}  // namespace winnow::train::cudnn

@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "train/backend/cudnn/compiled.h"
+
+namespace winnow::train::cudnn {
+namespace {
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + Slots::kAlignment - 1) / Slots::kAlignment * Slots::kAlignment;
+}
+
+}  // namespace
+
+Slots::Slots(std::size_t arena_bytes) : arena_bytes_(aligned(arena_bytes)) {}
+
+Slots::Id Slots::add(Place place, std::size_t offset) {
+  slots_.push_back({place, offset});
+  return slots_.size() - 1;
+}
+
+Slots::Id Slots::arena(std::size_t offset) { return add(Place::kArena, offset); }
+
+Slots::Id Slots::own(std::size_t bytes) {
+  const std::size_t offset = own_bytes_;
+  own_bytes_ += aligned(bytes);
+  return add(Place::kOwn, offset);
+}
+
+Slots::Id Slots::scratch(std::size_t bytes) {
+  const std::size_t offset = scratch_now_;
+  scratch_now_ += aligned(bytes);
+  scratch_bytes_ = std::max(scratch_bytes_, scratch_now_);
+  return add(Place::kScratch, offset);
+}
+
+Slots::Id Slots::bound() { return add(Place::kBound, 0); }
+
+void Slots::allocate(Device& device) {
+  block_ = device.allocate(std::max(block_bytes(), kAlignment));
+  for (Slot& slot : slots_) {
+    switch (slot.place) {
+      case Place::kArena:
+        slot.address = block_.get() + slot.offset;
+        break;
+      case Place::kOwn:
+        slot.address = block_.get() + arena_bytes_ + slot.offset;
+        break;
+      case Place::kScratch:
+        slot.address = block_.get() + arena_bytes_ + own_bytes_ + slot.offset;
+        break;
+      case Place::kBound:
+        break;
+    }
+  }
+}
+
+}  // namespace winnow::train::cudnn
