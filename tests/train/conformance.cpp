@@ -1,0 +1,309 @@
+#include "tests/train/conformance.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/train/cases.h"
+#include "train/backend/reference/interpret.h"
+#include "train/graph/rewrites.h"
+#include "train/nets/nets.h"
+
+namespace winnow::train {
+namespace {
+
+std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+double norm(const Numbers& numbers) {
+  double sum = 0;
+  for (const double v : numbers) sum += v * v;
+  return std::sqrt(sum);
+}
+
+Deviation compare(const std::string& what, const Numbers& got, const Numbers& want, double limit) {
+  return {what, relative_l2(got, want), limit};
+}
+
+// Bytes must be equal: how many are not.
+Deviation compare_bytes(const std::string& what, const Numbers& got, const Numbers& want) {
+  double different = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) different += got[i] == want[i] ? 0 : 1;
+  return {what, different, 0};
+}
+
+// Runs `graph` and compares all its outputs.
+std::vector<Deviation> compare_outputs(Backend& backend, const CompileOptions& options,
+                                       const std::string& name, const Graph& graph,
+                                       const Inputs& given) {
+  const Inputs inputs = as_seen(graph, given, options.compute);
+  const auto want = interpret(graph, inputs);
+  Running running(backend, graph, inputs, options);
+  running.run();
+  std::vector<Deviation> rows;
+  for (const Output& output : graph.outputs) {
+    const Value& value = graph.value(output.value);
+    const std::string what = name + ": " + value.name;
+    const Numbers got = running.numbers(output.value);
+    const Numbers& expected = want[position(output.value)];
+    rows.push_back(value.storage == Storage::kU8
+                       ? compare_bytes(what, got, expected)
+                       : compare(what, got, expected, tolerance(options.compute)));
+  }
+  return rows;
+}
+
+// A batch norm with ReLU, its backward, and pools, of so many channels.
+Graph wide_layers(std::int64_t channels, bool residual) {
+  Graph graph;
+  Value x{"x", {3, channels, 9, 10}, ValueKind::kInput};
+  const ValueId data = add_value(graph, x);
+  x.name = "residual";
+  const ValueId other = add_value(graph, x);
+  x.name = "dy";
+  const ValueId dy = add_value(graph, x);
+  Value vector{"scale", {channels}, ValueKind::kParameter, Storage::kF32, Init::kOnes};
+  const ValueId scale = add_value(graph, vector);
+  vector.name = "shift";
+  vector.init = Init::kZeros;
+  const ValueId shift = add_value(graph, vector);
+  NormAttributes norm;
+  norm.relu = true;
+  norm.residual = residual;
+  std::vector<ValueId> in = {data, scale, shift};
+  if (residual) in.push_back(other);
+  const auto y = add_node(graph, OpKind::kBatchNorm, "norm", in, norm);
+  const auto dx =
+      add_node(graph, OpKind::kBatchNormBackward, "dx", {data, scale, y[1], y[2], dy, y[0]}, norm);
+  // Pools of given data, as rounding of computed data could change who is the greatest.
+  for (const ValueId id : y) graph.outputs.push_back({OutputKind::kValue, id});
+  for (const ValueId id : dx) graph.outputs.push_back({OutputKind::kValue, id});
+  for (const int kernel : {2, 3}) {  // stride 2: windows that touch, windows that overlap
+    PoolAttributes pool;
+    pool.kernel_h = pool.kernel_w = kernel;
+    pool.stride = 2;
+    pool.pad = 1;
+    const auto top = add_node(graph, OpKind::kMaxPool, "max", {data}, pool);
+    const auto mean = add_node(graph, OpKind::kAvgPool, "mean", {data}, pool);
+    pool.data_shape = x.shape;
+    const auto back = add_node(graph, OpKind::kMaxPoolBackward, "back", top, pool);
+    const auto even = add_node(graph, OpKind::kAvgPoolBackward, "even", mean, pool);
+    for (const ValueId id : {top[0], top[1], mean[0], back[0], even[0]}) {
+      graph.outputs.push_back({OutputKind::kValue, id});
+    }
+  }
+  return graph;
+}
+
+// The reference with all that a bf16 program keeps as bf16 rounded after each node, and the filters
+// before: what bf16 costs whoever computes.
+std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs) {
+  std::vector<Numbers> values(graph.values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Value& value = graph.values[i];
+    const auto given = inputs.find(static_cast<ValueId>(i));
+    values[i].resize(position(element_count(value.shape)));
+    if (given != inputs.end()) values[i] = given->second;
+    const bool is_filter = value.kind == ValueKind::kParameter && value.shape.size() > 1;
+    if (is_filter) std::ranges::transform(values[i], values[i].begin(), as_bf16);
+  }
+  for (const Node& node : graph.nodes) {
+    interpret_node(graph, node, values);
+    for (const ValueId id : node.outputs) {
+      if (graph.value(id).storage != Storage::kCompute) continue;
+      Numbers& numbers = values[position(id)];
+      std::ranges::transform(numbers, numbers.begin(), as_bf16);
+    }
+  }
+  return values;
+}
+
+// All gradients as one vector, as the optimiser sees them.
+template <class Get>
+Numbers gradients(const Graph& graph, Get get) {
+  Numbers all;
+  for (const Output& output : graph.outputs) {
+    if (output.kind != OutputKind::kGradient) continue;
+    const Numbers one = get(output.value);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+std::vector<Deviation> compare_net(Backend& backend, const CompileOptions& options,
+                                   const NetCase& net) {
+  const bool bf16 = options.compute == DType::kBF16;
+  const Graph graph = training_graph(net.net, net.batch, net.side, net.channels);
+  const Inputs inputs = random_inputs(graph, 11);
+  const auto exact = interpret(graph, inputs);
+  const auto want = bf16 ? interpret_rounded(graph, inputs) : exact;
+  Running running(backend, graph, inputs, options);
+  running.run();
+  std::vector<Deviation> rows;
+  // tf32 rounds at every layer, as bf16 does, a quarter as much.
+  const bool rounds = options.compute != DType::kF32;
+  for (const Output& output : graph.outputs) {
+    if (rounds && output.kind == OutputKind::kGradient) continue;
+    rows.push_back(compare(std::string(net.net) + ": " + graph.value(output.value).name,
+                           running.numbers(output.value), want[position(output.value)],
+                           rounds ? tolerance(DType::kBF16) : tolerance(options.compute)));
+  }
+  if (!rounds) return rows;
+  // In twenty layers roundings open and close ReLUs: gradients of ResNet-20 are 0.3 away from the
+  // exact ones however they are computed. They may not be further away than rounding takes them.
+  const auto rounded_values = bf16 ? want : interpret_rounded(graph, inputs);
+  const Numbers true_gradient = gradients(graph, [&](ValueId id) { return exact[position(id)]; });
+  const Numbers rounded =
+      gradients(graph, [&](ValueId id) { return rounded_values[position(id)]; });
+  rows.push_back(compare(std::string(net.net) + ": all gradients",
+                         gradients(graph, [&](ValueId id) { return running.numbers(id); }),
+                         true_gradient, 1.25 * relative_l2(rounded, true_gradient)));
+  return rows;
+}
+
+}  // namespace
+
+double tolerance(DType compute) {
+  switch (compute) {
+    case DType::kF32:
+      return 1e-5;
+    case DType::kTf32:
+      return 5e-3;
+    case DType::kBF16:
+      return 2e-2;
+  }
+  return 0;
+}
+
+double relative_l2(const Numbers& got, const Numbers& want) {
+  Numbers difference(want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) difference[i] = got[i] - want[i];
+  const double error = norm(difference);
+  if (std::isnan(error)) return std::numeric_limits<double>::infinity();
+  return error == 0 ? 0 : error / norm(want);
+}
+
+double as_bf16(double number) {
+  auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  if ((bits & 0x7f800000U) == 0) return 0;  // no subnormal numbers
+  bits += 0x7fffU + ((bits >> 16) & 1U);
+  return static_cast<double>(std::bit_cast<float>(bits & 0xffff0000U));
+}
+
+Inputs as_seen(const Graph& graph, Inputs inputs, DType compute) {
+  if (compute != DType::kBF16) return inputs;
+  for (auto& [id, numbers] : inputs) {
+    const Value& value = graph.value(id);
+    if (value.storage != Storage::kCompute || value.kind != ValueKind::kInput) continue;
+    std::ranges::transform(numbers, numbers.begin(), as_bf16);
+  }
+  return inputs;
+}
+
+Running::Running(Backend& backend, const Graph& graph, const Inputs& inputs,
+                 const CompileOptions& options)
+    : program_(backend.compile(graph, options)) {
+  for (const auto& [id, numbers] : inputs) bind(id, numbers);
+  for (const Output& output : graph.outputs) {
+    bind(output.value, Numbers(position(element_count(graph.value(output.value).shape)), 77.0));
+  }
+  program_->load_parameters();
+}
+
+void Running::run() {
+  const std::size_t nodes = program_->graph().nodes.size();
+  program_->run(0, nodes);
+  program_->wait(nodes);
+}
+
+Numbers Running::numbers(ValueId id) const {
+  const auto floats = floats_.find(id);
+  if (floats != floats_.end()) return {floats->second.begin(), floats->second.end()};
+  const auto& bytes = bytes_.at(id);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<Numbers> Running::outputs() const {
+  std::vector<Numbers> all;
+  for (const Output& output : program_->graph().outputs) all.push_back(numbers(output.value));
+  return all;
+}
+
+void Running::bind(ValueId id, const Numbers& numbers) {
+  if (program_->graph().value(id).storage == Storage::kU8) {
+    bytes_[id].assign(numbers.size(), 0);
+    std::ranges::transform(numbers, bytes_[id].begin(),
+                           [](double v) { return static_cast<std::uint8_t>(v); });
+    program_->bind(id, bytes_[id]);
+  } else {
+    floats_[id].assign(numbers.begin(), numbers.end());
+    program_->bind(id, floats_[id]);
+  }
+}
+
+Graph training_graph(std::string_view net, std::int64_t batch, int side, int channels) {
+  NetOptions options;
+  options.batch = batch;
+  options.height_px = options.width_px = side;
+  options.channels = channels;
+  options.mean.assign(static_cast<std::size_t>(channels), 0.45F);
+  options.deviation.assign(static_cast<std::size_t>(channels), 0.25F);
+  options.label_smoothing = 0.1;
+  return prune(differentiate(fuse(find_net(net).make(options))));
+}
+
+std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options) {
+  std::vector<Deviation> rows;
+  for (const OpCase& made : op_cases()) {
+    for (Deviation& row : compare_outputs(backend, options, made.name, made.graph, made.inputs)) {
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options) {
+  std::vector<Deviation> rows;
+  for (const std::int64_t channels : {6, 16, 24, 32, 50, 64, 112, 131}) {
+    for (const bool residual : {false, true}) {
+      const Graph graph = wide_layers(channels, residual);
+      const std::string name = std::to_string(channels) + " channels";
+      for (Deviation& row :
+           compare_outputs(backend, options, name, graph, random_inputs(graph, 5))) {
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options) {
+  Graph graph;
+  const Shape shape = {2, 3, 4, 5};
+  const ValueId a = add_value(graph, {"a", shape, ValueKind::kInput, Storage::kF32});
+  const ValueId b = add_value(graph, {"b", shape, ValueKind::kInput});
+  const ValueId w = add_value(graph, {"w", {4, 3, 3, 3}, ValueKind::kInput, Storage::kF32});
+  const auto sum = add_node(graph, OpKind::kAdd, "sum", {a, b});
+  const auto twice = add_node(graph, OpKind::kAdd, "twice", {a, a});
+  const auto four = add_node(graph, OpKind::kAdd, "four", {twice[0], twice[0]});
+  ConvAttributes conv;
+  conv.pad = 1;
+  const auto of_sum = add_node(graph, OpKind::kConv2d, "of_sum", {sum[0], w}, conv);
+  const auto of_four = add_node(graph, OpKind::kConv2d, "of_four", {four[0], w}, conv);
+  for (const auto& made : {sum, four, of_sum, of_four}) {
+    graph.outputs.push_back({OutputKind::kValue, made[0]});
+  }
+  auto rows = compare_outputs(backend, options, "storages", graph, random_inputs(graph, 9));
+  rows[1].limit = 1e-6;  // `four` is f32 all the way
+  return rows;
+}
+
+std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options) {
+  std::vector<Deviation> rows;
+  for (const NetCase& net : kConformanceNets) {
+    for (Deviation& row : compare_net(backend, options, net)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/backend/backend.h"
+#include "train/graph/graph.h"
+
+namespace winnow::train {
+
+// What every backend has to compute, compared with the float64 reference: one table for all of
+// them. No GoogleTest in here, so that it also runs where there is none.
+
+using Numbers = std::vector<double>;
+using Inputs = std::map<ValueId, Numbers>;
+
+// Relative l2 that a backend may be away from the reference. f32: sums of some hundred products.
+// bf16: 8 significant bits, 2^-9 = 0.002 a rounding. tf32: 11 significant bits of the factors.
+double tolerance(DType compute);
+
+// |got - want| / |want|; both zero counting as equal, NaN as infinitely far away.
+double relative_l2(const Numbers& got, const Numbers& want);
+
+double as_bf16(double number);
+
+// What a program of this precision sees: activations given from outside are rounded.
+Inputs as_seen(const Graph& graph, Inputs inputs, DType compute);
+
+// A program with the memory outside of it, outputs filled with 77 before the first run.
+class Running {
+ public:
+  Running(Backend& backend, const Graph& graph, const Inputs& inputs,
+          const CompileOptions& options);
+
+  Program& program() { return *program_; }
+  std::vector<float>& floats(ValueId id) { return floats_.at(id); }
+  void run();  // all nodes, to the end
+  Numbers numbers(ValueId id) const;
+  std::vector<Numbers> outputs() const;  // in the graph's order
+
+ private:
+  void bind(ValueId id, const Numbers& numbers);
+
+  std::unique_ptr<Program> program_;
+  std::map<ValueId, std::vector<float>> floats_;
+  std::map<ValueId, std::vector<std::uint8_t>> bytes_;
+};
+
+// A net for images of side x side, as the trainer differentiates it.
+Graph training_graph(std::string_view net, std::int64_t batch, int side, int channels);
+
+struct NetCase {
+  const char* net;
+  std::int64_t batch;
+  int side;
+  int channels;
+};
+inline constexpr NetCase kConformanceNets[] = {{"lenet", 5, 28, 1}, {"resnet20", 4, 16, 3}};
+
+struct Deviation {
+  std::string what;  // "conv2d_stem_7x7: y"
+  double error = 0;
+  double limit = 0;
+  bool is_within() const { return error <= limit; }
+};
+
+// Every operation of cases.h, norms and pools of many channels, values of any storage meeting, and
+// whole nets; one row for each value compared.
+std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
+std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);
+std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options);
+std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options);
+
+}  // namespace winnow::train
