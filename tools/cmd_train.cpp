@@ -190,7 +190,7 @@ Command add_train(CLI::App& program) {
   auto* execution = app->add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
   execution->add_option("--dtype", o->dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
       ->capture_default_str();
   execution->add_option("--threads", o->threads, "Cores a rank uses; 0: its share of the machine")
       ->check(CLI::NonNegativeNumber)

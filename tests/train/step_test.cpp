@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "deferred_backend.h"
 #include "train/graph/rewrites.h"
 #include "train/nets/nets.h"
+#include "train/run/agreement.h"
 
 namespace winnow::train {
 namespace {
@@ -185,8 +188,10 @@ TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
     const GradientLayout layout = layout_gradients(graph, bucket_bytes, kTail);
     for (const std::vector<int>& micro_batches :
          {std::vector{1}, {2}, {5}, {1, 1}, {3, 2}, {2, 2, 1}}) {
-      expect_sound(plan_step(layout, graph.nodes.size(), micro_batches), layout, graph.nodes.size(),
-                   micro_batches);
+      for (const bool asynchronous : {false, true}) {
+        expect_sound(plan_step(layout, graph.nodes.size(), micro_batches, asynchronous), layout,
+                     graph.nodes.size(), micro_batches);
+      }
     }
   }
 }
@@ -203,6 +208,26 @@ TEST(StepPlan, ReducesWhileBackwardGoesOn) {
     beside += plan.tasks[t].kind == Task::Kind::kCompute;
   }
   EXPECT_GT(beside, 3U);
+}
+
+// So that a card never waits for the host between two buckets.
+TEST(StepPlan, GivesAsynchronousProgramsAllOfAMicroBatchAtOnce) {
+  const Graph graph = training_graph("resnet20", 2);
+  const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
+  const StepPlan plan = plan_step(layout, graph.nodes.size(), std::vector{2}, true);
+  std::vector<Task::Kind> kinds;
+  for (const Task& task : plan.tasks) {
+    if (task.micro_batch == 1) kinds.push_back(task.kind);
+  }
+  std::vector<Task::Kind> expected{Task::Kind::kBind};
+  const auto buckets = static_cast<std::ptrdiff_t>(layout.buckets.size());
+  ASSERT_GT(buckets, 3);
+  expected.insert(expected.end(),
+                  static_cast<std::size_t>(std::ranges::count(kinds, Task::Kind::kCompute)),
+                  Task::Kind::kCompute);
+  expected.insert(expected.end(), static_cast<std::size_t>(buckets), Task::Kind::kAdd);
+  EXPECT_EQ(kinds, expected);
+  EXPECT_GT(std::ranges::count(kinds, Task::Kind::kCompute), 3);
 }
 
 pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
@@ -233,12 +258,10 @@ double weight_of(const pipeline::Batch& batch) {
   return sum;
 }
 
-StepOptions plain_sgd(std::vector<int> micro_batches, std::size_t bucket_bytes,
-                      bool reproducible = false) {
+StepOptions cut_into(std::vector<int> micro_batches, std::size_t bucket_bytes,
+                     bool reproducible = false) {
   const int total = std::accumulate(micro_batches.begin(), micro_batches.end(), 0);
-  return {.optimizer = &find_optimizer("sgd"),
-          .optimizer_options = {.momentum = 0, .weight_decay = 0, .nesterov = false},
-          .bucket_bytes = bucket_bytes,
+  return {.bucket_bytes = bucket_bytes,
           .reproducible = reproducible,
           .sum = {.schedule = &comm::find_schedule("multicolor"),
                   .schedule_options = {},
@@ -246,42 +269,68 @@ StepOptions plain_sgd(std::vector<int> micro_batches, std::size_t bucket_bytes,
                   .total_micro_batches = total}};
 }
 
-using Programs = std::vector<std::unique_ptr<Program>>;
+const UpdateRule kPlainSgd{UpdateKind::kSgd, {.momentum = 0, .weight_decay = 0, .nesterov = false}};
 
-Programs compile(const Graph& graph, std::size_t lanes, Model& model) {
-  Programs programs;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    programs.push_back(make_backend("reference")->compile(graph, {}));
-    bind_model(*programs.back(), model);
+using MakeBackend = std::function<std::unique_ptr<Backend>()>;
+std::unique_ptr<Backend> reference() { return make_backend("reference"); }
+
+// A net that takes steps, on the float64 reference where nothing else is said.
+struct Learner {
+  Learner(const Graph& graph, StepOptions options, const MakeBackend& make = reference)
+      : Learner(graph, make_model(graph, 7), std::move(options), make) {}
+
+  Learner(const Graph& graph, Model start, StepOptions options, const MakeBackend& make = reference)
+      : backend(make()),
+        model(std::move(start)),
+        weights(place_weights(*backend, model, kPlainSgd)) {
+    options.asynchronous = !backend->is_on_cpu();
+    for (std::size_t lane = 0; lane < options.sum.micro_batches.size(); ++lane) {
+      programs.push_back(backend->compile(graph, {}));
+      weights->bind(*programs.back());
+    }
+    weights->load();
+    executor = std::make_unique<StepExecutor>(programs, model, *weights, *comm, std::move(options));
   }
-  return programs;
-}
 
-// A few steps on the float64 reference, cut into lanes, micro-batches and buckets in different
-// ways.
+  StepResult step(pipeline::Batch& batch, double lr = 0.1, bool stop = false) {
+    return executor->run(batch, weight_of(batch), lr, steps++, stop);
+  }
+
+  std::unique_ptr<comm::Communicator> comm = comm::make_single();
+  std::unique_ptr<Backend> backend;
+  Model model;
+  std::unique_ptr<Weights> weights;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::unique_ptr<StepExecutor> executor;
+  std::int64_t steps = 0;
+};
+
+// A few steps, cut into lanes, micro-batches and buckets in different ways.
 Model some_steps(const char* net, std::size_t samples, const StepOptions& options, int steps,
-                 StepResult* result) {
+                 StepResult* result, const MakeBackend& make = reference) {
   const Graph graph =
       training_graph(net, static_cast<std::int64_t>(samples) / options.sum.total_micro_batches);
-  Model model = make_model(graph, 7);
-  const Programs programs = compile(graph, options.sum.micro_batches.size(), model);
-  const auto comm = comm::make_single();
-  StepExecutor executor(programs, model, *comm, options);
+  Learner learner(graph, options, make);
   pipeline::Batch batch = random_batch(graph, samples);
-  for (int step = 0; step < steps; ++step) {
-    *result = executor.run(batch, weight_of(batch), 0.1, false);
-  }
-  return model;
+  for (int step = 0; step < steps; ++step) *result = learner.step(batch);
+  learner.weights->store();
+  return std::move(learner.model);
+}
+
+std::vector<std::vector<float>> data_of(const Model& model) {
+  std::vector<std::vector<float>> all;
+  for (const Model::Tensor& t : model.tensors) all.push_back(t.data);
+  return all;
 }
 
 TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLearns) {
   StepResult whole{};
-  const Model expected = some_steps("lenet", 6, plain_sgd({1}, std::size_t{1} << 30), 1, &whole);
+  const Model expected = some_steps("lenet", 6, cut_into({1}, std::size_t{1} << 30), 1, &whole);
   EXPECT_EQ(whole.score.samples, 6);
   EXPECT_NEAR(whole.score.loss / whole.score.weight, std::log(3.0), 1.0);
   for (const StepOptions& options :
-       {plain_sgd({2}, 1), plain_sgd({3}, 1), plain_sgd({6}, 1), plain_sgd({2, 1}, 1),
-        plain_sgd({2, 2, 2}, 4096), plain_sgd({3, 3}, 4096, true)}) {
+       {cut_into({2}, 1), cut_into({3}, 1), cut_into({6}, 1), cut_into({2, 1}, 1),
+        cut_into({2, 2, 2}, 4096), cut_into({3, 3}, 4096, true)}) {
     StepResult cut{};
     const Model got = some_steps("lenet", 6, options, 1, &cut);
     EXPECT_NEAR(cut.score.loss, whole.score.loss, 1e-5);
@@ -297,13 +346,8 @@ TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLear
 // Two lanes on one core take turns as they like; the sums must not care.
 TEST(StepExecutor, RepeatsToTheBitAndReproduciblyAcrossLanesAndBuckets) {
   StepResult result{};
-  const auto data = [](const Model& model) {
-    std::vector<std::vector<float>> all;
-    for (const Model::Tensor& t : model.tensors) all.push_back(t.data);
-    return all;
-  };
   const auto run = [&](const std::vector<int>& lanes, std::size_t bucket, bool reproducible) {
-    return data(some_steps("resnet20", 6, plain_sgd(lanes, bucket, reproducible), 3, &result));
+    return data_of(some_steps("resnet20", 6, cut_into(lanes, bucket, reproducible), 3, &result));
   };
   EXPECT_EQ(run({2, 1}, 4096, false), run({2, 1}, 4096, false));
   const auto expected = run({3}, 1 << 20, true);
@@ -316,42 +360,31 @@ TEST(StepExecutor, RepeatsToTheBitAndReproduciblyAcrossLanesAndBuckets) {
 
 TEST(StepExecutor, ALargerGradientThanForeseenRepeatsTheStep) {
   const Graph graph = training_graph("lenet", 2);
-  Model model = make_model(graph, 7);
-  const Programs programs = compile(graph, 1, model);
-  const auto comm = comm::make_single();
-  StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20, true));
+  Learner learner(graph, cut_into({1}, 1 << 20, true));
+  StepExecutor& executor = *learner.executor;
   pipeline::Batch batch = random_batch(graph, 2);
-  EXPECT_EQ(executor.run(batch, weight_of(batch), 0.1, false).repeats, 1);  // nothing is foreseen
-  EXPECT_EQ(executor.run(batch, weight_of(batch), 0.1, false).repeats, 0);
+  EXPECT_EQ(learner.step(batch).repeats, 1);  // nothing is foreseen
+  EXPECT_EQ(learner.step(batch).repeats, 0);
   const auto before = executor.state();
   // A hundredth of the weight makes each gradient a hundred times as large.
-  EXPECT_EQ(executor.run(batch, weight_of(batch) / 100, 1e-6, false).repeats, 1);
+  EXPECT_EQ(executor.run(batch, weight_of(batch) / 100, 1e-6, 2, false).repeats, 1);
   EXPECT_GT(executor.state().at("fc2.bias"), before.at("fc2.bias") + 5);
 
   // From the state alone the next step has the same bits.
-  const Model saved = model;
-  const auto state = executor.state();
-  executor.run(batch, weight_of(batch), 0.1, false);
-  Model other = saved;
-  const Programs again = compile(graph, 1, other);
-  StepExecutor resumed(again, other, *comm, plain_sgd({1}, 1, true));
-  resumed.restore(state);
-  EXPECT_EQ(resumed.run(batch, weight_of(batch), 0.1, false).repeats, 0);
-  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
-    EXPECT_EQ(model.tensors[t].data, other.tensors[t].data);
-  }
+  Learner resumed(graph, learner.model, cut_into({1}, 1, true));
+  resumed.executor->restore(executor.state());
+  learner.step(batch);
+  EXPECT_EQ(resumed.step(batch).repeats, 0);
+  EXPECT_EQ(data_of(resumed.model), data_of(learner.model));
 }
 
 TEST(StepExecutor, TellsEveryRankToStop) {
   const Graph graph = training_graph("lenet", 2);
   for (const bool reproducible : {false, true}) {
-    Model model = make_model(graph, 7);
-    const Programs programs = compile(graph, 1, model);
-    const auto comm = comm::make_single();
-    StepExecutor executor(programs, model, *comm, plain_sgd({2}, 1, reproducible));
+    Learner learner(graph, cut_into({2}, 1, reproducible));
     pipeline::Batch batch = random_batch(graph, 4);
-    EXPECT_FALSE(executor.run(batch, weight_of(batch), 0.1, false).stop);
-    EXPECT_TRUE(executor.run(batch, weight_of(batch), 0.1, true).stop);
+    EXPECT_FALSE(learner.step(batch, 0.1, false).stop);
+    EXPECT_TRUE(learner.step(batch, 0.1, true).stop);
   }
 }
 
@@ -361,14 +394,12 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
     Model model = make_model(graph, 7);
     const std::vector<float> before = model.find(name).data;
     model.find(name).rate = rate;
-    const Programs programs = compile(graph, 1, model);
-    const auto comm = comm::make_single();
-    StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20));
+    Learner learner(graph, std::move(model), cut_into({1}, 1 << 20));
     pipeline::Batch batch = random_batch(graph, 2);
-    executor.run(batch, weight_of(batch), 0.1, false);
+    learner.step(batch);
     double sum = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
-      sum += std::abs(static_cast<double>(model.find(name).data[i]) - before[i]);
+      sum += std::abs(static_cast<double>(learner.model.find(name).data[i]) - before[i]);
     }
     return sum;
   };
@@ -383,17 +414,16 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
 TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
   const std::size_t samples = 4;
   const Graph graph = training_graph("resnet20", 2);
-  Model model = make_model(graph, 7);
-  const Programs programs = compile(graph, 1, model);
-  const auto comm = comm::make_single();
-  StepExecutor executor(programs, model, *comm, plain_sgd({2}, 1 << 20));
+  Learner learner(graph, cut_into({2}, 1 << 20));
   pipeline::Batch batch = random_batch(graph, samples);
-  executor.run(batch, weight_of(batch), 0.1, false);
+  learner.step(batch);
 
   // The first convolution's output, by a second program that stops at its statistics.
   Model fresh = make_model(graph, 7);
-  const auto other = make_backend("reference")->compile(graph, {});
-  bind_model(*other, fresh);
+  const auto backend = reference();
+  const auto other = backend->compile(graph, {});
+  const auto weights = place_weights(*backend, fresh);
+  weights->bind(*other);
   other->load_parameters();
   Feed feed(*other);
   std::vector<std::vector<float>> outputs(graph.outputs.size());
@@ -418,7 +448,7 @@ TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
     const bool variance = o.kind == OutputKind::kVariance;
     const double start = variance ? 1 : 0;
     const double n = static_cast<double>(o.count);
-    const Model::Tensor& running = model.find(graph.value(o.of).name);
+    const Model::Tensor& running = learner.model.find(graph.value(o.of).name);
     for (std::size_t k = 0; k < mean[i].size(); ++k) {
       const double want = 0.9 * start + 0.1 * mean[i][k] * (variance ? n / (n - 1) : 1);
       EXPECT_NEAR(running.data[k], want, 1e-5 * std::max(1.0, std::abs(want)));
@@ -432,15 +462,58 @@ TEST(StepExecutor, ANotFiniteLossStopsBeforeAnythingChanges) {
   const Graph graph = training_graph("lenet", 2);
   for (const bool reproducible : {false, true}) {
     Model model = make_model(graph, 7);
-    const Programs programs = compile(graph, 1, model);
     model.find("fc2.bias").data[0] = std::nanf("");
-    const auto comm = comm::make_single();
-    StepExecutor executor(programs, model, *comm, plain_sgd({1}, 1 << 20, reproducible));
+    Learner learner(graph, std::move(model), cut_into({1}, 1 << 20, reproducible));
     pipeline::Batch batch = random_batch(graph, 2);
-    const std::vector<float> before = model.find("conv1.weight").data;
-    EXPECT_THROW(executor.run(batch, weight_of(batch), 0.1, false), Error);
-    EXPECT_EQ(model.find("conv1.weight").data, before);
+    const std::vector<float> before = learner.model.find("conv1.weight").data;
+    EXPECT_THROW(learner.step(batch), AgreedError);
+    EXPECT_EQ(learner.model.find("conv1.weight").data, before);
   }
+}
+
+// The weights enter the loss divided by their sum, which alone is too large.
+TEST(StepExecutor, ANotFiniteNumberOfTheTrainersOwnStopsAsWell) {
+  const Graph graph = training_graph("lenet", 2);
+  for (const bool reproducible : {false, true}) {
+    Learner learner(graph, cut_into({1}, 1, reproducible));
+    pipeline::Batch batch = random_batch(graph, 2);
+    batch.weights = {3e38F, 3e38F};
+    const auto before = data_of(learner.model);
+    EXPECT_THROW(learner.step(batch), AgreedError);
+    EXPECT_EQ(data_of(learner.model), before);
+  }
+}
+
+TEST(StepExecutor, ProgramsThatRunLaterComputeTheSame) {
+  const auto deferred = [] { return make_deferred_backend(std::make_shared<DeferredState>()); };
+  for (const int micro_batches : {1, 3}) {
+    for (const std::size_t bucket_bytes :
+         {std::size_t{1}, std::size_t{4096}, std::size_t{1} << 30}) {
+      for (const bool reproducible : {false, true}) {
+        const StepOptions options = cut_into({micro_batches}, bucket_bytes, reproducible);
+        StepResult want{};
+        StepResult got{};
+        const auto expected = data_of(some_steps("resnet20", 6, options, 2, &want));
+        EXPECT_EQ(data_of(some_steps("resnet20", 6, options, 2, &got, deferred)), expected);
+        EXPECT_EQ(got.score.loss, want.score.loss);
+        EXPECT_EQ(got.score.correct, want.score.correct);
+        EXPECT_EQ(got.repeats, want.repeats);
+      }
+    }
+  }
+}
+
+TEST(StepExecutor, NothingRunsAnyMoreAfterAFailure) {
+  const Graph graph = training_graph("lenet", 2);
+  const auto state = std::make_shared<DeferredState>();
+  Learner learner(graph, cut_into({2}, 1), [&] { return make_deferred_backend(state); });
+  pipeline::Batch batch = random_batch(graph, 4);
+  for (const int wait : {1, 3}) {
+    state->failing_wait = wait;
+    EXPECT_THROW(learner.step(batch), Error);
+    EXPECT_EQ(state->unfinished, 0);
+  }
+  EXPECT_NO_THROW(learner.step(batch));
 }
 
 TEST(Feed, RefusesSamplesWithoutOneLabel) {

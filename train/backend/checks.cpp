@@ -35,6 +35,10 @@ void check_range(const Graph& graph, std::size_t next, std::size_t first, std::s
   }
 }
 
+void check_cpu_dtype(DType compute) {
+  if (compute == DType::kTf32) throw UsageError("tf32 exists on cards only: use f32");
+}
+
 void throw_unbound(const Value& value) {
   throw Error("'" + value.name + "' is not bound to memory");
 }

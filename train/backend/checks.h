@@ -15,6 +15,9 @@ void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t ele
 // Nodes [first, last) are about to run, `next` being the first that has not since the last time.
 void check_range(const Graph& graph, std::size_t next, std::size_t first, std::size_t last);
 
+// Of a program that runs on CPUs. UsageError.
+void check_cpu_dtype(DType compute);
+
 [[noreturn]] void throw_unbound(const Value& value);
 [[noreturn]] void throw_not_loaded();
 

@@ -40,6 +40,7 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
     pipeline::Batch batch = loader.next();
     feed.bind(batch, 0, 1.0);
     program.run(0, program.graph().nodes.size());
+    program.wait(program.graph().nodes.size());
     score(batch, 0, logits, per_sample, predicted);
     for (std::size_t i = 0; i < m; ++i) {
       const std::size_t k = static_cast<std::size_t>(micro) * m + i;

@@ -85,6 +85,13 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
 
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
                         const ProgressSink& progress) {
+  std::unique_ptr<Backend> backend;
+  on_all(comm, [&] { backend = make_backend(options.backend, {.device = comm.local_rank()}); });
+  return evaluate_run(options, *backend, comm, progress);
+}
+
+EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
+                        const ProgressSink& progress) {
   std::shared_ptr<const pipeline::Cache> cache;
   Subject subject;
   pipeline::SampleSet samples;
@@ -109,10 +116,11 @@ EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
     result.classes = info.classes;
   });
 
+  const std::unique_ptr<Weights> weights = place_weights(backend, subject.model);
   const std::unique_ptr<Program> program =
-      make_backend(options.backend)
-          ->compile(subject.graph, {options.dtype, options.threads.compute});
-  bind_model(*program, subject.model);
+      backend.compile(subject.graph, {options.dtype, options.threads.compute});
+  weights->bind(*program);
+  weights->load();
   program->load_parameters();
 
   const auto begin = std::chrono::steady_clock::now();

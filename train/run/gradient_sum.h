@@ -42,7 +42,7 @@ class GradientSum {
   enum class Outcome : std::uint8_t {
     kDone,
     kRepeat,     // a value was larger than foreseen: the step has to be computed again
-    kNotFinite,  // somewhere a NaN or an infinity was added
+    kNotFinite,  // somewhere a NaN or an infinity was added; f32 sums just have it then
   };
   virtual Outcome finish() = 0;
 

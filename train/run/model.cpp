@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "train/nets/nets.h"
+#include "train/optim/host_weights.h"
 
 namespace winnow::train {
 namespace {
@@ -26,11 +27,13 @@ const NamedTensor& find_tensor(const std::vector<NamedTensor>& tensors, const st
 
 }  // namespace
 
-Model::Tensor& Model::find(const std::string& name) {
+Model::Tensor& Model::find(const std::string& name) { return tensors[index_of(name)]; }
+
+std::size_t Model::index_of(const std::string& name) const {
   const auto found = std::find_if(tensors.begin(), tensors.end(),
                                   [&](const Tensor& t) { return t.about.name == name; });
   if (found == tensors.end()) throw Error("the model has no tensor " + name);
-  return *found;
+  return static_cast<std::size_t>(found - tensors.begin());
 }
 
 std::int64_t Model::parameter_count() const {
@@ -53,19 +56,21 @@ Model make_model(const Graph& graph, std::uint64_t seed) {
   return model;
 }
 
-void bind_model(Program& program, Model& model) {
-  const Graph& graph = program.graph();
-  std::vector<bool> read(graph.values.size(), false);
-  for (const Node& node : graph.nodes) {
-    for (const ValueId v : node.inputs) read[static_cast<std::size_t>(v)] = true;
+std::vector<WeightTensor> weight_tensors(Model& model) {
+  std::vector<WeightTensor> tensors;
+  for (Model::Tensor& t : model.tensors) {
+    tensors.push_back({.name = t.about.name,
+                       .value = t.data,
+                       .momentum = t.momentum,
+                       .decay = t.about.decay,
+                       .rate = t.rate});
   }
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
-    const Value& value = graph.values[v];
-    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
-    if (ours && read[v]) {
-      program.bind(static_cast<ValueId>(v), std::span<float>(model.find(value.name).data));
-    }
-  }
+  return tensors;
+}
+
+std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
+  std::unique_ptr<Weights> weights = backend.make_weights(weight_tensors(model), rule);
+  return weights ? std::move(weights) : make_host_weights(weight_tensors(model), rule);
 }
 
 std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps) {

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "train/backend/backend.h"
+#include "train/backend/weights.h"
 #include "train/checkpoint/safetensors.h"
 #include "train/graph/graph.h"
 
 namespace winnow::train {
 
 // The numbers of a net: parameters with their momenta, and running statistics. Owns them; programs
-// are bound to them by name.
+// read them by way of Weights.
 struct Model {
   struct Tensor {
     Value about;
@@ -21,14 +24,18 @@ struct Model {
   };
   std::vector<Tensor> tensors;  // parameters and states in the graph's order
 
-  Tensor& find(const std::string& name);  // Error naming it
+  Tensor& find(const std::string& name);                // Error naming it
+  std::size_t index_of(const std::string& name) const;  // likewise
   std::int64_t parameter_count() const;
 };
 
 Model make_model(const Graph& graph, std::uint64_t seed);
 
-// Binds every parameter and state that `program` reads. The model must outlive it and not grow.
-void bind_model(Program& program, Model& model);
+// Its tensors in their order, which must neither move nor grow from now on.
+std::vector<WeightTensor> weight_tensors(Model& model);
+
+// Where `backend` wants them. The model must outlive it.
+std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule = {});
 
 // As torchvision's state_dict: parameters, running statistics and num_batches_tracked (`steps`).
 std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps);

@@ -26,6 +26,33 @@ std::unique_ptr<GradientSum> make_sum(const Graph& graph, const GradientLayout& 
   return make_fixed_point_sum(layout, std::move(names), comm, options.sum);
 }
 
+// Running statistics take the mean over the step's micro-batches, the variance unbiased as in
+// PyTorch.
+double scale_of(const Output& output, std::int64_t micro_batches) {
+  if (output.kind == OutputKind::kGradient) return 1;
+  const double scale = 1.0 / static_cast<double>(micro_batches);
+  if (output.kind != OutputKind::kVariance || output.count <= 1) return scale;
+  return scale * (static_cast<double>(output.count) / static_cast<double>(output.count - 1));
+}
+
+std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
+                                                          const GradientLayout& layout,
+                                                          const Model& model,
+                                                          std::int64_t micro_batches) {
+  std::vector<std::vector<WeightUpdate>> updates;
+  for (const GradientLayout::Bucket& bucket : layout.buckets) {
+    std::vector<WeightUpdate>& some = updates.emplace_back();
+    for (std::size_t i = bucket.first_slot; i < bucket.last_slot; ++i) {
+      const GradientLayout::Slot& slot = layout.slots[i];
+      const Output& output = graph.outputs[slot.output];
+      some.push_back({.tensor = model.index_of(graph.value(output.of).name),
+                      .offset = slot.offset,
+                      .scale = scale_of(output, micro_batches)});
+    }
+  }
+  return updates;
+}
+
 }  // namespace
 
 StepExecutor::Lane::Lane(Program& program_of_lane)
@@ -35,18 +62,18 @@ StepExecutor::Lane::Lane(Program& program_of_lane)
       per_sample(bind_output(program, OutputKind::kPerSampleLoss)),
       logits(bind_output(program, OutputKind::kLogits)) {}
 
-StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, Model& model,
-                           comm::Communicator& comm, StepOptions options)
+StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
+                           const Model& model, Weights& weights, comm::Communicator& comm,
+                           StepOptions options)
     : graph_(programs.at(0)->graph()),
-      model_(model),
+      weights_(weights),
       comm_(comm),
       options_(std::move(options)),
       layout_(layout_gradients(graph_, options_.bucket_bytes, kTailCount)),
       sum_(make_sum(graph_, layout_, comm, options_)),
-      runner_(plan_step(layout_, graph_.nodes.size(), options_.sum.micro_batches)) {
-  for (const GradientLayout::Slot& slot : layout_.slots) {
-    tensor_of_slot_.push_back(&model_.find(graph_.value(graph_.outputs[slot.output].of).name));
-  }
+      updates_(updates_of_buckets(graph_, layout_, model, options_.sum.total_micro_batches)),
+      runner_(plan_step(layout_, graph_.nodes.size(), options_.sum.micro_batches,
+                        options_.asynchronous)) {
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
     const std::span<float> written = sum_->written(static_cast<int>(lanes_.size()));
@@ -63,12 +90,18 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
   }
 }
 
-StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double lr, bool stop) {
+StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double lr,
+                             std::int64_t step, bool stop) {
   using Outcome = GradientSum::Outcome;
   StepResult result;
-  const Inputs inputs{batch, total_weight, lr, stop};
+  const Inputs inputs{batch, total_weight, lr, step, stop};
   for (;;) {
-    runner_.run([&](const Task& task) { execute(task, inputs); });
+    try {
+      runner_.run([&](const Task& task) { execute(task, inputs); });
+    } catch (...) {
+      settle();
+      throw;
+    }
     result.exposed_comm_seconds += exposed_seconds_;
     if (outcome_ != Outcome::kRepeat) break;
     ++result.repeats;
@@ -91,7 +124,6 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
-  using Clock = std::chrono::steady_clock;
   const auto lane = static_cast<std::size_t>(std::max(0, task.lane));
   const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
   switch (task.kind) {
@@ -99,74 +131,66 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       lanes_[lane].program.load_parameters();
       break;
     case Task::Kind::kBind:
+      lanes_[lane].given = 0;
       lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
                              inputs.total_weight);
       break;
     case Task::Kind::kCompute:
-      compute(task, inputs);
+      lanes_[lane].program.run(task.first_node, task.last_node);
+      lanes_[lane].given = task.last_node;
       break;
     case Task::Kind::kAdd:
-      sum_->add(task.lane, bucket, task.micro_batch == lanes_[lane].micro_batches.front());
+      add(task, inputs);
       break;
     case Task::Kind::kReduce:
       sum_->reduce(bucket);
       break;
-    case Task::Kind::kFinish: {
-      const auto begin = Clock::now();
-      outcome_ = sum_->finish();
-      exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    case Task::Kind::kFinish:
+      finish(inputs);
       break;
-    }
     case Task::Kind::kUpdate:
-      if (outcome_ == GradientSum::Outcome::kDone) update(bucket, inputs.lr);
+      if (outcome_ == GradientSum::Outcome::kDone) weights_.update(updates_[bucket]);
       break;
   }
 }
 
-void StepExecutor::compute(const Task& task, const Inputs& inputs) {
+void StepExecutor::add(const Task& task, const Inputs& inputs) {
   Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
-  lane.program.run(task.first_node, task.last_node);
-  if (task.last_node < graph_.nodes.size()) return;
-  const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
-                        lane.per_sample, {});
-  const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
-  tail[kLoss] = static_cast<float>(s.loss);
-  tail[kWeight] = static_cast<float>(s.weight);
-  tail[kCorrect] = static_cast<float>(s.correct);
-  tail[kSamples] = static_cast<float>(s.samples);
-  tail[kStop] = inputs.stop ? 1.0F : 0.0F;
+  const auto bucket = static_cast<std::size_t>(task.bucket);
+  const bool last = bucket + 1 == layout_.buckets.size();
+  lane.program.wait(last ? graph_.nodes.size() : layout_.buckets[bucket].ready_after);
+  if (last) {
+    const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
+                          lane.per_sample, {});
+    const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
+    tail[kLoss] = static_cast<float>(s.loss);
+    tail[kWeight] = static_cast<float>(s.weight);
+    tail[kCorrect] = static_cast<float>(s.correct);
+    tail[kSamples] = static_cast<float>(s.samples);
+    tail[kStop] = inputs.stop ? 1.0F : 0.0F;
+  }
+  sum_->add(task.lane, bucket, task.micro_batch == lane.micro_batches.front());
 }
 
-void StepExecutor::update(std::size_t bucket, double lr) {
-  const GradientLayout::Bucket& part = layout_.buckets[bucket];
-  for (std::size_t i = part.first_slot; i < part.last_slot; ++i) {
-    const GradientLayout::Slot& slot = layout_.slots[i];
-    Model::Tensor& tensor = *tensor_of_slot_[i];
-    if (tensor.rate == 0) continue;
-    if (graph_.outputs[slot.output].kind == OutputKind::kGradient) {
-      options_.optimizer->step({.value = tensor.data,
-                                .gradient = sum_->values().subspan(slot.offset, slot.count),
-                                .momentum = tensor.momentum,
-                                .decay = tensor.about.decay},
-                               lr * tensor.rate, options_.optimizer_options);
-    } else {
-      update_statistic(slot, tensor);
+void StepExecutor::finish(const Inputs& inputs) {
+  using Clock = std::chrono::steady_clock;
+  using Outcome = GradientSum::Outcome;
+  const auto begin = Clock::now();
+  outcome_ = sum_->finish();
+  exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (outcome_ == Outcome::kDone && !weights_.take(sum_->values(), inputs.lr, inputs.step)) {
+    outcome_ = Outcome::kNotFinite;
+  }
+}
+
+// After a failure in the midst of a step: what programs were given still uses the batch and the
+// buffers here.
+void StepExecutor::settle() noexcept {
+  for (Lane& lane : lanes_) {
+    try {
+      lane.program.wait(lane.given);
+    } catch (...) {  // nothing runs there any more; the first failure is told
     }
-  }
-}
-
-// running = (1 - m) running + m * mean over the step's micro-batches, the variance unbiased as in
-// PyTorch.
-void StepExecutor::update_statistic(const GradientLayout::Slot& slot, Model::Tensor& tensor) const {
-  const Output& output = graph_.outputs[slot.output];
-  double scale = 1.0 / static_cast<double>(options_.sum.total_micro_batches);
-  if (output.kind == OutputKind::kVariance && output.count > 1) {
-    scale *= static_cast<double>(output.count) / static_cast<double>(output.count - 1);
-  }
-  const std::span<const float> sum = sum_->values().subspan(slot.offset, slot.count);
-  for (std::size_t i = 0; i < slot.count; ++i) {
-    tensor.data[i] = static_cast<float>((1 - kStatisticsMomentum) * tensor.data[i] +
-                                        kStatisticsMomentum * scale * sum[i]);
   }
 }
 

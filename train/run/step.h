@@ -10,7 +10,7 @@
 #include "common/comm/communicator.h"
 #include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
-#include "train/optim/optimizer.h"
+#include "train/backend/weights.h"
 #include "train/run/feed.h"
 #include "train/run/gradient_sum.h"
 #include "train/run/gradients.h"
@@ -21,10 +21,9 @@
 namespace winnow::train {
 
 struct StepOptions {
-  const Optimizer* optimizer = nullptr;
-  OptimizerOptions optimizer_options;
   std::size_t bucket_bytes = 1u << 20;
   bool reproducible = false;  // sums that no order can change
+  bool asynchronous = false;  // programs that are not on the CPU, see Backend::is_on_cpu()
   SumOptions sum;
 };
 
@@ -36,19 +35,21 @@ struct StepResult {
 };
 
 // Executes a step plan: one synchronous data-parallel step a call. Parameters are equal on all
-// ranks before and after. Owns the gradient buffers and the lanes' threads; programs, model and
+// ranks before and after. Owns the gradient buffers and the lanes' threads; programs, weights and
 // communicator are the caller's.
 class StepExecutor {
  public:
-  // One program a lane, all of one differentiated graph, already bound to `model`.
-  StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, Model& model,
-               comm::Communicator& comm, StepOptions options);
+  // One program a lane, all of one differentiated graph, already bound to `weights`, which are
+  // those of `model`.
+  StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
+               Weights& weights, comm::Communicator& comm, StepOptions options);
 
   // Collective: every rank calls it with its own part of the global batch, whose sample weights add
-  // up to `total_weight` over all ranks, and whether it wants to `stop` after it. Throws
-  // AgreedError when something in the sums is not finite; parameters are then still those of the
-  // step before.
-  StepResult run(pipeline::Batch& batch, double total_weight, double lr, bool stop);
+  // up to `total_weight` over all ranks, and whether it wants to `stop` after it. `step` counts
+  // from 0. Throws AgreedError when something in the sums is not finite; parameters are then still
+  // those of the step before. Programs are done with `batch` afterwards, whatever happened.
+  StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
+                 bool stop);
 
   const StepPlan& plan() const noexcept { return runner_.plan(); }
   const GradientLayout& layout() const noexcept { return layout_; }
@@ -66,27 +67,29 @@ class StepExecutor {
     std::vector<float> per_sample;
     std::vector<float> logits;
     std::vector<int> micro_batches{};  // of the rank's
+    std::size_t given = 0;             // nodes [0, given) of the micro-batch to the program
   };
   struct Inputs {
     pipeline::Batch& batch;
     double total_weight;
     double lr;
+    std::int64_t step;
     bool stop;
   };
 
   void execute(const Task& task, const Inputs& inputs);
-  void compute(const Task& task, const Inputs& inputs);
-  void update(std::size_t bucket, double lr);
-  void update_statistic(const GradientLayout::Slot& slot, Model::Tensor& tensor) const;
+  void add(const Task& task, const Inputs& inputs);
+  void finish(const Inputs& inputs);
+  void settle() noexcept;
 
   const Graph& graph_;
-  Model& model_;
+  Weights& weights_;
   comm::Communicator& comm_;
   StepOptions options_;
   GradientLayout layout_;
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;
-  std::vector<Model::Tensor*> tensor_of_slot_;
+  std::vector<std::vector<WeightUpdate>> updates_;              // of each bucket
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // of the last kFinish
   double exposed_seconds_ = 0;                                  // likewise
   TaskRunner runner_;  // last: its threads use all of the above

@@ -23,7 +23,7 @@ std::string_view kind_name(Task::Kind kind) noexcept {
 }
 
 StepPlan plan_step(const GradientLayout& layout, std::size_t node_count,
-                   std::span<const int> micro_batches) {
+                   std::span<const int> micro_batches, bool asynchronous) {
   StepPlan plan{.lanes = static_cast<int>(micro_batches.size())};
   const auto add = [&](Task task) {
     plan.tasks.push_back(std::move(task));
@@ -44,15 +44,19 @@ StepPlan plan_step(const GradientLayout& layout, std::size_t node_count,
         task.after = {previous};
         previous = add(std::move(task));
       };
+      const auto add_bucket = [&](std::size_t b) {
+        next({.kind = Task::Kind::kAdd, .bucket = static_cast<int>(b)});
+        if (last) added[b].push_back(previous);
+      };
       next({.kind = Task::Kind::kBind});
       std::size_t done = 0;
       for (std::size_t b = 0; b < buckets; ++b) {
         const std::size_t end = b + 1 == buckets ? node_count : layout.buckets[b].ready_after;
         if (end > done) next({.kind = Task::Kind::kCompute, .first_node = done, .last_node = end});
         done = std::max(done, end);
-        next({.kind = Task::Kind::kAdd, .bucket = static_cast<int>(b)});
-        if (last) added[b].push_back(previous);
+        if (!asynchronous) add_bucket(b);
       }
+      for (std::size_t b = 0; asynchronous && b < buckets; ++b) add_bucket(b);
     }
   }
   // Reductions must start in the same order on all ranks.

@@ -18,7 +18,7 @@ struct Task {
     kLoadParameters,  // the lane's program takes up the updated parameters
     kBind,            // micro-batch `micro_batch` becomes the lane's input
     kCompute,         // nodes [first_node, last_node) of the lane's program
-    kAdd,             // `bucket` of the micro-batch enters the lane's sum
+    kAdd,             // `bucket` of the micro-batch, once it is there, enters the lane's sum
     kReduce,          // `bucket` of all lanes starts its way over the ranks
     kFinish,          // waits for all reductions and looks at what came out
     kUpdate,          // parameters and running statistics in `bucket` change
@@ -40,8 +40,10 @@ struct StepPlan {
 
 // Lane l works off micro_batches[l] micro-batches, a contiguous run of the rank's, one after the
 // other; a bucket is reduced as soon as backward has written it in the last one of every lane,
-// while backward goes on. Pure. Requires at least one lane and one micro-batch in each.
+// while backward goes on. With `asynchronous` programs a lane is given all of a micro-batch before
+// the first bucket of it is waited for. Pure. Requires at least one lane and one micro-batch in
+// each.
 StepPlan plan_step(const GradientLayout& layout, std::size_t node_count,
-                   std::span<const int> micro_batches);
+                   std::span<const int> micro_batches, bool asynchronous = false);
 
 }  // namespace winnow::train

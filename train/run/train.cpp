@@ -9,7 +9,9 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
+#include "train/optim/optimizer.h"
 #include "train/run/agreement.h"
 #include "train/run/batch_plan.h"
 #include "train/run/census.h"
@@ -75,6 +77,16 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches
           .decay = recipe.decay};
 }
 
+void check_execution(const ExecutionOptions& options, const Backend& backend) {
+  if (backend.is_on_cpu()) {
+    check_cpu_dtype(options.dtype);
+  } else if (options.lane_threads > 0) {
+    throw UsageError("lanes of " + std::to_string(options.lane_threads) +
+                     " threads are for backends that compute on the CPU: " +
+                     std::string(backend.name()) + " has none, leave out --lane-threads");
+  }
+}
+
 constexpr const char* kLaneThreads = "lane_threads";
 
 // The same on every rank: rank 0 measures.
@@ -117,8 +129,12 @@ Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
                          comm::Communicator& comm) {
   const ExecutionOptions& e = options.execution;
   Execution plan;
-  plan.lane_threads = agree_on_lane_threads(e, batches, stored, options.run.replan, comm);
-  plan.lanes = choose_lanes(e.threads.compute, plan.lane_threads, batches.micro_batches());
+  if (backend.is_on_cpu()) {
+    plan.lane_threads = agree_on_lane_threads(e, batches, stored, options.run.replan, comm);
+    plan.lanes = choose_lanes(e.threads.compute, plan.lane_threads, batches.micro_batches());
+  } else {
+    plan.lanes = {static_cast<int>(batches.micro_batches())};
+  }
   plan.plan.numerics = {{"backend", std::string(backend.name())},
                         {"build", WINNOW_BUILD},
                         {"instruction_set", backend.instruction_set()},
@@ -133,11 +149,10 @@ Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
 }
 
 StepOptions step_options(const TrainOptions& options, const BatchPlan& batches,
-                         const Execution& execution) {
-  return {.optimizer = &find_optimizer(options.recipe.optimizer),
-          .optimizer_options = options.recipe.optimizer_options,
-          .bucket_bytes = options.execution.bucket_bytes,
+                         const Execution& execution, bool asynchronous) {
+  return {.bucket_bytes = options.execution.bucket_bytes,
           .reproducible = options.execution.reproducible,
+          .asynchronous = asynchronous,
           .sum = {.schedule = &comm::find_schedule(options.execution.schedule),
                   .schedule_options = options.execution.schedule_options,
                   .micro_batches = execution.lanes,
@@ -153,30 +168,36 @@ class Trainer {
         comm_(comm),
         job_(std::move(job)),
         model_(begin_model(job_.forward, options.recipe.seed, options.start, comm, note)),
+        weights_(place_weights(
+            backend, model_,
+            {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})),
         full_(full_census(job_.samples, 0)),
         rate_(learning_rate(options.recipe, job_.batches)),
         directory_(options.run.out, comm, note) {
     const RunOptions& run = options_.run;
     const auto stored = directory_.open(job_.config, run.resume, run.replan);
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
-    note(execution_note(execution));
-    const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
+    note(execution_note(execution, backend));
+    const bool reproducible = options_.execution.reproducible;
+    const CompileOptions lane{options_.execution.dtype, execution.lane_threads, reproducible};
     const Graph graph = prune(differentiate(freeze(job_.forward, frozen_tensors(model_))));
     for (std::size_t i = 0; i < execution.lanes.size(); ++i) {
       programs_.push_back(backend.compile(graph, lane));
-      bind_model(*programs_.back(), model_);
+      weights_->bind(*programs_.back());
     }
-    const bool reproducible = options_.execution.reproducible;
     inference_ = backend.compile(
         for_inference(job_.forward),
-        {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute});
-    bind_model(*inference_, model_);
-    executor_ = std::make_unique<StepExecutor>(programs_, model_, comm_,
-                                               step_options(options_, job_.batches, execution));
+        {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute,
+         reproducible});
+    weights_->bind(*inference_);
+    executor_ = std::make_unique<StepExecutor>(
+        programs_, model_, *weights_, comm_,
+        step_options(options_, job_.batches, execution, !backend.is_on_cpu()));
     execution.plan.tasks = tasks_json(executor_->plan());
     directory_.adopt(std::move(execution.plan), reproducible, run.replan);
     if (auto state = directory_.go_on(model_, run.replan, run.checkpoints_kept))
       state_ = *std::move(state);
+    weights_->load();
     executor_->restore(state_.sums);
     first_step_ = saved_step_ = state_.step;
     const std::int64_t limit = run.max_steps;
@@ -203,7 +224,7 @@ class Trainer {
           weight_of_batch(job_.batches, job_.samples, options_.recipe.seed, done - 1);
       const double rate = rate_at(rate_, done - 1);
       const bool stop = options_.run.stop && options_.run.stop();
-      const StepResult step = executor_->run(batch, weight, rate, stop);
+      const StepResult step = executor_->run(batch, weight, rate, done - 1, stop);
       take_census(seen_, first_position(done - 1), epoch_samples(), batch.ids);
       result.exposed_comm_seconds += step.exposed_comm_seconds;
       result.repeated_steps += step.repeats;
@@ -264,12 +285,14 @@ class Trainer {
     std::vector<SampleId> leaked;
   };
 
-  std::string execution_note(const Execution& execution) const {
+  std::string execution_note(const Execution& execution, const Backend& backend) const {
+    const std::string micro_batches =
+        " on rank 0, micro-batches of " + std::to_string(job_.batches.micro_batch);
+    if (!backend.is_on_cpu()) return backend.instruction_set() + micro_batches;
     const std::size_t lanes = execution.lanes.size();
     return std::to_string(lanes) + (lanes == 1 ? " lane of " : " lanes of ") +
            std::to_string(execution.lane_threads) +
-           (execution.lane_threads == 1 ? " thread" : " threads") +
-           " on rank 0, micro-batches of " + std::to_string(job_.batches.micro_batch);
+           (execution.lane_threads == 1 ? " thread" : " threads") + micro_batches;
   }
 
   pipeline::LoadOptions load_options(pipeline::Recipe recipe) const {
@@ -349,6 +372,7 @@ class Trainer {
     state_.seed = options_.recipe.seed;
     state_.ranks = comm_.size();
     state_.sums = executor_->state();
+    on_root(comm_, [&] { weights_->store(); });
     directory_.save(state_, model_, options_.run.checkpoints_kept);
     state_.evaluated = true;
   }
@@ -397,6 +421,7 @@ class Trainer {
   comm::Communicator& comm_;
   Job job_;
   Model model_;
+  std::unique_ptr<Weights> weights_;  // those of model_, which has them when they are stored
   EpochCensus full_;
   LearningRate rate_;
   RunDirectory directory_;
@@ -417,12 +442,19 @@ class Trainer {
 
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note) {
-  Job job;
   std::unique_ptr<Backend> backend;
+  on_all(comm,
+         [&] { backend = make_backend(options.execution.backend, {.device = comm.local_rank()}); });
+  return train(options, *backend, comm, progress, note);
+}
+
+TrainResult train(const TrainOptions& options, Backend& backend, comm::Communicator& comm,
+                  const ProgressSink& progress, const std::function<void(std::string)>& note) {
+  Job job;
   const std::string init_from_digest = digest_of_weights(options.start.init_from, comm);
   on_all(comm, [&] {
     job = open_job(options, comm, init_from_digest);
-    backend = make_backend(options.execution.backend);
+    check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
     find_optimizer(options.recipe.optimizer);
     comm::find_schedule(options.execution.schedule);
@@ -432,10 +464,10 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
   if (comm.size() > 1) {
     facts["program"] = to_hex(xxh3_128(MappedFile("/proc/self/exe").bytes()));
   }
-  facts["instruction set"] = backend->instruction_set();
-  facts["library"] = backend->library();
+  facts["instruction set"] = backend.instruction_set();
+  facts["library"] = backend.library();
   require_agreement(comm, facts);
-  return Trainer(options, comm, std::move(job), *backend, note).run(progress);
+  return Trainer(options, comm, std::move(job), backend, note).run(progress);
 }
 
 }  // namespace winnow::train

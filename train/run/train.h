@@ -19,6 +19,8 @@
 
 namespace winnow::train {
 
+class Backend;
+
 struct DataOptions {
   std::filesystem::path cache;
   std::string selection;  // name of a selection; empty: everything
@@ -112,6 +114,10 @@ struct TrainResult {
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note);
 
+// The same on `backend`, which options.execution.backend names.
+TrainResult train(const TrainOptions& options, Backend& backend, comm::Communicator& comm,
+                  const ProgressSink& progress, const std::function<void(std::string)>& note);
+
 // A trained run, or weights from elsewhere, evaluated.
 struct EvalOptions {
   std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
@@ -145,6 +151,8 @@ struct EvalResult {
 // Collective. Weights of a file are given the images as training on the cache would. Throws
 // UsageError when the net does not fit the cache.
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
+                        const ProgressSink& progress);
+EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
                         const ProgressSink& progress);
 
 }  // namespace winnow::train

@@ -132,6 +132,7 @@ class OneDnnBackend final : public Backend {
   }
 
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
+    check_cpu_dtype(options.compute);
     if (options.threads < 1) {
       throw UsageError("a program needs at least 1 thread, not " + std::to_string(options.threads));
     }

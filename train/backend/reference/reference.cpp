@@ -127,7 +127,8 @@ class ReferenceBackend final : public Backend {
   std::string_view name() const noexcept override { return "reference"; }
   std::string instruction_set() const override { return "float64"; }
   std::string library() const override { return "winnow"; }
-  std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions&) override {
+  std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
+    check_cpu_dtype(options.compute);
     return std::make_unique<ReferenceProgram>(graph);
   }
 };

@@ -1,0 +1,96 @@
+#include "train/optim/host_weights.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/error.h"
+#include "train/backend/backend.h"
+#include "train/optim/optimizer.h"
+
+namespace winnow::train {
+namespace {
+
+// The largest of the biased exponents tells, whole numbers as they are: no branch in the loop.
+bool all_finite(std::span<const float> values) {
+  constexpr std::uint32_t kExponent = 0x7f80'0000;
+  std::uint32_t largest = 0;
+  for (const float v : values)
+    largest = std::max(largest, std::bit_cast<std::uint32_t>(v) & kExponent);
+  return largest < kExponent;
+}
+
+class HostWeights final : public Weights {
+ public:
+  HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
+      : tensors_(std::move(tensors)),
+        options_(rule.options),
+        optimizer_(find_optimizer(rule.kind)) {}
+
+  void bind(Program& program) override {
+    const Graph& graph = program.graph();
+    std::vector<bool> read(graph.values.size(), false);
+    for (const Node& node : graph.nodes) {
+      for (const ValueId v : node.inputs) read[static_cast<std::size_t>(v)] = true;
+    }
+    for (std::size_t v = 0; v < graph.values.size(); ++v) {
+      const Value& value = graph.values[v];
+      const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
+      if (ours && read[v]) program.bind(static_cast<ValueId>(v), find(value.name).value);
+    }
+  }
+
+  void load() override {}
+  void store() override {}
+
+  bool take(std::span<const float> sums, double lr, std::int64_t) override {
+    sums_ = sums;
+    lr_ = lr;
+    return all_finite(sums);
+  }
+
+  void update(std::span<const WeightUpdate> updates) override {
+    for (const WeightUpdate& update : updates) {
+      const WeightTensor& tensor = tensors_[update.tensor];
+      if (tensor.rate == 0) continue;
+      const std::span<const float> sum = sums_.subspan(update.offset, tensor.value.size());
+      if (tensor.momentum.empty()) {
+        update_statistic(tensor.value, sum, update.scale);
+      } else {
+        optimizer_.step({.value = tensor.value,
+                         .gradient = sum,
+                         .momentum = tensor.momentum,
+                         .decay = tensor.decay},
+                        lr_ * tensor.rate, options_);
+      }
+    }
+  }
+
+ private:
+  const WeightTensor& find(const std::string& name) const {
+    const auto found = std::ranges::find(tensors_, name, &WeightTensor::name);
+    if (found == tensors_.end()) throw Error("the model has no tensor " + name);
+    return *found;
+  }
+
+  static void update_statistic(std::span<float> running, std::span<const float> sum, double scale) {
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      running[i] = static_cast<float>((1 - kStatisticsMomentum) * running[i] +
+                                      kStatisticsMomentum * scale * sum[i]);
+    }
+  }
+
+  const std::vector<WeightTensor> tensors_;
+  const OptimizerOptions options_;
+  const Optimizer& optimizer_;
+  std::span<const float> sums_;
+  double lr_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Weights> make_host_weights(std::vector<WeightTensor> tensors,
+                                           const UpdateRule& rule) {
+  return std::make_unique<HostWeights>(std::move(tensors), rule);
+}
+
+}  // namespace winnow::train
