@@ -134,6 +134,23 @@ TEST(Resnet20, TakesSmallAndOblongImages) {
   EXPECT_EQ(count(graph).parameters, 272'474 - 2 * 16 * 9);
 }
 
+TEST(Resnet50, IsTorchvisions) {
+  NetOptions imagenet = options(1, 3, 224);
+  imagenet.classes = 1000;
+  const Graph graph = find_net("resnet50").make(imagenet);
+  EXPECT_EQ(count(graph).parameters, 25'557'032);
+  EXPECT_EQ(count(graph).flops, 2 * 4'089'184'256.0);
+  const auto parameters = names(graph, ValueKind::kParameter);
+  EXPECT_EQ(parameters.size(), 161U);
+  EXPECT_THAT(graph.value(graph.find("layer2.0.conv2.weight")).shape, ElementsAre(128, 128, 3, 3));
+  EXPECT_THAT(graph.value(graph.find("layer4.2.conv3.weight")).shape, ElementsAre(2048, 512, 1, 1));
+  EXPECT_THAT(graph.value(graph.find("layer1.0.downsample.0.weight")).shape,
+              ElementsAre(256, 64, 1, 1));
+  EXPECT_THAT(graph.value(graph.find("layer4.0.downsample.1.running_var")).shape,
+              ElementsAre(2048));
+  EXPECT_THROW(graph.find("layer1.1.downsample.0.weight"), Error);
+}
+
 Value parameter(const char* name, Shape shape, Init init, std::int64_t fan_in = 0) {
   Value value;
   value.name = name;
