@@ -3,17 +3,24 @@
 add_library(winnow_options INTERFACE)
 add_library(winnow::options ALIAS winnow_options)
 target_compile_features(winnow_options INTERFACE cxx_std_20)
-target_compile_options(winnow_options INTERFACE -Wall -Wextra -Wconversion -Wno-psabi)
+set(warnings -Wall -Wextra -Wconversion -Wno-psabi)
+target_compile_options(winnow_options INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>")
 # What GCC 12 sees in the standard library's string and vector at -O3 alone (its PR 105329 and kin);
 # the other build types keep these warnings.
 target_compile_options(winnow_options INTERFACE
-  $<$<CONFIG:Release>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+  "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
+# nvcc hands the host's half to the C++ compiler.
+list(JOIN warnings "," host_warnings)
+target_compile_options(winnow_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_warnings}>)
 if(WINNOW_WARNINGS_AS_ERRORS)
-  target_compile_options(winnow_options INTERFACE -Werror)
+  target_compile_options(winnow_options INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 if(WINNOW_SANITIZE)
   # O1 instead of the build type's level: the sanitized tests stay fast enough and traces readable.
-  add_compile_options(-fsanitize=${WINNOW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${WINNOW_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-O1>")
   add_link_options(-fsanitize=${WINNOW_SANITIZE})
 endif()
 
