@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "train/backend/cudnn/device.h"
+
+namespace winnow::train::cudnn::kernels {
+const Table& cuda_kernels() noexcept;
+}
+
+// Device's streams and events over the CUDA runtime, for whatever launches work on a card.
+namespace winnow::train::cudnn {
+
+// Throws Error, "cannot `what`: CUDA's words", unless `status` is success.
+void check(cudaError_t status, std::string_view what);
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(int device);
+  ~CudaEvent() override;
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  cudaEvent_t native() const noexcept { return event_; }
+  void wait() const override;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Takes no order from the default stream, nor gives it one.
+class CudaStream final : public Stream {
+ public:
+  explicit CudaStream(int device);
+  ~CudaStream() override;  // what was given to it still happens
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  // Makes the stream's card this thread's current one as well, without which nothing can be
+  // launched on it.
+  cudaStream_t native() const;
+
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void zero(void* to, std::size_t bytes) override;
+  void record(Event& event) override;
+  void wait(const Event& event) override;
+  void synchronize() override;
+
+ private:
+  int device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace winnow::train::cudnn

@@ -1,0 +1,109 @@
+#include "train/backend/cudnn/device_errors.h"
+
+#include "common/error.h"
+
+namespace winnow::train::cudnn {
+namespace {
+
+constexpr std::string_view kElse = ", or use --backend onednn";
+
+std::string mib(std::int64_t bytes) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
+}
+
+std::string capability(int value) {
+  return std::to_string(value / 10) + "." + std::to_string(value % 10);
+}
+
+// Versions of cuDNN as one number: since 9 the major one counts 10000, before 1000.
+std::size_t major_of(std::size_t cudnn) { return cudnn >= 90000 ? cudnn / 10000 : cudnn / 1000; }
+
+// The driver's own limit decides, not the versions: newer runtimes run on older drivers of the same
+// major version.
+void check_driver(Machine& machine, const CardCount& cards) {
+  const std::string needed = cuda_version(machine.runtime());
+  if (machine.driver() == 0) {
+    throw Error("this machine has no NVIDIA driver: install one that runs CUDA " + needed +
+                std::string(kElse));
+  }
+  if (cards.answer == CudaAnswer::kInsufficientDriver) {
+    throw Error("the NVIDIA driver runs CUDA up to " + cuda_version(machine.driver()) +
+                " and this winnow has CUDA " + needed + ": install a newer driver" +
+                std::string(kElse));
+  }
+  if (cards.answer == CudaAnswer::kOther) {
+    throw Error("CUDA does not start (" + cards.reason +
+                "): look whether nvidia-smi sees the card" + std::string(kElse));
+  }
+}
+
+void check_index(const CardCount& cards, int index) {
+  if (cards.answer == CudaAnswer::kNoCard || cards.count == 0) {
+    throw Error("this process sees no NVIDIA card: look at nvidia-smi and CUDA_VISIBLE_DEVICES" +
+                std::string(kElse));
+  }
+  if (index >= 0 && index < cards.count) return;
+  throw Error("there is no card " + std::to_string(index) + ": this process sees " +
+              std::to_string(cards.count) + ", counted from 0 (see CUDA_VISIBLE_DEVICES)");
+}
+
+void check_cudnn(std::size_t found, std::size_t built_with) {
+  if (major_of(found) == major_of(built_with) && found >= built_with) return;
+  throw Error("found cuDNN " + cudnn_version(found) + ", and this winnow was built with " +
+              cudnn_version(built_with) + ": install that or a newer " +
+              std::to_string(major_of(built_with)) + ".x, or build winnow again");
+}
+
+void check_capability(const Card& card, int index) {
+  if (card.capability >= kOldestCapability) return;
+  throw Error("card " + std::to_string(index) + ", " + card.name + ", has compute capability " +
+              capability(card.capability) + ", too old for backend cudnn, which needs " +
+              capability(kOldestCapability) + ": choose another" + std::string(kElse));
+}
+
+}  // namespace
+
+std::string cuda_version(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string cudnn_version(std::size_t version) {
+  const std::size_t unit = version >= 90000 ? 10000 : 1000;
+  return std::to_string(version / unit) + "." + std::to_string(version % unit / 100) + "." +
+         std::to_string(version % 100);
+}
+
+Card find_card(Machine& machine, int index) {
+  const CardCount cards = machine.count_cards();
+  check_driver(machine, cards);
+  check_index(cards, index);
+  check_cudnn(machine.cudnn_found(), machine.cudnn_built_with());
+  Card card = machine.card(index);
+  check_capability(card, index);
+  return card;
+}
+
+std::string out_of_memory(std::string_view card, const MemoryFacts& facts) {
+  return "out of memory on " + std::string(card) + ": " + mib(facts.asked) + " asked for, " +
+         mib(facts.free) + " free of " + mib(facts.total) +
+         "; take a smaller --micro-batch, --dtype bf16, or stop what else uses the card";
+}
+
+std::string out_of_host_memory(std::size_t bytes) {
+  return "out of page-locked host memory: " + mib(static_cast<std::int64_t>(bytes)) +
+         " asked for; take a smaller --micro-batch, or give this process more memory";
+}
+
+std::string call_failed(std::string_view what, std::string_view reason) {
+  return "cannot " + std::string(what) + ": " + std::string(reason);
+}
+
+std::string earlier_work_failed(std::string_view what, std::string_view reason) {
+  return "the card failed at earlier work, noticed on the way to " + std::string(what) + ": " +
+         std::string(reason) +
+         "; nothing it holds can be used any more: start again from the last checkpoint, and look "
+         "for Xid in dmesg if it comes back";
+}
+
+}  // namespace winnow::train::cudnn
