@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "train/nets/builder.h"
+#include "train/run/state_dict.h"
 
 namespace winnow::train {
 namespace {

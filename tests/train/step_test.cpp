@@ -16,6 +16,7 @@
 #include "train/graph/rewrites.h"
 #include "train/nets/nets.h"
 #include "train/run/agreement.h"
+#include "train/run/state_dict.h"
 
 namespace winnow::train {
 namespace {

@@ -10,6 +10,7 @@
 #include "train/run/initial_weights.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
+#include "train/run/state_dict.h"
 #include "train/run/train.h"
 
 namespace winnow::train {

@@ -8,7 +8,6 @@
 
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
-#include "train/checkpoint/safetensors.h"
 #include "train/graph/graph.h"
 
 namespace winnow::train {
@@ -36,15 +35,5 @@ std::vector<WeightTensor> weight_tensors(Model& model);
 
 // Where `backend` wants them. The model must outlive it.
 std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule = {});
-
-// As torchvision's state_dict: parameters, running statistics and num_batches_tracked (`steps`).
-std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps);
-std::vector<NamedTensor> to_momenta(const Model& model);
-
-// Overwrites the model's numbers. Every tensor must be there with its shape; FormatError names the
-// first that is not.
-void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,
-                     const std::string& where);
-void load_momenta(Model& model, const std::vector<NamedTensor>& tensors, const std::string& where);
 
 }  // namespace winnow::train

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/agreement.h"
+#include "train/run/state_dict.h"
 
 namespace winnow::train {
 namespace {

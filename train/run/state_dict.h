@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/checkpoint/safetensors.h"
+#include "train/run/model.h"
+
+namespace winnow::train {
+
+// As torchvision's state_dict: parameters, running statistics and num_batches_tracked (`steps`).
+std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps);
+std::vector<NamedTensor> to_momenta(const Model& model);
+
+// Overwrites the model's numbers. Every tensor must be there with its shape; FormatError names the
+// first that is not.
+void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,
+                     const std::string& where);
+void load_momenta(Model& model, const std::vector<NamedTensor>& tensors, const std::string& where);
+
+}  // namespace winnow::train
