@@ -157,9 +157,8 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
 void StepExecutor::add(const Task& task, const Inputs& inputs) {
   Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   const auto bucket = static_cast<std::size_t>(task.bucket);
-  const bool last = bucket + 1 == layout_.buckets.size();
-  lane.program.wait(last ? graph_.nodes.size() : layout_.buckets[bucket].ready_after);
-  if (last) {
+  lane.program.wait(layout_.buckets[bucket].ready_after);
+  if (bucket + 1 == layout_.buckets.size()) {  // everything has run
     const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
                           lane.per_sample, {});
     const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
