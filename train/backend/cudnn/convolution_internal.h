@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "train/backend/cudnn/cudnn_descriptor_internal.h"
+#include "train/backend/cudnn/device.h"
+#include "train/backend/cudnn/engine_choice.h"
+#include "train/backend/cudnn/plan_cache.h"
+
+// Convolutions by cuDNN's graph API: the operation as data, the engines that cuDNN's heuristics
+// propose for it, and the first of them that may be used and becomes a plan.
+namespace winnow::train::cudnn {
+
+// What plans are sought for: a card, by its handle; or a card that need not be there, by its
+// properties. One of them is null. It has to outlive the plans.
+struct PlanTarget {
+  cudnnHandle_t handle = nullptr;
+  const Descriptor* properties = nullptr;
+};
+// From cuDNN's JSON of a card's properties.
+Descriptor make_card_properties(std::string_view json);
+
+struct OperationGraph {
+  std::vector<Descriptor> parts;  // tensors, the convolution, the operation
+  Descriptor graph;
+};
+OperationGraph describe(const ConvolutionDescription& description, const PlanTarget& target);
+
+struct EngineConfig {
+  Descriptor config;
+  std::int64_t engine = 0;
+  std::vector<EngineNote> notes;
+};
+// Best first, as cuDNN thinks; those of its fallback last. Unfiltered.
+std::vector<EngineConfig> propose(const OperationGraph& graph, const PlanTarget& target);
+
+struct Plan {
+  Descriptor plan;
+  std::size_t workspace_bytes = 0;
+  std::string name;  // "cudnn engine 46"
+};
+constexpr std::size_t kMaxWorkspaceBytes = std::size_t{256} << 20;
+
+std::optional<Plan> make_plan(const EngineConfig& config, const PlanTarget& target);
+// None: cuDNN has no engine that computes this as asked.
+std::optional<Plan> find_plan(const ConvolutionDescription& description, const PlanTarget& target);
+
+// As text and back, for plan_cache.h. None: not a plan for this target and cuDNN.
+std::string to_json(const Plan& plan);
+std::optional<Plan> parse_plan(std::string_view json, const PlanTarget& target);
+
+// The convolutions of one card, whose context must be current when this is made and in make().
+class Convolutions {
+ public:
+  explicit Convolutions(const Card& card);
+  std::unique_ptr<Product> make(const ConvolutionDescription& description);
+
+ private:
+  std::shared_ptr<struct SharedHandle> handle_;
+  PlanCache cache_;
+};
+
+}  // namespace winnow::train::cudnn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+
+#include "train/backend/cudnn/device.h"
+
+namespace winnow::train::cudnn {
+
+std::string cublas_version();  // "13.0.2"
+
+struct DestroyCublasLt {
+  void operator()(cublasLtContext* handle) const noexcept;
+};
+
+// Matrix products of one card by cuBLASLt; its context must be current when this is made and in
+// make().
+class Matmuls {
+ public:
+  Matmuls();
+  std::unique_ptr<Product> make(const MatmulDescription& description) const;
+
+ private:
+  std::shared_ptr<cublasLtContext> handle_;
+};
+
+}  // namespace winnow::train::cudnn
