@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -102,7 +103,9 @@ TEST_F(PlanCacheTest, AFolderThatCannotBeWrittenCanBeRead) {
 TEST_F(PlanCacheTest, ProcessesStoringAtOnceLeaveOneOfTheirPlans) {
   constexpr int kProcesses = 3;
   const PlanCache cache(root_);
-  const auto long_plan = [](int i) { return std::string(200'000, static_cast<char>('a' + i)); };
+  const auto long_plan = [](int i) {
+    return std::string(static_cast<std::size_t>(200'000 * (i + 1)), static_cast<char>('a' + i));
+  };
   for (int i = 0; i < kProcesses; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -123,6 +126,7 @@ TEST_F(PlanCacheTest, ProcessesStoringAtOnceLeaveOneOfTheirPlans) {
   const auto found = cache.find("key");
   ASSERT_TRUE(found);
   EXPECT_TRUE(is_one_of_them(*found));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 1);
 }
 
 Card h200() {

@@ -1,9 +1,11 @@
 #include "train/backend/cudnn/plan_cache.h"
 
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <utility>
 
 #include "common/bytes.h"
@@ -44,6 +46,11 @@ std::optional<std::string> opened(const std::string& text, std::string_view key)
   return parsed.at("plan").get<std::string>();
 }
 
+std::string unique_name() {
+  std::random_device random;
+  return to_hex((std::uint64_t{random()} << 32) | random());
+}
+
 std::filesystem::path environment_path(const char* name) {
   const char* value = std::getenv(name);
   const std::filesystem::path path = value == nullptr ? "" : value;
@@ -71,7 +78,10 @@ void PlanCache::store(std::string_view key, std::string_view plan) const noexcep
   try {
     if (folder_.empty()) return;
     make_directories(folder_);
-    write_file_durably(file_of(key), sealed(key, plan));
+    // Another process may be writing the same file.
+    const std::filesystem::path mine = folder_ / (unique_name() + ".new");
+    write_file_durably(mine, sealed(key, plan));
+    std::filesystem::rename(mine, file_of(key));
   } catch (const std::exception&) {
     // The next program plans again.
   }
