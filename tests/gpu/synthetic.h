@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "pipeline/load/batch.h"
+#include "train/backend/backend.h"
+#include "train/run/model.h"
+#include "train/run/step.h"
+
+// Training without a cache: images that can be told apart, made from whole random numbers, the same
+// on every machine.
+namespace winnow::gpu {
+
+// Samples [first, first + count): a pattern for each of `classes` classes under noise.
+pipeline::Batch synthetic_batch(std::uint64_t first, std::size_t count, int side, int classes);
+
+struct Recipe {
+  std::string net = "resnet20";
+  int side = 32;
+  int classes = 10;
+  std::int64_t batch = 128;
+  std::int64_t micro_batch = 64;
+  train::DType dtype = train::DType::kF32;
+  bool deterministic = false;
+  double lr = 0.001;
+};
+
+// A net in training on one rank, as `winnow train` does it: lanes, buckets, sums, weights where the
+// backend wants them.
+class Training {
+ public:
+  Training(train::Backend& backend, const Recipe& recipe);
+
+  struct Result {
+    double loss = 0;      // mean, before the update
+    double accuracy = 0;  // likewise
+  };
+  Result step(pipeline::Batch& batch);
+
+  train::Program& program() { return *programs_.front(); }
+
+ private:
+  Recipe recipe_;
+  train::Model model_;
+  std::unique_ptr<comm::Communicator> comm_;
+  std::unique_ptr<train::Weights> weights_;
+  std::vector<std::unique_ptr<train::Program>> programs_;
+  std::unique_ptr<train::StepExecutor> executor_;
+  std::int64_t steps_ = 0;
+};
+
+// Losses of the first steps on a CPU, what a card is compared with. tests/gpu/cpu_losses.cpp writes
+// them. At a rate where last bits do not run away: at 0.02 the losses of two instruction sets of
+// one CPU are 0.05 apart after 50 steps, as a last bit opens or closes a ReLU.
+struct LossRow {
+  double f32 = 0;
+  double bf16 = 0;
+};
+inline constexpr std::int64_t kComparedSteps = 50;
+Recipe compared_recipe(train::DType dtype);
+std::vector<double> losses(train::Backend& backend, const Recipe& recipe, std::int64_t steps);
+std::vector<LossRow> read_losses(const std::filesystem::path& path);  // Error
+
+// How far bf16 losses of a card may be from those of the CPU at each step: three times what
+// separates the CPU's own bf16 from its f32 up to there, as that is what rounding does.
+std::vector<double> bf16_band(const std::vector<LossRow>& cpu);
+
+}  // namespace winnow::gpu
