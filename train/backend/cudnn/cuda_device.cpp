@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "common/error.h"
-#include "train/backend/cudnn/convolution_internal.h"
+#include "train/backend/cudnn/cublas_matmul_internal.h"
 #include "train/backend/cudnn/cuda_internal.h"
+#include "train/backend/cudnn/cudnn_convolution_internal.h"
 #include "train/backend/cudnn/device_errors.h"
-#include "train/backend/cudnn/matmul_internal.h"
 
 namespace winnow::train::cudnn {
 namespace {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "common/bytes.h"
@@ -81,7 +82,9 @@ void PlanCache::store(std::string_view key, std::string_view plan) const noexcep
     // Another process may be writing the same file.
     const std::filesystem::path mine = folder_ / (unique_name() + ".new");
     write_file_durably(mine, sealed(key, plan));
-    std::filesystem::rename(mine, file_of(key));
+    std::error_code failed;
+    std::filesystem::rename(mine, file_of(key), failed);
+    if (failed) std::filesystem::remove(mine, failed);
   } catch (const std::exception&) {
     // The next program plans again.
   }

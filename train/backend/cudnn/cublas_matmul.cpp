@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "common/error.h"
+#include "train/backend/cudnn/cublas_matmul_internal.h"
 #include "train/backend/cudnn/cuda_internal.h"
 #include "train/backend/cudnn/device_errors.h"
-#include "train/backend/cudnn/matmul_internal.h"
 #include "train/backend/cudnn/matmul_layout.h"
 
 namespace winnow::train::cudnn {

@@ -1,8 +1,8 @@
 #include <array>
 #include <utility>
 
-#include "train/backend/cudnn/convolution_internal.h"
 #include "train/backend/cudnn/cuda_internal.h"
+#include "train/backend/cudnn/cudnn_convolution_internal.h"
 
 namespace winnow::train::cudnn {
 
