@@ -1,0 +1,224 @@
+#include "train/backend/cudnn/card_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/rng.h"
+#include "tests/train/cases.h"
+#include "tests/train/conformance.h"
+#include "tests/train/cudnn/host_device.h"
+#include "train/backend/cudnn/cudnn.h"
+#include "train/backend/onednn/onednn.h"
+#include "train/optim/host_weights.h"
+
+namespace winnow::train::cudnn {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+// A few tensors of every kind with what belongs to them, and the same sums for whoever updates.
+struct Net {
+  explicit Net(std::uint64_t seed) {
+    CounterRng rng(seed, 0, 0, RandomUse::kTest);
+    const auto add = [&](const char* name, std::size_t count, bool parameter, bool decay,
+                         double rate) {
+      auto& value = values.emplace_back(count);
+      for (float& v : value) v = static_cast<float>(rng.uniform() - 0.3);
+      momenta.emplace_back(parameter ? count : 0, 0.0F);
+      updates.push_back({.tensor = values.size() - 1, .offset = elements, .scale = 0.75});
+      facts.push_back({name, decay, rate});
+      elements += count;
+    };
+    add("conv.weight", 1000, true, true, 1);
+    add("conv.bias", 7, true, false, 1);
+    add("slow.weight", 33, true, true, 0.125);
+    add("frozen.weight", 12, true, true, 0);
+    add("zero.weight", 5, true, true, 1);
+    std::ranges::fill(values.back(), 0.0F);
+    add("norm.running_mean", 16, false, false, 1);
+    add("frozen.running_var", 16, false, false, 0);
+  }
+
+  std::vector<WeightTensor> tensors() {
+    std::vector<WeightTensor> all;
+    for (std::size_t t = 0; t < values.size(); ++t) {
+      all.push_back({.name = facts[t].name,
+                     .value = values[t],
+                     .momentum = momenta[t],
+                     .decay = facts[t].decay,
+                     .rate = facts[t].rate});
+    }
+    return all;
+  }
+
+  std::vector<float> sums(std::uint64_t step) const {
+    CounterRng rng(5, 0, step, RandomUse::kTest);
+    std::vector<float> made(elements);
+    for (float& v : made) v = static_cast<float>(2 * rng.uniform() - 1);
+    return made;
+  }
+
+  struct Facts {
+    std::string name;
+    bool decay;
+    double rate;
+  };
+  std::vector<std::vector<float>> values;
+  std::vector<std::vector<float>> momenta;
+  std::vector<WeightUpdate> updates;
+  std::vector<Facts> facts;
+  std::size_t elements = 0;
+};
+
+Numbers numbers(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
+void expect_close(const Net& got, const Net& want) {
+  for (std::size_t t = 0; t < want.values.size(); ++t) {
+    EXPECT_LE(relative_l2(numbers(got.values[t]), numbers(want.values[t])), 1e-6)
+        << want.facts[t].name;
+    EXPECT_LE(relative_l2(numbers(got.momenta[t]), numbers(want.momenta[t])), 1e-6)
+        << want.facts[t].name;
+  }
+}
+
+TEST(CardWeights, StepsAreThoseOfTheHost) {
+  std::vector<UpdateRule> rules = {{UpdateKind::kSgd, {}}, {UpdateKind::kLars, {}}};
+  rules.push_back({UpdateKind::kSgd, {.momentum = 0.5, .weight_decay = 0.1, .nesterov = false}});
+  rules.push_back({UpdateKind::kLars, {.momentum = 0.8, .weight_decay = 0.1, .lars_trust = 0.02}});
+  for (const UpdateRule& rule : rules) {
+    Net here(3);
+    Net there(3);
+    const auto host = make_host_weights(here.tensors(), rule);
+    const auto card = make_card_weights(std::make_shared<HostDevice>(), there.tensors(), rule);
+    card->load();
+    for (std::int64_t step = 0; step < 4; ++step) {
+      const std::vector<float> sums = here.sums(static_cast<std::uint64_t>(step));
+      const double lr = 0.1 / static_cast<double>(1 + step);
+      ASSERT_TRUE(host->take(sums, lr, step));
+      ASSERT_TRUE(card->take(sums, lr, step));
+      // In two calls, as buckets come.
+      const auto all = std::span<const WeightUpdate>(here.updates);
+      host->update(all);
+      card->update(all.first(3));
+      card->update(all.subspan(3));
+    }
+    const Net before(3);
+    EXPECT_EQ(there.values, before.values);  // the caller's memory waits for store()
+    card->store();
+    expect_close(there, here);
+    EXPECT_NE(there.values[0], before.values[0]);
+    EXPECT_EQ(there.values[3], before.values[3]);  // frozen
+    EXPECT_EQ(there.values[6], before.values[6]);
+  }
+}
+
+TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity()}) {
+    Net net(4);
+    const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+    card->load();
+    std::vector<float> sums = net.sums(0);
+    sums[sums.size() - 1] = bad;
+    EXPECT_FALSE(card->take(sums, 0.1, 0));
+    card->update(net.updates);  // a kernel that was given anyway
+    card->store();
+    const Net before(4);
+    EXPECT_EQ(net.values, before.values);
+    EXPECT_EQ(net.momenta, before.momenta);
+    EXPECT_TRUE(card->take(net.sums(1), 0.1, 1));  // a verdict on one step only
+  }
+}
+
+TEST(CardWeights, LoadTakesWhatACheckpointBrought) {
+  Net net(5);
+  const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+  card->load();
+  const Net other(6);
+  for (std::size_t t = 0; t < net.values.size(); ++t) {
+    std::ranges::copy(other.values[t], net.values[t].begin());
+    std::ranges::fill(net.momenta[t], 2.0F);
+  }
+  card->load();
+  for (std::size_t t = 0; t < net.values.size(); ++t) {
+    std::ranges::fill(net.values[t], -1.0F);
+    std::ranges::fill(net.momenta[t], -1.0F);
+  }
+  card->store();
+  EXPECT_EQ(net.values, other.values);
+  for (const auto& momentum : net.momenta) {
+    EXPECT_EQ(momentum, std::vector<float>(momentum.size(), 2.0F));
+  }
+}
+
+// A program reads the card's weights, not the caller's, and takes up an update by load_parameters.
+TEST(CardWeights, ProgramsReadThem) {
+  const auto device = std::make_shared<HostDevice>();
+  const auto backend = make_cudnn_backend(device);
+  const Graph graph = training_graph("lenet", 2, 28, 1);
+  const Inputs inputs = random_inputs(graph, 3);
+  Running by_host(*backend, graph, inputs, {});
+  by_host.run();
+
+  std::vector<std::vector<float>> values;
+  std::vector<std::vector<float>> momenta;
+  std::vector<WeightTensor> tensors;
+  std::vector<WeightUpdate> updates;
+  std::size_t elements = 0;
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    values.emplace_back(inputs.at(id).begin(), inputs.at(id).end());
+    momenta.emplace_back(values.back().size(), 0.0F);
+  }
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    const std::size_t t = tensors.size();
+    tensors.push_back({graph.value(id).name, values[t], momenta[t], true, 1});
+    updates.push_back({.tensor = t, .offset = elements});
+    elements += values[t].size();
+  }
+  const auto weights = backend->make_weights(tensors, {UpdateKind::kSgd, {.momentum = 0}});
+  weights->load();
+  Running by_card(*backend, graph, inputs, {});
+  weights->bind(by_card.program());
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    std::ranges::fill(by_card.floats(id), 1e9F);
+  }
+  by_card.program().load_parameters();
+  by_card.run();
+  EXPECT_EQ(by_card.outputs(), by_host.outputs());
+
+  ASSERT_TRUE(weights->take(std::vector<float>(elements, 0.01F), 1.0, 0));
+  weights->update(updates);
+  by_card.program().load_parameters();
+  by_card.run();
+  weights->store();
+  std::size_t t = 0;
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    std::ranges::copy(values[t++], by_host.floats(id).begin());
+  }
+  EXPECT_NE(by_card.outputs(), by_host.outputs());
+  by_host.program().load_parameters();
+  by_host.run();
+  EXPECT_EQ(by_card.outputs(), by_host.outputs());
+}
+
+TEST(CardWeights, ServeProgramsOfTheirNetOnly) {
+  Net net(5);
+  const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+  const Graph graph = training_graph("lenet", 2, 28, 1);
+  const auto elsewhere = make_onednn_backend()->compile(graph, {});
+  EXPECT_THAT([&] { card->bind(*elsewhere); },
+              ThrowsMessage<Error>(HasSubstr("on that card only")));
+  const auto other_net = make_cudnn_backend(std::make_shared<HostDevice>())->compile(graph, {});
+  EXPECT_THAT([&] { card->bind(*other_net); }, ThrowsMessage<Error>(HasSubstr("has no tensor")));
+}
+
+}  // namespace
+}  // namespace winnow::train::cudnn

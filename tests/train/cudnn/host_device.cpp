@@ -1,0 +1,213 @@
+#include "tests/train/cudnn/host_device.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/train/cudnn/host_kernels.h"
+#include "train/backend/cudnn/kernels.h"
+
+namespace winnow::train::cudnn {
+namespace {
+
+constexpr int kPoison = 0xff;  // NaN as f32 and as bf16
+constexpr std::size_t kAlignment = 256;
+
+class HostEvent final : public Event {
+ public:
+  void wait() const override {
+    if (stream != nullptr) stream->run_until(position);
+  }
+  HostStream* stream = nullptr;
+  std::size_t position = 0;
+};
+
+double element_at(const void* data, Element type, std::int64_t i) {
+  if (type == Element::kF32) return static_cast<const float*>(data)[i];
+  const auto bits = static_cast<const std::uint16_t*>(data)[i];
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+void set_element(void* data, Element type, std::int64_t i, double value) {
+  const auto f32 = static_cast<float>(value);
+  if (type == Element::kF32) {
+    static_cast<float*>(data)[i] = f32;
+    return;
+  }
+  auto bits = std::bit_cast<std::uint32_t>(f32);
+  bits += 0x7fffU + ((bits >> 16) & 1U);
+  static_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>(bits >> 16);
+}
+
+// Reads and writes as a library's kernel would: the workspace holds nothing before and after.
+class HostProduct final : public Product {
+ public:
+  using Compute = std::function<void(const void* a, const void* b, void* result)>;
+  HostProduct(std::size_t workspace_bytes, Compute compute)
+      : workspace_bytes_(workspace_bytes), compute_(std::move(compute)) {}
+  std::size_t workspace_bytes() const noexcept override { return workspace_bytes_; }
+  std::string plan() const override { return "naive loops in float64"; }
+  void run(Stream& stream, const void* a, const void* b, void* result,
+           void* workspace) const override {
+    static_cast<HostStream&>(stream).push([=, this] {
+      std::memset(workspace, kPoison, workspace_bytes_);
+      compute_(a, b, result);
+      std::memset(workspace, kPoison, workspace_bytes_);
+    });
+  }
+
+ private:
+  std::size_t workspace_bytes_;
+  Compute compute_;
+};
+
+// The sums of one convolution in float64, whichever of its three tensors is the result.
+void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
+  const std::int64_t x_count = d.n * d.h * d.w * d.c;
+  const std::int64_t w_count = d.k * d.r * d.s * d.c;
+  const std::int64_t y_count = d.n * d.p * d.q * d.k;
+  const std::int64_t count = d.pass == Pass::kForward        ? y_count
+                             : d.pass == Pass::kBackwardData ? x_count
+                                                             : w_count;
+  std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+  const auto add = [&](std::int64_t x, std::int64_t w, std::int64_t y) {
+    const std::int64_t i = d.pass == Pass::kForward ? x : d.pass == Pass::kBackwardData ? y : x;
+    const std::int64_t j = d.pass == Pass::kBackwardFilter ? y : w;
+    const std::int64_t to = d.pass == Pass::kForward ? y : d.pass == Pass::kBackwardData ? x : w;
+    sums[static_cast<std::size_t>(to)] += element_at(a, d.type, i) * element_at(b, d.type, j);
+  };
+  for (std::int64_t n = 0; n < d.n; ++n) {
+    for (std::int64_t p = 0; p < d.p; ++p) {
+      for (std::int64_t q = 0; q < d.q; ++q) {
+        for (std::int64_t r = 0; r < d.r; ++r) {
+          for (std::int64_t s = 0; s < d.s; ++s) {
+            const std::int64_t h = p * d.stride - d.pad + r;
+            const std::int64_t w = q * d.stride - d.pad + s;
+            if (h < 0 || h >= d.h || w < 0 || w >= d.w) continue;
+            for (std::int64_t k = 0; k < d.k; ++k) {
+              for (std::int64_t c = 0; c < d.c; ++c) {
+                add(((n * d.h + h) * d.w + w) * d.c + c, ((k * d.r + r) * d.s + s) * d.c + c,
+                    ((n * d.p + p) * d.q + q) * d.k + k);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    set_element(result, d.result, i, sums[static_cast<std::size_t>(i)]);
+  }
+}
+
+void multiply(const MatmulDescription& d, const void* a, const void* b, void* result) {
+  for (std::int64_t i = 0; i < d.m; ++i) {
+    for (std::int64_t j = 0; j < d.n; ++j) {
+      double sum = 0;
+      for (std::int64_t l = 0; l < d.k; ++l) {
+        sum += element_at(a, d.type, d.transpose_a ? l * d.m + i : i * d.k + l) *
+               element_at(b, d.type, d.transpose_b ? j * d.k + l : l * d.n + j);
+      }
+      set_element(result, d.result, i * d.n + j, sum);
+    }
+  }
+}
+
+Memory aligned_memory(std::size_t bytes, std::function<void()> given_back) {
+  const std::size_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  auto* block = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  std::memset(block, kPoison, size);
+  return Memory(block, [given_back = std::move(given_back), size](std::byte* p) {
+    std::memset(p, kPoison, size);
+    std::free(p);
+    given_back();
+  });
+}
+
+}  // namespace
+
+void HostStream::copy(void* to, const void* from, std::size_t bytes) {
+  push([=] { std::memcpy(to, from, bytes); });
+}
+
+void HostStream::zero(void* to, std::size_t bytes) {
+  push([=] { std::memset(to, 0, bytes); });
+}
+
+void HostStream::record(Event& event) {
+  auto& mine = static_cast<HostEvent&>(event);
+  mine.stream = this;
+  mine.position = given();
+}
+
+// As the event is now: a later record() does not matter.
+void HostStream::wait(const Event& event) {
+  const auto& other = static_cast<const HostEvent&>(event);
+  if (other.stream == nullptr) return;
+  push([stream = other.stream, position = other.position] { stream->run_until(position); });
+}
+
+void HostStream::run_until(std::size_t count) {
+  while (done_ < count) {
+    const std::function<void()> work = std::move(queue_.front());
+    queue_.pop_front();
+    ++done_;
+    work();
+  }
+}
+
+HostDevice::HostDevice(const HostDeviceOptions& options)
+    : options_(options),
+      card_{.name = "host memory",
+            .capability = 90,
+            .multiprocessors = 1,
+            .memory_bytes = static_cast<std::int64_t>(options.memory_bytes),
+            .driver = "13.0",
+            .runtime = "13.0",
+            .cudnn = "none",
+            .cublas = "none"},
+      use_(std::make_shared<HostDeviceUse>()) {}
+
+HostDevice::~HostDevice() = default;
+
+Memory HostDevice::allocate(std::size_t bytes) {
+  if (use_->bytes + bytes > options_.memory_bytes) {
+    throw Error("out of memory: " + std::to_string(bytes) + " bytes asked for, " +
+                std::to_string(options_.memory_bytes - use_->bytes) + " left");
+  }
+  use_->bytes += bytes;
+  use_->most_bytes = std::max(use_->most_bytes, use_->bytes);
+  ++use_->allocations;
+  return aligned_memory(bytes, [use = use_, bytes] { use->bytes -= bytes; });
+}
+
+Memory HostDevice::allocate_host(std::size_t bytes) {
+  ++use_->allocations;
+  return aligned_memory(bytes, [] {});
+}
+
+std::unique_ptr<Stream> HostDevice::make_stream() { return std::make_unique<HostStream>(); }
+std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
+
+const kernels::Table& HostDevice::kernels() const noexcept { return kernels::host_kernels(); }
+
+std::unique_ptr<Product> HostDevice::make_convolution(const ConvolutionDescription& d) {
+  constexpr std::size_t kWorkspace = 1000;
+  const bool mixed_gradient = d.pass == Pass::kBackwardFilter && d.type != d.result;
+  if (!options_.has_libraries || (mixed_gradient && !options_.has_f32_gradients)) return nullptr;
+  return std::make_unique<HostProduct>(
+      kWorkspace, [d](const void* a, const void* b, void* result) { convolve(d, a, b, result); });
+}
+
+std::unique_ptr<Product> HostDevice::make_matmul(const MatmulDescription& d) {
+  if (!options_.has_libraries) return nullptr;
+  return std::make_unique<HostProduct>(
+      0, [d](const void* a, const void* b, void* result) { multiply(d, a, b, result); });
+}
+
+}  // namespace winnow::train::cudnn

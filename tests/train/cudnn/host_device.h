@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "train/backend/cudnn/device.h"
+
+namespace winnow::train::cudnn {
+
+// A card made of host memory, as unkind as a real one: what is given to a stream does not happen
+// before somebody waits for it, memory begins as NaN and is filled with it again when given back,
+// workspaces are scribbled on, and there is only so much memory.
+
+class HostStream final : public Stream {
+ public:
+  ~HostStream() override = default;
+  void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
+
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void zero(void* to, std::size_t bytes) override;
+  void record(Event& event) override;
+  void wait(const Event& event) override;
+  void synchronize() override { run_until(given()); }
+
+  // Work is numbered in the order given.
+  std::size_t given() const { return done_ + queue_.size(); }
+  void run_until(std::size_t count);
+
+ private:
+  std::deque<std::function<void()>> queue_;
+  std::size_t done_ = 0;
+};
+
+struct HostDeviceOptions {
+  std::size_t memory_bytes = std::size_t{1} << 40;
+  bool has_libraries = true;      // else own loops take the place of cuDNN and cuBLAS
+  bool has_f32_gradients = true;  // filter gradients in f32 of activations in bf16
+};
+
+struct HostDeviceUse {
+  std::size_t bytes = 0;        // of device memory, allocated now
+  std::size_t most_bytes = 0;   // at any time
+  std::size_t allocations = 0;  // ever, of any memory
+};
+
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(const HostDeviceOptions& options = {});
+  ~HostDevice() override;
+
+  const Card& card() const noexcept override { return card_; }
+  Memory allocate(std::size_t bytes) override;
+  Memory allocate_host(std::size_t bytes) override;
+  std::unique_ptr<Stream> make_stream() override;
+  std::unique_ptr<Event> make_event() override;
+  const kernels::Table& kernels() const noexcept override;
+  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description) override;
+  std::unique_ptr<Product> make_matmul(const MatmulDescription& description) override;
+
+  const HostDeviceUse& use() const noexcept { return *use_; }
+
+ private:
+  const HostDeviceOptions options_;
+  Card card_;
+  std::shared_ptr<HostDeviceUse> use_;  // shared with what was allocated
+};
+
+}  // namespace winnow::train::cudnn
