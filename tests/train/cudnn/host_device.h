@@ -53,6 +53,7 @@ class HostDevice final : public Device {
   const Card& card() const noexcept override { return card_; }
   Memory allocate(std::size_t bytes) override;
   Memory allocate_host(std::size_t bytes) override;
+  std::size_t free_bytes() const override { return options_.memory_bytes - use_->bytes; }
   std::unique_ptr<Stream> make_stream() override;
   std::unique_ptr<Event> make_event() override;
   const kernels::Table& kernels() const noexcept override;

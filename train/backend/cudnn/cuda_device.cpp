@@ -90,6 +90,7 @@ class CudaDevice final : public Device {
   const Card& card() const noexcept override { return card_; }
   Memory allocate(std::size_t bytes) override;
   Memory allocate_host(std::size_t bytes) override;
+  std::size_t free_bytes() const override { return memory().free; }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index_); }
   const kernels::Table& kernels() const noexcept override { return kernels::cuda_kernels(); }
@@ -103,9 +104,20 @@ class CudaDevice final : public Device {
   }
 
  private:
+  struct MemoryNow {
+    std::size_t free = 0;
+    std::size_t total = 0;
+  };
+
   static int made_current(int index) {
     check(cudaSetDevice(index), "use the card");
     return index;
+  }
+  MemoryNow memory() const {
+    made_current(index_);
+    MemoryNow now;
+    check(cudaMemGetInfo(&now.free, &now.total), "ask for the card's free memory");
+    return now;
   }
 
   int index_;
@@ -120,12 +132,10 @@ Memory CudaDevice::allocate(std::size_t bytes) {
   const cudaError_t status = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // it would be told again by the next launch
-    std::size_t free = 0;
-    std::size_t total = 0;
-    check(cudaMemGetInfo(&free, &total), "ask for the card's free memory");
+    const MemoryNow now = memory();
     throw Error(out_of_memory(card_.name, {.asked = static_cast<std::int64_t>(bytes),
-                                           .free = static_cast<std::int64_t>(free),
-                                           .total = static_cast<std::int64_t>(total)}));
+                                           .free = static_cast<std::int64_t>(now.free),
+                                           .total = static_cast<std::int64_t>(now.total)}));
   }
   check(status, "allocate memory on the card");
   return Memory(static_cast<std::byte*>(data), [](std::byte* p) { cudaFree(p); });

@@ -102,6 +102,7 @@ class Device {
   // Uninitialised, aligned to 256 bytes. Error telling how much was asked for, free and there.
   virtual Memory allocate(std::size_t bytes) = 0;
   virtual Memory allocate_host(std::size_t bytes) = 0;  // page-locked
+  virtual std::size_t free_bytes() const = 0;  // of device memory, whoever has taken the rest
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
