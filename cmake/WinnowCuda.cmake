@@ -12,6 +12,5 @@ if(CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
 endif()
 enable_language(CUDA)
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_EXTENSIONS OFF)
+# Not by CMAKE_CUDA_STANDARD: CMake 3.25 does not know that nvcc has C++20.
+add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
