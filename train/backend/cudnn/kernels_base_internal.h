@@ -1,0 +1,220 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "train/backend/cudnn/kernels.h"
+
+// What own kernels are made of. A kernel is a trivially copyable struct of its arguments with
+//   kName                       for people
+//   kPhases                     run one after the other by all threads of a block
+//   Shared                      a block's memory, not initialised; what threads write there in one
+//                               phase they may read in the next, and nothing else passes between
+//                               threads
+//   shape()                     how many blocks it takes, by its arguments alone
+//   run<phase>(place, shared)
+// and says nothing of who runs it: nvcc compiles the same lines for the card as the host's compiler
+// does for tests.
+#ifdef __CUDACC__
+#define WINNOW_DEVICE_FN __host__ __device__ __forceinline__
+#else
+#define WINNOW_DEVICE_FN inline
+#endif
+
+namespace winnow::train::cudnn::kernels {
+
+using Index = std::int64_t;
+
+inline constexpr int kThreads = 256;             // of every block
+inline constexpr Index kMaxBlocks = 2147483647;  // of one launch
+
+// Any number of blocks; launchers cut it up.
+struct LaunchShape {
+  Index blocks = 1;
+  int threads = kThreads;
+};
+// How many blocks the launch that begins at block `first` has.
+constexpr Index launch_blocks(const LaunchShape& shape, Index first, Index most) noexcept {
+  return shape.blocks - first < most ? shape.blocks - first : most;
+}
+
+struct Place {
+  Index block = 0;
+  int thread = 0;
+};
+
+struct NoShared {};
+
+WINNOW_DEVICE_FN constexpr Index least(Index a, Index b) { return a < b ? a : b; }
+WINNOW_DEVICE_FN constexpr Index greatest(Index a, Index b) { return a > b ? a : b; }
+WINNOW_DEVICE_FN constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+
+// Of numbers >= 0. Cards divide 64 bits by a long function, 32 bits by a short one.
+WINNOW_DEVICE_FN Index divide(Index a, Index b) {
+  if (((a | b) >> 32) != 0) return a / b;
+  return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+}
+
+struct QuotientRest {
+  Index quotient, rest;
+};
+WINNOW_DEVICE_FN QuotientRest split(Index a, Index b) {
+  const Index quotient = divide(a, b);
+  return {quotient, a - quotient * b};
+}
+
+// ---- Elements.
+
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+WINNOW_DEVICE_FN float as_float(float v) { return v; }
+WINNOW_DEVICE_FN float as_float(Bf16 v) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(v.bits) << 16;
+  float result;
+  std::memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+template <class T>
+WINNOW_DEVICE_FN T element(float v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return v;
+  } else {
+    std::uint32_t bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    const std::uint32_t nearest = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+    const std::uint32_t quiet = (bits >> 16) | 0x40U;  // rounding could turn a NaN into infinity
+    return T{static_cast<std::uint16_t>(v != v ? quiet : nearest)};
+  }
+}
+
+// N neighbours, moved at once.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Pack {
+  T at[N];
+};
+template <class T>
+inline constexpr int kPack = static_cast<int>(16 / sizeof(T));
+
+template <int N>
+struct Floats {
+  float at[N];
+};
+template <int N, class T>
+WINNOW_DEVICE_FN Floats<N> load(const T* from) {
+  const Pack<T, N> pack = *reinterpret_cast<const Pack<T, N>*>(from);
+  Floats<N> v;
+  for (int i = 0; i < N; ++i) v.at[i] = as_float(pack.at[i]);
+  return v;
+}
+template <int N, class T>
+WINNOW_DEVICE_FN void store(T* to, const Floats<N>& v) {
+  Pack<T, N> pack;
+  for (int i = 0; i < N; ++i) pack.at[i] = element<T>(v.at[i]);
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
+// ---- Threads over a flat array: each takes kEach packs, a block's width apart.
+
+inline constexpr int kEach = 4;
+
+template <int N>
+constexpr LaunchShape flat_shape(Index count) {
+  return {greatest(1, ceil_div(count, Index{kThreads} * kEach * N)), kThreads};
+}
+
+template <int N>
+struct Width {
+  static constexpr int kValue = N;
+};
+
+// f(element, Width) for packs and, where the last one is not whole, for what is left of it.
+template <int N, class Function>
+WINNOW_DEVICE_FN void for_flat(const Place& at, Index count, Function f) {
+  for (int k = 0; k < kEach; ++k) {
+    const Index first = ((at.block * kEach + k) * kThreads + at.thread) * N;
+    if (first + N <= count) {
+      f(first, Width<N>());
+    } else if constexpr (N > 1) {
+      for (Index i = first; i < count; ++i) f(i, Width<1>());
+    }
+  }
+}
+
+// ---- Threads over a matrix (rows, channels), channels in groups of one pack: neighbours in a row
+// are neighbouring threads. A tile is as many groups as a block is wide; a slab is the rows that
+// one block takes of a tile.
+
+struct Tiling {
+  Index groups = 1;
+  Index tiles = 1;
+  int shift = 0;  // width = 1 << shift
+  WINNOW_DEVICE_FN int width() const { return 1 << shift; }
+  WINNOW_DEVICE_FN int height() const { return kThreads >> shift; }
+};
+constexpr Tiling tiling(Index channels, int pack) {
+  Tiling t;
+  t.groups = channels / pack;
+  while (t.shift < 5 && (1 << t.shift) < t.groups) ++t.shift;
+  t.tiles = greatest(1, ceil_div(t.groups, Index{1} << t.shift));
+  return t;
+}
+
+struct Spot {
+  Index slab;
+  Index group;
+  int x, y;  // in the tile
+};
+WINNOW_DEVICE_FN Spot spot(const Tiling& t, const Place& at) {
+  const QuotientRest block = split(at.block, t.tiles);
+  const int x = at.thread & (t.width() - 1);
+  return {block.quotient, block.rest * t.width() + x, x, at.thread >> t.shift};
+}
+
+inline constexpr int kRowsEach = 8;  // of a thread
+
+inline LaunchShape matrix_shape(const Tiling& t, Index rows) {
+  return {t.tiles * greatest(1, ceil_div(rows, Index{t.height()} * kRowsEach)), kThreads};
+}
+
+// f(row) for the rows of this thread.
+template <class Function>
+WINNOW_DEVICE_FN void for_rows(const Tiling& t, const Spot& s, Index rows, Function f) {
+  if (s.group >= t.groups) return;
+  for (int k = 0; k < kRowsEach; ++k) {
+    const Index row = (s.slab * kRowsEach + k) * t.height() + s.y;
+    if (row < rows) f(row);
+  }
+}
+
+// ---- Sums over the threads of a block, in two steps so that few wait for one: phase by phase,
+// kWays sums each.
+
+inline constexpr int kFew = 16;
+
+template <int kWays>
+struct BlockSums {
+  double at[kWays][kThreads];
+
+  WINNOW_DEVICE_FN void first_step(int thread) {
+    if (thread >= kFew) return;
+    constexpr int kSpan = kThreads / kFew;
+    for (int way = 0; way < kWays; ++way) {
+      double sum = 0;
+      for (int i = 0; i < kSpan; ++i) sum += at[way][thread * kSpan + i];
+      at[way][thread * kSpan] = sum;
+    }
+  }
+  // By one thread, which may leave it in at[way][0].
+  WINNOW_DEVICE_FN double second_step(int way) const {
+    double sum = 0;
+    for (int i = 0; i < kFew; ++i) sum += at[way][i * (kThreads / kFew)];
+    return sum;
+  }
+};
+
+}  // namespace winnow::train::cudnn::kernels

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "train/backend/cudnn/kernels_base_internal.h"
+
+// Convolutions as naive loops, one thread a result: what runs when a library has no kernel.
+namespace winnow::train::cudnn::kernels {
+
+// Products in f32, their sum too for a while, and then in f64.
+class LongSum {
+ public:
+  WINNOW_DEVICE_FN void add(float a, float b) {
+    part_ += a * b;
+    if (++count_ < 64) return;
+    whole_ += part_;
+    part_ = 0;
+    count_ = 0;
+  }
+  WINNOW_DEVICE_FN float sum() const { return static_cast<float>(whole_ + part_); }
+
+ private:
+  double whole_ = 0;
+  float part_ = 0;
+  int count_ = 0;
+};
+
+// Extents as plain numbers, because a description compares itself with functions of the host.
+struct ConvolutionExtents {
+  Index n, c, h, w, k, r, s, p, q;
+  int stride, pad;
+};
+inline ConvolutionExtents extents_of(const ConvolutionDescription& d) {
+  return {d.n, d.c, d.h, d.w, d.k, d.r, d.s, d.p, d.q, d.stride, d.pad};
+}
+
+template <class T, class Result, Pass kPass>
+struct DirectConvolutionKernel {
+  static constexpr const char* kName = "direct convolution";
+  static constexpr int kPhases = 1;
+  using Shared = NoShared;
+  ConvolutionExtents d;
+  const T* a;
+  const T* b;
+  Result* result;
+
+  WINNOW_DEVICE_FN Index count() const {
+    if constexpr (kPass == Pass::kForward) return d.n * d.p * d.q * d.k;
+    if constexpr (kPass == Pass::kBackwardData) return d.n * d.h * d.w * d.c;
+    if constexpr (kPass == Pass::kBackwardFilter) return d.k * d.r * d.s * d.c;
+  }
+  LaunchShape shape() const { return flat_shape<1>(count()); }
+
+  template <int>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
+    for_flat<1>(at, count(), [this](Index i, auto) {
+      if constexpr (kPass == Pass::kForward) result[i] = element<Result>(forward(i));
+      if constexpr (kPass == Pass::kBackwardData) result[i] = element<Result>(backward_data(i));
+      if constexpr (kPass == Pass::kBackwardFilter) result[i] = element<Result>(backward_filter(i));
+    });
+  }
+
+ private:
+  // Operands (x, w).
+  WINNOW_DEVICE_FN float forward(Index i) const {
+    const QuotientRest k = split(i, d.k);
+    const QuotientRest q = split(k.quotient, d.q);
+    const QuotientRest p = split(q.quotient, d.p);
+    LongSum sum;
+    for (Index r = 0; r < d.r; ++r) {
+      const Index h = p.rest * d.stride + r - d.pad;
+      if (h < 0 || h >= d.h) continue;
+      for (Index s = 0; s < d.s; ++s) {
+        const Index w = q.rest * d.stride + s - d.pad;
+        if (w < 0 || w >= d.w) continue;
+        const T* x = a + ((p.quotient * d.h + h) * d.w + w) * d.c;
+        const T* filter = b + ((k.rest * d.r + r) * d.s + s) * d.c;
+        for (Index c = 0; c < d.c; ++c) sum.add(as_float(x[c]), as_float(filter[c]));
+      }
+    }
+    return sum.sum();
+  }
+
+  // Operands (dy, w).
+  WINNOW_DEVICE_FN float backward_data(Index i) const {
+    const QuotientRest c = split(i, d.c);
+    const QuotientRest w = split(c.quotient, d.w);
+    const QuotientRest h = split(w.quotient, d.h);
+    LongSum sum;
+    for (Index r = 0; r < d.r; ++r) {
+      const Index down = h.rest + d.pad - r;
+      if (down < 0) continue;
+      const QuotientRest p = split(down, d.stride);
+      if (p.rest != 0 || p.quotient >= d.p) continue;
+      for (Index s = 0; s < d.s; ++s) {
+        const Index right = w.rest + d.pad - s;
+        if (right < 0) continue;
+        const QuotientRest q = split(right, d.stride);
+        if (q.rest != 0 || q.quotient >= d.q) continue;
+        const T* dy = a + ((h.quotient * d.p + p.quotient) * d.q + q.quotient) * d.k;
+        const T* filter = b + (r * d.s + s) * d.c + c.rest;
+        const Index step = d.r * d.s * d.c;
+        for (Index k = 0; k < d.k; ++k) sum.add(as_float(dy[k]), as_float(filter[k * step]));
+      }
+    }
+    return sum.sum();
+  }
+
+  // Operands (x, dy).
+  WINNOW_DEVICE_FN float backward_filter(Index i) const {
+    const QuotientRest c = split(i, d.c);
+    const QuotientRest s = split(c.quotient, d.s);
+    const QuotientRest r = split(s.quotient, d.r);
+    LongSum sum;
+    for (Index n = 0; n < d.n; ++n) {
+      for (Index p = 0; p < d.p; ++p) {
+        const Index h = p * d.stride + r.rest - d.pad;
+        if (h < 0 || h >= d.h) continue;
+        for (Index q = 0; q < d.q; ++q) {
+          const Index w = q * d.stride + s.rest - d.pad;
+          if (w < 0 || w >= d.w) continue;
+          sum.add(as_float(a[((n * d.h + h) * d.w + w) * d.c + c.rest]),
+                  as_float(b[((n * d.p + p) * d.q + q) * d.k + r.quotient]));
+        }
+      }
+    }
+    return sum.sum();
+  }
+};
+
+}  // namespace winnow::train::cudnn::kernels

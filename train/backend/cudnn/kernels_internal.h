@@ -1,0 +1,242 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/backend/cudnn/kernels_convolution_internal.h"
+#include "train/backend/cudnn/kernels_elementwise_internal.h"
+#include "train/backend/cudnn/kernels_loss_internal.h"
+#include "train/backend/cudnn/kernels_norm_internal.h"
+#include "train/backend/cudnn/kernels_pool_internal.h"
+#include "train/backend/cudnn/kernels_update_internal.h"
+
+namespace winnow::train::cudnn::kernels {
+
+template <class T>
+struct Typed {
+  using Type = T;
+};
+template <class Function>
+void by_type(Element type, Function f) {
+  type == Element::kF32 ? f(Typed<float>()) : f(Typed<Bf16>());
+}
+template <class T>
+using TypeOf = typename T::Type;
+
+// Whether rows of `channels` elements at these addresses (any of them null) can be moved in packs
+// of `pack`, `bytes` long.
+inline bool fits_packs(std::initializer_list<const void*> addresses, std::int64_t channels,
+                       int pack, int bytes) {
+  for (const void* address : addresses) {
+    if (reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(bytes) != 0) {
+      return false;
+    }
+  }
+  return channels % pack == 0;
+}
+
+// f<T, N>() with packs as wide as type, addresses and channels allow.
+template <class Function>
+void by_pack(Element type, std::initializer_list<const void*> addresses, std::int64_t channels,
+             Function f) {
+  by_type(type, [&](auto typed) {
+    using T = TypeOf<decltype(typed)>;
+    if (fits_packs(addresses, channels, kPack<T>, 16)) {
+      f.template operator()<T, kPack<T>>();
+    } else {
+      f.template operator()<T, 1>();
+    }
+  });
+}
+
+// The table of functions that give kernels to Launcher::launch(kernel, stream).
+template <class Launcher>
+struct Launches {
+  template <class Kernel>
+  static void launch(const Kernel& kernel, Stream& stream) {
+    static_assert(std::is_trivially_copyable_v<Kernel>);
+    Launcher::launch(kernel, stream);
+  }
+
+  static void convert(const Convert& a, Stream& stream) {
+    by_type(a.from_type, [&](auto from) {
+      by_type(a.to_type, [&](auto to) {
+        using From = TypeOf<decltype(from)>;
+        using To = TypeOf<decltype(to)>;
+        const auto* source = static_cast<const From*>(a.from);
+        auto* target = static_cast<To*>(a.to);
+        if (fits_packs({a.from, a.to}, 0, 4, 16)) {
+          launch(ConvertKernel<To, From, 4>{source, target, a.count}, stream);
+        } else {
+          launch(ConvertKernel<To, From, 1>{source, target, a.count}, stream);
+        }
+      });
+    });
+  }
+
+  static void normalize(const Normalize& a, Stream& stream) {
+    by_type(a.type, [&](auto type) { launch(NormalizeKernel<TypeOf<decltype(type)>>{a}, stream); });
+  }
+
+  static void pack_filter(const PackFilter& a, Stream& stream) {
+    by_type(a.to_type, [&](auto type) {
+      using T = TypeOf<decltype(type)>;
+      launch(PackFilterKernel<T>{a.from, static_cast<T*>(a.to), a.k, a.c, a.r, a.s}, stream);
+    });
+  }
+  static void unpack_filter(const UnpackFilter& a, Stream& stream) {
+    by_type(a.from_type, [&](auto type) {
+      using T = TypeOf<decltype(type)>;
+      launch(UnpackFilterKernel<T>{static_cast<const T*>(a.from), a.to, a.k, a.c, a.r, a.s},
+             stream);
+    });
+  }
+
+  static void add_bias(const AddBias& a, Stream& stream) {
+    by_pack(a.type, {a.y}, a.channels, [&]<class T, int N>() {
+      launch(AddBiasKernel<T, N>{static_cast<T*>(a.y), a.bias, a.rows, a.channels}, stream);
+    });
+  }
+
+  template <class T, int N, class Terms>
+  static void sum_channels(const Terms& terms, std::int64_t rows, std::int64_t channels,
+                           void* scratch, Stream& stream) {
+    const Parts parts = parts_of(rows, channels);
+    auto* sums = static_cast<double*>(scratch);
+    launch(ChannelSumsKernel<T, N, Terms>{terms, channels, parts, sums}, stream);
+    launch(FinishSumsKernel<Terms>{terms, channels, parts, sums}, stream);
+  }
+
+  static void bias_gradient(const BiasGradient& a, Stream& stream) {
+    by_pack(a.type, {a.dy}, a.channels, [&]<class T, int N>() {
+      const BiasTerms<T> terms{static_cast<const T*>(a.dy), a.dbias};
+      sum_channels<T, N>(terms, a.rows, a.channels, a.scratch, stream);
+    });
+  }
+
+  static void batch_norm(const BatchNorm& a, Stream& stream) {
+    const Parts parts = parts_of(a.rows, a.channels);
+    auto* means = static_cast<double*>(a.scratch);
+    auto* squares = means + parts.parts * a.channels;
+    by_pack(a.type, {a.x}, a.channels, [&]<class T, int N>() {
+      launch(MomentsKernel<T, N>{static_cast<const T*>(a.x), a.channels, parts, means, squares},
+             stream);
+    });
+    launch(FinishMomentsKernel{means, squares, a.channels, parts, a.mean, a.variance}, stream);
+    batch_norm_inference(a, stream);
+  }
+  static void batch_norm_inference(const BatchNorm& a, Stream& stream) {
+    by_pack(a.type, {a.x, a.residual, a.y}, a.channels,
+            [&]<class T, int N>() { launch(BatchNormKernel<T, N>{a}, stream); });
+  }
+  static void batch_norm_backward(const BatchNormBackward& a, Stream& stream) {
+    by_pack(a.type, {a.x, a.dy, a.y, a.dx, a.dresidual}, a.channels, [&]<class T, int N>() {
+      sum_channels<T, N>(NormTerms<T>{a}, a.rows, a.channels, a.scratch, stream);
+      launch(BatchNormBackwardKernel<T, N>{a}, stream);
+    });
+  }
+
+  template <class Function>
+  static void elementwise(const Elementwise& e, Stream& stream) {
+    const void* second = e.b == nullptr ? e.a : e.b;
+    by_pack(e.type, {e.a, second, e.y}, 0, [&]<class T, int N>() {
+      launch(ElementwiseKernel<T, N, Function>{static_cast<const T*>(e.a),
+                                               static_cast<const T*>(second), static_cast<T*>(e.y),
+                                               e.count},
+             stream);
+    });
+  }
+
+  template <PoolKind kKind>
+  static void pool(const Pool& a, Stream& stream) {
+    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+            [&]<class T, int N>() { launch(PoolKernel<T, N, kKind>{a}, stream); });
+  }
+  template <PoolKind kKind>
+  static void pool_backward(const Pool& a, Stream& stream) {
+    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+            [&]<class T, int N>() { launch(PoolBackwardKernel<T, N, kKind>{a}, stream); });
+  }
+
+  static void loss(const Loss& a, Stream& stream) {
+    by_type(a.type, [&](auto type) {
+      launch(LossKernel<TypeOf<decltype(type)>, LossPass::kForward>{a}, stream);
+    });
+    launch(TotalLossKernel{a}, stream);
+  }
+  static void loss_backward(const Loss& a, Stream& stream) {
+    by_type(a.type, [&](auto type) {
+      launch(LossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
+    });
+  }
+
+  static void direct_convolution(const DirectConvolution& a, Stream& stream) {
+    switch (a.description.pass) {
+      case Pass::kForward:
+        return direct<Pass::kForward>(a, stream);
+      case Pass::kBackwardData:
+        return direct<Pass::kBackwardData>(a, stream);
+      case Pass::kBackwardFilter:
+        return direct<Pass::kBackwardFilter>(a, stream);
+    }
+  }
+  template <Pass kPass>
+  static void direct(const DirectConvolution& a, Stream& stream) {
+    by_type(a.description.type, [&](auto type) {
+      by_type(a.description.result, [&](auto result) {
+        using T = TypeOf<decltype(type)>;
+        using Result = TypeOf<decltype(result)>;
+        launch(DirectConvolutionKernel<T, Result, kPass>{extents_of(a.description),
+                                                         static_cast<const T*>(a.a),
+                                                         static_cast<const T*>(a.b),
+                                                         static_cast<Result*>(a.result)},
+               stream);
+      });
+    });
+  }
+
+  static void finite_check(const FiniteCheck& a, Stream& stream) {
+    launch(FiniteCheckKernel{a}, stream);
+  }
+  static void sgd(const Sgd& a, Stream& stream) { launch(SgdKernel{a}, stream); }
+  static void lars(const Lars& a, Stream& stream) {
+    if (a.adapt) {
+      launch(LarsNormsKernel{a}, stream);
+      launch(LarsRateKernel{a}, stream);
+    }
+    launch(LarsKernel{a}, stream);
+  }
+  static void statistic(const Statistic& a, Stream& stream) { launch(StatisticKernel{a}, stream); }
+};
+
+template <class Launcher>
+constexpr Table make_table(const char* name) noexcept {
+  using To = Launches<Launcher>;
+  return {.name = name,
+          .convert = To::convert,
+          .normalize = To::normalize,
+          .pack_filter = To::pack_filter,
+          .unpack_filter = To::unpack_filter,
+          .add_bias = To::add_bias,
+          .bias_gradient = To::bias_gradient,
+          .batch_norm = To::batch_norm,
+          .batch_norm_inference = To::batch_norm_inference,
+          .batch_norm_backward = To::batch_norm_backward,
+          .relu = To::template elementwise<ReluOf>,
+          .relu_backward = To::template elementwise<WhereOpen>,
+          .add = To::template elementwise<SumOf>,
+          .max_pool = To::template pool<PoolKind::kMax>,
+          .max_pool_backward = To::template pool_backward<PoolKind::kMax>,
+          .avg_pool = To::template pool<PoolKind::kAverage>,
+          .avg_pool_backward = To::template pool_backward<PoolKind::kAverage>,
+          .loss = To::loss,
+          .loss_backward = To::loss_backward,
+          .direct_convolution = To::direct_convolution,
+          .finite_check = To::finite_check,
+          .sgd = To::sgd,
+          .lars = To::lars,
+          .statistic = To::statistic};
+}
+
+}  // namespace winnow::train::cudnn::kernels
