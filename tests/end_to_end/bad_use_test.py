@@ -170,6 +170,27 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["nowhere.toml"], "--config", self.folder / "nowhere.toml", *train)
 
 
+class Cards(BadUse):
+    @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a card")
+    def test_a_backend_for_cards_where_there_is_none(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        trained = self.folder / "trained"
+        shutil.copytree(GOLDEN / "v1" / "run", trained, symlinks=True)
+        for verb in (["train", cache, "--out", self.folder / "run", "--net", "lenet"], ["eval", trained, cache]):
+            self.refused_without_a_trace(1, ["CUDA", "--backend onednn"], *verb, "--backend", "cudnn")
+        self.assertIn("cudnn", self.ok("train", "--help").out)
+
+    def test_a_dtype_that_only_cards_have(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        trained = self.folder / "trained"
+        shutil.copytree(GOLDEN / "v1" / "run", trained, symlinks=True)
+        for verb in (["train", cache, "--out", self.folder / "run", "--net", "lenet"], ["eval", trained, cache]):
+            for backend in ("onednn", "reference"):
+                self.refused_without_a_trace(2, ["tf32", "use f32"], *verb, "--backend", backend, "--dtype", "tf32")
+
+
 class Space(BadUse):
     """Small file systems, each in a mount namespace of the command alone: gone with it."""
 

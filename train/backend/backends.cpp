@@ -2,15 +2,18 @@
 #include <string>
 
 #include "train/backend/backend.h"
+#include "train/backend/cudnn/cudnn.h"
 #include "train/backend/onednn/onednn.h"
 #include "train/backend/reference/reference.h"
 
 namespace winnow::train {
 namespace {
 
-constexpr std::array<BackendRow, 2> kBackends = {{
+constexpr std::array<BackendRow, 3> kBackends = {{
     {"onednn", "oneDNN and own kernels on CPUs, f32 and bf16",
      [](const BackendOptions&) { return make_onednn_backend(); }},
+    {"cudnn", "cuDNN, cuBLASLt and own kernels on NVIDIA cards, f32, tf32 and bf16",
+     make_cudnn_backend},
     {"reference", "naive loops in float64, the oracle of the others",
      [](const BackendOptions&) { return make_reference_backend(); }},
 }};
