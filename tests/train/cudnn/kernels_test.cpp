@@ -1,0 +1,915 @@
+#include "train/backend/cudnn/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/rng.h"
+#include "tests/train/conformance.h"
+#include "tests/train/cudnn/host_device.h"
+#include "tests/train/cudnn/host_kernels.h"
+#include "train/backend/cudnn/kernels_internal.h"
+#include "train/backend/reference/interpret.h"
+#include "train/optim/optimizer.h"
+
+namespace winnow::train::cudnn::kernels {
+namespace {
+
+constexpr ThreadOrder kOrders[] = {ThreadOrder::kAscending, ThreadOrder::kDescending,
+                                   ThreadOrder::kShuffled};
+constexpr std::int64_t kChannels[] = {1, 3, 17, 64, 131, 2048};
+constexpr double kNone = 0;
+constexpr double kF32 = 2e-6;   // a few roundings to 24 bits
+constexpr double kBf16 = 3e-3;  // one rounding to 8 bits
+
+double limit(Element type) { return type == Element::kF32 ? kF32 : kBf16; }
+std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Numbers in memory as a kernel has them, in the midst of NaNs. `shift` elements off an alignment
+// of 256 bytes.
+class Tensor {
+ public:
+  static constexpr std::size_t kAround = 256;
+
+  Tensor(std::size_t width, std::int64_t count, std::size_t shift = 0)
+      : width_(width),
+        count_(position(count)),
+        begin_(kAround + shift * width),
+        bytes_(2 * kAround + (count_ + shift) * width, std::byte{0xff}) {
+    align();
+    keep();
+  }
+  Tensor(Element type, std::int64_t count, std::size_t shift = 0)
+      : Tensor(bytes_of(type), count, shift) {}
+  Tensor(Element type, const Numbers& numbers, std::size_t shift = 0)
+      : Tensor(type, static_cast<std::int64_t>(numbers.size()), shift) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (type == Element::kF32) {
+        as<float>()[i] = static_cast<float>(numbers[i]);
+      } else {
+        as<Bf16>()[i] = element<Bf16>(static_cast<float>(numbers[i]));
+      }
+    }
+    keep();
+  }
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(memory_ + begin_);
+  }
+  operator void*() { return memory_ + begin_; }            // NOLINT
+  operator float*() { return as<float>(); }                // NOLINT
+  operator std::uint8_t*() { return as<std::uint8_t>(); }  // NOLINT
+
+  void keep() { kept_.assign(memory_, memory_ + bytes_.size()); }
+  void restore() { std::memcpy(memory_, kept_.data(), kept_.size()); }
+  std::vector<std::byte> bytes() const { return {memory_, memory_ + bytes_.size()}; }
+
+  // Nothing around was touched.
+  bool is_sound() const {
+    const std::size_t end = begin_ + count_ * width_;
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      if ((i < begin_ || i >= end) && memory_[i] != std::byte{0xff}) return false;
+    }
+    return true;
+  }
+  // Every element was.
+  bool is_written() const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::byte* at = memory_ + begin_ + i * width_;
+      if (std::all_of(at, at + width_, [](std::byte b) { return b == std::byte{0xff}; })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Numbers numbers() {
+    Numbers numbers(count_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      numbers[i] = width_ == 4   ? as_float(as<float>()[i])
+                   : width_ == 2 ? as_float(as<Bf16>()[i])
+                                 : as<std::uint8_t>()[i];
+    }
+    return numbers;
+  }
+
+ private:
+  void align() {
+    block_.resize(bytes_.size() + 256, std::byte{0xff});
+    const auto address = reinterpret_cast<std::uintptr_t>(block_.data());
+    memory_ = block_.data() + (256 - address % 256) % 256;
+  }
+
+  std::size_t width_;
+  std::size_t count_;
+  std::size_t begin_;
+  std::vector<std::byte> bytes_;  // as large as `memory_`
+  std::vector<std::byte> block_;
+  std::byte* memory_ = nullptr;
+  std::vector<std::byte> kept_;
+};
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : rng_(seed, 0, 0, RandomUse::kTest) {}
+  // Multiples of 1/64 in [-1, 1]: exact in bf16.
+  Numbers numbers(std::int64_t count) {
+    Numbers result(position(count));
+    for (double& v : result) v = static_cast<int>(rng_.below(129)) / 64.0 - 1;
+    return result;
+  }
+  Numbers positive(std::int64_t count) {
+    Numbers result = numbers(count);
+    for (double& v : result) v = 0.5 + v * v;
+    return result;
+  }
+
+ private:
+  CounterRng rng_;
+};
+
+// launch(table, stream) in every order of threads, onto `outputs` as they were. All leave the same
+// bits, write every element and nothing else.
+template <class Launch>
+void in_any_order(const std::vector<Tensor*>& outputs, Launch launch) {
+  std::vector<std::vector<std::byte>> first;
+  for (const ThreadOrder order : kOrders) {
+    for (Tensor* output : outputs) output->restore();
+    HostStream stream;
+    launch(host_kernels(order), stream);
+    for (Tensor* output : outputs) {
+      ASSERT_TRUE(output->is_sound());
+    }
+    stream.synchronize();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      ASSERT_TRUE(outputs[i]->is_sound()) << "output " << i;
+      ASSERT_TRUE(outputs[i]->is_written()) << "output " << i;
+      if (order == kOrders[0]) {
+        first.push_back(outputs[i]->bytes());
+      } else {
+        ASSERT_EQ(outputs[i]->bytes(), first[i]) << "output " << i;
+      }
+    }
+  }
+}
+
+void expect_near(Tensor& got, const Numbers& want, double most) {
+  EXPECT_LE(relative_l2(got.numbers(), want), most);
+}
+
+// One operation of the reference.
+class Oracle {
+ public:
+  ValueId data(const Shape& shape, const Numbers& numbers) {
+    return add(shape, numbers, ValueKind::kInput, Storage::kCompute);
+  }
+  ValueId parameter(const Shape& shape, const Numbers& numbers) {
+    return add(shape, numbers, ValueKind::kParameter, Storage::kF32);
+  }
+  std::vector<Numbers> run(OpKind op, const std::vector<ValueId>& inputs,
+                           const Attributes& attributes = {}) {
+    const auto outputs = add_node(graph_, op, "y", inputs, attributes);
+    const auto values = interpret(graph_, inputs_);
+    std::vector<Numbers> result;
+    for (const ValueId id : outputs) {
+      result.push_back(values[position(id)]);
+      shapes.push_back(graph_.value(id).shape);
+    }
+    return result;
+  }
+  std::vector<Shape> shapes;  // of what run() gave
+
+ private:
+  ValueId add(const Shape& shape, const Numbers& numbers, ValueKind kind, Storage storage) {
+    Value value{"v" + std::to_string(graph_.values.size()), shape, kind, storage};
+    const ValueId id = add_value(graph_, value);
+    inputs_[id] = numbers;
+    return id;
+  }
+  Graph graph_;
+  Inputs inputs_;
+};
+
+class Kernels : public testing::TestWithParam<Element> {
+ protected:
+  Element type() const { return GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Types, Kernels, testing::Values(Element::kF32, Element::kBf16),
+                         [](const auto& info) {
+                           return info.param == Element::kF32 ? "F32" : "Bf16";
+                         });
+
+// ---- Elements.
+
+TEST(Bf16Kernels, RoundToNearestEvenAndKeepNaN) {
+  const auto rounded = [](std::uint32_t bits) {
+    return element<Bf16>(std::bit_cast<float>(bits)).bits;
+  };
+  EXPECT_EQ(rounded(0x3f808000), 0x3f80);  // half way: to even
+  EXPECT_EQ(rounded(0x3f818000), 0x3f82);
+  EXPECT_EQ(rounded(0x3f808001), 0x3f81);
+  EXPECT_EQ(rounded(0x7f7fffff), 0x7f80);  // to infinity
+  EXPECT_EQ(rounded(0xff800000), 0xff80);
+  EXPECT_EQ(rounded(0x7f800001), 0x7fc0);  // NaN whose upper half alone would be infinity
+  EXPECT_EQ(rounded(0xffffffff), 0xffff);
+  EXPECT_EQ(rounded(0x80000000), 0x8000);
+  EXPECT_EQ(rounded(0x00010000), 0x0001);  // subnormal
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const Bf16 v{static_cast<std::uint16_t>(bits)};
+    if (as_float(v) == as_float(v)) {
+      ASSERT_EQ(element<Bf16>(as_float(v)).bits, bits);
+    }
+  }
+}
+
+TEST_P(Kernels, Convert) {
+  Random random(1);
+  for (const std::int64_t count : {1, 7, 4096, 9001}) {
+    for (const Element to : {Element::kF32, Element::kBf16}) {
+      for (const std::size_t shift : {0, 1}) {
+        Numbers numbers = random.numbers(count);
+        for (double& v : numbers) v /= 3;
+        Tensor from(type(), numbers, shift);
+        Tensor y(to, count, shift);
+        in_any_order({&y}, [&](const Table& table, Stream& stream) {
+          table.convert({from, type(), y, to, count}, stream);
+        });
+        Numbers want = from.numbers();
+        if (to == Element::kBf16) std::ranges::transform(want, want.begin(), as_bf16);
+        EXPECT_EQ(y.numbers(), want);
+      }
+    }
+  }
+}
+
+TEST_P(Kernels, Normalize) {
+  for (const int channels : {1, 3, 16}) {
+    const std::int64_t count = 401 * channels;
+    Tensor pixels(1, count);
+    Tensor y(type(), count);
+    Normalize a{pixels, type(), y, count, channels, {}, {}};
+    Numbers want;
+    for (int c = 0; c < channels; ++c) {
+      a.factor[c] = 0.01F * static_cast<float>(c + 1);
+      a.offset[c] = -1.0F / static_cast<float>(c + 1);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      pixels.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 7);
+      const std::int64_t c = i % channels;
+      want.push_back(static_cast<double>(a.factor[c]) * static_cast<std::uint8_t>(i * 7) +
+                     static_cast<double>(a.offset[c]));
+    }
+    in_any_order({&y}, [&](const Table& table, Stream& stream) { table.normalize(a, stream); });
+    expect_near(y, want, limit(type()));
+  }
+}
+
+TEST_P(Kernels, PackFilterAndBack) {
+  Random random(2);
+  for (const Shape& s : {Shape{1, 1, 1, 1}, Shape{5, 3, 3, 2}, Shape{17, 131, 1, 1},
+                         Shape{64, 3, 7, 7}, Shape{10, 16, 5, 5}}) {
+    const Numbers logical = random.numbers(element_count(s));
+    Numbers packed(logical.size());
+    for (std::int64_t k = 0; k < s[0]; ++k) {
+      for (std::int64_t c = 0; c < s[1]; ++c) {
+        for (std::int64_t r = 0; r < s[2] * s[3]; ++r) {
+          packed[position((k * s[2] * s[3] + r) * s[1] + c)] =
+              logical[position((k * s[1] + c) * s[2] * s[3] + r)];
+        }
+      }
+    }
+    Tensor parameters(Element::kF32, logical);
+    Tensor product(type(), element_count(s));
+    Tensor back(Element::kF32, element_count(s));
+    in_any_order({&product, &back}, [&](const Table& table, Stream& stream) {
+      table.pack_filter({parameters, product, type(), s[0], s[1], s[2], s[3]}, stream);
+      table.unpack_filter({product, type(), back, s[0], s[1], s[2], s[3]}, stream);
+    });
+    EXPECT_EQ(product.numbers(), packed);
+    EXPECT_EQ(back.numbers(), logical);
+  }
+}
+
+TEST_P(Kernels, Elementwise) {
+  Random random(3);
+  for (const std::int64_t count : {1, 3, 1023, 40001}) {
+    for (const std::size_t shift : {0, 1}) {
+      Numbers a = random.numbers(count);
+      const Numbers b = random.numbers(count);
+      Tensor left(type(), a, shift);
+      Tensor right(type(), b, shift);
+      Tensor relu(type(), count, shift);
+      Tensor back(type(), count, shift);
+      Tensor sum(type(), count, shift);
+      in_any_order({&relu, &back, &sum}, [&](const Table& table, Stream& stream) {
+        table.relu({type(), left, nullptr, relu, count}, stream);
+        table.relu_backward({type(), left, right, back, count}, stream);
+        table.add({type(), left, right, sum, count}, stream);
+      });
+      Numbers want[3];
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        want[0].push_back(std::max(a[i], 0.0));
+        want[1].push_back(a[i] > 0 ? b[i] : 0);
+        want[2].push_back(a[i] + b[i]);  // of 1/64ths up to 2: exact
+      }
+      EXPECT_EQ(relu.numbers(), want[0]);
+      EXPECT_EQ(back.numbers(), want[1]);
+      EXPECT_EQ(sum.numbers(), want[2]);
+    }
+  }
+}
+
+TEST_P(Kernels, ReluKeepsNaN) {
+  Tensor x(type(), Numbers{std::nan(""), -std::numeric_limits<double>::infinity(), 2});
+  Tensor y(type(), 3);
+  in_any_order({&y}, [&](const Table& table, Stream& stream) {
+    table.relu({type(), x, nullptr, y, 3}, stream);
+  });
+  EXPECT_TRUE(std::isnan(y.numbers()[0]));
+  EXPECT_EQ(y.numbers()[1], 0);
+  EXPECT_EQ(y.numbers()[2], 2);
+}
+
+// ---- Sums by channels.
+
+TEST_P(Kernels, Bias) {
+  Random random(4);
+  for (const std::int64_t channels : kChannels) {
+    for (const std::int64_t rows : {1, 65, 259}) {
+      const Numbers numbers = random.numbers(rows * channels);
+      const Numbers bias = random.numbers(channels);
+      Tensor y(type(), numbers, channels == 64 ? 1 : 0);
+      Tensor dy(type(), numbers, channels == 64 ? 1 : 0);
+      Tensor b(Element::kF32, bias);
+      Tensor dbias(Element::kF32, channels);
+      Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
+      in_any_order({&y, &dbias}, [&](const Table& table, Stream& stream) {
+        table.add_bias({type(), y, b, rows, channels}, stream);
+        table.bias_gradient({type(), dy, dbias, rows, channels, scratch}, stream);
+      });
+      EXPECT_TRUE(scratch.is_sound());
+      Numbers want = numbers;
+      Numbers sums(position(channels), 0.0);
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        want[i] += bias[i % bias.size()];
+        sums[i % sums.size()] += numbers[i];
+      }
+      expect_near(y, want, limit(type()));
+      expect_near(dbias, sums, kF32);
+    }
+  }
+}
+
+struct NormShape {
+  std::int64_t rows, channels;
+};
+std::vector<NormShape> norm_shapes() {
+  std::vector<NormShape> shapes;
+  for (const std::int64_t channels : kChannels) {
+    for (const std::int64_t rows : {1, 2, 129}) shapes.push_back({rows, channels});
+  }
+  shapes.push_back({20011, 1});  // several chunks a thread
+  shapes.push_back({40007, 8});
+  return shapes;
+}
+
+TEST_P(Kernels, BatchNorm) {
+  Random random(5);
+  for (const auto& [rows, channels] : norm_shapes()) {
+    for (const int variant : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(channels) + ", variant " +
+                   std::to_string(variant));
+      const NormAttributes norm{1e-5, variant > 0, variant > 1};
+      const std::size_t shift = variant == 1 ? 1 : 0;
+      const Numbers x = random.numbers(rows * channels);
+      const Numbers other = random.numbers(rows * channels);
+      const Numbers scale = random.numbers(channels);
+      const Numbers offset = random.numbers(channels);
+      Oracle oracle;
+      const Shape shape = {rows, channels, 1, 1};
+      std::vector<ValueId> in = {oracle.data(shape, x), oracle.parameter({channels}, scale),
+                                 oracle.parameter({channels}, offset)};
+      if (norm.residual) in.push_back(oracle.data(shape, other));
+      const auto want = oracle.run(OpKind::kBatchNorm, in, norm);
+
+      Tensor data(type(), x, shift);
+      Tensor residual(type(), other, shift);
+      Tensor y(type(), rows * channels, shift);
+      Tensor s(Element::kF32, scale);
+      Tensor o(Element::kF32, offset);
+      Tensor mean(Element::kF32, channels);
+      Tensor variance(Element::kF32, channels);
+      Tensor again(type(), rows * channels, shift);
+      Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
+      in_any_order({&y, &mean, &variance, &again}, [&](const Table& table, Stream& stream) {
+        BatchNorm a{};
+        a.type = type();
+        a.x = data;
+        a.residual = norm.residual ? static_cast<void*>(residual) : nullptr;
+        a.y = y;
+        a.rows = rows;
+        a.channels = channels;
+        a.scale = s;
+        a.shift = o;
+        a.epsilon = norm.epsilon;
+        a.relu = norm.relu;
+        a.mean = mean;
+        a.variance = variance;
+        a.scratch = scratch;
+        table.batch_norm(a, stream);
+        a.y = again;
+        a.scratch = nullptr;
+        table.batch_norm_inference(a, stream);
+      });
+      EXPECT_TRUE(scratch.is_sound());
+      // Of one row all deviations are rounding, which the division by sqrt(epsilon) makes larger.
+      expect_near(y, want[0], limit(type()) * (rows < 3 ? 10 : 1));
+      expect_near(mean, want[1], kF32);
+      expect_near(variance, want[2], kF32);
+      EXPECT_EQ(again.numbers(), y.numbers());
+    }
+  }
+}
+
+TEST_P(Kernels, VarianceOfDataFarFromZeroIsKept) {
+  Random random(6);
+  for (const std::int64_t channels : {1, 8, 16, 17}) {
+    for (const std::int64_t constant : {0, 1, 1024}) {
+      const std::int64_t rows = 2048;
+      Numbers x = random.numbers(rows * channels);
+      // f32: half of them zero, or one, or none. 8 bits hold 128 and 129, but not 4097.
+      const double far = type() == Element::kF32 ? 4096 : 128;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<std::int64_t>(i) < constant * channels ? 0 : far + std::ceil(x[i]);
+      }
+      Oracle oracle;
+      const auto want = oracle.run(OpKind::kBatchNorm,
+                                   {oracle.data({rows, channels, 1, 1}, x),
+                                    oracle.parameter({channels}, Numbers(position(channels), 1.0)),
+                                    oracle.parameter({channels}, Numbers(position(channels), 0.0))},
+                                   NormAttributes{});
+      Tensor data(type(), x);
+      ASSERT_EQ(data.numbers(), x);
+      Tensor y(type(), rows * channels);
+      Tensor one(Element::kF32, Numbers(position(channels), 1.0));
+      Tensor zero(Element::kF32, Numbers(position(channels), 0.0));
+      Tensor mean(Element::kF32, channels);
+      Tensor variance(Element::kF32, channels);
+      Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
+      in_any_order({&y, &mean, &variance}, [&](const Table& table, Stream& stream) {
+        table.batch_norm({type(), data, nullptr, y, rows, channels, one, zero, 1e-5, false, mean,
+                          variance, scratch},
+                         stream);
+      });
+      expect_near(mean, want[1], 1e-6);
+      expect_near(variance, want[2], 1e-6);
+    }
+  }
+}
+
+TEST_P(Kernels, BatchNormBackward) {
+  Random random(7);
+  for (const auto& [rows, channels] : norm_shapes()) {
+    for (const int variant : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(channels) + ", variant " +
+                   std::to_string(variant));
+      const NormAttributes norm{1e-3, variant > 0, variant > 1};
+      const std::size_t shift = variant == 1 ? 1 : 0;
+      const Shape shape = {rows, channels, 1, 1};
+      const Numbers x = random.numbers(rows * channels);
+      const Numbers dy = random.numbers(rows * channels);
+      const Numbers y = random.numbers(rows * channels);
+      const Numbers scale = random.numbers(channels);
+      const Numbers mean = random.numbers(channels);
+      const Numbers variance = random.positive(channels);
+      Oracle oracle;
+      std::vector<ValueId> in = {oracle.data(shape, x), oracle.parameter({channels}, scale),
+                                 oracle.parameter({channels}, mean),
+                                 oracle.parameter({channels}, variance), oracle.data(shape, dy)};
+      if (norm.relu) in.push_back(oracle.data(shape, y));
+      const auto want = oracle.run(OpKind::kBatchNormBackward, in, norm);
+
+      Tensor tx(type(), x, shift);
+      Tensor tdy(type(), dy, shift);
+      Tensor ty(type(), y, shift);
+      Tensor ts(Element::kF32, scale);
+      Tensor tm(Element::kF32, mean);
+      Tensor tv(Element::kF32, variance);
+      Tensor dx(type(), rows * channels, shift);
+      Tensor dresidual(type(), rows * channels, shift);
+      Tensor dscale(Element::kF32, channels);
+      Tensor dshift(Element::kF32, channels);
+      Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
+      std::vector<Tensor*> outputs = {&dx, &dscale, &dshift};
+      if (norm.residual) outputs.push_back(&dresidual);
+      in_any_order(outputs, [&](const Table& table, Stream& stream) {
+        table.batch_norm_backward(
+            {type(), tx, tdy, norm.relu ? static_cast<void*>(ty) : nullptr, dx,
+             norm.residual ? static_cast<void*>(dresidual) : nullptr, rows, channels, ts, tm, tv,
+             norm.epsilon, dscale, dshift, scratch},
+            stream);
+      });
+      EXPECT_TRUE(scratch.is_sound());
+      expect_near(dx, want[0], limit(type()));
+      expect_near(dscale, want[1], kF32);
+      expect_near(dshift, want[2], kF32);
+      if (norm.residual) expect_near(dresidual, want[3], kNone);
+    }
+  }
+}
+
+// ---- Pooling.
+
+struct PoolCase {
+  std::int64_t channels;
+  int kernel_h, kernel_w, stride, pad;
+};
+constexpr PoolCase kPools[] = {{1, 2, 2, 2, 0},  {3, 3, 3, 2, 1},   {17, 3, 2, 1, 1},
+                               {64, 3, 3, 2, 1}, {131, 1, 1, 3, 0}, {2048, 7, 7, 1, 0},
+                               {24, 2, 2, 3, 0}};
+
+TEST_P(Kernels, Pools) {
+  Random random(8);
+  for (const PoolCase& c : kPools) {
+    for (const bool is_max : {true, false}) {
+      SCOPED_TRACE(std::to_string(c.channels) + (is_max ? " max" : " average"));
+      const Shape shape = {2, c.channels, 7, 8};
+      PoolAttributes pool;
+      pool.kernel_h = c.kernel_h;
+      pool.kernel_w = c.kernel_w;
+      pool.stride = c.stride;
+      pool.pad = c.pad;
+      const Numbers x = random.numbers(element_count(shape));
+      Oracle forward;
+      const auto want =
+          forward.run(is_max ? OpKind::kMaxPool : OpKind::kAvgPool, {forward.data(shape, x)}, pool);
+      const Shape out = forward.shapes[0];
+      const Numbers dy = random.numbers(element_count(out));
+
+      Tensor tx(type(), x, c.channels == 24 ? 1 : 0);
+      Tensor tdy(type(), dy);
+      Tensor y(type(), element_count(out));
+      Tensor index(1, element_count(out));
+      Tensor dx(type(), element_count(shape));
+      std::vector<Tensor*> outputs = {&y, &dx};
+      if (is_max) outputs.push_back(&index);
+      in_any_order(outputs, [&](const Table& table, Stream& stream) {
+        Pool a{type(), tx,     y,      index,      2,          c.channels, 7,
+               8,      out[2], out[3], c.kernel_h, c.kernel_w, c.stride,   c.pad};
+        (is_max ? table.max_pool : table.avg_pool)(a, stream);
+        a.from = tdy;
+        a.to = dx;
+        (is_max ? table.max_pool_backward : table.avg_pool_backward)(a, stream);
+      });
+      expect_near(y, want[0], is_max ? kNone : limit(type()));
+      if (is_max) expect_near(index, want[1], kNone);
+
+      Oracle backward;
+      pool.data_shape = shape;
+      std::vector<ValueId> in = {backward.data(out, dy)};
+      Graph graph;
+      PoolAttributes plain = pool;
+      const ValueId gx = add_value(graph, {"x", shape, ValueKind::kInput});
+      const ValueId gdy = add_value(graph, {"dy", out, ValueKind::kInput});
+      std::vector<ValueId> dx_in = {gdy};
+      if (is_max) dx_in.push_back(add_node(graph, OpKind::kMaxPool, "y", {gx}, plain)[1]);
+      const auto made = add_node(
+          graph, is_max ? OpKind::kMaxPoolBackward : OpKind::kAvgPoolBackward, "dx", dx_in, pool);
+      const auto values = interpret(graph, {{gx, x}, {gdy, dy}});
+      expect_near(dx, values[position(made[0])], limit(type()));
+    }
+  }
+}
+
+TEST_P(Kernels, MaxPoolTakesTheFirstNaN) {
+  const double nan = std::nan("");
+  Tensor x(type(), Numbers{1, nan, nan, 5});
+  Tensor y(type(), 1);
+  Tensor index(1, 1);
+  in_any_order({&y, &index}, [&](const Table& table, Stream& stream) {
+    table.max_pool({type(), x, y, index, 1, 1, 2, 2, 1, 1, 2, 2, 1, 0}, stream);
+  });
+  EXPECT_TRUE(std::isnan(y.numbers()[0]));
+  EXPECT_EQ(index.numbers()[0], 1);
+}
+
+// ---- Loss.
+
+TEST_P(Kernels, Loss) {
+  Random random(9);
+  struct Case {
+    std::int64_t batch, classes;
+    double smoothing;
+  };
+  for (const Case& c : {Case{1, 1, 0}, Case{3, 2, 0.1}, Case{5, 10, 0}, Case{300, 17, 0.1},
+                        Case{4, 1000, 0.1}, Case{2, 100000, 0.1}}) {
+    SCOPED_TRACE(std::to_string(c.batch) + " x " + std::to_string(c.classes));
+    Numbers logits = random.numbers(c.batch * c.classes);
+    for (double& v : logits) v *= 32;  // far apart
+    const Numbers targets = random.positive(c.batch * c.classes);
+    const Numbers weights = random.positive(c.batch);
+    const auto oracle = [&](OpKind op) {
+      Oracle o;
+      const auto f32 = [&](const Shape& shape, const Numbers& v) { return o.parameter(shape, v); };
+      const ValueId l = o.data({c.batch, c.classes}, logits);
+      const ValueId t = f32({c.batch, c.classes}, targets);
+      const ValueId w = f32({c.batch}, weights);
+      return o.run(op, {l, t, w}, LossAttributes{c.smoothing});
+    };
+    const auto want = oracle(OpKind::kSoftmaxCrossEntropy);
+    const auto back = oracle(OpKind::kSoftmaxCrossEntropyBackward);
+    Tensor tl(type(), logits);
+    Tensor tt(Element::kF32, targets);
+    Tensor tw(Element::kF32, weights);
+    Tensor loss(Element::kF32, 1);
+    Tensor per_sample(Element::kF32, c.batch);
+    Tensor dlogits(type(), c.batch * c.classes);
+    in_any_order({&loss, &per_sample, &dlogits}, [&](const Table& table, Stream& stream) {
+      const kernels::Loss a{type(),    tl,          tt,   tw,         c.batch,
+                            c.classes, c.smoothing, loss, per_sample, dlogits};
+      table.loss(a, stream);
+      table.loss_backward(a, stream);
+    });
+    expect_near(loss, want[0], kF32);
+    expect_near(per_sample, want[1], kF32);
+    expect_near(dlogits, back[0], limit(type()));
+  }
+}
+
+// ---- Convolutions.
+
+struct ConvolutionCase {
+  Shape x, w;
+  int stride, pad;
+};
+
+TEST_P(Kernels, DirectConvolution) {
+  Random random(10);
+  const ConvolutionCase cases[] = {
+      {{2, 3, 7, 8}, {5, 3, 3, 3}, 1, 1},    {{2, 3, 9, 7}, {4, 3, 3, 2}, 2, 1},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 0},    {{3, 17, 5, 5}, {6, 17, 1, 1}, 2, 0},
+      {{2, 2, 11, 11}, {3, 2, 5, 5}, 3, 2},  {{40, 2, 16, 16}, {2, 2, 3, 3}, 1, 1},
+      {{3, 700, 1, 1}, {7, 700, 1, 1}, 1, 0}};
+  for (const ConvolutionCase& c : cases) {
+    for (const Element result : {Element::kF32, Element::kBf16}) {
+      ConvAttributes conv{c.stride, c.pad, false, c.x, c.w};
+      const Numbers x = random.numbers(element_count(c.x));
+      const Numbers w = random.numbers(element_count(c.w));  // in logical order
+      Oracle forward;
+      const auto y =
+          forward.run(OpKind::kConv2d, {forward.data(c.x, x), forward.parameter(c.w, w)}, conv);
+      const Shape out = forward.shapes[0];
+      const Numbers dy = random.numbers(element_count(out));
+      Oracle data;
+      const auto dx =
+          data.run(OpKind::kConv2dBackwardData, {data.data(out, dy), data.parameter(c.w, w)}, conv);
+      Oracle filter;
+      const auto dw = filter.run(OpKind::kConv2dBackwardFilter,
+                                 {filter.data(c.x, x), filter.data(out, dy)}, conv);
+
+      Tensor tx(type(), x);
+      Tensor tw(Element::kF32, w);
+      Tensor packed(type(), element_count(c.w));
+      Tensor tdy(type(), dy);
+      Tensor ty(result, element_count(out));
+      Tensor tdx(result, element_count(c.x));
+      Tensor packed_dw(result, element_count(c.w));
+      Tensor tdw(Element::kF32, element_count(c.w));
+      in_any_order({&ty, &tdx, &tdw}, [&](const Table& table, Stream& stream) {
+        ConvolutionDescription d;
+        d.type = type();
+        d.result = result;
+        d.n = c.x[0];
+        d.c = c.x[1];
+        d.h = c.x[2];
+        d.w = c.x[3];
+        d.k = c.w[0];
+        d.r = c.w[2];
+        d.s = c.w[3];
+        d.p = out[2];
+        d.q = out[3];
+        d.stride = c.stride;
+        d.pad = c.pad;
+        table.pack_filter({tw, packed, type(), d.k, d.c, d.r, d.s}, stream);
+        table.direct_convolution({d, tx, packed, ty}, stream);
+        d.pass = Pass::kBackwardData;
+        table.direct_convolution({d, tdy, packed, tdx}, stream);
+        d.pass = Pass::kBackwardFilter;
+        table.direct_convolution({d, tx, tdy, packed_dw}, stream);
+        table.unpack_filter({packed_dw, result, tdw, d.k, d.c, d.r, d.s}, stream);
+      });
+      expect_near(ty, y[0], limit(result));
+      expect_near(tdx, dx[0], limit(result));
+      expect_near(tdw, dw[0], limit(result));
+    }
+  }
+}
+
+// ---- Updates.
+
+TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
+  Random random(11);
+  const std::int64_t count = 9001;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float bad :
+       {0.0F, std::numeric_limits<float>::max(), infinity, -infinity, std::nanf("")}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{4096}, std::size_t{9000}}) {
+      Tensor values(Element::kF32, random.numbers(count));
+      values.as<float>()[at] = bad;
+      for (const ThreadOrder order : kOrders) {
+        StepScalars scalars{3, 0.5F, 1};
+        HostStream stream;
+        host_kernels(order).finite_check({values, count, &scalars}, stream);
+        stream.synchronize();
+        EXPECT_EQ(scalars.finite, std::isfinite(bad) ? 1 : 0);
+        EXPECT_EQ(scalars.step, 3);
+      }
+    }
+  }
+  StepScalars scalars{0, 0, 0};
+  Tensor values(Element::kF32, random.numbers(5));
+  HostStream stream;
+  host_kernels().finite_check({values, 5, &scalars}, stream);
+  stream.synchronize();
+  EXPECT_EQ(scalars.finite, 0);  // left alone
+}
+
+class UpdatedTensor {
+ public:
+  explicit UpdatedTensor(std::int64_t count, std::uint64_t seed)
+      : value_(Random(seed).numbers(count)),
+        gradient_(Random(seed + 1).numbers(count)),
+        momentum_(Random(seed + 2).numbers(count)) {}
+
+  Numbers value_, gradient_, momentum_;
+  static std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
+};
+
+Numbers numbers_of(const std::vector<float>& v) { return {v.begin(), v.end()}; }
+
+TEST(UpdateKernels, SgdAndLarsAreThoseOfTheOptimizers) {
+  for (const std::int64_t count : {1, 131, 9001, 1200001}) {
+    if (count == 9001) continue;
+    for (const int variant : {0, 1, 2, 3}) {
+      const bool is_sgd = variant < 2;
+      const bool decay = variant != 3;
+      const bool finite = count != 131 || variant != 1;
+      SCOPED_TRACE(std::to_string(count) + ", variant " + std::to_string(variant));
+      const UpdatedTensor t(count, 20);
+      OptimizerOptions options;
+      options.nesterov = variant == 0;
+      options.weight_decay = 0.25;
+      options.lars_trust = 0.125;
+      const float lr = 0.3F;
+      const float rate = 0.7F;
+      auto value = UpdatedTensor::floats(t.value_);
+      auto momentum = UpdatedTensor::floats(t.momentum_);
+      const auto gradient = UpdatedTensor::floats(t.gradient_);
+      if (finite) {
+        (is_sgd ? sgd_step : lars_step)({value, gradient, momentum, decay},
+                                        static_cast<double>(lr) * static_cast<double>(rate),
+                                        options);
+      }
+      Tensor tv(Element::kF32, t.value_);
+      Tensor tg(Element::kF32, t.gradient_);
+      Tensor tm(Element::kF32, t.momentum_);
+      Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(count)));
+      const StepScalars scalars{7, lr, finite ? 1 : 0};
+      const auto mu = static_cast<float>(options.momentum);
+      const auto wd = static_cast<float>(decay ? options.weight_decay : 0);
+      in_any_order({&tv, &tm}, [&](const Table& table, Stream& stream) {
+        if (is_sgd) {
+          table.sgd({tv, tg, tm, count, &scalars, rate, mu, wd, options.nesterov}, stream);
+        } else {
+          table.lars(
+              {tv, tg, tm, count, &scalars, rate, mu, wd, options.lars_trust, decay, scratch},
+              stream);
+        }
+        stream.synchronize();  // before `scalars` goes
+      });
+      EXPECT_TRUE(scratch.is_sound());
+      expect_near(tv, numbers_of(value), finite ? kF32 : kNone);
+      expect_near(tm, numbers_of(momentum), finite ? kF32 : kNone);
+    }
+  }
+}
+
+TEST(UpdateKernels, LarsOfZeroWeightsOrGradientsTakesThePlainRate) {
+  for (const bool zero_gradient : {true, false}) {
+    Tensor value(Element::kF32, Numbers(5, zero_gradient ? 1.0 : 0.0));
+    Tensor gradient(Element::kF32, Numbers(5, zero_gradient ? 0.0 : 1.0));
+    Tensor momentum(Element::kF32, Numbers(5, 0.0));
+    Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(5)));
+    const StepScalars scalars{0, 0.5F, 1};
+    in_any_order({&value, &momentum}, [&](const Table& table, Stream& stream) {
+      table.lars({value, gradient, momentum, 5, &scalars, 1, 0.9F, 0.5F, 1e-3, true, scratch},
+                 stream);
+    });
+    EXPECT_EQ(value.numbers(), Numbers(5, zero_gradient ? 0.75 : -0.5));
+  }
+}
+
+TEST(UpdateKernels, StatisticMovesByItsMomentum) {
+  Random random(12);
+  for (const bool finite : {true, false}) {
+    const Numbers old = random.numbers(4099);
+    const Numbers sum = random.numbers(4099);
+    Tensor value(Element::kF32, old);
+    Tensor sums(Element::kF32, sum);
+    const StepScalars scalars{0, 0, finite ? 1 : 0};
+    in_any_order({&value}, [&](const Table& table, Stream& stream) {
+      table.statistic({value, sums, 4099, &scalars, 0.1, 0.25}, stream);
+    });
+    Numbers want = old;
+    for (std::size_t i = 0; finite && i < want.size(); ++i) {
+      want[i] = static_cast<float>(0.9 * old[i] + 0.1 * 0.25 * sum[i]);
+    }
+    expect_near(value, want, finite ? 1e-7 : kNone);
+  }
+}
+
+// ---- Launches.
+
+constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+
+void expect_launchable(const LaunchShape& shape) {
+  EXPECT_GE(shape.blocks, 1);
+  EXPECT_EQ(shape.threads, kThreads);
+  std::int64_t blocks = 0;
+  while (blocks < shape.blocks) {
+    const std::int64_t now = launch_blocks(shape, blocks, kMaxBlocks);
+    ASSERT_GE(now, 1);
+    ASSERT_LE(now, 2147483647);
+    blocks += now;
+  }
+  EXPECT_EQ(blocks, shape.blocks);
+}
+
+TEST(Launches, OfAnySizeAreWithinTheLimitsOfCards) {
+  static_assert(kThreads <= 1024);
+  const LaunchShape flat =
+      ElementwiseKernel<Bf16, 1, SumOf>{nullptr, nullptr, nullptr, kHuge}.shape();
+  expect_launchable(flat);
+  EXPECT_EQ(flat.blocks * kThreads * kEach, kHuge);
+  expect_launchable(flat_shape<1>(std::int64_t{1} << 50));  // several launches
+  EXPECT_EQ(flat_shape<8>(1).blocks, 1);
+  EXPECT_EQ(flat_shape<8>(8 * kThreads * kEach + 1).blocks, 2);
+  EXPECT_EQ(flat_shape<8>(0).blocks, 1);
+  for (const auto& [rows, channels] :
+       {NormShape{kHuge, 1}, NormShape{1, kHuge}, NormShape{kHuge >> 20, 1 << 20}}) {
+    AddBiasKernel<float, 1> add{nullptr, nullptr, rows, channels};
+    expect_launchable(add.shape());
+    EXPECT_GE(add.shape().blocks * kThreads * kRowsEach, rows * channels);
+    const Parts parts = parts_of(rows, channels);
+    expect_launchable(MomentsKernel<float, 1>{nullptr, channels, parts, nullptr, nullptr}.shape());
+    expect_launchable(
+        FinishMomentsKernel{nullptr, nullptr, channels, parts, nullptr, nullptr}.shape());
+  }
+  kernels::Loss loss{};
+  loss.batch = (std::int64_t{1} << 31) + 5;
+  expect_launchable(LossKernel<float, LossPass::kForward>{loss}.shape());
+  EXPECT_EQ(launch_blocks({loss.batch, kThreads}, kMaxBlocks, kMaxBlocks), 6);
+}
+
+TEST(Launches, PartsCoverAllRows) {
+  for (const std::int64_t channels : {1, 64, 2048, 100000}) {
+    for (const std::int64_t rows :
+         {std::int64_t{1}, std::int64_t{63}, std::int64_t{64}, std::int64_t{401408}, kHuge}) {
+      const Parts parts = parts_of(rows, channels);
+      EXPECT_EQ(parts.begin(0), 0);
+      EXPECT_EQ(parts.begin(parts.parts), rows);
+      for (std::int64_t part = 0; part < parts.parts; ++part) EXPECT_GE(parts.count(part), 1);
+      EXPECT_LE(parts.parts, 512);
+    }
+  }
+}
+
+TEST(Launches, TilesCoverEachElementOnce) {
+  for (const std::int64_t channels : {1, 3, 32, 33, 131}) {
+    const Tiling t = tiling(channels, 1);
+    const std::int64_t rows = 301;
+    std::vector<int> visits(position(rows * channels));
+    const LaunchShape shape = matrix_shape(t, rows);
+    for (std::int64_t block = 0; block < shape.blocks; ++block) {
+      for (int thread = 0; thread < shape.threads; ++thread) {
+        const Spot s = spot(t, {block, thread});
+        for_rows(t, s, rows,
+                 [&](std::int64_t row) { ++visits[position(row * channels + s.group)]; });
+      }
+    }
+    EXPECT_EQ(std::ranges::count(visits, 1), static_cast<std::ptrdiff_t>(visits.size()));
+  }
+}
+
+}  // namespace
+}  // namespace winnow::train::cudnn::kernels
