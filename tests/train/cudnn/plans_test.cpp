@@ -1,0 +1,191 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/train/cases.h"
+#include "tests/train/conformance.h"
+#include "train/backend/cudnn/compiled.h"
+#include "train/backend/cudnn/cudnn_convolution_internal.h"
+#include "train/backend/cudnn/kernels.h"
+
+// cuDNN plans for cards that are not here, from their properties alone.
+namespace winnow::train::cudnn {
+namespace {
+
+// A device that computes nothing and keeps what it was asked for.
+class AskedFor final : public Device {
+ public:
+  const Card& card() const noexcept override { return card_; }
+  std::size_t free_bytes() const override { return 0; }
+  Memory allocate(std::size_t) override {
+    return {nullptr, [](std::byte*) {}};
+  }
+  Memory allocate_host(std::size_t) override {
+    return {nullptr, [](std::byte*) {}};
+  }
+  std::unique_ptr<Stream> make_stream() override { return nullptr; }
+  std::unique_ptr<Event> make_event() override { return nullptr; }
+  const kernels::Table& kernels() const noexcept override { return table_; }
+  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d) override {
+    convolutions.insert(d);
+    return nullptr;
+  }
+  std::unique_ptr<Product> make_matmul(const MatmulDescription&) override { return nullptr; }
+
+  std::set<ConvolutionDescription> convolutions;
+
+ private:
+  Card card_;
+  kernels::Table table_{};
+};
+
+// Every convolution of the nets and of the operations' table.
+std::set<ConvolutionDescription> convolutions(const CompileOptions& options) {
+  AskedFor device;
+  for (const OpCase& made : op_cases()) compile_graph(made.graph, options, device);
+  compile_graph(training_graph("lenet", 64, 28, 1), options, device);
+  compile_graph(training_graph("resnet20", 128, 32, 3), options, device);
+  compile_graph(training_graph("resnet50", 32, 224, 3), options, device);
+  return std::move(device.convolutions);
+}
+
+struct SimulatedCard {
+  const char* name;
+  const char* properties;
+};
+const SimulatedCard kCards[] = {
+    {"H200",
+     R"({"deviceId":0,"cudaDeviceId":0,"deviceVer":900,"driverVer":13000,)"
+     R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
+     R"("multiProcessorCount":132,"warpSize":32,"maxSharedMemoryPerBlock":49152,)"
+     R"("maxSharedMemoryPerBlockOptin":232448,"reservedSharedMemoryPerBlock":1024,)"
+     R"("maxRegistersPerSM":65536,"maxCtasPerSM":32,"maxThreadsPerBlock":1024,)"
+     R"("maxThreadsPerSM":2048,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1,)"
+     R"("smClockRateKHz":1980000,"memClockRateKHz":3201000,"l2CacheSize":62914560,)"
+     R"("totalGlobalMem":150754820096,"deviceName":"NVIDIA H200"})"},
+    {"A100",
+     R"({"deviceId":0,"cudaDeviceId":0,"deviceVer":800,"driverVer":13000,)"
+     R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
+     R"("multiProcessorCount":108,"warpSize":32,"maxSharedMemoryPerBlock":49152,)"
+     R"("maxSharedMemoryPerBlockOptin":166912,"reservedSharedMemoryPerBlock":1024,)"
+     R"("maxRegistersPerSM":65536,"maxCtasPerSM":32,"maxThreadsPerBlock":1024,)"
+     R"("maxThreadsPerSM":2048,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1,)"
+     R"("smClockRateKHz":1410000,"memClockRateKHz":1215000,"l2CacheSize":41943040,)"
+     R"("totalGlobalMem":42505273344,"deviceName":"NVIDIA A100-SXM4-40GB"})"},
+};
+
+struct Setting {
+  const char* name;
+  DType compute;
+};
+const Setting kSettings[] = {{"f32", DType::kF32}, {"tf32", DType::kTf32}, {"bf16", DType::kBF16}};
+
+class Plans
+    : public testing::TestWithParam<std::tuple<SimulatedCard, Setting, /* deterministic */ bool>> {
+};
+INSTANTIATE_TEST_SUITE_P(All, Plans,
+                         testing::Combine(testing::ValuesIn(kCards), testing::ValuesIn(kSettings),
+                                          testing::Bool()),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::get<1>(info.param).name +
+                                  (std::get<2>(info.param) ? "_deterministic" : "_any");
+                         });
+
+std::vector<std::string> without_plan(const std::set<ConvolutionDescription>& asked,
+                                      const PlanTarget& target) {
+  std::vector<std::string> missing;
+  for (const ConvolutionDescription& d : asked) {
+    if (!find_plan(d, target)) missing.push_back(to_string(d));
+  }
+  return missing;
+}
+
+// Results of another type than the operands are left out: programs ask for them first and take
+// rounded ones where there are none, as in cuDNN 9.19.
+TEST_P(Plans, ThereIsOneForEveryConvolution) {
+  const auto& [card, setting, deterministic] = GetParam();
+  const Descriptor properties = make_card_properties(card.properties);
+  auto asked = convolutions({.compute = setting.compute, .deterministic = deterministic});
+  std::erase_if(asked, [](const ConvolutionDescription& d) { return d.type != d.result; });
+  EXPECT_GT(asked.size(), 60U);
+  EXPECT_THAT(without_plan(asked, {.handle = nullptr, .properties = &properties}),
+              testing::IsEmpty());
+}
+
+ConvolutionDescription some_convolution(Pass pass, Element type, Element result) {
+  ConvolutionDescription d;
+  d.pass = pass;
+  d.type = type;
+  d.result = result;
+  d.n = 32, d.c = 64, d.h = 56, d.w = 28, d.k = 128, d.r = 3, d.s = 3, d.p = 28, d.q = 14;
+  d.stride = 2, d.pad = 1;
+  return d;
+}
+constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackwardData, Pass::kBackwardFilter};
+
+TEST(PlanSearch, FindsNothingForWhatNoEngineComputes) {
+  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const PlanTarget target{.handle = nullptr, .properties = &properties};
+  ConvolutionDescription d = some_convolution(Pass::kForward, Element::kF32, Element::kF32);
+  d.p = 5;  // not what the extents give
+  EXPECT_FALSE(find_plan(d, target));
+  EXPECT_NO_THROW(
+      find_plan(some_convolution(Pass::kBackwardFilter, Element::kBf16, Element::kF32), target));
+}
+
+TEST(PlanSearch, KeepsToWhatWasAskedFor) {
+  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const PlanTarget target{.handle = nullptr, .properties = &properties};
+  for (const Pass pass : kPasses) {
+    const auto d = some_convolution(pass, Element::kF32, Element::kF32);
+    const auto all = propose(describe(d, target), target);
+    const auto is_rounding = [&](const EngineConfig& c) { return !may_compute(d, c.notes); };
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), is_rounding)) << "nothing to refuse";
+    const auto plan = find_plan(d, target);
+    ASSERT_TRUE(plan);
+    EXPECT_LE(plan->workspace_bytes, kMaxWorkspaceBytes);
+    for (const EngineConfig& c : all) {
+      EXPECT_FALSE(is_rounding(c) && plan->name == "cudnn engine " + std::to_string(c.engine));
+    }
+  }
+}
+
+TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
+  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const PlanTarget target{.handle = nullptr, .properties = &properties};
+  for (const Pass pass : kPasses) {
+    for (const Element type : {Element::kF32, Element::kBf16}) {
+      const auto plan = find_plan(some_convolution(pass, type, type), target);
+      ASSERT_TRUE(plan);
+      const auto again = parse_plan(to_json(*plan), target);
+      ASSERT_TRUE(again);
+      EXPECT_EQ(again->name, plan->name);
+      EXPECT_EQ(again->workspace_bytes, plan->workspace_bytes);
+      EXPECT_EQ(to_json(*again), to_json(*plan));
+    }
+  }
+}
+
+TEST(PlanSearch, TakesNoStoredPlanThatIsNone) {
+  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const PlanTarget target{.handle = nullptr, .properties = &properties};
+  const auto plan =
+      find_plan(some_convolution(Pass::kForward, Element::kBf16, Element::kBf16), target);
+  ASSERT_TRUE(plan);
+  const std::string json = to_json(*plan);
+  for (const std::string& bad :
+       {std::string(), std::string("{}"), std::string("plan"), json.substr(0, json.size() / 2)}) {
+    EXPECT_FALSE(parse_plan(bad, target)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace winnow::train::cudnn
