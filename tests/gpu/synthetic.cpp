@@ -32,6 +32,22 @@ Graph forward_graph(const Recipe& recipe) {
   return fuse(find_net(recipe.net).make(options));
 }
 
+// Of the right size, from whole random numbers; the real initial values hash names by a library
+// that need not be here.
+std::vector<float> initial(const Value& value, std::uint64_t place) {
+  std::vector<float> numbers(static_cast<std::size_t>(element_count(value.shape)));
+  if (value.init == Init::kOnes) std::ranges::fill(numbers, 1.0F);
+  if (value.init == Init::kOnes || value.init == Init::kZeros) return numbers;
+  const double fan_out = static_cast<double>(numbers.size()) /
+                         static_cast<double>(value.shape.size() == 4 ? value.shape[1] : 1);
+  const double bound = value.init == Init::kKaimingFanOut
+                           ? std::sqrt(6 / fan_out)
+                           : 1 / std::sqrt(static_cast<double>(value.fan_in));
+  CounterRng rng(kSeed, 2, place, RandomUse::kTest);
+  for (float& v : numbers) v = static_cast<float>(bound * (2 * rng.uniform() - 1));
+  return numbers;
+}
+
 }  // namespace
 
 pipeline::Batch synthetic_batch(std::uint64_t first, std::size_t count, int side, int classes) {
@@ -72,7 +88,8 @@ Training::Training(Backend& backend, const Recipe& recipe)
     : recipe_(recipe), comm_(comm::make_single()) {
   const Graph forward = forward_graph(recipe);
   const Graph graph = prune(differentiate(forward));
-  model_ = make_model(forward, kSeed);
+  std::uint64_t place = 0;
+  model_ = make_model(forward, [&](const Value& value) { return initial(value, place++); });
   weights_ =
       place_weights(backend, model_, {UpdateKind::kSgd, {.momentum = 0.9, .weight_decay = 5e-4}});
   programs_.push_back(

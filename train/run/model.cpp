@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "train/nets/nets.h"
 #include "train/optim/host_weights.h"
 
 namespace winnow::train {
@@ -24,12 +23,13 @@ std::int64_t Model::parameter_count() const {
   return count;
 }
 
-Model make_model(const Graph& graph, std::uint64_t seed) {
+Model make_model(const Graph& graph,
+                 const std::function<std::vector<float>(const Value&)>& initial) {
   Model model;
   for (const Value& value : graph.values) {
     const bool parameter = value.kind == ValueKind::kParameter;
     if (!parameter && value.kind != ValueKind::kState) continue;
-    Model::Tensor tensor{value, initial_value(value, seed), {}};
+    Model::Tensor tensor{value, initial(value), {}};
     if (parameter) tensor.momentum.assign(tensor.data.size(), 0.0F);
     model.tensors.push_back(std::move(tensor));
   }

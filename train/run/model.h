@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
 #include "train/graph/graph.h"
+#include "train/nets/nets.h"
 
 namespace winnow::train {
 
@@ -28,7 +30,12 @@ struct Model {
   std::int64_t parameter_count() const;
 };
 
-Model make_model(const Graph& graph, std::uint64_t seed);
+// The net's tensors with what `initial` says of each, momenta zero.
+Model make_model(const Graph& graph,
+                 const std::function<std::vector<float>(const Value&)>& initial);
+inline Model make_model(const Graph& graph, std::uint64_t seed) {
+  return make_model(graph, [seed](const Value& value) { return initial_value(value, seed); });
+}
 
 // Its tensors in their order, which must neither move nor grow from now on.
 std::vector<WeightTensor> weight_tensors(Model& model);
