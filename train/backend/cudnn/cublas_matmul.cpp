@@ -16,7 +16,7 @@ constexpr std::uint32_t kAlignment = 16;  // of operands
 
 void check(cublasStatus_t status, std::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(call_failed(what, std::string("cuBLAS says ") + cublasGetStatusString(status)));
+  throw Error(call_failed(what, std::string("cuBLAS says ") + cublasLtGetStatusString(status)));
 }
 
 template <auto kDestroy>
