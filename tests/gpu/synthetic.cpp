@@ -93,12 +93,13 @@ Training::Training(Backend& backend, const Recipe& recipe)
   weights_ =
       place_weights(backend, model_, {UpdateKind::kSgd, {.momentum = 0.9, .weight_decay = 5e-4}});
   programs_.push_back(
-      backend.compile(graph, {.compute = recipe.dtype, .deterministic = recipe.deterministic}));
+      backend.compile(graph, {.compute = recipe.dtype, .deterministic = recipe.reproducible}));
   weights_->bind(*programs_.front());
   weights_->load();
   const auto micro_batches = static_cast<int>(recipe.batch / recipe.micro_batch);
   StepOptions options;
   options.asynchronous = !backend.is_on_cpu();
+  options.reproducible = recipe.reproducible;
   options.sum = {.schedule = &comm::find_schedule("multicolor"),
                  .schedule_options = {},
                  .micro_batches = {micro_batches},

@@ -27,7 +27,7 @@ struct Recipe {
   std::int64_t batch = 128;
   std::int64_t micro_batch = 64;
   train::DType dtype = train::DType::kF32;
-  bool deterministic = false;
+  bool reproducible = false;
   double lr = 0.001;
 };
 

@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "tests/gpu/synthetic.h"
+#include "tests/train/cudnn/host_device.h"
+#include "train/backend/backend.h"
+#include "train/backend/cudnn/cudnn.h"
+
+// The trainer's steps over the backend for cards, on a card of host memory: feed, lanes, buckets,
+// sums and weights, as `winnow train --backend cudnn` has them.
+namespace winnow::train::cudnn {
+namespace {
+
+gpu::Recipe small(DType dtype, bool reproducible) {
+  return {.side = 16,
+          .classes = 4,
+          .batch = 16,
+          .micro_batch = 8,
+          .dtype = dtype,
+          .reproducible = reproducible,
+          .lr = 0.01};
+}
+
+void expect_following(const std::vector<double>& got, const std::vector<double>& want,
+                      double limit) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_LE(std::abs(got[i] - want[i]) / want[i], limit) << "step " << i;
+  }
+  EXPECT_LT(got.back(), got.front());
+}
+
+TEST(TrainingOnACard, FollowsTheCpu) {
+  constexpr std::int64_t kSteps = 6;
+  const auto cpu = make_backend("onednn");
+  const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
+  for (const bool reproducible : {false, true}) {
+    const gpu::Recipe recipe = small(DType::kF32, reproducible);
+    expect_following(gpu::losses(*card, recipe, kSteps), gpu::losses(*cpu, recipe, kSteps), 1e-4);
+  }
+}
+
+TEST(TrainingOnACard, RepeatsToTheBit) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
+    const gpu::Recipe recipe = small(dtype, true);
+    EXPECT_EQ(gpu::losses(*card, recipe, 3), gpu::losses(*card, recipe, 3));
+  }
+}
+
+// The host's f32 losses from the same weights, in bf16.
+TEST(TrainingOnACard, InBf16StaysNearF32) {
+  const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
+  expect_following(gpu::losses(*card, small(DType::kBF16, false), 6),
+                   gpu::losses(*card, small(DType::kF32, false), 6), 2e-2);
+}
+
+// Everything is allocated before the second step, and given back in the end.
+TEST(TrainingOnACard, AllocatesOnce) {
+  const auto device = std::make_shared<HostDevice>();
+  {
+    const auto card = make_cudnn_backend(device);
+    const gpu::Recipe recipe = small(DType::kBF16, false);
+    gpu::Training training(*card, recipe);
+    pipeline::Batch batch = gpu::synthetic_batch(0, 16, recipe.side, recipe.classes);
+    training.step(batch);
+    const std::size_t allocations = device->use().allocations;
+    training.step(batch);
+    training.step(batch);
+    EXPECT_EQ(device->use().allocations, allocations);
+    EXPECT_EQ(device->use().bytes, device->use().most_bytes);
+  }
+  EXPECT_EQ(device->use().bytes, 0U);
+}
+
+}  // namespace
+}  // namespace winnow::train::cudnn
