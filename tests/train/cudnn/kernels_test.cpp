@@ -42,8 +42,10 @@ class Tensor {
       : width_(width),
         count_(position(count)),
         begin_(kAround + shift * width),
-        bytes_(2 * kAround + (count_ + shift) * width, std::byte{0xff}) {
-    align();
+        bytes_(2 * kAround + (count_ + shift) * width),
+        lines_(bytes_ / sizeof(Line) + 1),
+        memory_(lines_.front().at) {
+    std::memset(memory_, 0xff, bytes_);
     keep();
   }
   Tensor(Element type, std::int64_t count, std::size_t shift = 0)
@@ -70,14 +72,14 @@ class Tensor {
   operator float*() { return as<float>(); }                // NOLINT
   operator std::uint8_t*() { return as<std::uint8_t>(); }  // NOLINT
 
-  void keep() { kept_.assign(memory_, memory_ + bytes_.size()); }
+  void keep() { kept_.assign(memory_, memory_ + bytes_); }
   void restore() { std::memcpy(memory_, kept_.data(), kept_.size()); }
-  std::vector<std::byte> bytes() const { return {memory_, memory_ + bytes_.size()}; }
+  std::vector<std::byte> bytes() const { return {memory_, memory_ + bytes_}; }
 
   // Nothing around was touched.
   bool is_sound() const {
     const std::size_t end = begin_ + count_ * width_;
-    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    for (std::size_t i = 0; i < bytes_; ++i) {
       if ((i < begin_ || i >= end) && memory_[i] != std::byte{0xff}) return false;
     }
     return true;
@@ -104,18 +106,16 @@ class Tensor {
   }
 
  private:
-  void align() {
-    block_.resize(bytes_.size() + 256, std::byte{0xff});
-    const auto address = reinterpret_cast<std::uintptr_t>(block_.data());
-    memory_ = block_.data() + (256 - address % 256) % 256;
-  }
+  struct alignas(256) Line {
+    std::byte at[256];
+  };
 
   std::size_t width_;
   std::size_t count_;
   std::size_t begin_;
-  std::vector<std::byte> bytes_;  // as large as `memory_`
-  std::vector<std::byte> block_;
-  std::byte* memory_ = nullptr;
+  std::size_t bytes_;  // with what is around
+  std::vector<Line> lines_;
+  std::byte* memory_;
   std::vector<std::byte> kept_;
 };
 
@@ -574,15 +574,12 @@ TEST_P(Kernels, Pools) {
       expect_near(y, want[0], is_max ? kNone : limit(type()));
       if (is_max) expect_near(index, want[1], kNone);
 
-      Oracle backward;
-      pool.data_shape = shape;
-      std::vector<ValueId> in = {backward.data(out, dy)};
       Graph graph;
-      PoolAttributes plain = pool;
+      pool.data_shape = shape;
       const ValueId gx = add_value(graph, {"x", shape, ValueKind::kInput});
       const ValueId gdy = add_value(graph, {"dy", out, ValueKind::kInput});
       std::vector<ValueId> dx_in = {gdy};
-      if (is_max) dx_in.push_back(add_node(graph, OpKind::kMaxPool, "y", {gx}, plain)[1]);
+      if (is_max) dx_in.push_back(add_node(graph, OpKind::kMaxPool, "y", {gx}, pool)[1]);
       const auto made = add_node(
           graph, is_max ? OpKind::kMaxPoolBackward : OpKind::kAvgPoolBackward, "dx", dx_in, pool);
       const auto values = interpret(graph, {{gx, x}, {gdy, dy}});
@@ -605,6 +602,39 @@ TEST_P(Kernels, MaxPoolTakesTheFirstNaN) {
 
 // ---- Loss.
 
+struct Losses {
+  double loss = 0;
+  Numbers per_sample{};
+  Numbers dlogits{};
+};
+// The reference takes the square of the number of classes.
+Losses losses(const Numbers& logits, const Numbers& targets, const Numbers& weights,
+              double smoothing) {
+  const std::size_t classes = logits.size() / weights.size();
+  Losses result;
+  for (std::size_t n = 0; n < weights.size(); ++n) {
+    const double* row = &logits[n * classes];
+    const double* target = &targets[n * classes];
+    const double greatest = *std::max_element(row, row + classes);
+    double all = 0;
+    double sum = 0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      all += target[k];
+      sum += std::exp(row[k] - greatest);
+    }
+    double loss = 0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double t = (1 - smoothing) * target[k] + smoothing / static_cast<double>(classes) * all;
+      const double log_share = row[k] - greatest - std::log(sum);
+      loss -= t * log_share;
+      result.dlogits.push_back(weights[n] * (std::exp(log_share) * all - t));
+    }
+    result.per_sample.push_back(loss);
+    result.loss += weights[n] * loss;
+  }
+  return result;
+}
+
 TEST_P(Kernels, Loss) {
   Random random(9);
   struct Case {
@@ -618,16 +648,8 @@ TEST_P(Kernels, Loss) {
     for (double& v : logits) v *= 32;  // far apart
     const Numbers targets = random.positive(c.batch * c.classes);
     const Numbers weights = random.positive(c.batch);
-    const auto oracle = [&](OpKind op) {
-      Oracle o;
-      const auto f32 = [&](const Shape& shape, const Numbers& v) { return o.parameter(shape, v); };
-      const ValueId l = o.data({c.batch, c.classes}, logits);
-      const ValueId t = f32({c.batch, c.classes}, targets);
-      const ValueId w = f32({c.batch}, weights);
-      return o.run(op, {l, t, w}, LossAttributes{c.smoothing});
-    };
-    const auto want = oracle(OpKind::kSoftmaxCrossEntropy);
-    const auto back = oracle(OpKind::kSoftmaxCrossEntropyBackward);
+    const auto [loss_of_all, per_sample_of_all, back] =
+        losses(logits, targets, weights, c.smoothing);
     Tensor tl(type(), logits);
     Tensor tt(Element::kF32, targets);
     Tensor tw(Element::kF32, weights);
@@ -640,9 +662,9 @@ TEST_P(Kernels, Loss) {
       table.loss(a, stream);
       table.loss_backward(a, stream);
     });
-    expect_near(loss, want[0], kF32);
-    expect_near(per_sample, want[1], kF32);
-    expect_near(dlogits, back[0], limit(type()));
+    expect_near(loss, {loss_of_all}, kF32);
+    expect_near(per_sample, per_sample_of_all, kF32);
+    expect_near(dlogits, back, limit(type()));
   }
 }
 
@@ -744,45 +766,37 @@ TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
   EXPECT_EQ(scalars.finite, 0);  // left alone
 }
 
-class UpdatedTensor {
- public:
-  explicit UpdatedTensor(std::int64_t count, std::uint64_t seed)
-      : value_(Random(seed).numbers(count)),
-        gradient_(Random(seed + 1).numbers(count)),
-        momentum_(Random(seed + 2).numbers(count)) {}
-
-  Numbers value_, gradient_, momentum_;
-  static std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
-};
-
+std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
 Numbers numbers_of(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
 TEST(UpdateKernels, SgdAndLarsAreThoseOfTheOptimizers) {
-  for (const std::int64_t count : {1, 131, 9001, 1200001}) {
-    if (count == 9001) continue;
+  for (const std::int64_t count : {1, 131, 1200001}) {
     for (const int variant : {0, 1, 2, 3}) {
       const bool is_sgd = variant < 2;
       const bool decay = variant != 3;
       const bool finite = count != 131 || variant != 1;
       SCOPED_TRACE(std::to_string(count) + ", variant " + std::to_string(variant));
-      const UpdatedTensor t(count, 20);
+      Random random(20);
+      const Numbers value_before = random.numbers(count);
+      const Numbers gradients = random.numbers(count);
+      const Numbers momentum_before = random.numbers(count);
       OptimizerOptions options;
       options.nesterov = variant == 0;
       options.weight_decay = 0.25;
       options.lars_trust = 0.125;
       const float lr = 0.3F;
       const float rate = 0.7F;
-      auto value = UpdatedTensor::floats(t.value_);
-      auto momentum = UpdatedTensor::floats(t.momentum_);
-      const auto gradient = UpdatedTensor::floats(t.gradient_);
+      auto value = floats(value_before);
+      auto momentum = floats(momentum_before);
+      const auto gradient = floats(gradients);
       if (finite) {
         (is_sgd ? sgd_step : lars_step)({value, gradient, momentum, decay},
                                         static_cast<double>(lr) * static_cast<double>(rate),
                                         options);
       }
-      Tensor tv(Element::kF32, t.value_);
-      Tensor tg(Element::kF32, t.gradient_);
-      Tensor tm(Element::kF32, t.momentum_);
+      Tensor tv(Element::kF32, value_before);
+      Tensor tg(Element::kF32, gradients);
+      Tensor tm(Element::kF32, momentum_before);
       Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(count)));
       const StepScalars scalars{7, lr, finite ? 1 : 0};
       const auto mu = static_cast<float>(options.momentum);
@@ -795,7 +809,6 @@ TEST(UpdateKernels, SgdAndLarsAreThoseOfTheOptimizers) {
               {tv, tg, tm, count, &scalars, rate, mu, wd, options.lars_trust, decay, scratch},
               stream);
         }
-        stream.synchronize();  // before `scalars` goes
       });
       EXPECT_TRUE(scratch.is_sound());
       expect_near(tv, numbers_of(value), finite ? kF32 : kNone);
