@@ -32,7 +32,7 @@ const Setting kSettings[] = {
     {"f32_own_loops", DType::kF32, {.has_libraries = false}},
     {"tf32", DType::kTf32, {}},
     {"bf16", DType::kBF16, {}},
-    {"bf16_rounded_gradients", DType::kBF16, {.has_f32_gradients = false}},
+    {"bf16_as_cudnn_9_19", DType::kBF16, {.has_mixed_convolutions = false}},
     {"bf16_own_loops", DType::kBF16, {.has_libraries = false}},
 };
 
@@ -227,12 +227,13 @@ TEST(CudnnErrors, TooManyChannelsOfAnImage) {
 }
 
 TEST(Cudnn, TellsWhoseKernelsRunALayer) {
-  const auto device = std::make_shared<HostDevice>(HostDeviceOptions{.has_f32_gradients = false});
+  const auto device =
+      std::make_shared<HostDevice>(HostDeviceOptions{.has_mixed_convolutions = false});
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const CudnnProgram program(device, graph, {.compute = DType::kBF16, .deterministic = true});
   EXPECT_THAT(program.plans(),
               testing::Contains("forward bf16->f32 n2 c1 h28 w28 k20 r5 s5 p24 q24 stride1 pad0 "
-                                "deterministic: naive loops in float64"));
+                                "deterministic: own loops"));
 }
 
 }  // namespace

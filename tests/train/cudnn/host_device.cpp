@@ -198,8 +198,8 @@ const kernels::Table& HostDevice::kernels() const noexcept { return kernels::hos
 
 std::unique_ptr<Product> HostDevice::make_convolution(const ConvolutionDescription& d) {
   constexpr std::size_t kWorkspace = 1000;
-  const bool mixed_gradient = d.pass == Pass::kBackwardFilter && d.type != d.result;
-  if (!options_.has_libraries || (mixed_gradient && !options_.has_f32_gradients)) return nullptr;
+  const bool mixed = d.type != d.result;
+  if (!options_.has_libraries || (mixed && !options_.has_mixed_convolutions)) return nullptr;
   return std::make_unique<HostProduct>(
       kWorkspace, [d](const void* a, const void* b, void* result) { convolve(d, a, b, result); });
 }

@@ -35,8 +35,8 @@ class HostStream final : public Stream {
 
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
-  bool has_libraries = true;      // else own loops take the place of cuDNN and cuBLAS
-  bool has_f32_gradients = true;  // filter gradients in f32 of activations in bf16
+  bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
+  bool has_mixed_convolutions = true;  // of activations in bf16 with results in f32
 };
 
 struct HostDeviceUse {

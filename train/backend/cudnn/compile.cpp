@@ -296,23 +296,18 @@ class Compiler {
     if (l.bias < 0) {
       return run_product(make_product(l.description, l.is_linear), l.description, x, w, y);
     }
-    // The sum is rounded once, with the bias in it, where there is a product that leaves it whole.
+    // The sum is rounded once, with the bias in it: by a product that leaves it whole, or own
+    // loops.
     l.description.result = Element::kF32;
-    std::unique_ptr<Product> product = make_product(l.description, l.is_linear);
-    if (product == nullptr && compute_ != Element::kF32) {
-      l.description.result = compute_;
-      product = make_product(l.description, l.is_linear);
-      if (product == nullptr) l.description.result = Element::kF32;
-    }
-    const Element type = l.description.result;
-    const Slot sum = type == compute_ ? y : scratch(l.result, type);
-    run_product(std::move(product), l.description, x, w, sum);
+    const Slot sum = compute_ == Element::kF32 ? y : scratch(l.result, Element::kF32);
+    run_product(make_product(l.description, l.is_linear), l.description, x, w, sum);
     const Slot bias = read(l.bias, Element::kF32);
     const Extents extents(value(l.result).shape);
     kernel(table_.add_bias, [=](const Slots& at) {
-      return kernels::AddBias{type, at.at(sum), at.as<float>(bias), extents.rows(), extents.c};
+      return kernels::AddBias{Element::kF32, at.at(sum), at.as<float>(bias), extents.rows(),
+                              extents.c};
     });
-    if (sum != y) step(convert(sum, type, y, compute_, count(l.result)));
+    if (sum != y) step(convert(sum, Element::kF32, y, compute_, count(l.result)));
   }
 
   void backward_data(const Layer& l) {
