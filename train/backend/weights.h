@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "train/graph/graph.h"
 
 namespace winnow::train {
 
@@ -58,5 +61,8 @@ class Weights {
   // given, and take up the change by load_parameters().
   virtual void update(std::span<const WeightUpdate> updates) = 0;
 };
+
+// The parameters and states that nodes of `graph` read: what a program of it has to be bound to.
+std::vector<ValueId> weights_read_by(const Graph& graph);
 
 }  // namespace winnow::train

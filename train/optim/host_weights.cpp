@@ -27,15 +27,8 @@ class HostWeights final : public Weights {
         optimizer_(find_optimizer(rule.kind)) {}
 
   void bind(Program& program) override {
-    const Graph& graph = program.graph();
-    std::vector<bool> read(graph.values.size(), false);
-    for (const Node& node : graph.nodes) {
-      for (const ValueId v : node.inputs) read[static_cast<std::size_t>(v)] = true;
-    }
-    for (std::size_t v = 0; v < graph.values.size(); ++v) {
-      const Value& value = graph.values[v];
-      const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
-      if (ours && read[v]) program.bind(static_cast<ValueId>(v), find(value.name).value);
+    for (const ValueId id : weights_read_by(program.graph())) {
+      program.bind(id, find(program.graph().value(id).name).value);
     }
   }
 

@@ -57,22 +57,15 @@ class CardWeights final : public Weights {
   void bind(Program& program) override {
     auto* ours = dynamic_cast<CudnnProgram*>(&program);
     if (ours == nullptr) throw Error("weights on a card serve programs on that card only");
-    const Graph& graph = program.graph();
-    std::vector<bool> read(graph.values.size(), false);
-    for (const Node& node : graph.nodes) {
-      for (const ValueId id : node.inputs) read[static_cast<std::size_t>(id)] = true;
-    }
-    for (std::size_t v = 0; v < graph.values.size(); ++v) {
-      const Value& value = graph.values[v];
-      const bool weight = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
-      if (!weight || !read[v]) continue;
+    for (const ValueId id : weights_read_by(program.graph())) {
+      const Value& value = program.graph().value(id);
       const auto found = by_name_.find(value.name);
       if (found == by_name_.end()) throw Error("the model has no tensor " + value.name);
       if (tensors_[found->second].value.size() !=
           static_cast<std::size_t>(element_count(value.shape))) {
         throw Error("the model's tensor " + value.name + " has another shape than the net's");
       }
-      ours->bind_on_device(static_cast<ValueId>(v), value_of(found->second), changed_);
+      ours->bind_on_device(id, value_of(found->second), changed_);
     }
   }
 
