@@ -16,6 +16,7 @@ target_compile_options(winnow_options INTERFACE
 if(WINNOW_WARNINGS_AS_ERRORS)
   target_compile_options(winnow_options INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
+    $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release>>:-Wno-error=free-nonheap-object>  # likewise
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 if(WINNOW_SANITIZE)
@@ -48,11 +49,13 @@ function(winnow_library name)
 endfunction()
 
 add_custom_target(tests_tsan)  # the programs of all tests labelled tsan
+add_custom_target(tests_cuda)  # likewise cuda
 
 # winnow_test(<name> SOURCES ... [DEPS ...] [LABELS ...] [RANKS p ...] [TIMEOUT s])
 # A GoogleTest program, one CTest entry for the whole of it (one for each p under mpirun with RANKS).
 # Programs with RANKS have the main of winnow::mpi_test_main and exist only in builds with MPI.
-# LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge.
+# LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge, cuda what needs
+# CUDA's libraries.
 function(winnow_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -75,9 +78,11 @@ function(winnow_test name)
     set(main winnow::mpi_test_main)
   endif()
   target_link_libraries(test_${target} PRIVATE winnow::options ${arg_DEPS} GTest::gmock ${main})
-  if("tsan" IN_LIST arg_LABELS)
-    add_dependencies(tests_tsan test_${target})
-  endif()
+  foreach(label IN ITEMS tsan cuda)
+    if(label IN_LIST arg_LABELS)
+      add_dependencies(tests_${label} test_${target})
+    endif()
+  endforeach()
   set_target_properties(test_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
