@@ -157,6 +157,7 @@ void HostStream::run_until(std::size_t count) {
     const std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
     ++done_;
+    if (health_->done++ >= health_->works_until) throw Error("the card failed");
     work();
   }
 }
@@ -171,7 +172,8 @@ HostDevice::HostDevice(const HostDeviceOptions& options)
             .runtime = "13.0",
             .cudnn = "none",
             .cublas = "none"},
-      use_(std::make_shared<HostDeviceUse>()) {}
+      use_(std::make_shared<HostDeviceUse>()),
+      health_(std::make_shared<HostHealth>()) {}
 
 HostDevice::~HostDevice() = default;
 
@@ -191,7 +193,7 @@ Memory HostDevice::allocate_host(std::size_t bytes) {
   return aligned_memory(bytes, [] {});
 }
 
-std::unique_ptr<Stream> HostDevice::make_stream() { return std::make_unique<HostStream>(); }
+std::unique_ptr<Stream> HostDevice::make_stream() { return std::make_unique<HostStream>(health_); }
 std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
 
 const kernels::Table& HostDevice::kernels() const noexcept { return kernels::host_kernels(); }

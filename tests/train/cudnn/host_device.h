@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "train/backend/cudnn/device.h"
 
@@ -13,8 +14,16 @@ namespace winnow::train::cudnn {
 // before somebody waits for it, memory begins as NaN and is filled with it again when given back,
 // workspaces are scribbled on, and there is only so much memory.
 
+// A card that breaks: from its `works_until`-th piece of work on, everything fails.
+struct HostHealth {
+  std::size_t works_until = static_cast<std::size_t>(-1);
+  std::size_t done = 0;
+};
+
 class HostStream final : public Stream {
  public:
+  explicit HostStream(std::shared_ptr<HostHealth> health = std::make_shared<HostHealth>())
+      : health_(std::move(health)) {}
   ~HostStream() override = default;
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
 
@@ -29,6 +38,7 @@ class HostStream final : public Stream {
   void run_until(std::size_t count);
 
  private:
+  std::shared_ptr<HostHealth> health_;
   std::deque<std::function<void()>> queue_;
   std::size_t done_ = 0;
 };
@@ -61,11 +71,13 @@ class HostDevice final : public Device {
   std::unique_ptr<Product> make_matmul(const MatmulDescription& description) override;
 
   const HostDeviceUse& use() const noexcept { return *use_; }
+  HostHealth& health() noexcept { return *health_; }
 
  private:
   const HostDeviceOptions options_;
   Card card_;
   std::shared_ptr<HostDeviceUse> use_;  // shared with what was allocated
+  std::shared_ptr<HostHealth> health_;  // and with all streams
 };
 
 }  // namespace winnow::train::cudnn

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/error.h"
 #include "tests/gpu/synthetic.h"
 #include "tests/train/cudnn/host_device.h"
 #include "train/backend/backend.h"
@@ -75,6 +76,34 @@ TEST(TrainingOnACard, AllocatesOnce) {
     EXPECT_EQ(device->use().bytes, device->use().most_bytes);
   }
   EXPECT_EQ(device->use().bytes, 0U);
+}
+
+// A card that breaks at any moment of a step is an error, neither a hang nor a crash, and what was
+// taken is given back.
+TEST(TrainingOnACard, ABrokenCardIsAnError) {
+  const auto device = std::make_shared<HostDevice>();
+  const gpu::Recipe recipe = small(DType::kF32, false);
+  {
+    const auto card = make_cudnn_backend(device);
+    gpu::Training training(*card, recipe);
+    pipeline::Batch batch = gpu::synthetic_batch(0, 16, recipe.side, recipe.classes);
+    training.step(batch);
+  }
+  const std::size_t whole = device->health().done;
+  ASSERT_GT(whole, 500U);
+  for (std::size_t share = 0; share < 8; ++share) {
+    device->health() = {.works_until = whole * share / 8, .done = 0};
+    const auto card = make_cudnn_backend(device);
+    EXPECT_THAT(
+        [&] {
+          gpu::Training training(*card, recipe);
+          pipeline::Batch batch = gpu::synthetic_batch(0, 16, recipe.side, recipe.classes);
+          training.step(batch);
+          training.step(batch);  // waits for the updates of the first
+        },
+        testing::ThrowsMessage<Error>(testing::HasSubstr("the card failed")));
+    EXPECT_EQ(device->use().bytes, 0U);
+  }
 }
 
 }  // namespace
