@@ -15,8 +15,10 @@ target_compile_options(winnow_options INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_warnings}>)
 if(WINNOW_WARNINGS_AS_ERRORS)
   target_compile_options(winnow_options INTERFACE
-    $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
-    $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release>>:-Wno-error=free-nonheap-object>  # likewise
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+endif()
+if(WINNOW_CUDA_WARNINGS_AS_ERRORS)
+  target_compile_options(winnow_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 if(WINNOW_SANITIZE)
