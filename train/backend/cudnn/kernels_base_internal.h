@@ -100,6 +100,22 @@ struct alignas(sizeof(T) * N) Pack {
 template <class T>
 inline constexpr int kPack = static_cast<int>(16 / sizeof(T));
 
+// nvcc makes as many stores of an assignment as there are elements, in most kernels.
+template <class T, int N>
+WINNOW_DEVICE_FN void move(T* to, const Pack<T, N>& pack) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof pack == 16) {
+    std::uint32_t words[4];
+    std::memcpy(words, &pack, sizeof words);
+    asm volatile("st.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words[0]), "r"(words[1]),
+                 "r"(words[2]), "r"(words[3])
+                 : "memory");
+    return;
+  }
+#endif
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
 template <int N>
 struct Floats {
   float at[N];
@@ -115,7 +131,7 @@ template <int N, class T>
 WINNOW_DEVICE_FN void store(T* to, const Floats<N>& v) {
   Pack<T, N> pack;
   for (int i = 0; i < N; ++i) pack.at[i] = element<T>(v.at[i]);
-  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+  move(to, pack);
 }
 
 // ---- Threads over a flat array: each takes kEach packs, a block's width apart.
