@@ -131,6 +131,12 @@ TEST(DeviceErrors, OutOfMemoryTellsTheNumbers) {
             "give this process more memory");
 }
 
+TEST(DeviceErrors, WhatALibraryWritesBecomesOneLine) {
+  EXPECT_EQ(one_line(""), "");
+  EXPECT_EQ(one_line("\nWarning: a\n\nWarning: b\n"), "Warning: a; Warning: b");
+  EXPECT_EQ(one_line(std::string(1000, 'x')).size(), 300U);
+}
+
 TEST(DeviceErrors, FailedCallsSayWhatWasBeingDone) {
   EXPECT_EQ(call_failed("make a stream", "invalid device ordinal (cudaErrorInvalidDevice)"),
             "cannot make a stream: invalid device ordinal (cudaErrorInvalidDevice)");

@@ -192,23 +192,39 @@ class CudnnConvolution final : public Product {
            void* workspace) const override;
 
  private:
+  using Pointers = std::array<void*, 4>;  // operands, result, workspace
+
+  cudnnBackendDescriptor_t bound_to(const Pointers& pointers) const;
+
   std::shared_ptr<SharedHandle> shared_;
   std::array<std::int64_t, 3> operands_;
   Plan plan_;
+  // The pointers of the last run, which are those of the next in all but the first; under the
+  // mutex.
+  mutable std::optional<Descriptor> variant_;
+  mutable Pointers variant_pointers_{};
 };
+
+cudnnBackendDescriptor_t CudnnConvolution::bound_to(const Pointers& pointers) const {
+  if (!variant_ || variant_pointers_ != pointers) {
+    Descriptor variant(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    variant.set_array<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, operands_)
+        .set_pointers(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span(pointers).first<3>())
+        .set_pointers(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, std::span(pointers).last<1>())
+        .finalize();
+    variant_ = std::move(variant);
+    variant_pointers_ = pointers;
+  }
+  return variant_->native();
+}
 
 void CudnnConvolution::run(Stream& stream, const void* a, const void* b, void* result,
                            void* workspace) const {
-  const std::array<void*, 3> data{const_cast<void*>(a), const_cast<void*>(b), result};
-  Descriptor variant(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  variant.set_array<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, operands_)
-      .set_pointers(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, data)
-      .set_pointers(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {&workspace, 1})
-      .finalize();
   cudaStream_t native = static_cast<CudaStream&>(stream).native();
   const std::lock_guard lock(shared_->mutex);
+  const auto variant = bound_to({const_cast<void*>(a), const_cast<void*>(b), result, workspace});
   check(cudnnSetStream(shared_->handle.get(), native), "give cuDNN a stream");
-  check(cudnnBackendExecute(shared_->handle.get(), plan_.plan.native(), variant.native()),
+  check(cudnnBackendExecute(shared_->handle.get(), plan_.plan.native(), variant),
         "run a convolution by " + plan_.name);
 }
 

@@ -11,7 +11,7 @@ std::string words_of(cudnnStatus_t status) {
   std::array<char, 512> more{};
   cudnnGetLastErrorString(more.data(), more.size());
   const std::string words = std::string("cuDNN says ") + cudnnGetErrorString(status);
-  return more[0] == '\0' ? words : words + ", " + more.data();
+  return more[0] == '\0' ? words : words + " (" + one_line(more.data()) + ")";
 }
 
 }  // namespace

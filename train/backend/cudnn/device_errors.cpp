@@ -95,6 +95,20 @@ std::string out_of_host_memory(std::size_t bytes) {
          " asked for; take a smaller --micro-batch, or give this process more memory";
 }
 
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kMost = 300;
+  std::string out;
+  for (const char c : text.substr(0, kMost)) {
+    if (c != '\n') {
+      out.push_back(c);
+    } else if (!out.empty() && out.back() != ' ') {
+      out += "; ";
+    }
+  }
+  while (!out.empty() && (out.back() == ' ' || out.back() == ';')) out.pop_back();
+  return out;
+}
+
 std::string call_failed(std::string_view what, std::string_view reason) {
   return "cannot " + std::string(what) + ": " + std::string(reason);
 }

@@ -46,6 +46,8 @@ struct MemoryFacts {
 std::string out_of_memory(std::string_view card, const MemoryFacts& facts);
 std::string out_of_host_memory(std::size_t bytes);
 
+// What a library wrote about a failure, as part of a sentence: one line, at most 300 bytes.
+std::string one_line(std::string_view text);
 // A call that failed: `what` was being done, `reason` in the library's words.
 std::string call_failed(std::string_view what, std::string_view reason);
 // Told by a later call, because the card works on while the program goes on.
