@@ -92,8 +92,7 @@ Training::Training(Backend& backend, const Recipe& recipe)
   model_ = make_model(forward, [&](const Value& value) { return initial(value, place++); });
   weights_ =
       place_weights(backend, model_, {UpdateKind::kSgd, {.momentum = 0.9, .weight_decay = 5e-4}});
-  programs_.push_back(
-      backend.compile(graph, {.compute = recipe.dtype, .deterministic = recipe.reproducible}));
+  programs_.push_back(backend.compile(graph, {.compute = recipe.dtype}));
   weights_->bind(*programs_.front());
   weights_->load();
   const auto micro_batches = static_cast<int>(recipe.batch / recipe.micro_batch);

@@ -18,8 +18,8 @@ struct UpdateRule;
 
 struct CompileOptions {
   DType compute = DType::kF32;
-  int threads = 1;             // of a CPU
-  bool deterministic = false;  // only kernels that give the same bits in every run; CPUs' all do
+  int threads = 1;            // of a CPU
+  bool deterministic = true;  // only kernels that give the same bits in every run; CPUs' all do
 };
 
 // A graph made ready to run: static shapes, primitives created, memory laid out. Nothing is

@@ -179,7 +179,7 @@ class Trainer {
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
     note(execution_note(execution, backend));
     const bool reproducible = options_.execution.reproducible;
-    const CompileOptions lane{options_.execution.dtype, execution.lane_threads, reproducible};
+    const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
     const Graph graph = prune(differentiate(freeze(job_.forward, frozen_tensors(model_))));
     for (std::size_t i = 0; i < execution.lanes.size(); ++i) {
       programs_.push_back(backend.compile(graph, lane));
@@ -187,8 +187,7 @@ class Trainer {
     }
     inference_ = backend.compile(
         for_inference(job_.forward),
-        {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute,
-         reproducible});
+        {lane.compute, reproducible ? lane.threads : options_.execution.threads.compute});
     weights_->bind(*inference_);
     executor_ = std::make_unique<StepExecutor>(
         programs_, model_, *weights_, comm_,
