@@ -95,12 +95,10 @@ class CudaDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index_); }
   const kernels::Table& kernels() const noexcept override { return kernels::cuda_kernels(); }
   std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d) override {
-    made_current(index_);
-    return convolutions_.make(d);
+    return make_product(convolutions_, d);
   }
   std::unique_ptr<Product> make_matmul(const MatmulDescription& d) override {
-    made_current(index_);
-    return matmuls_.make(d);
+    return make_product(matmuls_, d);
   }
 
  private:
@@ -112,6 +110,14 @@ class CudaDevice final : public Device {
   static int made_current(int index) {
     check(cudaSetDevice(index), "use the card");
     return index;
+  }
+  // What a library tries in vain may leave an error behind, which the next launch would report.
+  template <class Library, class Description>
+  std::unique_ptr<Product> make_product(Library& library, const Description& description) const {
+    made_current(index_);
+    auto product = library.make(description);
+    cudaGetLastError();
+    return product;
   }
   MemoryNow memory() const {
     made_current(index_);
