@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include "train/backend/cudnn/compiled.h"
 #include "train/backend/cudnn/cudnn_convolution_internal.h"
 #include "train/backend/cudnn/kernels.h"
+#include "train/backend/cudnn/plan_cache.h"
 
 // cuDNN plans for cards that are not here, from their properties alone.
 namespace winnow::train::cudnn {
@@ -161,17 +163,24 @@ TEST(PlanSearch, KeepsToWhatWasAskedFor) {
 TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
   const Descriptor properties = make_card_properties(kCards[0].properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
+  const auto folder = std::filesystem::path(testing::TempDir()) / "winnow_stored_plans";
+  const PlanCache cache(folder);
   for (const Pass pass : kPasses) {
     for (const Element type : {Element::kF32, Element::kBf16}) {
-      const auto plan = find_plan(some_convolution(pass, type, type), target);
+      const auto d = some_convolution(pass, type, type);
+      const auto plan = find_plan(d, target);
       ASSERT_TRUE(plan);
-      const auto again = parse_plan(to_json(*plan), target);
+      cache.store(to_string(d), to_json(*plan));
+      const auto stored = cache.find(to_string(d));
+      ASSERT_TRUE(stored);
+      const auto again = parse_plan(*stored, target);
       ASSERT_TRUE(again);
       EXPECT_EQ(again->name, plan->name);
       EXPECT_EQ(again->workspace_bytes, plan->workspace_bytes);
       EXPECT_EQ(to_json(*again), to_json(*plan));
     }
   }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(PlanSearch, TakesNoStoredPlanThatIsNone) {
