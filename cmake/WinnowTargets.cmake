@@ -8,7 +8,7 @@ target_compile_options(winnow_options INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${w
 # What GCC 12 sees in the standard library's string and vector at -O3 alone (its PR 105329 and kin);
 # the other build types keep these warnings.
 target_compile_options(winnow_options INTERFACE
-  "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
+  "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-free-nonheap-object>")
 # nvcc hands the host's half to the C++ compiler.
 list(JOIN warnings "," host_warnings)
 target_compile_options(winnow_options INTERFACE

@@ -62,7 +62,7 @@ class Backend {
 };
 
 struct BackendOptions {
-  int device = 0;  // which of the cards this process sees
+  int device = 0;  // which of the cards this process sees, modulo their number
 };
 
 // One row per backend; a new one is its own folder and a row in backends.cpp.

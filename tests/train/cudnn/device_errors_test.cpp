@@ -41,9 +41,9 @@ std::string refusal(FakeMachine machine, int index = 0) {
 
 TEST(FindCard, TakesTheOneAskedFor) {
   FakeMachine machine;
-  EXPECT_EQ(find_card(machine, 1).name, "NVIDIA Card 1");
+  EXPECT_EQ(find_card(machine, 1).card.name, "NVIDIA Card 1");
   machine.capability = 80;
-  EXPECT_EQ(find_card(machine, 0).capability, 80);
+  EXPECT_EQ(find_card(machine, 0).card.capability, 80);
 }
 
 TEST(FindCard, WithoutADriver) {
@@ -89,12 +89,14 @@ TEST(FindCard, NoCard) {
   EXPECT_EQ(refusal(machine), none);
 }
 
-TEST(FindCard, NoSuchIndex) {
-  for (const int index : {-1, 2}) {
-    EXPECT_EQ(refusal({}, index), "there is no card " + std::to_string(index) +
-                                      ": this process sees 2, counted from 0 (see "
-                                      "CUDA_VISIBLE_DEVICES)");
-  }
+// More ranks than cards; or a launcher that shows each rank its own card alone.
+TEST(FindCard, RanksTakeTurns) {
+  FakeMachine machine;
+  EXPECT_EQ(find_card(machine, 2).index, 0);
+  EXPECT_EQ(find_card(machine, 5).index, 1);
+  EXPECT_EQ(find_card(machine, 5).card.name, "NVIDIA Card 1");
+  machine.cards = {.count = 1};
+  EXPECT_EQ(find_card(machine, 3).index, 0);
 }
 
 TEST(FindCard, TheCardIsTooOld) {

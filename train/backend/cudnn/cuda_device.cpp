@@ -204,7 +204,8 @@ void CudaStream::synchronize() { check(cudaStreamSynchronize(native()), "wait fo
 
 std::shared_ptr<Device> open_device(int index) {
   CudaMachine machine;
-  return std::make_shared<CudaDevice>(index, find_card(machine, index));
+  FoundCard found = find_card(machine, index);
+  return std::make_shared<CudaDevice>(found.index, std::move(found.card));
 }
 
 }  // namespace winnow::train::cudnn

@@ -112,9 +112,9 @@ class Device {
   virtual std::unique_ptr<Product> make_matmul(const MatmulDescription& description) = 0;
 };
 
-// The `index`-th card of this process (of those CUDA_VISIBLE_DEVICES leaves). One of
-// cuda_device.cpp and no_cuda.cpp. Throws Error with one sentence when this build has no CUDA,
-// there is no driver or card, it is too old, or the driver is.
+// Card `index` modulo the number of those that this process sees (CUDA_VISIBLE_DEVICES). One of
+// cuda_device.cpp and no_cuda.cpp. Throws Error with one sentence when this build has no CUDA, there
+// is no driver or card, it is too old, or the driver is.
 std::shared_ptr<Device> open_device(int index);
 
 }  // namespace winnow::train::cudnn

@@ -38,14 +38,10 @@ void check_driver(Machine& machine, const CardCount& cards) {
   }
 }
 
-void check_index(const CardCount& cards, int index) {
-  if (cards.answer == CudaAnswer::kNoCard || cards.count == 0) {
-    throw Error("this process sees no NVIDIA card: look at nvidia-smi and CUDA_VISIBLE_DEVICES" +
-                std::string(kElse));
-  }
-  if (index >= 0 && index < cards.count) return;
-  throw Error("there is no card " + std::to_string(index) + ": this process sees " +
-              std::to_string(cards.count) + ", counted from 0 (see CUDA_VISIBLE_DEVICES)");
+void check_count(const CardCount& cards) {
+  if (cards.answer == CudaAnswer::kOk && cards.count > 0) return;
+  throw Error("this process sees no NVIDIA card: look at nvidia-smi and CUDA_VISIBLE_DEVICES" +
+              std::string(kElse));
 }
 
 void check_cudnn(std::size_t found, std::size_t built_with) {
@@ -74,14 +70,15 @@ std::string cudnn_version(std::size_t version) {
          std::to_string(version % 100);
 }
 
-Card find_card(Machine& machine, int index) {
+FoundCard find_card(Machine& machine, int wanted) {
   const CardCount cards = machine.count_cards();
   check_driver(machine, cards);
-  check_index(cards, index);
+  check_count(cards);
   check_cudnn(machine.cudnn_found(), machine.cudnn_built_with());
-  Card card = machine.card(index);
-  check_capability(card, index);
-  return card;
+  const int index = wanted % cards.count;
+  FoundCard found{.index = index, .card = machine.card(index)};
+  check_capability(found.card, index);
+  return found;
 }
 
 std::string out_of_memory(std::string_view card, const MemoryFacts& facts) {

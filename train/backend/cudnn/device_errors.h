@@ -37,8 +37,13 @@ class Machine {
   virtual Card card(int index) = 0;  // throws Error
 };
 
-// The `index`-th card; throws Error with one sentence where the backend cannot use it.
-Card find_card(Machine& machine, int index);
+struct FoundCard {
+  int index = 0;
+  Card card;
+};
+// Card `wanted` modulo their number, so that ranks of a machine take turns at its cards, however
+// many of them each sees. Throws Error with one sentence where the backend cannot use it.
+FoundCard find_card(Machine& machine, int wanted);
 
 struct MemoryFacts {
   std::int64_t asked = 0, free = 0, total = 0;  // bytes
