@@ -20,7 +20,8 @@ namespace winnow::datasets {
 using Payload = std::variant<Bytes, Image>;
 
 struct ReadError {
-  enum class Kind { kMissing, kEmpty, kIo };
+  // kCorrupt: the bytes are there and are not what they should be; trying again would not help.
+  enum class Kind { kMissing, kEmpty, kIo, kCorrupt };
   Kind kind;
   std::string detail;
 };

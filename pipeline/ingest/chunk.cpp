@@ -57,6 +57,8 @@ Refused refused(const ReadError& error) {
       return {Fate::kMissing, error.detail};
     case ReadError::Kind::kEmpty:
       return {Fate::kEmpty, error.detail};
+    case ReadError::Kind::kCorrupt:
+      return {Fate::kCorrupt, error.detail};
     case ReadError::Kind::kIo:
       break;
   }

@@ -361,6 +361,7 @@ TEST(Ingest, LedgerAddsUp) {
   const TemporaryFolder folder;
   FakeSource source = make_source(3, 160);
   source.add_error("io", {ReadError::Kind::kIo, "stale"});
+  source.add_error("damaged", {ReadError::Kind::kCorrupt, "a wrong checksum"});
   std::mt19937_64 random(1);
   source.add("large", encode_picture(make_picture(random, 100, 101, 3), ".png"));
   IngestOptions options = small_shards();
@@ -374,7 +375,7 @@ TEST(Ingest, LedgerAddsUp) {
     EXPECT_EQ(sum, source.entries().size());
     EXPECT_EQ(manifest.inputs, source.entries().size());
     EXPECT_EQ(manifest.ledger.at("truncated"), 10u);
-    EXPECT_EQ(manifest.ledger.at("unsupported") + manifest.ledger.at("corrupt"), 20u);
+    EXPECT_EQ(manifest.ledger.at("unsupported") + manifest.ledger.at("corrupt"), 21u);
     EXPECT_EQ(manifest.ledger.at("missing"), 10u);
     EXPECT_EQ(manifest.ledger.at("empty"), 10u);
     EXPECT_EQ(manifest.ledger.at("unreadable"), 1u);
