@@ -15,12 +15,6 @@ namespace {
 
 using kernels::StepScalars;
 
-constexpr std::size_t kAlignment = Slots::kAlignment;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 class CardWeights final : public Weights {
  public:
   CardWeights(std::shared_ptr<Device> device, std::vector<WeightTensor> tensors,

@@ -81,8 +81,7 @@ class Compiler {
 
   Crossing crossing(ValueId id, Slot slot) {
     const Crossing made{slot, outside_bytes(id), out_->staging_bytes};
-    out_->staging_bytes +=
-        (made.bytes + Slots::kAlignment - 1) / Slots::kAlignment * Slots::kAlignment;
+    out_->staging_bytes += aligned(made.bytes);
     return made;
   }
 
@@ -643,6 +642,11 @@ class Compiler {
 };
 
 }  // namespace
+
+void Slots::allocate(Device& device) {
+  block_ = device.allocate(std::max(block_bytes(), kAlignment));
+  place(block_.get());
+}
 
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         Device& device) {

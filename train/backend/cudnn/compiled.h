@@ -10,48 +10,17 @@
 
 #include "train/backend/backend.h"
 #include "train/backend/cudnn/device.h"
+#include "train/backend/slots.h"
 
 namespace winnow::train::cudnn {
 
-// The addresses in device memory that a program works on. A slot is a piece of the one block that
-// the program owns, or bound from outside.
-class Slots {
+// In device memory.
+class Slots : public train::Slots {
  public:
-  using Id = std::size_t;
-  static constexpr std::size_t kAlignment = 256;
-
-  // The arena of plan_memory comes first in the block; `own` pieces last for good; `scratch` pieces
-  // last for one node, those of all nodes lie upon one another.
-  explicit Slots(std::size_t arena_bytes);
-  Id arena(std::size_t offset);
-  Id own(std::size_t bytes);
-  Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }
-  Id bound();
-
+  explicit Slots(std::size_t arena_bytes) : train::Slots(arena_bytes, kAlignment) {}
   void allocate(Device& device);  // once, when all pieces are known
-  void bind(Id slot, void* address) { slots_[slot].address = address; }
-  std::byte* at(Id slot) const { return static_cast<std::byte*>(slots_[slot].address); }
-  template <class T>
-  T* as(Id slot) const {
-    return static_cast<T*>(slots_[slot].address);
-  }
-  std::size_t block_bytes() const { return arena_bytes_ + own_bytes_ + scratch_bytes_; }
 
  private:
-  enum class Place : std::uint8_t { kArena, kOwn, kScratch, kBound };
-  struct Slot {
-    Place place;
-    std::size_t offset;
-    void* address = nullptr;
-  };
-  Id add(Place place, std::size_t offset);
-
-  std::vector<Slot> slots_;
-  std::size_t arena_bytes_ = 0;
-  std::size_t own_bytes_ = 0;
-  std::size_t scratch_bytes_ = 0;
-  std::size_t scratch_now_ = 0;
   Memory block_;
 };
 

@@ -22,6 +22,12 @@ struct Table;
 enum class Element : std::uint8_t { kF32, kBf16 };
 std::size_t bytes_of(Element element) noexcept;
 
+// Where several things share a piece of memory, each begins at a multiple of this.
+inline constexpr std::size_t kAlignment = 256;
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 struct Card {
   std::string name;    // "NVIDIA H200"
   int capability = 0;  // 90: compute capability 9.0
@@ -113,8 +119,8 @@ class Device {
 };
 
 // Card `index` modulo the number of those that this process sees (CUDA_VISIBLE_DEVICES). One of
-// cuda_device.cpp and no_cuda.cpp. Throws Error with one sentence when this build has no CUDA, there
-// is no driver or card, it is too old, or the driver is.
+// cuda_device.cpp and no_cuda.cpp. Throws Error with one sentence when this build has no CUDA,
+// there is no driver or card, it is too old, or the driver is.
 std::shared_ptr<Device> open_device(int index);
 
 }  // namespace winnow::train::cudnn

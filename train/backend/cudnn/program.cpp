@@ -93,9 +93,6 @@ void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
 // Device memory for the parameters that are not in anybody's Weights.
 void CudnnProgram::allocate_parameters() {
   if (parameters_) return;
-  const auto aligned = [](std::size_t bytes) {
-    return (bytes + Slots::kAlignment - 1) / Slots::kAlignment * Slots::kAlignment;
-  };
   std::size_t total = 0;
   for (std::size_t v = 0; v < host_.size(); ++v) {
     if (compiled_->parameters[v] && !on_device_[v])

@@ -1,17 +1,15 @@
+#include "train/backend/slots.h"
+
 #include <algorithm>
 
-#include "train/backend/cudnn/compiled.h"
+namespace winnow::train {
 
-namespace winnow::train::cudnn {
-namespace {
+Slots::Slots(std::size_t arena_bytes, std::size_t alignment)
+    : alignment_(alignment), arena_bytes_(aligned(arena_bytes)) {}
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + Slots::kAlignment - 1) / Slots::kAlignment * Slots::kAlignment;
+std::size_t Slots::aligned(std::size_t bytes) const {
+  return (bytes + alignment_ - 1) / alignment_ * alignment_;
 }
-
-}  // namespace
-
-Slots::Slots(std::size_t arena_bytes) : arena_bytes_(aligned(arena_bytes)) {}
 
 Slots::Id Slots::add(Place place, std::size_t offset) {
   slots_.push_back({place, offset});
@@ -35,18 +33,17 @@ Slots::Id Slots::scratch(std::size_t bytes) {
 
 Slots::Id Slots::bound() { return add(Place::kBound, 0); }
 
-void Slots::allocate(Device& device) {
-  block_ = device.allocate(std::max(block_bytes(), kAlignment));
+void Slots::place(std::byte* block) {
   for (Slot& slot : slots_) {
     switch (slot.place) {
       case Place::kArena:
-        slot.address = block_.get() + slot.offset;
+        slot.address = block + slot.offset;
         break;
       case Place::kOwn:
-        slot.address = block_.get() + arena_bytes_ + slot.offset;
+        slot.address = block + arena_bytes_ + slot.offset;
         break;
       case Place::kScratch:
-        slot.address = block_.get() + arena_bytes_ + own_bytes_ + slot.offset;
+        slot.address = block + arena_bytes_ + own_bytes_ + slot.offset;
         break;
       case Place::kBound:
         break;
@@ -54,4 +51,4 @@ void Slots::allocate(Device& device) {
   }
 }
 
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train
