@@ -267,7 +267,9 @@ TEST(Ledger, IsReadRowByRowAndByName) {
   const LedgerNames name_of{InputFile(folder / "ledger")};
   for (const LedgerRow& row : rows) ASSERT_EQ(name_of(row.id), row.name);
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    if (rows[i].id - rows[i - 1].id > 1) EXPECT_THROW(name_of(rows[i].id - 1), Error);
+    if (rows[i].id - rows[i - 1].id > 1) {
+      EXPECT_THROW(name_of(rows[i].id - 1), Error);
+    }
   }
   EXPECT_THROW(name_of(0), Error);
   EXPECT_THROW(name_of(id + 1), Error);
