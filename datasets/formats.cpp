@@ -1,3 +1,4 @@
+#include "datasets/cifar.h"
 #include "datasets/formats.h"
 
 #include <array>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::array kFormats{
     Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
+    Format{"cifar", "CIFAR-10's and CIFAR-100's binary files: data_batch_N.bin, train.bin and so on",
+           cifar_found_at, open_cifar},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };

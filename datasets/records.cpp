@@ -1,0 +1,151 @@
+#include "datasets/records.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "common/error.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+void check_parts(const fs::path& path, const std::vector<Part>& parts) {
+  const auto none = [](const Part& part) { return part.split == Split::kNone; };
+  const auto silent = std::find_if(parts.begin(), parts.end(), none);
+  const auto clear = std::find_if_not(parts.begin(), parts.end(), none);
+  if (silent != parts.end() && clear != parts.end()) {
+    throw UsageError(path.string() + " holds " + clear->path.filename().string() +
+                     ", whose name says its split, and " + silent->path.filename().string() +
+                     ", whose name does not; name one of them, or rename them");
+  }
+  std::set<std::string> names;
+  for (const Part& part : parts) {
+    if (!names.insert(part.name).second) {
+      throw UsageError(path.string() + " holds two files that are called " + part.name +
+                       " but for their ending; name one of them");
+    }
+  }
+}
+
+}  // namespace
+
+std::string numbered_name(std::string_view folder, std::uint64_t index, std::uint64_t count) {
+  const std::string digits = std::to_string(index);
+  const std::size_t width = std::max<std::size_t>(5, std::to_string(count - 1).size());
+  std::string name(folder);
+  if (!name.empty()) name += '/';
+  return name.append(width - std::min(width, digits.size()), '0') + digits;
+}
+
+bool is_safe_name(std::string_view name) noexcept {
+  if (name.size() > 1024 || std::any_of(name.begin(), name.end(), is_control)) return false;
+  for (;;) {
+    const std::size_t slash = name.find('/');
+    const std::string_view part = name.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    name.remove_prefix(slash + 1);
+  }
+}
+
+std::string shown(std::string_view text) {
+  std::string out(text.substr(0, 60));
+  std::replace_if(out.begin(), out.end(), is_control, '?');
+  return text.size() > 60 ? out + "..." : out;
+}
+
+Split split_in_name(std::string_view name) noexcept {
+  Split found = Split::kNone;
+  while (!name.empty()) {
+    const std::size_t end = name.find_first_of("-_. ");
+    const std::string_view word = name.substr(0, end);
+    const auto split = word == "t10k" ? Split::kTest : parse_split(word);
+    if (split && *split != Split::kNone) {
+      if (found != Split::kNone && found != *split) return Split::kNone;
+      found = *split;
+    }
+    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+  }
+  return found;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<Part> find_parts(const fs::path& path, const std::function<bool(const fs::path&)>& fits,
+                             const std::function<std::string(const std::string&)>& stem) {
+  std::vector<Part> parts;
+  const auto add = [&](const fs::path& file) {
+    std::string name = stem(file.filename().string());
+    const Split split = split_in_name(name);
+    parts.push_back({file, std::move(name), split});
+  };
+  if (fits(path)) {
+    add(path);
+    return parts;
+  }
+  for (const std::string& name : names_in(path)) {
+    if (fits(path / name)) add(path / name);
+  }
+  check_parts(path, parts);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.split < b.split; });
+  return parts;
+}
+
+void ClassNumbers::add(std::int64_t label, std::string_view text) {
+  const auto [row, is_new] = texts_.try_emplace(label);
+  if (is_new && text.size() <= 1024 && std::none_of(text.begin(), text.end(), is_control)) {
+    row->second.text = text;
+  }
+  if (row->second.text != text) row->second.several = true;
+}
+
+std::vector<std::string> ClassNumbers::finish() {
+  std::map<std::string, int> uses;
+  for (const auto& [label, row] : texts_) ++uses[row.text];
+  std::vector<std::string> names;
+  std::set<std::string> distinct;
+  for (const auto& [label, row] : texts_) {
+    indices_.emplace(label, static_cast<std::int32_t>(names.size()));
+    const std::string number = std::to_string(label);
+    const bool named = !row.several && !row.text.empty();
+    names.push_back(!named                ? number
+                    : uses[row.text] == 1 ? row.text
+                                          : row.text + " (" + number + ")");
+    distinct.insert(names.back());
+  }
+  if (distinct.size() == names.size()) return names;
+  names.clear();
+  for (const auto& [label, row] : texts_) names.push_back(std::to_string(label));
+  return names;
+}
+
+std::string counted(const Listing& entries, std::size_t classes) {
+  std::array<std::size_t, kSplitCount> splits{};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ++splits[static_cast<std::size_t>(entries.split(i))];
+  }
+  std::string text;
+  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
+    const std::size_t count = splits[static_cast<std::size_t>(split)];
+    if (count == 0) continue;
+    text +=
+        (text.empty() ? " (" : ", ") + std::string(split_name(split)) + " " + std::to_string(count);
+  }
+  return std::to_string(entries.size()) + " images" + text + (text.empty() ? ", " : "), ") +
+         (classes == 0 ? "unlabelled" : std::to_string(classes) + " classes");
+}
+
+}  // namespace winnow::datasets
