@@ -1,12 +1,13 @@
-#include "datasets/cifar.h"
 #include "datasets/formats.h"
 
 #include <array>
 #include <string>
 
 #include "common/error.h"
+#include "datasets/cifar.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
+#include "datasets/tfrecord.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -16,8 +17,10 @@ namespace {
 constexpr std::array kFormats{
     Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
-    Format{"cifar", "CIFAR-10's and CIFAR-100's binary files: data_batch_N.bin, train.bin and so on",
+    Format{"cifar", "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
            cifar_found_at, open_cifar},
+    Format{"tfrecord", "TFRecord files of tf.train.Example: NAME.tfrecord, NAME-00000-of-00128",
+           tfrecord_found_at, open_tfrecord},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };

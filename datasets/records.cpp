@@ -132,6 +132,17 @@ std::vector<std::string> ClassNumbers::finish() {
   return names;
 }
 
+bool repeats(std::vector<std::int64_t> labels) {
+  std::sort(labels.begin(), labels.end());
+  return std::adjacent_find(labels.begin(), labels.end()) != labels.end();
+}
+
+void refuse_labels(const fs::path& file, std::uint64_t index) {
+  throw UsageError(file.string() + " gives its image " + std::to_string(index) +
+                   " labels that are no set of classes (numbers from 0 on, each once); take it " +
+                   "unlabelled (--labels none)");
+}
+
 std::string counted(const Listing& entries, std::size_t classes) {
   std::array<std::size_t, kSplitCount> splits{};
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -35,7 +35,7 @@ class ListedSource : public Source {
 };
 
 // A name as an entry's, "folder/00012"; at least five digits, as many as the last of `count` has.
-std::string numbered_name(std::string_view folder, std::uint64_t index, std::uint64_t count);
+std::string numbered_name(std::string_view folder, std::uint64_t index, std::uint64_t count = 1);
 
 // What comes from elsewhere and may be a relative name: no empty part, "." or "..", no control
 // character, at most 1024 bytes.
@@ -69,9 +69,8 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 // numeric order, named by their number or, where there is one for each, by their text.
 class ClassNumbers {
  public:
-  void add(std::int64_t label) { texts_.try_emplace(label); }
-  // The first text of a label stays; another one later, or an unfit one, leaves it the number.
-  void add(std::int64_t label, std::string_view text);
+  // A label that has several texts, or an unfit one, is named by its number.
+  void add(std::int64_t label, std::string_view text = {});
   // Afterwards. A text that several labels have gets the number behind it, "crane (134)".
   std::vector<std::string> finish();
   std::int32_t index(std::int64_t label) const { return indices_.at(label); }
@@ -84,6 +83,10 @@ class ClassNumbers {
   std::map<std::int64_t, Text> texts_;
   std::map<std::int64_t, std::int32_t> indices_;
 };
+
+// Labels of one image that are no set of classes, such as a vector of zeros and ones.
+bool repeats(std::vector<std::int64_t> labels);
+[[noreturn]] void refuse_labels(const std::filesystem::path& file, std::uint64_t index);
 
 // "4 images (train 3, test 1), 10 classes", for description().
 std::string counted(const Listing& entries, std::size_t classes);

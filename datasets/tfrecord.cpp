@@ -1,0 +1,510 @@
+#include "datasets/tfrecord.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "datasets/crc32c.h"
+#include "datasets/records.h"
+#include "datasets/wire.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kHeaderBytes = 12;  // length, its checksum
+constexpr std::size_t kFooterBytes = 4;   // checksum of the data
+
+// "train-00003-of-00128" taken apart: {"train", 3, 128}.
+struct ShardName {
+  std::string prefix;
+  std::uint64_t index;
+  std::uint64_t count;
+};
+
+std::optional<std::uint64_t> take_number(std::string& name) {
+  const std::size_t digits =
+      name.size() - 1 - std::min(name.find_last_not_of("0123456789"), name.size() - 1);
+  if (digits < 5 || digits > 9) return std::nullopt;
+  const std::uint64_t number = std::stoull(name.substr(name.size() - digits));
+  name.resize(name.size() - digits);
+  return number;
+}
+
+std::optional<ShardName> parse_shard(std::string name) {
+  constexpr std::string_view kOf = "-of-";
+  if (name.empty()) return std::nullopt;
+  const auto count = take_number(name);
+  if (!count || !name.ends_with(kOf)) return std::nullopt;
+  name.resize(name.size() - kOf.size());
+  if (name.empty()) return std::nullopt;
+  const auto index = take_number(name);
+  if (!index || !name.ends_with('-')) return std::nullopt;
+  name.pop_back();
+  return ShardName{name, *index, *count};
+}
+
+std::string without_ending(std::string name) {
+  for (const std::string_view end : {".gz", ".tfrecord", ".tfrecords", ".tfrec"}) {
+    if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
+  }
+  return name;
+}
+
+// By the name alone.
+bool is_tfrecord_name(std::string name) {
+  if (name.starts_with('.')) return false;
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  if (without_ending(name) != name) return true;
+  const auto shard = parse_shard(name);
+  return shard && without_ending(shard->prefix) != shard->prefix;
+}
+
+bool begins_as_tfrecord(const fs::path& path) {
+  try {
+    const InputFile file(path);
+    std::array<std::byte, kHeaderBytes> header{};
+    if (file.size() < kHeaderBytes + kFooterBytes) return false;
+    file.read_at(0, header);
+    std::uint32_t stored = 0;
+    std::memcpy(&stored, header.data() + 8, sizeof(stored));
+    Crc32c crc;
+    crc.update(std::span(header).first(8));
+    return crc.masked() == stored;
+  } catch (const SystemError&) {
+    return false;
+  }
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+// Of a folder that is one of TFRecord files.
+bool is_listed(const fs::path& path) {
+  std::string name = path.filename().string();
+  if (!is_file(path)) return false;
+  if (is_tfrecord_name(name)) return true;
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return parse_shard(name).has_value();
+}
+
+bool is_found(const fs::path& path) {
+  if (!is_file(path)) return false;
+  const std::string name = path.filename().string();
+  return is_tfrecord_name(name) || (parse_shard(name) && begins_as_tfrecord(path));
+}
+
+// What an Example says of its image. Ranges are places in the file.
+struct Example {
+  std::optional<WireRange> image;
+  std::vector<std::int64_t> labels;
+  std::string text;
+  std::string filename;
+  std::uint64_t height_px = 0;
+  std::uint64_t width_px = 0;
+  std::uint64_t channels = 0;
+  std::string features;  // a few names, for messages
+};
+
+template <std::size_t N>
+std::size_t rank_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+// The feature of a kind that is in use: the one whose name comes first in the list.
+template <std::size_t N>
+class Choice {
+ public:
+  explicit Choice(const std::array<std::string_view, N>& names) : names_(names) {}
+  bool offer(std::string_view name) {
+    const std::size_t rank = rank_of(names_, name);
+    if (rank >= best_) return false;
+    best_ = rank;
+    return true;
+  }
+
+ private:
+  const std::array<std::string_view, N>& names_;
+  std::size_t best_ = N;
+};
+
+constexpr std::array<std::string_view, 4> kImage{"image/encoded", "image", "image_raw", "encoded"};
+constexpr std::array<std::string_view, 3> kLabel{"image/class/label", "label", "image/label"};
+constexpr std::array<std::string_view, 2> kText{"image/class/text", "class/text"};
+constexpr std::array<std::string_view, 2> kFilename{"image/filename", "filename"};
+constexpr std::array<std::string_view, 2> kHeight{"image/height", "height"};
+constexpr std::array<std::string_view, 2> kWidth{"image/width", "width"};
+constexpr std::array<std::string_view, 3> kChannels{"image/channels", "depth", "channels"};
+
+class ExampleParser {
+ public:
+  explicit ExampleParser(const Look& look) : look_(look) {}
+
+  // Nothing where the bytes are no Example.
+  std::optional<Example> parse(WireRange message) {
+    WireReader fields(look_, message);
+    for (WireField field; fields.next(field);) {
+      if (field.number == 1 && field.is_range && !features(field.range)) return std::nullopt;
+    }
+    if (fields.bad()) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  bool features(WireRange message) {
+    WireReader fields(look_, message);
+    for (WireField field; fields.next(field);) {
+      if (field.number == 1 && field.is_range && !entry(field.range)) return false;
+    }
+    return !fields.bad();
+  }
+
+  bool entry(WireRange message) {
+    std::string name;
+    WireRange value;
+    WireReader fields(look_, message);
+    for (WireField field; fields.next(field);) {
+      if (field.number == 1 && field.is_range) name = text(field.range, kLongestName);
+      if (field.number == 2 && field.is_range) value = field.range;
+    }
+    return !fields.bad() && feature(name, value);
+  }
+
+  bool feature(const std::string& name, WireRange message) {
+    if (!name.empty() && out_.features.size() < 200) {
+      out_.features += (out_.features.empty() ? "" : ", ") + shown(name);
+    }
+    WireReader lists(look_, message);
+    for (WireField list; lists.next(list);) {
+      if (!list.is_range) continue;
+      if (list.number == 1 && !bytes(name, list.range)) return false;
+      if (list.number == 3 && !numbers(name, list.range)) return false;
+    }
+    return !lists.bad();
+  }
+
+  bool bytes(const std::string& name, WireRange list) {
+    WireReader values(look_, list);
+    WireField value;
+    if (!values.next(value) || !value.is_range) return !values.bad();
+    if (image_.offer(name)) out_.image = value.range;
+    if (text_.offer(name)) out_.text = text(value.range, kLongestText);
+    if (filename_.offer(name)) out_.filename = text(value.range, kLongestText);
+    return true;
+  }
+
+  bool numbers(const std::string& name, WireRange list) {
+    if (label_.offer(name)) {
+      out_.labels.clear();
+      return each_number(list, [&](std::int64_t n) {
+        if (n >= 0) out_.labels.push_back(n);
+      });
+    }
+    const auto one = [&](std::uint64_t& to) {
+      return each_number(list, [&](std::int64_t n) { to = static_cast<std::uint64_t>(n); });
+    };
+    if (height_.offer(name)) return one(out_.height_px);
+    if (width_.offer(name)) return one(out_.width_px);
+    if (channels_.offer(name)) return one(out_.channels);
+    return true;
+  }
+
+  // Packed and one by one.
+  template <class Take>
+  bool each_number(WireRange list, Take take) {
+    WireReader values(look_, list);
+    for (WireField field; values.next(field);) {
+      if (!field.is_range) {
+        take(static_cast<std::int64_t>(field.value));
+        continue;
+      }
+      WireReader packed(look_, field.range);
+      for (std::uint64_t n = 0; packed.varint(n);) take(static_cast<std::int64_t>(n));
+      if (packed.bad()) return false;
+    }
+    return !values.bad();
+  }
+
+  // Empty where it is longer than `most`.
+  std::string text(WireRange range, std::uint64_t most) {
+    std::string out;
+    if (range.size > most) return out;
+    while (out.size() < range.size) {
+      out += as_text(
+          look_(range.begin + out.size(),
+                std::min<std::size_t>(64, static_cast<std::size_t>(range.size) - out.size())));
+    }
+    return out;
+  }
+
+  static constexpr std::uint64_t kLongestName = 256;
+  static constexpr std::uint64_t kLongestText = 1024;
+
+  const Look& look_;
+  Example out_;
+  Choice<4> image_{kImage};
+  Choice<3> label_{kLabel};
+  Choice<2> text_{kText};
+  Choice<2> filename_{kFilename};
+  Choice<2> height_{kHeight};
+  Choice<2> width_{kWidth};
+  Choice<3> channels_{kChannels};
+};
+
+enum class Holds : std::uint8_t { kNoExample, kNoImage, kEncoded, kPixels };
+
+struct Record {
+  std::uint64_t begin;     // of the data, in the file
+  std::uint64_t size;      // of the data
+  std::uint64_t image_at;  // in the data
+  std::uint16_t height_px = 0;
+  std::uint16_t width_px = 0;
+  std::uint8_t channels = 0;
+  Holds holds = Holds::kNoExample;
+};
+
+bool holds_pixels(const Example& example, const Look& look) {
+  constexpr std::uint64_t kMaxSide = std::numeric_limits<std::uint16_t>::max();
+  const auto& [h, w, c] = std::tie(example.height_px, example.width_px, example.channels);
+  if (h == 0 || w == 0 || h > kMaxSide || w > kMaxSide || (c != 1 && c != 3)) return false;
+  if (h * w * c != example.image->size) return false;
+  const std::string_view first =
+      as_text(look(example.image->begin, std::min<std::size_t>(4, example.image->size)));
+  return first != "\x89PNG" && !first.starts_with("\xFF\xD8\xFF");
+}
+
+Record make_record(WireRange data, const std::optional<Example>& example, const Look& look) {
+  Record record{.begin = data.begin, .size = data.size, .image_at = 0};
+  if (!example) return record;
+  record.holds = Holds::kNoImage;
+  if (!example->image) return record;
+  record.image_at = example->image->begin - data.begin;
+  record.holds = Holds::kEncoded;
+  if (!holds_pixels(*example, look)) return record;
+  record.holds = Holds::kPixels;
+  record.height_px = static_cast<std::uint16_t>(example->height_px);
+  record.width_px = static_cast<std::uint16_t>(example->width_px);
+  record.channels = static_cast<std::uint8_t>(example->channels);
+  return record;
+}
+
+[[noreturn]] void refuse_start(const InputFile& file, std::uint64_t at) {
+  std::array<std::byte, 2> first{};
+  file.read_at(0, first);
+  const bool gzip = first[0] == std::byte{0x1F} && first[1] == std::byte{0x8B};
+  if (at == 0 && (gzip || first[0] == std::byte{0x78})) {
+    throw UsageError(file.path().string() + " is compressed (" + (gzip ? "GZIP" : "ZLIB") +
+                     "); TFRecord files are read uncompressed, so inflate it first");
+  }
+  throw UsageError(file.path().string() + " is damaged at byte " + std::to_string(at) +
+                   ": the checksum of a record's length is wrong; get it again");
+}
+
+// Gives where the data of each record lie.
+void for_each_record(const InputFile& file, const Look& look,
+                     const std::function<void(WireRange)>& take) {
+  for (std::uint64_t at = 0; at < file.size();) {
+    const auto cut = [&] {
+      return UsageError(file.path().string() + " is cut short: its record at byte " +
+                        std::to_string(at) + " ends behind the file; get it again");
+    };
+    if (file.size() - at < kHeaderBytes) throw cut();
+    const BytesView header = look(at, kHeaderBytes);
+    std::uint64_t size = 0;
+    std::uint32_t stored = 0;
+    std::memcpy(&size, header.data(), sizeof(size));
+    std::memcpy(&stored, header.data() + sizeof(size), sizeof(stored));
+    Crc32c crc;
+    crc.update(header.first(sizeof(size)));
+    if (crc.masked() != stored) refuse_start(file, at);
+    const std::uint64_t left = file.size() - at - kHeaderBytes;
+    if (left < kFooterBytes || left - kFooterBytes < size) throw cut();
+    take({at + kHeaderBytes, size});
+    at += kHeaderBytes + size + kFooterBytes;
+  }
+}
+
+void check_shards(const fs::path& path, const std::vector<Part>& parts) {
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> there;
+  for (const Part& part : parts) {
+    if (const auto shard = parse_shard(part.name)) ++there[{shard->prefix, shard->count}];
+  }
+  for (const auto& [set, count] : there) {
+    if (count == set.second) continue;
+    throw UsageError(path.string() + " holds " + std::to_string(count) + " of the " +
+                     std::to_string(set.second) + " files " + set.first +
+                     "-*; get the others, or take what is there (--allow-empty)");
+  }
+}
+
+class TfrecordSource final : public ListedSource {
+ public:
+  TfrecordSource(const fs::path& path, const std::vector<Part>& parts, LabelsFrom labels)
+      : ListedSource("tfrecord"), labelled_(labels != LabelsFrom::kNone) {
+    for (const Part& part : parts) scan(part);
+    if (images_ == 0 && !records_.empty()) {
+      throw UsageError(path.string() + " holds no images: no record has a feature image/encoded, " +
+                       "image, image_raw or encoded" +
+                       (features_.empty() ? "" : "; its first has " + features_));
+    }
+    list(parts);
+    description_ = "TFRecord: " + counted(entries_, class_names_.size()) + " in " +
+                   std::to_string(parts.size()) + (parts.size() == 1 ? " file" : " files");
+  }
+
+  Expected<Payload, ReadError> read(std::size_t position) const override {
+    const File& file = *std::find_if(files_.begin(), files_.end(),
+                                     [&](const File& f) { return position < f.end; });
+    const Record& record = records_[position];
+    const bool has_image = record.holds == Holds::kEncoded || record.holds == Holds::kPixels;
+    Bytes image(has_image ? entries_.input_bytes(position) : 0);
+    try {
+      if (!read_checked(file.input, record, image)) {
+        return ReadError{ReadError::Kind::kCorrupt, "does not match its record's checksum"};
+      }
+    } catch (const SystemError& error) {
+      return ReadError{ReadError::Kind::kIo, error.what()};
+    }
+    if (record.holds == Holds::kNoExample) {
+      return ReadError{ReadError::Kind::kCorrupt, "is a record that is no tf.train.Example"};
+    }
+    if (record.holds == Holds::kNoImage) {
+      return ReadError{ReadError::Kind::kCorrupt, "is a record without an image"};
+    }
+    if (image.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
+    if (record.holds == Holds::kEncoded) return Payload(std::move(image));
+    Image pixels(record.height_px, record.width_px, record.channels);
+    std::memcpy(pixels.pixels.data(), image.data(), image.size());
+    return Payload(std::move(pixels));
+  }
+
+ private:
+  struct File {
+    std::size_t end;  // entries before this one are of this file or of those before it
+    InputFile input;
+  };
+
+  // Fills `image` with the record's, and is true if the whole record matches its checksum.
+  static bool read_checked(const InputFile& file, const Record& record,
+                           std::span<std::byte> image) {
+    Crc32c crc;
+    const std::uint64_t end = record.begin + record.size;
+    const std::uint64_t image_begin = record.begin + record.image_at;
+    std::uint64_t at = record.begin;
+    for_each_piece(file, record.begin, end, [&](BytesView bytes) {
+      crc.update(bytes);
+      const std::uint64_t from = std::max(at, image_begin);
+      const std::uint64_t to = std::min(at + bytes.size(), image_begin + image.size());
+      if (from < to) std::memcpy(&image[from - image_begin], &bytes[from - at], to - from);
+      at += bytes.size();
+    });
+    std::uint32_t stored = 0;
+    file.read_at(end, std::as_writable_bytes(std::span(&stored, 1)));
+    return crc.masked() == stored;
+  }
+
+  void scan(const Part& part) {
+    InputFile file(part.path);
+    const Look look = look_into(file);
+    const std::size_t first = records_.size();
+    for_each_record(file, look, [&](WireRange data) {
+      const std::optional<Example> example = ExampleParser(look).parse(data);
+      records_.push_back(make_record(data, example, look));
+      take(part, records_.size() - 1 - first, example);
+    });
+    files_.push_back({records_.size(), std::move(file)});
+  }
+
+  void take(const Part& part, std::size_t index, const std::optional<Example>& example) {
+    std::string name = numbered_name(part.name, index);
+    if (example) {
+      if (is_safe_name(example->filename)) name = part.name + "/" + example->filename;
+      if (features_.empty()) features_ = example->features;
+      if (labelled_) take_labels(part, index, *example);
+      images_ += example->image ? 1 : 0;
+    }
+    names_.push_back(name);
+    image_bytes_.push_back(example && example->image ? example->image->size : 0);
+    label_ends_.push_back(labels_.size());
+  }
+
+  void take_labels(const Part& part, std::size_t index, const Example& example) {
+    if (repeats(example.labels)) refuse_labels(part.path, index);
+    for (const std::int64_t label : example.labels) {
+      classes_.add(label, example.labels.size() == 1 ? example.text : std::string());
+    }
+    labels_.insert(labels_.end(), example.labels.begin(), example.labels.end());
+  }
+
+  // Once all classes are known.
+  void list(const std::vector<Part>& parts) {
+    class_names_ = classes_.finish();
+    entries_.reserve(records_.size());
+    Entry entry;
+    std::size_t file = 0;
+    std::size_t label = 0;
+    auto name = names_.begin();
+    for (std::size_t i = 0; i < records_.size(); ++i, ++name) {
+      while (i >= files_[file].end) ++file;
+      entry.name = *name;
+      entry.split = parts[file].split;
+      entry.labels.clear();
+      for (; label < label_ends_[i]; ++label) {
+        entry.labels.push_back(classes_.index(labels_[label]));
+      }
+      entry.input_bytes = image_bytes_[i];
+      entries_.push_back(entry);
+    }
+    names_ = {};
+    labels_ = {};
+    label_ends_ = {};
+    image_bytes_ = {};
+    classes_ = {};
+  }
+
+  bool labelled_;
+  std::vector<File> files_;
+  std::vector<Record> records_;
+
+  // While it is opened.
+  std::size_t images_ = 0;
+  std::string features_;
+  NameColumn names_;
+  std::vector<std::int64_t> labels_;
+  std::vector<std::size_t> label_ends_;
+  std::vector<std::uint64_t> image_bytes_;
+  ClassNumbers classes_;
+};
+
+}  // namespace
+
+bool tfrecord_found_at(const fs::path& path) {
+  if (is_file(path)) return is_found(path) || begins_as_tfrecord(path);
+  const auto names = names_in(path);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return is_found(path / name); });
+}
+
+std::unique_ptr<Source> open_tfrecord(const fs::path& path, const OpenOptions& options) {
+  const bool is_folder = !is_file(path);
+  const std::vector<Part> parts = find_parts(
+      path, [&](const fs::path& file) { return is_folder ? is_listed(file) : is_file(file); },
+      without_ending);
+  if (parts.empty()) {
+    throw UsageError(path.string() + " holds no TFRecord file; their names end in .tfrecord or " +
+                     "in -00000-of-00128");
+  }
+  if (is_folder && !options.allow_empty_classes) check_shards(path, parts);
+  return std::make_unique<TfrecordSource>(path, parts, options.labels);
+}
+
+}  // namespace winnow::datasets
