@@ -42,6 +42,8 @@ find_package(JPEG QUIET)
 winnow_require(JPEG_FOUND libjpeg-turbo libjpeg62-turbo-dev)
 find_package(ZLIB QUIET)
 winnow_require(ZLIB_FOUND zlib zlib1g-dev)
+find_package(LibArchive QUIET)
+winnow_require(LibArchive_FOUND libarchive libarchive-dev)
 # Not by its CMake package, which asks for OpenCL's headers in Debian.
 winnow_find_library(DNNL::dnnl HEADER oneapi/dnnl/dnnl.hpp LIBRARY dnnl PACKAGE libdnnl-dev)
 winnow_find_library(lmdb::lmdb HEADER lmdb.h LIBRARY lmdb PACKAGE liblmdb-dev)

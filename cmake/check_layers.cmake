@@ -29,6 +29,7 @@ set(homes
   "omp\\.h=train/backend/onednn/"
   "(cuda|cudnn|cublas).*=train/backend/cudnn/"
   "xxhash\\.h=common/"
+  "archive(_entry)?\\.h=datasets/tar_file"
   "(oneapi/)?tbb/.*=(pipeline|dedup)/"
   "CLI/.*=tools/")
 

@@ -7,6 +7,8 @@
 #include "datasets/cifar.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
+#include "datasets/tar.h"
+#include "datasets/tar_set.h"
 #include "datasets/tfrecord.h"
 
 namespace winnow::datasets {
@@ -17,8 +19,12 @@ namespace {
 constexpr std::array kFormats{
     Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
-    Format{"cifar", "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
+    Format{"cifar",
+           "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
            cifar_found_at, open_cifar},
+    Format{"tar",
+           "images in tar archives (one, a folder of them, NAME-{00..12}.tar), plain or .gz ...",
+           tar_found_at, open_tar},
     Format{"tfrecord", "TFRecord files of tf.train.Example: NAME.tfrecord, NAME-00000-of-00128",
            tfrecord_found_at, open_tfrecord},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
@@ -54,10 +60,11 @@ std::span<const Format> formats() { return kFormats; }
 std::unique_ptr<Source> open_source(const fs::path& path, const OpenOptions& options) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) {
+  const bool is_there = status.type() != fs::file_type::not_found;
+  if (!is_there && !is_shard_range(path)) {
     throw UsageError("there is nothing at " + path.string());
   }
-  if (error) throw SystemError("cannot look at " + path.string() + ": " + error.message());
+  if (error && is_there) throw SystemError("cannot look at " + path.string() + ": " + error.message());
   std::unique_ptr<Source> source = choose(path, options.format).open(path, options);
   if (source->entries().empty()) {
     throw UsageError(path.string() + " holds no inputs (" + source->description() + ")");

@@ -302,10 +302,10 @@ TEST_F(ImageFolderTest, PathsOfAnyDepthAreInTheOrderOfTheirBytes) {
 TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {
   add("a/1.jpg");
   try {
-    open_source(folder_.path(), {.format = "tar"});
+    open_source(folder_.path(), {.format = "zip"});
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("'tar'"), HasSubstr("image_folder")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'zip'"), HasSubstr("image_folder")));
   }
   try {
     open_source(folder_ / "a/1.jpg", {});
