@@ -7,6 +7,7 @@
 #include "datasets/cifar.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
+#include "datasets/recordio.h"
 #include "datasets/tar.h"
 #include "datasets/tar_set.h"
 #include "datasets/tfrecord.h"
@@ -27,6 +28,8 @@ constexpr std::array kFormats{
            tar_found_at, open_tar},
     Format{"tfrecord", "TFRecord files of tf.train.Example: NAME.tfrecord, NAME-00000-of-00128",
            tfrecord_found_at, open_tfrecord},
+    Format{"recordio", "MXNet's RecordIO files of images, as im2rec writes them: NAME.rec",
+           recordio_found_at, open_recordio},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };

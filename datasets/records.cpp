@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "datasets/layout.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -57,21 +58,6 @@ std::string shown(std::string_view text) {
   return text.size() > 60 ? out + "..." : out;
 }
 
-Split split_in_name(std::string_view name) noexcept {
-  Split found = Split::kNone;
-  while (!name.empty()) {
-    const std::size_t end = name.find_first_of("-_. ");
-    const std::string_view word = name.substr(0, end);
-    const auto split = word == "t10k" ? Split::kTest : parse_split(word);
-    if (split && *split != Split::kNone) {
-      if (found != Split::kNone && found != *split) return Split::kNone;
-      found = *split;
-    }
-    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
-  }
-  return found;
-}
-
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -88,7 +74,7 @@ std::vector<Part> find_parts(const fs::path& path, const std::function<bool(cons
   std::vector<Part> parts;
   const auto add = [&](const fs::path& file) {
     std::string name = stem(file.filename().string());
-    const Split split = split_in_name(name);
+    const Split split = split_in_stem(name).value_or(Split::kNone);
     parts.push_back({file, std::move(name), split});
   };
   if (fits(path)) {
@@ -104,43 +90,68 @@ std::vector<Part> find_parts(const fs::path& path, const std::function<bool(cons
   return parts;
 }
 
-void ClassNumbers::add(std::int64_t label, std::string_view text) {
-  const auto [row, is_new] = texts_.try_emplace(label);
+void RowGatherer::add(Row row, const fs::path& file, std::uint64_t index) {
+  if (!labelled_) row.labels.clear();
+  std::vector<std::int64_t> sorted = row.labels;
+  std::sort(sorted.begin(), sorted.end());
+  if ((!sorted.empty() && sorted.front() < 0) ||
+      std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    throw UsageError(file.string() + " gives its image " + std::to_string(index) +
+                     " labels that are no set of classes (numbers from 0 on, each once); take it " +
+                     "unlabelled (--labels none)");
+  }
+  for (const std::int64_t label : sorted) add_class(label, sorted.size() == 1 ? row.text : "");
+  names_.push_back(row.name);
+  splits_.push_back(row.split);
+  labels_.insert(labels_.end(), row.labels.begin(), row.labels.end());
+  label_ends_.push_back(labels_.size());
+  input_bytes_.push_back(row.input_bytes);
+}
+
+void RowGatherer::add_class(std::int64_t label, const std::string& text) {
+  const auto [row, is_new] = classes_.try_emplace(label);
   if (is_new && text.size() <= 1024 && std::none_of(text.begin(), text.end(), is_control)) {
     row->second.text = text;
   }
   if (row->second.text != text) row->second.several = true;
 }
 
-std::vector<std::string> ClassNumbers::finish() {
+std::vector<std::string> RowGatherer::name_classes() {
   std::map<std::string, int> uses;
-  for (const auto& [label, row] : texts_) ++uses[row.text];
+  for (const auto& [label, row] : classes_) ++uses[row.text];
   std::vector<std::string> names;
+  std::vector<std::string> numbers;
   std::set<std::string> distinct;
-  for (const auto& [label, row] : texts_) {
-    indices_.emplace(label, static_cast<std::int32_t>(names.size()));
-    const std::string number = std::to_string(label);
-    const bool named = !row.several && !row.text.empty();
-    names.push_back(!named                ? number
-                    : uses[row.text] == 1 ? row.text
-                                          : row.text + " (" + number + ")");
-    distinct.insert(names.back());
+  for (auto& [label, row] : classes_) {
+    row.index = static_cast<std::int32_t>(names.size());
+    numbers.push_back(std::to_string(label));
+    std::string name = row.several || row.text.empty() ? numbers.back() : row.text;
+    if (name == row.text && uses[name] > 1) name += " (" + numbers.back() + ")";
+    distinct.insert(name);
+    names.push_back(std::move(name));
   }
-  if (distinct.size() == names.size()) return names;
-  names.clear();
-  for (const auto& [label, row] : texts_) names.push_back(std::to_string(label));
-  return names;
+  return distinct.size() == names.size() ? names : numbers;
 }
 
-bool repeats(std::vector<std::int64_t> labels) {
-  std::sort(labels.begin(), labels.end());
-  return std::adjacent_find(labels.begin(), labels.end()) != labels.end();
-}
-
-void refuse_labels(const fs::path& file, std::uint64_t index) {
-  throw UsageError(file.string() + " gives its image " + std::to_string(index) +
-                   " labels that are no set of classes (numbers from 0 on, each once); take it " +
-                   "unlabelled (--labels none)");
+std::pair<Listing, std::vector<std::string>> RowGatherer::finish() {
+  RowGatherer rows = std::exchange(*this, RowGatherer(LabelsFrom::kNone));
+  std::vector<std::string> class_names = rows.name_classes();
+  Listing listing;
+  listing.reserve(rows.names_.size());
+  Entry entry;
+  std::size_t label = 0;
+  auto name = rows.names_.begin();
+  for (std::size_t i = 0; i < rows.names_.size(); ++i, ++name) {
+    entry.name = *name;
+    entry.split = rows.splits_[i];
+    entry.labels.clear();
+    for (; label < rows.label_ends_[i]; ++label) {
+      entry.labels.push_back(rows.classes_.at(rows.labels_[label]).index);
+    }
+    entry.input_bytes = rows.input_bytes_[i];
+    listing.push_back(entry);
+  }
+  return {std::move(listing), std::move(class_names)};
 }
 
 std::string counted(const Listing& entries, std::size_t classes) {

@@ -44,10 +44,6 @@ bool is_safe_name(std::string_view name) noexcept;
 // `text` for messages: at most 60 bytes, control characters as '?'.
 std::string shown(std::string_view text);
 
-// The split that a word of a file's name says: "train-00003-of-01024", "cifar10_test"; also t10k.
-// kNone where none does, or several that differ.
-Split split_in_name(std::string_view name) noexcept;
-
 // One file (or folder) of a set.
 struct Part {
   std::filesystem::path path;
@@ -65,28 +61,46 @@ std::vector<Part> find_parts(const std::filesystem::path& path,
 // Names of regular files (true) or of anything in a folder; nothing where it cannot be listed.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
-// Labels as files have them, any numbers from 0 on, to indices of classes: those that occur, in
-// numeric order, named by their number or, where there is one for each, by their text.
-class ClassNumbers {
- public:
-  // A label that has several texts, or an unfit one, is named by its number.
-  void add(std::int64_t label, std::string_view text = {});
-  // Afterwards. A text that several labels have gets the number behind it, "crane (134)".
-  std::vector<std::string> finish();
-  std::int32_t index(std::int64_t label) const { return indices_.at(label); }
-
- private:
-  struct Text {
-    std::string text;
-    bool several = false;
-  };
-  std::map<std::int64_t, Text> texts_;
-  std::map<std::int64_t, std::int32_t> indices_;
+// An input as its file describes it.
+struct Row {
+  std::string name;
+  Split split = Split::kNone;
+  std::vector<std::int64_t> labels = {};  // any numbers from 0 on, each once
+  std::string text = {};  // what the class of the one label is called, "" = nobody says
+  std::uint64_t input_bytes = 0;
 };
 
-// Labels of one image that are no set of classes, such as a vector of zeros and ones.
-bool repeats(std::vector<std::int64_t> labels);
-[[noreturn]] void refuse_labels(const std::filesystem::path& file, std::uint64_t index);
+// Makes a listing of rows. Classes are the labels that occur, in numeric order, named by their
+// text, or by their number where there is none, an unfit one or several. A text that several labels
+// have gets the number behind it, "crane (134)".
+class RowGatherer {
+ public:
+  explicit RowGatherer(LabelsFrom labels) : labelled_(labels != LabelsFrom::kNone) {}
+
+  // `file` and `index` for messages: UsageError for labels that are no set of classes, such as
+  // negative ones or a vector of zeros and ones.
+  void add(Row row, const std::filesystem::path& file, std::uint64_t index);
+  std::size_t size() const noexcept { return names_.size(); }
+  // Leaves nothing behind. The second are the names of the classes.
+  std::pair<Listing, std::vector<std::string>> finish();
+
+ private:
+  struct Class {
+    std::string text;
+    bool several = false;
+    std::int32_t index = 0;
+  };
+  void add_class(std::int64_t label, const std::string& text);
+  std::vector<std::string> name_classes();
+
+  bool labelled_;
+  std::map<std::int64_t, Class> classes_;
+  NameColumn names_;
+  std::vector<Split> splits_;
+  std::vector<std::int64_t> labels_;
+  std::vector<std::size_t> label_ends_;
+  std::vector<std::uint64_t> input_bytes_;
+};
 
 // "4 images (train 3, test 1), 10 classes", for description().
 std::string counted(const Listing& entries, std::size_t classes);

@@ -349,14 +349,14 @@ void check_shards(const fs::path& path, const std::vector<Part>& parts) {
 class TfrecordSource final : public ListedSource {
  public:
   TfrecordSource(const fs::path& path, const std::vector<Part>& parts, LabelsFrom labels)
-      : ListedSource("tfrecord"), labelled_(labels != LabelsFrom::kNone) {
+      : ListedSource("tfrecord"), rows_(labels) {
     for (const Part& part : parts) scan(part);
     if (images_ == 0 && !records_.empty()) {
       throw UsageError(path.string() + " holds no images: no record has a feature image/encoded, " +
                        "image, image_raw or encoded" +
                        (features_.empty() ? "" : "; its first has " + features_));
     }
-    list(parts);
+    std::tie(entries_, class_names_) = rows_.finish();
     description_ = "TFRecord: " + counted(entries_, class_names_.size()) + " in " +
                    std::to_string(parts.size()) + (parts.size() == 1 ? " file" : " files");
   }
@@ -425,64 +425,25 @@ class TfrecordSource final : public ListedSource {
   }
 
   void take(const Part& part, std::size_t index, const std::optional<Example>& example) {
-    std::string name = numbered_name(part.name, index);
+    Row row{.name = numbered_name(part.name, index), .split = part.split};
     if (example) {
-      if (is_safe_name(example->filename)) name = part.name + "/" + example->filename;
+      if (is_safe_name(example->filename)) row.name = part.name + "/" + example->filename;
       if (features_.empty()) features_ = example->features;
-      if (labelled_) take_labels(part, index, *example);
+      row.labels = example->labels;
+      row.text = example->text;
+      row.input_bytes = example->image ? example->image->size : 0;
       images_ += example->image ? 1 : 0;
     }
-    names_.push_back(name);
-    image_bytes_.push_back(example && example->image ? example->image->size : 0);
-    label_ends_.push_back(labels_.size());
+    rows_.add(std::move(row), part.path, index);
   }
 
-  void take_labels(const Part& part, std::size_t index, const Example& example) {
-    if (repeats(example.labels)) refuse_labels(part.path, index);
-    for (const std::int64_t label : example.labels) {
-      classes_.add(label, example.labels.size() == 1 ? example.text : std::string());
-    }
-    labels_.insert(labels_.end(), example.labels.begin(), example.labels.end());
-  }
-
-  // Once all classes are known.
-  void list(const std::vector<Part>& parts) {
-    class_names_ = classes_.finish();
-    entries_.reserve(records_.size());
-    Entry entry;
-    std::size_t file = 0;
-    std::size_t label = 0;
-    auto name = names_.begin();
-    for (std::size_t i = 0; i < records_.size(); ++i, ++name) {
-      while (i >= files_[file].end) ++file;
-      entry.name = *name;
-      entry.split = parts[file].split;
-      entry.labels.clear();
-      for (; label < label_ends_[i]; ++label) {
-        entry.labels.push_back(classes_.index(labels_[label]));
-      }
-      entry.input_bytes = image_bytes_[i];
-      entries_.push_back(entry);
-    }
-    names_ = {};
-    labels_ = {};
-    label_ends_ = {};
-    image_bytes_ = {};
-    classes_ = {};
-  }
-
-  bool labelled_;
   std::vector<File> files_;
   std::vector<Record> records_;
 
   // While it is opened.
   std::size_t images_ = 0;
   std::string features_;
-  NameColumn names_;
-  std::vector<std::int64_t> labels_;
-  std::vector<std::size_t> label_ends_;
-  std::vector<std::uint64_t> image_bytes_;
-  ClassNumbers classes_;
+  RowGatherer rows_;
 };
 
 }  // namespace
