@@ -131,7 +131,8 @@ class CardWeights final : public Weights {
   StepScalars* scalars_on_device() const { return reinterpret_cast<StepScalars*>(scalars_.get()); }
 
   void fetch(std::span<float> to, std::size_t from) const {
-    std::memcpy(to.data(), staging_.get() + from, to.size_bytes());
+    std::ranges::copy_n(staging_.get() + from, static_cast<std::ptrdiff_t>(to.size_bytes()),
+                        std::as_writable_bytes(to).begin());
   }
 
   void update(const WeightUpdate& u) {
