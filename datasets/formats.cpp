@@ -11,6 +11,7 @@
 #include "datasets/tar.h"
 #include "datasets/tar_set.h"
 #include "datasets/tfrecord.h"
+#include "datasets/webdataset.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -23,6 +24,8 @@ constexpr std::array kFormats{
     Format{"cifar",
            "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
            cifar_found_at, open_cifar},
+    Format{"webdataset", "tar shards of samples: KEY.jpg beside KEY.cls or KEY.json",
+           webdataset_found_at, open_webdataset},
     Format{"tar",
            "images in tar archives (one, a folder of them, NAME-{00..12}.tar), plain or .gz ...",
            tar_found_at, open_tar},

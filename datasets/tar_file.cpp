@@ -258,6 +258,22 @@ bool tar_begins(const InputFile& file) {
   return have == header.size() && checksum_is_right(header);
 }
 
+std::vector<std::string> first_tar_names(const InputFile& file, std::size_t count) {
+  const Archive a = new_archive();
+  support_compression(a.get());
+  archive_read_support_format_tar(a.get());
+  Range range(file, 0, file.size(), 4096);
+  range.open(a.get());
+  std::vector<std::string> names;
+  archive_entry* entry = nullptr;
+  while (range.opened() && names.size() < count &&
+         archive_read_next_header(a.get(), &entry) >= ARCHIVE_WARN) {
+    if (archive_entry_filetype(entry) == AE_IFREG) names.push_back(name_of(entry));
+  }
+  range.check();
+  return names;
+}
+
 std::uint64_t inflate(const InputFile& file, ScratchFile& to) {
   std::uint64_t total = 0;
   std::string no_room;

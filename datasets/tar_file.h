@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/file.h"
 
@@ -46,6 +47,10 @@ bool is_compressed(const InputFile& file);
 
 // Whether the file, plain or compressed, begins as a tar does.
 bool tar_begins(const InputFile& file);
+
+// The names of the first files in an archive, plain or compressed, as tar_name() gives them; fewer
+// where it is damaged.
+std::vector<std::string> first_tar_names(const InputFile& file, std::size_t count);
 
 // Inflates all of a compressed file to the end of `to`, and returns how many bytes that took.
 // Throws UsageError for damage, SystemError where there is no room for it.

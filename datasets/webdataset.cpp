@@ -1,0 +1,336 @@
+#include "datasets/webdataset.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+#include "common/json_text.h"
+#include "datasets/class_labels.h"
+#include "datasets/layout.h"
+#include "datasets/tar_set.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kMaxLabelBytes = 1 << 10;
+constexpr std::uint64_t kMaxJsonBytes = 1 << 20;
+constexpr std::uint64_t kMaxNamesBytes = 1 << 24;
+
+// "n01/0001.Seg.PNG" is {"n01/0001", "seg.png"}.
+struct MemberName {
+  std::string_view key;
+  std::string ending;
+};
+
+std::optional<MemberName> parse_member_name(std::string_view name) {
+  const std::size_t base = name.rfind('/') + 1;
+  const std::size_t dot = name.find('.', base);
+  if (dot == name.npos || dot == base) return std::nullopt;
+  std::string ending(name.substr(dot + 1));
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return MemberName{name.substr(0, dot), std::move(ending)};
+}
+
+bool is_image_ending(const std::string& ending) { return is_image_name("." + ending); }
+
+// Whether a sample with an image and something said about it is among these names.
+bool look_like_samples(const std::vector<std::string>& names) {
+  std::string key;
+  bool image = false;
+  bool said = false;
+  for (const std::string& name : names) {
+    const auto member = parse_member_name(name);
+    if (!member) continue;
+    if (member->key != key) image = said = false;
+    key = member->key;
+    image = image || is_image_ending(member->ending);
+    said = said || member->ending == "cls" || member->ending == "json" || member->ending == "txt";
+    if (image && said) return true;
+  }
+  return false;
+}
+
+// The labels a JSON value stands for, as texts; nothing where it is of no kind that can be one.
+std::optional<std::vector<std::string>> labels_of(const nlohmann::json& value) {
+  if (value.is_null()) return std::vector<std::string>{};
+  if (value.is_string()) return std::vector{value.get<std::string>()};
+  if (value.is_number_integer()) return std::vector{value.dump()};
+  if (!value.is_array()) return std::nullopt;
+  std::vector<std::string> all;
+  for (const nlohmann::json& one : value) {
+    const auto label = one.is_array() ? std::nullopt : labels_of(one);
+    if (!label) return std::nullopt;
+    all.insert(all.end(), label->begin(), label->end());
+  }
+  return all;
+}
+
+// The split that a shard's name tells; `name` is relative, without ending.
+std::optional<Split> split_of_shard(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash != name.npos) {
+    const auto split = parse_split(name.substr(0, slash));
+    if (split && *split != Split::kNone) return split;
+  }
+  return split_in_stem(name.substr(name.rfind('/') + 1));
+}
+
+std::vector<Split> splits_of(const fs::path& path, const std::vector<TarPath>& shards) {
+  std::vector<Split> splits;
+  const TarPath* with = nullptr;
+  const TarPath* without = nullptr;
+  for (const TarPath& shard : shards) {
+    const std::string file = shard.path.filename().string();
+    const auto split =
+        split_of_shard(shard.name.empty() ? tar_stem(file).value_or(file) : shard.name);
+    splits.push_back(split.value_or(Split::kNone));
+    (split ? with : without) = &shard;
+  }
+  if (with != nullptr && without != nullptr) {
+    throw UsageError(path.string() + " has shards of a split (" + with->path.filename().string() +
+                     ") and others of none (" + without->path.filename().string() +
+                     "); rename those, or move them to a folder of their own");
+  }
+  return splits;
+}
+
+struct GivenNames {
+  std::vector<std::string> names;
+  std::string where;
+};
+
+GivenNames read_class_names(const fs::path& shard) {
+  const fs::path folder = shard.parent_path();
+  for (const fs::path& at : {folder, folder / ".."}) {
+    // Names beside the folder are those of the set only where the folder is one of its splits.
+    if (at != folder &&
+        parse_split(folder.filename().string()).value_or(Split::kNone) == Split::kNone) {
+      break;
+    }
+    for (const char* name : {"classnames.txt", "classes.txt"}) {
+      const fs::path path = at / name;
+      std::error_code error;
+      if (!fs::is_regular_file(path, error)) continue;
+      if (fs::file_size(path) > kMaxNamesBytes) {
+        throw UsageError(path.string() + " is too large for a list of class names");
+      }
+      GivenNames given{{}, path.string()};
+      const std::string text = read_text(path);
+      for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        given.names.emplace_back(trimmed(std::string_view(text).substr(begin, end - begin)));
+        begin = end + 1;
+      }
+      return given;
+    }
+  }
+  return {};
+}
+
+// Gathers samples from the members of shards, one after the other.
+class SampleReader {
+ public:
+  SampleReader(const TarSet& set, bool with_labels) : set_(set), with_labels_(with_labels) {}
+
+  void read_shard(std::size_t tar, const fs::path& path, const std::string& prefix, Split split) {
+    tar_ = tar;
+    path_ = path.string();
+    prefix_ = prefix;
+    split_ = split;
+    set_.list(tar, [&](const TarMember& member) {
+      add(member);
+      return true;
+    });
+    finish_sample();
+  }
+
+  Listing rows;  // with labels as `labels` gave them
+  std::vector<std::uint64_t> addresses;
+  ClassLabels labels;
+
+  bool labelled() const noexcept { return labelled_ > 0; }
+  std::string notes() const {
+    std::string text;
+    const auto note = [&](std::size_t count, const char* one, const char* many) {
+      if (count > 0) text += "; " + count_of(count, one, many);
+    };
+    note(without_image_, "sample without an image passed over",
+         "samples without an image passed over");
+    note(more_images_, "further image of a sample left out", "further images of samples left out");
+    if (labelled_ > 0) {
+      note(rows.size() - labelled_, "image without a label", "images without a label");
+    }
+    note(not_files_, "link or device passed over", "links and devices passed over");
+    return text;
+  }
+
+ private:
+  void add(const TarMember& member) {
+    if (member.kind == TarMember::Kind::kFolder) return;
+    if (member.kind != TarMember::Kind::kFile) {
+      ++not_files_;
+      return;
+    }
+    const auto name = parse_member_name(member.name);
+    if (!name) return;
+    if (name->key != key_) finish_sample();
+    key_ = name->key;
+    if (is_image_ending(name->ending)) {
+      more_images_ += image_ ? 1 : 0;
+      if (!image_) image_ = member;
+    } else if (with_labels_ && name->ending == "cls") {
+      cls_ = label_of_text(member);
+    } else if (with_labels_ && name->ending == "json") {
+      json_ = labels_of_json(member);
+    }
+  }
+
+  void finish_sample() {
+    if (image_) {
+      Entry entry{prefix_ + image_->name, split_, {}, "", image_->bytes};
+      const std::vector<std::string> texts =
+          cls_ ? std::vector{*cls_} : json_.value_or(std::vector<std::string>{});
+      for (const std::string& text : texts) {
+        if (!is_no_label(text)) entry.labels.push_back(labels.add(text));
+      }
+      labelled_ += entry.labels.empty() ? 0 : 1;
+      rows.push_back(entry);
+      addresses.push_back(image_->offset);
+    } else if (!key_.empty()) {
+      ++without_image_;
+    }
+    key_.clear();
+    image_.reset();
+    cls_.reset();
+    json_.reset();
+  }
+
+  std::string label_of_text(const TarMember& member) const {
+    if (member.bytes > kMaxLabelBytes) {
+      fail(member, "has " + std::to_string(member.bytes) + " bytes, too many for a label");
+    }
+    return std::string(trimmed(set_.text(tar_, member)));
+  }
+
+  std::vector<std::string> labels_of_json(const TarMember& member) const {
+    if (member.bytes > kMaxJsonBytes) {
+      fail(member,
+           "has " + std::to_string(member.bytes) + " bytes, too many for what is said of an image");
+    }
+    const std::string text = set_.text(tar_, member);
+    const auto json = nests_deeper_than(text, kJsonLevels)
+                          ? nlohmann::json(nlohmann::json::value_t::discarded)
+                          : nlohmann::json::parse(text, nullptr, false);
+    if (json.is_discarded()) fail(member, "is no JSON");
+    if (!json.is_object()) return {};
+    for (const char* key : {"label", "cls", "class"}) {
+      const auto found = json.find(key);
+      if (found == json.end()) continue;
+      auto labels = labels_of(*found);
+      if (!labels) fail(member, "has under \"" + std::string(key) + "\" what is no label");
+      return *std::move(labels);
+    }
+    return {};
+  }
+
+  [[noreturn]] void fail(const TarMember& member, const std::string& problem) const {
+    throw UsageError(path_ + ": " + member.name + " " + problem +
+                     "; mend it, or take the set as unlabelled (--labels none)");
+  }
+
+  const TarSet& set_;
+  const bool with_labels_;
+  std::size_t tar_ = 0;
+  std::string path_;
+  std::string prefix_;
+  Split split_ = Split::kNone;
+  std::string key_;  // of the sample that is being gathered
+  std::optional<TarMember> image_;
+  std::optional<std::string> cls_;
+  std::optional<std::vector<std::string>> json_;
+  std::size_t labelled_ = 0;
+  std::size_t without_image_ = 0;
+  std::size_t more_images_ = 0;
+  std::size_t not_files_ = 0;
+};
+
+class WebDataset final : public Source {
+ public:
+  WebDataset(const fs::path& path, const std::vector<TarPath>& shards, const OpenOptions& options)
+      : set_(shards) {
+    const std::vector<Split> splits = splits_of(path, shards);
+    SampleReader reader(set_, options.labels != LabelsFrom::kNone);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      const std::string prefix = shards[i].name.empty() ? "" : shards[i].name + "/";
+      reader.read_shard(i, shards[i].path, prefix, splits[i]);
+    }
+    const GivenNames given =
+        reader.labelled() ? read_class_names(shards.front().path) : GivenNames{};
+    auto classes = reader.labels.finish(given.names, given.where);
+    entries_ = relabelled(reader.rows, classes.index_of);
+    class_names_ = std::move(classes.names);
+    addresses_ = std::move(reader.addresses);
+    describe(splits, reader.notes());
+  }
+
+  std::string_view format() const noexcept override { return "webdataset"; }
+  const Listing& entries() const noexcept override { return entries_; }
+  std::span<const std::string> class_names() const noexcept override { return class_names_; }
+  std::string description() const override { return description_; }
+
+  Expected<Payload, ReadError> read(std::size_t position) const override {
+    return set_.read(addresses_[position], entries_.input_bytes(position));
+  }
+
+ private:
+  void describe(std::vector<Split> splits, const std::string& notes) {
+    description_ = "webdataset: " + count_of(splits.size(), "shard", "shards");
+    std::sort(splits.begin(), splits.end());
+    splits.erase(std::unique(splits.begin(), splits.end()), splits.end());
+    if (splits.front() != Split::kNone) {
+      description_ += ", " + count_of(splits.size(), "split", "splits");
+    }
+    description_ += class_names_.empty() ? ", unlabelled"
+                                         : ", " + count_of(class_names_.size(), "class", "classes");
+    description_ += notes;
+    if (set_.inflated_bytes() > 0) {
+      description_ +=
+          "; inflated into a temporary file of " + std::to_string(set_.inflated_bytes()) + " bytes";
+    }
+  }
+
+  TarSet set_;
+  Listing entries_;
+  std::vector<std::string> class_names_;
+  std::vector<std::uint64_t> addresses_;
+  std::string description_;
+};
+
+}  // namespace
+
+bool webdataset_found_at(const fs::path& path) {
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(path, error);
+  if (is_file && !tar_begins(InputFile(path))) return false;
+  if (!is_file && !fs::is_directory(path, error) && !is_shard_range(path)) return false;
+  const std::vector<TarPath> shards = find_tars(path);
+  return !shards.empty() && look_like_samples(first_tar_names(InputFile(shards.front().path), 64));
+}
+
+std::unique_ptr<Source> open_webdataset(const fs::path& path, const OpenOptions& options) {
+  const std::vector<TarPath> shards = find_tars(path);
+  if (shards.empty()) {
+    throw UsageError(path.string() +
+                     " is no folder of tar shards alone; name a shard, a range of them, or a "
+                     "folder without images and other folders beside its shards");
+  }
+  return std::make_unique<WebDataset>(path, shards, options);
+}
+
+}  // namespace winnow::datasets
