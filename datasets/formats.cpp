@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
@@ -33,6 +34,8 @@ constexpr std::array kFormats{
            tfrecord_found_at, open_tfrecord},
     Format{"recordio", "MXNet's RecordIO files of images, as im2rec writes them: NAME.rec",
            recordio_found_at, open_recordio},
+    Format{"caffe-lmdb", "Caffe's LMDB of Datum messages, encoded or raw: a folder with data.mdb",
+           caffe_lmdb_found_at, open_caffe_lmdb},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };

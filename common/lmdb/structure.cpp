@@ -1,5 +1,6 @@
 #include "common/lmdb/structure.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::size_t kPageHeaderBytes = 16;
 constexpr std::size_t kNodeHeaderBytes = 8;
-constexpr std::size_t kKeyBytes = 8;
+constexpr std::size_t kKeyBytes = 8;  // ours
+constexpr std::size_t kMaxKeyBytes = 511;
 constexpr std::uint16_t kBranch = 0x01, kLeaf = 0x02, kMeta = 0x08;  // page flags
 constexpr std::uint16_t kBigData = 0x01;                             // node flag
 constexpr std::uint16_t kFixedMap = 0x01;                            // environment flag
@@ -31,9 +33,13 @@ struct Meta {
   std::uint64_t transaction;
 };
 
+using Take = std::function<void(BytesView, std::uint64_t, std::uint64_t)>;
+
 class Walk {
  public:
-  Walk(BytesView file, const std::string& where) : file_(file), where_(where) {}
+  // Without `take`: a file of ours.
+  Walk(BytesView file, const std::string& where, const Take* take = nullptr)
+      : file_(file), where_(where), take_(take) {}
 
   void run() {
     const Meta first = meta_at(0);
@@ -41,7 +47,7 @@ class Walk {
     const Meta second = meta_at(page_bytes_);
     const Meta& newest = first.transaction >= second.transaction ? first : second;
     pages_ = file_.size() / page_bytes_;
-    need(newest.last_page < pages_);
+    need(newest.last_page < pages_ || take_ != nullptr);
     need(newest.main_flags == 0);
     visited_.assign(pages_, false);
     if (newest.main_root == kNoPage) {
@@ -49,7 +55,7 @@ class Walk {
       return;
     }
     need(newest.main_depth >= 1 && newest.main_depth <= kMaxDepth);
-    last_page_ = newest.last_page;
+    last_page_ = std::min(newest.last_page, pages_ - 1);
     walk(newest.main_root, newest.main_depth);
     need(entries_ == newest.main_entries);
   }
@@ -101,7 +107,7 @@ class Walk {
     need(flags == (levels > 1 ? kBranch : kLeaf));
     need(lower >= kPageHeaderBytes && lower % 2 == 0 && lower <= upper && upper <= page_bytes_);
     const std::size_t count = (lower - kPageHeaderBytes) / 2;
-    need(count >= (levels > 1 ? 2u : 1u));
+    need(count >= (levels > 1 && take_ == nullptr ? 2u : 1u));
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t offset = at<std::uint16_t>(page + kPageHeaderBytes + 2 * i);
       need(offset >= upper && offset % 2 == 0 && offset + kNodeHeaderBytes <= page_bytes_);
@@ -115,26 +121,36 @@ class Walk {
     const auto flags = at<std::uint16_t>(at_byte + 4);
     const std::size_t key = at<std::uint16_t>(at_byte + 6);
     if (levels > 1) {  // the flags hold the upper bits of a branch's page number
-      need(key <= room && (key == kKeyBytes || (first && key == 0)));
+      need(key <= room && (is_key(key) || (first && key == 0)));
       walk(low | high << 16 | std::uint64_t{flags} << 32, levels - 1);
       return;
     }
     ++entries_;
     const std::uint64_t bytes = low | high << 16;
-    need(key == kKeyBytes && room >= key && (flags == 0 || flags == kBigData));
+    need(is_key(key) && room >= key && (flags == 0 || flags == kBigData));
+    const std::size_t key_at = at_byte + kNodeHeaderBytes;
     if (flags == 0) {
       need(bytes <= room - key);
+      if (take_) (*take_)(file_.subspan(key_at, key), key_at + key, bytes);
       return;
     }
     need(room - key >= sizeof(std::uint64_t));
-    const auto number = at<std::uint64_t>(at_byte + kNodeHeaderBytes + key);
+    const auto number = at<std::uint64_t>(key_at + key);
     need(number >= 2 && number <= last_page_);
     const std::uint64_t left = (last_page_ + 1 - number) * page_bytes_ - kPageHeaderBytes;
     need(bytes <= left);
+    if (take_) {
+      (*take_)(file_.subspan(key_at, key), number * page_bytes_ + kPageHeaderBytes, bytes);
+    }
+  }
+
+  bool is_key(std::size_t bytes) const noexcept {
+    return take_ ? bytes >= 1 && bytes <= kMaxKeyBytes : bytes == kKeyBytes;
   }
 
   BytesView file_;
   const std::string& where_;
+  const Take* take_;
   std::size_t page_bytes_ = 0;
   std::uint64_t pages_ = 0;
   std::uint64_t last_page_ = 0;
@@ -145,5 +161,9 @@ class Walk {
 }  // namespace
 
 void check_structure(BytesView file, const std::string& where) { Walk(file, where).run(); }
+
+void for_each_entry(BytesView file, const std::string& where, const Take& take) {
+  Walk(file, where, &take).run();
+}
 
 }  // namespace winnow::lmdb

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/bytes.h"
@@ -12,5 +14,12 @@ namespace winnow::lmdb {
 // unless every step stays inside `file`, no page is visited twice and all leaves lie at one depth.
 // Values are not read. Reference: the on-disk format of LMDB 0.9, data version 1.
 void check_structure(BytesView file, const std::string& where);
+
+// A file that others wrote: keys of any bytes, pages at its end that were never written. Calls
+// `take` with each key and the place of its value in `file`, in the order of keys, without LMDB's
+// code; FormatError as above.
+void for_each_entry(
+    BytesView file, const std::string& where,
+    const std::function<void(BytesView key, std::uint64_t begin, std::uint64_t bytes)>& take);
 
 }  // namespace winnow::lmdb
