@@ -9,6 +9,7 @@
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
 #include "datasets/recordio.h"
+#include "datasets/svhn.h"
 #include "datasets/tar.h"
 #include "datasets/tar_set.h"
 #include "datasets/tfrecord.h"
@@ -36,6 +37,8 @@ constexpr std::array kFormats{
            recordio_found_at, open_recordio},
     Format{"caffe-lmdb", "Caffe's LMDB of Datum messages, encoded or raw: a folder with data.mdb",
            caffe_lmdb_found_at, open_caffe_lmdb},
+    Format{"svhn", "SVHN's cropped digits: train_32x32.mat, test_32x32.mat, extra_32x32.mat",
+           svhn_found_at, open_svhn},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };
