@@ -6,8 +6,10 @@
 #include "common/error.h"
 #include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
+#include "datasets/csv.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
+#include "datasets/list.h"
 #include "datasets/recordio.h"
 #include "datasets/svhn.h"
 #include "datasets/tar.h"
@@ -23,8 +25,7 @@ namespace {
 constexpr std::array kFormats{
     Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
-    Format{"cifar",
-           "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
+    Format{"cifar", "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
            cifar_found_at, open_cifar},
     Format{"webdataset", "tar shards of samples: KEY.jpg beside KEY.cls or KEY.json",
            webdataset_found_at, open_webdataset},
@@ -37,6 +38,10 @@ constexpr std::array kFormats{
            recordio_found_at, open_recordio},
     Format{"caffe-lmdb", "Caffe's LMDB of Datum messages, encoded or raw: a folder with data.mdb",
            caffe_lmdb_found_at, open_caffe_lmdb},
+    Format{"csv", "a table of images, .csv or .tsv: columns path, label, split, group",
+           csv_found_at, open_csv},
+    Format{"list", "a text with an image a line: Caffe's PATH LABEL, MXNet's .lst", list_found_at,
+           open_list},
     Format{"svhn", "SVHN's cropped digits: train_32x32.mat, test_32x32.mat, extra_32x32.mat",
            svhn_found_at, open_svhn},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
@@ -76,7 +81,8 @@ std::unique_ptr<Source> open_source(const fs::path& path, const OpenOptions& opt
   if (!is_there && !is_shard_range(path)) {
     throw UsageError("there is nothing at " + path.string());
   }
-  if (error && is_there) throw SystemError("cannot look at " + path.string() + ": " + error.message());
+  if (error && is_there)
+    throw SystemError("cannot look at " + path.string() + ": " + error.message());
   std::unique_ptr<Source> source = choose(path, options.format).open(path, options);
   if (source->entries().empty()) {
     throw UsageError(path.string() + " holds no inputs (" + source->description() + ")");

@@ -1,0 +1,221 @@
+#include "datasets/listed_files.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/error.h"
+#include "datasets/file_input.h"
+#include "datasets/layout.h"
+#include "datasets/tar_file.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kLookedAt = 100;   // files, to see where they are
+constexpr std::size_t kMaxFolders = 64;  // where they are looked for
+
+class ListedSource final : public Source {
+ public:
+  ListedSource(std::string_view format, fs::path root, Listing entries,
+               std::vector<std::string> class_names, std::vector<std::size_t> outside,
+               std::string description)
+      : format_(format),
+        root_(std::move(root)),
+        entries_(std::move(entries)),
+        class_names_(std::move(class_names)),
+        outside_(std::move(outside)),
+        description_(std::move(description)) {}
+
+  std::string_view format() const noexcept override { return format_; }
+  const Listing& entries() const noexcept override { return entries_; }
+  std::span<const std::string> class_names() const noexcept override { return class_names_; }
+  std::string description() const override { return description_; }
+
+  Expected<Payload, ReadError> read(std::size_t position) const override {
+    if (std::binary_search(outside_.begin(), outside_.end(), position)) {
+      return ReadError{ReadError::Kind::kMissing,
+                       "leads out of the list's folder; put the list above its files"};
+    }
+    return read_file_input(root_ / entries_.names()[position]);
+  }
+
+ private:
+  std::string_view format_;
+  fs::path root_;
+  Listing entries_;
+  std::vector<std::string> class_names_;
+  std::vector<std::size_t> outside_;
+  std::string description_;
+};
+
+// The path without "." and empty parts, and ".." resolved by name; nothing where that leads above
+// its beginning, or to it.
+std::optional<std::string> resolved(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (parts.empty()) {
+      return std::nullopt;
+    } else {
+      parts.pop_back();
+    }
+  }
+  if (parts.empty()) return std::nullopt;
+  std::string name;
+  for (const std::string_view part : parts) {
+    if (!name.empty()) name += '/';
+    name += part;
+  }
+  return name;
+}
+
+std::vector<std::string> folders_in(const fs::path& root) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  fs::directory_iterator entry(root, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (!is_passed_over(name) && entry->is_directory(ignored)) folders.push_back(name + "/");
+  }
+  std::sort(folders.begin(), folders.end());
+  if (folders.size() > kMaxFolders) folders.resize(kMaxFolders);
+  return folders;
+}
+
+}  // namespace
+
+ListedFiles::ListedFiles(fs::path list, const OpenOptions& options)
+    : list_(std::move(list)),
+      root_(list_.has_parent_path() ? list_.parent_path() : fs::path(".")),
+      with_labels_(options.labels != LabelsFrom::kNone) {
+  absolute_root_ = fs::absolute(root_).lexically_normal().string();
+  if (!absolute_root_.ends_with('/')) absolute_root_ += '/';
+}
+
+void ListedFiles::add(ListedFile file) {
+  if (place_) {
+    push(file);
+    return;
+  }
+  first_.push_back(std::move(file));
+  if (first_.size() == kLookedAt) choose_place();
+}
+
+std::optional<std::string> ListedFiles::inside(const Place& place, std::string_view path) const {
+  if (path.find('\0') != path.npos) return std::nullopt;
+  if (path.starts_with(absolute_root_)) {
+    return resolved(std::string(path.substr(absolute_root_.size())) + place.ending);
+  }
+  if (path.starts_with('/')) return std::nullopt;
+  return resolved(place.folder + std::string(path) + place.ending);
+}
+
+std::size_t ListedFiles::count_there(const Place& place) const {
+  return static_cast<std::size_t>(
+      std::count_if(first_.begin(), first_.end(), [&](const ListedFile& file) {
+        const auto name = inside(place, file.path);
+        std::error_code error;
+        return name && fs::is_regular_file(root_ / *name, error);
+      }));
+}
+
+void ListedFiles::choose_place() {
+  std::vector<std::string> folders = folders_in(root_);
+  folders.insert(folders.begin(), "");
+  std::size_t best = 0;
+  Place chosen;
+  for (const char* ending : {"", ".jpg", ".jpeg", ".png"}) {
+    for (const std::string& folder : folders) {
+      const Place place{folder, ending};
+      const std::size_t there = count_there(place);
+      if (there <= best) continue;
+      best = there;
+      chosen = place;
+    }
+    if (best > 0) break;  // endings are tried only where nothing is there as it is written
+  }
+  if (best == 0 && !first_.empty()) {
+    throw UsageError("none of the first " + count_of(first_.size(), "file", "files") + " of " +
+                     list_.string() + " ('" + first_.front().path + "') is below " +
+                     root_.string() + "; put the list into the folder that its paths begin in");
+  }
+  place_ = chosen;
+  for (const ListedFile& file : std::exchange(first_, {})) push(file);
+}
+
+void ListedFiles::push(const ListedFile& file) {
+  Entry entry;
+  entry.split = file.split;
+  entry.group = file.group;
+  if (const auto name = inside(*place_, file.path)) {
+    entry.name = *name;
+    struct stat info {};
+    const bool there = ::stat((root_ / *name).c_str(), &info) == 0;
+    entry.input_bytes = there ? static_cast<std::uint64_t>(info.st_size) : 0;
+    missing_ += there ? 0 : 1;
+  } else {
+    outside_.push_back(rows_.size());
+    entry.name = tar_name(file.path);
+    if (entry.name.empty()) entry.name = "(no path)";
+  }
+  for (const std::string& label : file.labels) {
+    if (with_labels_ && !is_no_label(label)) entry.labels.push_back(labels_.add(label));
+  }
+  labelled_ += entry.labels.empty() ? 0 : 1;
+  rows_.push_back(entry);
+}
+
+std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::string& notes) {
+  if (!place_) choose_place();
+  if (rows_.empty()) throw UsageError(list_.string() + " names no files");
+  ClassLabels::Classes classes = labels_.finish({}, "");
+  Listing entries = relabelled(rows_, classes.index_of);
+  std::array<bool, kSplitCount> has_split{};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    has_split[static_cast<std::size_t>(entries.split(i))] = true;
+  }
+  const auto splits =
+      static_cast<std::size_t>(std::count(has_split.begin() + 1, has_split.end(), true));
+  std::string text = std::string(format) + ": " + count_of(entries.size(), "file", "files");
+  if (splits > 0) text += ", " + count_of(splits, "split", "splits");
+  text += classes.names.empty() ? ", unlabelled"
+                                : ", " + count_of(classes.names.size(), "class", "classes");
+  const auto note = [&](std::size_t count, const char* one, const char* many) {
+    if (count > 0) text += "; " + count_of(count, one, many);
+  };
+  if (!place_->folder.empty()) text += "; paths begin in '" + place_->folder + "'";
+  if (!place_->ending.empty()) text += "; '" + place_->ending + "' put behind each path";
+  if (labelled_ > 0)
+    note(entries.size() - labelled_, "file without a label", "files without a label");
+  note(missing_, "file is missing", "files are missing");
+  note(outside_.size(), "path leads out of the list's folder",
+       "paths lead out of the list's folder");
+  return std::make_unique<ListedSource>(format, root_, std::move(entries), std::move(classes.names),
+                                        std::move(outside_), text + notes);
+}
+
+void for_each_text(const InputFile& file, const std::function<void(std::string_view)>& take) {
+  for_each_piece(file, 0, file.size(), [&](BytesView piece) { take(as_text(piece)); });
+}
+
+std::string beginning_of(const fs::path& path) {
+  try {
+    const InputFile file(path);
+    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 1 << 16)), '\0');
+    file.read_at(0, std::as_writable_bytes(std::span(text)));
+    return text;
+  } catch (const SystemError&) {
+    return "";
+  }
+}
+
+}  // namespace winnow::datasets
