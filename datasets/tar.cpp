@@ -108,10 +108,11 @@ class Gatherer {
       const std::string as =
           by_split ? std::string(split_name(*split_in_stem(last_part(name)))) : name;
       begin_folder();
-      set_.list(tar, [&](const TarMember& member) {
+      const bool ended = set_.list(tar, [&](const TarMember& member) {
         add(tar, member, true);
         return true;
       });
+      unended_ += ended ? 0 : 1;
       end_folder(as);
     }
     replaced_ = images_.drop_replaced();
@@ -153,6 +154,8 @@ class Gatherer {
     note(sparse_, "image stored sparsely", "images stored sparsely");
     note(replaced_, "image replaced by a later one of its name",
          "images replaced by later ones of their names");
+    note(unended_, "archive without an end mark, maybe cut short",
+         "archives without an end mark, maybe cut short");
     if (set_.inflated_bytes() > 0) {
       text +=
           "; inflated into a temporary file of " + std::to_string(set_.inflated_bytes()) + " bytes";
@@ -234,10 +237,11 @@ class Gatherer {
 
   void add_inside(std::size_t tar, const TarMember& inner, const std::string& as) {
     begin_folder();
-    set_.list_inside(tar, inner, [&](const TarMember& member) {
+    const bool ended = set_.list_inside(tar, inner, [&](const TarMember& member) {
       add(tar, member, false);
       return true;
     });
+    unended_ += ended ? 0 : 1;
     end_folder(as);
   }
 
@@ -271,6 +275,7 @@ class Gatherer {
   std::size_t deep_ = 0;
   std::size_t sparse_ = 0;
   std::size_t replaced_ = 0;
+  std::size_t unended_ = 0;
 };
 
 class TarSource final : public Source {

@@ -25,6 +25,7 @@ bool tar_found_at(const std::filesystem::path& path);
 //   compressed   gzip, bzip2, xz, zstd, lz4: inflated once into a temporary file (TMPDIR, else
 //                /tmp), which takes as much room as the archive unpacked.
 //   same names   The last one counts, as when unpacking.
+//   end marks    Archives without one are taken, and counted: a copy may have been cut short.
 //   passed over  Links, pipes and devices, which description() counts. Members stored as sparse
 //                files are listed, as unreadable.
 //

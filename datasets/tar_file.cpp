@@ -121,6 +121,14 @@ std::string name_of(archive_entry* entry) {
 
 using TarHeader = std::array<char, 512>;
 
+// The end mark is two blocks of zeros; some writers leave one.
+bool ends_in_zeros(const InputFile& file, std::uint64_t begin, std::uint64_t end) {
+  TarHeader last{};
+  if (end - begin < last.size()) return false;
+  file.read_at(end - last.size(), std::as_writable_bytes(std::span(last)));
+  return last == TarHeader{};
+}
+
 // The sum of a header's bytes, the checksum itself counted as blanks, in octal at 148.
 bool checksum_is_right(const TarHeader& header) {
   unsigned long sum = 0;
@@ -156,7 +164,7 @@ std::string tar_name(std::string_view raw) {
   return name;
 }
 
-void list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
               const std::string& where, const std::function<bool(const TarMember&)>& take) {
   const Archive a = new_archive();
   archive_read_support_format_tar(a.get());
@@ -171,7 +179,7 @@ void list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
     archive_entry* entry = nullptr;
     const int code = archive_read_next_header(a.get(), &entry);
     range.check();
-    if (code == ARCHIVE_EOF) return;
+    if (code == ARCHIVE_EOF) return ends_in_zeros(file, begin, end);
     const auto at = begin + static_cast<std::uint64_t>(archive_filter_bytes(a.get(), 0));
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
       fail(where, "has a member before byte " + std::to_string(at) + " that cannot be listed (" +
@@ -189,7 +197,7 @@ void list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                       " bytes from byte " + std::to_string(at) + " on, where only " +
                       std::to_string(end - std::min(at, end)) + " are left");
     }
-    if (!member.name.empty() && !take(member)) return;
+    if (!member.name.empty() && !take(member)) return true;
   }
 }
 

@@ -34,9 +34,10 @@ std::string tar_name(std::string_view raw);
 
 // Lists an archive (POSIX, PAX, GNU and old tar; long names; several archives one behind the other)
 // that lies in bytes [begin, end) of `file`, until `take` returns false. The members' bytes are
-// skipped, not read. `where` names the archive in messages.
-// Throws UsageError naming the place: a damaged header, a member that reaches beyond the end.
-void list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+// skipped, not read. `where` names the archive in messages. False when it was listed to its end and
+// no end mark is there, as where a copy was cut short between two members. Throws UsageError naming
+// the place: a damaged header, a member that reaches beyond the end.
+bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
               const std::string& where, const std::function<bool(const TarMember&)>& take);
 
 // Whether something that a tar may begin with lies there: a header with a right checksum.

@@ -124,7 +124,10 @@ bool is_shard_range(const fs::path& path) {
 std::vector<TarPath> find_tars(const fs::path& path) {
   if (is_shard_range(path)) return expand(path.string());
   std::error_code error;
-  if (!fs::is_directory(path, error)) return {{path, ""}};
+  if (!fs::is_directory(path, error)) {
+    if (!fs::is_regular_file(path)) throw UsageError(path.string() + " is neither file nor folder");
+    return {{path, ""}};
+  }
   FolderLook look = look_at(path, "");
   if (look.tars.empty()) {
     for (const fs::path& split : look.splits) {
@@ -175,23 +178,25 @@ void TarSet::with_file(const Part& part, const std::function<void(const InputFil
   }
 }
 
-void TarSet::list_range(const Part& part, std::uint64_t begin, std::uint64_t end,
+bool TarSet::list_range(const Part& part, std::uint64_t begin, std::uint64_t end,
                         const std::string& where,
                         const std::function<bool(const TarMember&)>& take) const {
+  bool ended = false;
   with_file(part, [&](const InputFile& file) {
-    list_tar(file, begin, end, where, [&](TarMember member) {
+    ended = list_tar(file, begin, end, where, [&](TarMember member) {
       member.offset += part.address - part.begin;
       return take(member);
     });
   });
+  return ended;
 }
 
-void TarSet::list(std::size_t tar, const std::function<bool(const TarMember&)>& take) const {
+bool TarSet::list(std::size_t tar, const std::function<bool(const TarMember&)>& take) const {
   const Part& part = parts_[tar];
-  list_range(part, part.begin, part.begin + part.bytes, part.path.string(), take);
+  return list_range(part, part.begin, part.begin + part.bytes, part.path.string(), take);
 }
 
-void TarSet::list_inside(std::size_t tar, const TarMember& inner,
+bool TarSet::list_inside(std::size_t tar, const TarMember& inner,
                          const std::function<bool(const TarMember&)>& take) const {
   const Part& part = parts_[tar];
   const std::uint64_t begin = inner.offset - part.address + part.begin;
@@ -199,8 +204,8 @@ void TarSet::list_inside(std::size_t tar, const TarMember& inner,
   with_file(part, [&](const InputFile& file) {
     is_tar = tar_begins_at(file, begin, begin + inner.bytes);
   });
-  if (!is_tar) return;
-  list_range(part, begin, begin + inner.bytes, part.path.string() + ": " + inner.name, take);
+  if (!is_tar) return true;
+  return list_range(part, begin, begin + inner.bytes, part.path.string() + ": " + inner.name, take);
 }
 
 Expected<Payload, ReadError> TarSet::read(std::uint64_t address, std::uint64_t bytes) const {

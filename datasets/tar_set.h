@@ -44,9 +44,10 @@ class TarSet {
   std::uint64_t inflated_bytes() const noexcept { return inflated_bytes_; }
 
   // Every member of one archive until `take` returns false, with offsets that are addresses.
-  void list(std::size_t tar, const std::function<bool(const TarMember&)>& take) const;
+  // Returns what list_tar() does.
+  bool list(std::size_t tar, const std::function<bool(const TarMember&)>& take) const;
   // Those of an archive that is a member of archive `tar`; none when it is no archive.
-  void list_inside(std::size_t tar, const TarMember& inner,
+  bool list_inside(std::size_t tar, const TarMember& inner,
                    const std::function<bool(const TarMember&)>& take) const;
 
   // An input as Source::read() has it.
@@ -66,7 +67,7 @@ class TarSet {
 
   // Calls with the file that holds the part.
   void with_file(const Part& part, const std::function<void(const InputFile&)>& use) const;
-  void list_range(const Part& part, std::uint64_t begin, std::uint64_t end,
+  bool list_range(const Part& part, std::uint64_t begin, std::uint64_t end,
                   const std::string& where,
                   const std::function<bool(const TarMember&)>& take) const;
 

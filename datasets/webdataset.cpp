@@ -143,10 +143,11 @@ class SampleReader {
     path_ = path.string();
     prefix_ = prefix;
     split_ = split;
-    set_.list(tar, [&](const TarMember& member) {
+    const bool ended = set_.list(tar, [&](const TarMember& member) {
       add(member);
       return true;
     });
+    unended_ += ended ? 0 : 1;
     finish_sample();
   }
 
@@ -167,6 +168,8 @@ class SampleReader {
       note(rows.size() - labelled_, "image without a label", "images without a label");
     }
     note(not_files_, "link or device passed over", "links and devices passed over");
+    note(unended_, "shard without an end mark, maybe cut short",
+         "shards without an end mark, maybe cut short");
     return text;
   }
 
@@ -258,6 +261,7 @@ class SampleReader {
   std::size_t without_image_ = 0;
   std::size_t more_images_ = 0;
   std::size_t not_files_ = 0;
+  std::size_t unended_ = 0;
 };
 
 class WebDataset final : public Source {
