@@ -186,9 +186,9 @@ class CaffeLmdbSource final : public ListedSource {
 bool caffe_lmdb_found_at(const fs::path& path) {
   const fs::path folder = folder_of(path);
   if (begins_as_lmdb(folder)) return true;
-  const auto names = names_in(folder);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return begins_as_lmdb(folder / name); });
+  return any_name_in(folder, [&](const std::string& name) {
+    return (name.ends_with("lmdb") || name.ends_with("_db")) && begins_as_lmdb(folder / name);
+  });
 }
 
 std::unique_ptr<Source> open_caffe_lmdb(const fs::path& path, const OpenOptions& options) {

@@ -8,7 +8,7 @@
 namespace winnow::datasets {
 
 // True for a folder that holds an LMDB file data.mdb, for such a file itself, and for a folder with
-// such folders in it.
+// such folders in it that are named *lmdb or *_db.
 bool caffe_lmdb_found_at(const std::filesystem::path& path);
 
 // Caffe's LMDB of Datum messages, as convert_imageset and DIGITS write them: an encoded image, or

@@ -38,8 +38,9 @@ const Kind* kind_by_name(const std::string& name) {
 }
 
 const Kind* kind_of(const fs::path& file) {
+  const Kind* kind = kind_by_name(file.filename().string());
   std::error_code error;
-  return fs::is_regular_file(file, error) ? kind_by_name(file.filename().string()) : nullptr;
+  return kind != nullptr && fs::is_regular_file(file, error) ? kind : nullptr;
 }
 
 // CIFAR-100's names are such as other sets have, too.
@@ -175,9 +176,7 @@ class CifarSource final : public ListedSource {
 
 bool cifar_found_at(const fs::path& path) {
   if (looks_right(path)) return true;
-  const auto names = names_in(path);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return looks_right(path / name); });
+  return any_name_in(path, [&](const std::string& name) { return looks_right(path / name); });
 }
 
 std::unique_ptr<Source> open_cifar(const fs::path& path, const OpenOptions& options) {

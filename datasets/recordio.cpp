@@ -237,8 +237,7 @@ class RecordioSource final : public ListedSource {
 
 bool recordio_found_at(const fs::path& path) {
   if (begins_as_recordio(path)) return true;
-  const auto names = names_in(path);
-  return std::any_of(names.begin(), names.end(),
+  return any_name_in(path,
                      [&](const std::string& name) { return begins_as_recordio(path / name); });
 }
 

@@ -69,6 +69,15 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+bool any_name_in(const fs::path& folder, const std::function<bool(const std::string&)>& is_such) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (is_such(entry->path().filename().string())) return true;
+  }
+  return false;
+}
+
 std::vector<Part> find_parts(const fs::path& path, const std::function<bool(const fs::path&)>& fits,
                              const std::function<std::string(const std::string&)>& stem) {
   std::vector<Part> parts;

@@ -58,8 +58,12 @@ std::vector<Part> find_parts(const std::filesystem::path& path,
                              const std::function<bool(const std::filesystem::path&)>& fits,
                              const std::function<std::string(const std::string&)>& stem);
 
-// Names of regular files (true) or of anything in a folder; nothing where it cannot be listed.
+// Names in a folder, sorted; nothing where it cannot be listed.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
+
+// Whether one of them is such. For found_at: folders of millions are not unusual.
+bool any_name_in(const std::filesystem::path& folder,
+                 const std::function<bool(const std::string&)>& is_such);
 
 // An input as its file describes it.
 struct Row {

@@ -91,16 +91,14 @@ bool is_file(const fs::path& path) {
 // Of a folder that is one of TFRecord files.
 bool is_listed(const fs::path& path) {
   std::string name = path.filename().string();
-  if (!is_file(path)) return false;
-  if (is_tfrecord_name(name)) return true;
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return parse_shard(name).has_value();
+  return (is_tfrecord_name(name) || parse_shard(name)) && is_file(path);
 }
 
 bool is_found(const fs::path& path) {
-  if (!is_file(path)) return false;
   const std::string name = path.filename().string();
-  return is_tfrecord_name(name) || (parse_shard(name) && begins_as_tfrecord(path));
+  if (is_tfrecord_name(name)) return is_file(path);
+  return parse_shard(name) && is_file(path) && begins_as_tfrecord(path);
 }
 
 // What an Example says of its image. Ranges are places in the file.
@@ -205,9 +203,10 @@ class ExampleParser {
   bool numbers(const std::string& name, WireRange list) {
     if (label_.offer(name)) {
       out_.labels.clear();
-      return each_number(list, [&](std::int64_t n) {
-        if (n >= 0) out_.labels.push_back(n);
+      const bool whole = each_number(list, [&](std::int64_t n) {
+        if (n >= 0 && out_.labels.size() <= kMostLabels) out_.labels.push_back(n);
       });
+      return whole && out_.labels.size() <= kMostLabels;
     }
     const auto one = [&](std::uint64_t& to) {
       return each_number(list, [&](std::int64_t n) { to = static_cast<std::uint64_t>(n); });
@@ -246,6 +245,7 @@ class ExampleParser {
     return out;
   }
 
+  static constexpr std::size_t kMostLabels = 1 << 16;
   static constexpr std::uint64_t kLongestName = 256;
   static constexpr std::uint64_t kLongestText = 1024;
 
@@ -450,9 +450,7 @@ class TfrecordSource final : public ListedSource {
 
 bool tfrecord_found_at(const fs::path& path) {
   if (is_file(path)) return is_found(path) || begins_as_tfrecord(path);
-  const auto names = names_in(path);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return is_found(path / name); });
+  return any_name_in(path, [&](const std::string& name) { return is_found(path / name); });
 }
 
 std::unique_ptr<Source> open_tfrecord(const fs::path& path, const OpenOptions& options) {

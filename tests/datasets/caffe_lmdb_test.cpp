@@ -156,7 +156,7 @@ TEST_F(CaffeLmdbTest, OtherDatabasesAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("is an LMDB without images"));
   fs::remove_all(folder_ / "data.mdb");
   EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("holds no data.mdb"));
-  write_lmdb(folder_ / "more", {{"a", encoded("a", ~std::uint64_t{0})}});  // -1
+  write_lmdb(folder_ / "more_db", {{"a", encoded("a", ~std::uint64_t{0})}});  // -1
   EXPECT_THAT(refusal(), HasSubstr("labels that are no set of classes"));
 }
 

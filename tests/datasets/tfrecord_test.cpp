@@ -214,8 +214,11 @@ TEST_F(TfrecordTest, AbsurdSizesTakeNoMemory) {
   add("x.tfrecord", size + little_endian(masked(size)) + "data and more of it");
   EXPECT_THAT(refusal(), HasSubstr("x.tfrecord is cut short: its record at byte 0"));
   const std::string boast = varint(1 << 3 | 2) + varint(std::uint64_t{1} << 60) + "xx";
-  add("x.tfrecord", record(boast) + example(text_feature("image", "good")));
+  add("x.tfrecord", record(boast) + example(text_feature("image", "good")) +
+                        example(number_feature("label", std::vector<std::int64_t>(70'000, 1)) +
+                                text_feature("image", "a")));
   EXPECT_EQ(open()->read(0).error().kind, ReadError::Kind::kCorrupt);
+  EXPECT_EQ(open()->read(2).error().kind, ReadError::Kind::kCorrupt);
 }
 
 TEST_F(TfrecordTest, WhatItCannotReadIsNamed) {
