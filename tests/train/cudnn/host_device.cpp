@@ -66,33 +66,51 @@ class HostProduct final : public Product {
   Compute compute_;
 };
 
+std::vector<double> numbers(const void* data, Element type, std::int64_t count) {
+  std::vector<double> all(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    all[static_cast<std::size_t>(i)] = element_at(data, type, i);
+  }
+  return all;
+}
+
 // The sums of one convolution in float64, whichever of its three tensors is the result.
 void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
   const std::int64_t x_count = d.n * d.h * d.w * d.c;
   const std::int64_t w_count = d.k * d.r * d.s * d.c;
   const std::int64_t y_count = d.n * d.p * d.q * d.k;
-  const std::int64_t count = d.pass == Pass::kForward        ? y_count
-                             : d.pass == Pass::kBackwardData ? x_count
-                                                             : w_count;
-  std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
-  const auto add = [&](std::int64_t x, std::int64_t w, std::int64_t y) {
-    const std::int64_t i = d.pass == Pass::kForward ? x : d.pass == Pass::kBackwardData ? y : x;
-    const std::int64_t j = d.pass == Pass::kBackwardFilter ? y : w;
-    const std::int64_t to = d.pass == Pass::kForward ? y : d.pass == Pass::kBackwardData ? x : w;
-    sums[static_cast<std::size_t>(to)] += element_at(a, d.type, i) * element_at(b, d.type, j);
+  const auto operand = [&](Pass computed_in, std::int64_t count, const void* data) {
+    return d.pass == computed_in ? std::vector<double>(static_cast<std::size_t>(count), 0.0)
+                                 : numbers(data, d.type, count);
   };
+  std::vector<double> x = operand(Pass::kBackwardData, x_count, a);
+  std::vector<double> w =
+      operand(Pass::kBackwardFilter, w_count, b);  // both other passes have it second
+  std::vector<double> y = operand(Pass::kForward, y_count, d.pass == Pass::kBackwardData ? a : b);
   for (std::int64_t n = 0; n < d.n; ++n) {
     for (std::int64_t p = 0; p < d.p; ++p) {
       for (std::int64_t q = 0; q < d.q; ++q) {
         for (std::int64_t r = 0; r < d.r; ++r) {
           for (std::int64_t s = 0; s < d.s; ++s) {
-            const std::int64_t h = p * d.stride - d.pad + r;
-            const std::int64_t w = q * d.stride - d.pad + s;
-            if (h < 0 || h >= d.h || w < 0 || w >= d.w) continue;
+            const std::int64_t row = p * d.stride - d.pad + r;
+            const std::int64_t column = q * d.stride - d.pad + s;
+            if (row < 0 || row >= d.h || column < 0 || column >= d.w) continue;
+            double* const xs = &x[static_cast<std::size_t>(((n * d.h + row) * d.w + column) * d.c)];
+            double* const ys = &y[static_cast<std::size_t>(((n * d.p + p) * d.q + q) * d.k)];
             for (std::int64_t k = 0; k < d.k; ++k) {
+              double* const ws = &w[static_cast<std::size_t>(((k * d.r + r) * d.s + s) * d.c)];
               for (std::int64_t c = 0; c < d.c; ++c) {
-                add(((n * d.h + h) * d.w + w) * d.c + c, ((k * d.r + r) * d.s + s) * d.c + c,
-                    ((n * d.p + p) * d.q + q) * d.k + k);
+                switch (d.pass) {
+                  case Pass::kForward:
+                    ys[k] += xs[c] * ws[c];
+                    break;
+                  case Pass::kBackwardData:
+                    xs[c] += ys[k] * ws[c];
+                    break;
+                  case Pass::kBackwardFilter:
+                    ws[c] += xs[c] * ys[k];
+                    break;
+                }
               }
             }
           }
@@ -100,8 +118,11 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
       }
     }
   }
-  for (std::int64_t i = 0; i < count; ++i) {
-    set_element(result, d.result, i, sums[static_cast<std::size_t>(i)]);
+  const std::vector<double>& sums = d.pass == Pass::kForward        ? y
+                                    : d.pass == Pass::kBackwardData ? x
+                                                                    : w;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    set_element(result, d.result, static_cast<std::int64_t>(i), sums[i]);
   }
 }
 

@@ -17,13 +17,13 @@ namespace winnow::train::cudnn {
 namespace {
 
 gpu::Recipe small(DType dtype, bool reproducible) {
-  return {.side = 16,
+  return {.side = 8,
           .classes = 4,
           .batch = 16,
           .micro_batch = 8,
           .dtype = dtype,
           .reproducible = reproducible,
-          .lr = 0.01};
+          .lr = 0.03};
 }
 
 void expect_following(const std::vector<double>& got, const std::vector<double>& want,
@@ -35,7 +35,7 @@ void expect_following(const std::vector<double>& got, const std::vector<double>&
 }
 
 TEST(TrainingOnACard, FollowsTheCpu) {
-  constexpr std::int64_t kSteps = 4;
+  constexpr std::int64_t kSteps = 6;
   const auto cpu = make_backend("onednn");
   const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
   for (const bool reproducible : {false, true}) {
@@ -43,7 +43,7 @@ TEST(TrainingOnACard, FollowsTheCpu) {
     const auto want = gpu::losses(*cpu, recipe, kSteps);
     expect_following(gpu::losses(*card, recipe, kSteps), want, 1e-4);
     recipe.lr = 0;  // what losses would be if weights did not change
-    EXPECT_GT(std::abs(gpu::losses(*cpu, recipe, kSteps).back() - want.back()), 1e-2);
+    EXPECT_GT(std::abs(gpu::losses(*cpu, recipe, kSteps).back() - want.back()), 2e-3);
   }
 }
 
@@ -58,8 +58,10 @@ TEST(TrainingOnACard, RepeatsToTheBit) {
 // The host's f32 losses from the same weights, in bf16.
 TEST(TrainingOnACard, InBf16StaysNearF32) {
   const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
-  expect_following(gpu::losses(*card, small(DType::kBF16, false), 4),
-                   gpu::losses(*card, small(DType::kF32, false), 4), 2e-2);
+  gpu::Recipe bf16 = small(DType::kBF16, false);
+  gpu::Recipe f32 = small(DType::kF32, false);
+  bf16.lr = f32.lr = 0.005;  // where roundings do not run away
+  expect_following(gpu::losses(*card, bf16, 4), gpu::losses(*card, f32, 4), 1e-2);
 }
 
 // Everything is allocated before the second step, and given back in the end.
