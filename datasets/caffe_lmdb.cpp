@@ -124,8 +124,6 @@ class CaffeLmdbSource final : public ListedSource {
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    const File& file = *std::find_if(files_.begin(), files_.end(),
-                                     [&](const File& f) { return position < f.end; });
     const Record& record = records_[position];
     if (record.holds == Holds::kNoDatum) {
       return ReadError{ReadError::Kind::kCorrupt, "is a value that is no Datum"};
@@ -137,7 +135,7 @@ class CaffeLmdbSource final : public ListedSource {
     Bytes data(entries_.input_bytes(position));
     if (data.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
     try {
-      file.input.read_at(record.data_at, data);
+      files_.use(position, [&](const InputFile& file) { file.read_at(record.data_at, data); });
     } catch (const SystemError& error) {
       return ReadError{ReadError::Kind::kIo, error.what()};
     }
@@ -146,11 +144,6 @@ class CaffeLmdbSource final : public ListedSource {
   }
 
  private:
-  struct File {
-    std::size_t end;  // entries before this one are of this file or of those before it
-    InputFile input;
-  };
-
   void scan(const Part& part, bool prefixed, RowGatherer& rows) {
     const fs::path path = part.path / kFileName;
     InputFile file(path);
@@ -173,11 +166,11 @@ class CaffeLmdbSource final : public ListedSource {
                            }
                            rows.add(std::move(row), path, index++);
                          });
-    files_.push_back({records_.size(), std::move(file)});
+    files_.add(std::move(file), records_.size());
   }
 
   std::size_t images_ = 0;
-  std::vector<File> files_;
+  PartFiles files_;
   std::vector<Record> records_;
 };
 

@@ -18,9 +18,9 @@ bool caffe_lmdb_found_at(const std::filesystem::path& path);
 // "00000012_cat/a.jpg", by its number "00012" where the key is no relative path, and behind the
 // folder's name where there are several.
 //
-// The file is walked by common/lmdb, never opened by LMDB, and not locked; every page that leads to
-// a value is checked. It has no checksums. A value that is no Datum, or has no pixels that fit its
-// size, is listed and kCorrupt.
+// The file is walked by common/lmdb, never opened by LMDB, and not locked (it must not be cut short
+// meanwhile); every page that leads to a value is checked. It has no checksums. A value that is no
+// Datum, or has no pixels that fit its size, is listed and kCorrupt.
 // Throws FormatError for a file that is not sound; UsageError naming it where no value is a Datum
 // with an image, labels are below 0 (unless labels are kNone), only some folders' names say a
 // split.

@@ -174,26 +174,26 @@ class RecordioSource final : public ListedSource {
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    const File& file = *std::find_if(files_.begin(), files_.end(),
-                                     [&](const File& f) { return position < f.end; });
     const Record& row = records_[position];
     if (row.header_bytes == 0) {
       return ReadError{ReadError::Kind::kCorrupt, "is a record that is too small for its header"};
     }
     Bytes image(entries_.input_bytes(position));
     if (image.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
+    bool fits = false;
     try {
-      const Look look = look_into(file.input);
-      const Joined record(file.input, look, row.begin);
-      if (record.size() != row.header_bytes + image.size()) {
-        return ReadError{ReadError::Kind::kCorrupt, "has changed since it was listed"};
-      }
-      record.read(row.header_bytes, image);
+      files_.use(position, [&](const InputFile& file) {
+        const Look look = look_into(file);
+        const Joined record(file, look, row.begin);
+        fits = record.size() == row.header_bytes + image.size();
+        if (fits) record.read(row.header_bytes, image);
+      });
     } catch (const SystemError& error) {
       return ReadError{ReadError::Kind::kIo, error.what()};
     } catch (const UsageError& error) {
       return ReadError{ReadError::Kind::kCorrupt, error.what()};
     }
+    if (!fits) return ReadError{ReadError::Kind::kCorrupt, "has changed since it was listed"};
     return Payload(std::move(image));
   }
 
@@ -201,10 +201,6 @@ class RecordioSource final : public ListedSource {
   struct Record {
     std::uint64_t begin;
     std::uint64_t header_bytes;
-  };
-  struct File {
-    std::size_t end;  // entries before this one are of this file or of those before it
-    InputFile input;
   };
 
   void scan(const Part& part, RowGatherer& rows) {
@@ -226,10 +222,10 @@ class RecordioSource final : public ListedSource {
       rows.add(std::move(row), part.path, index);
       at = record.next();
     }
-    files_.push_back({records_.size(), std::move(file)});
+    files_.add(std::move(file), records_.size());
   }
 
-  std::vector<File> files_;
+  PartFiles files_;
   std::vector<Record> records_;
 };
 

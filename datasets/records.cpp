@@ -99,6 +99,19 @@ std::vector<Part> find_parts(const fs::path& path, const std::function<bool(cons
   return parts;
 }
 
+void PartFiles::add(InputFile file, std::size_t end) {
+  constexpr std::size_t kMostOpen = 128;
+  files_.push_back({end, file.path(), std::nullopt});
+  if (files_.size() <= kMostOpen) files_.back().open.emplace(std::move(file));
+}
+
+void PartFiles::use(std::size_t position, const std::function<void(const InputFile&)>& call) const {
+  const auto file = std::upper_bound(files_.begin(), files_.end(), position,
+                                     [](std::size_t at, const File& row) { return at < row.end; });
+  if (file->open) return call(*file->open);
+  call(InputFile(file->path));
+}
+
 void RowGatherer::add(Row row, const fs::path& file, std::uint64_t index) {
   if (!labelled_) row.labels.clear();
   std::vector<std::int64_t> sorted = row.labels;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/file.h"
 #include "datasets/source.h"
 
 // What the readers of files that hold many images each have in common.
@@ -64,6 +65,24 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 // Whether one of them is such. For found_at: folders of millions are not unusual.
 bool any_name_in(const std::filesystem::path& folder,
                  const std::function<bool(const std::string&)>& is_such);
+
+// The files of a set, each with a run of entries. A few are kept open: sets have thousands, and a
+// process may often have a thousand. Once all are added, safe from many threads.
+class PartFiles {
+ public:
+  // Entries up to `end` that are of none before are of this one.
+  void add(InputFile file, std::size_t end);
+  // Calls with the file that holds the entry at `position`. SystemError.
+  void use(std::size_t position, const std::function<void(const InputFile&)>& call) const;
+
+ private:
+  struct File {
+    std::size_t end;
+    std::filesystem::path path;
+    std::optional<InputFile> open;
+  };
+  std::vector<File> files_;
+};
 
 // An input as its file describes it.
 struct Row {

@@ -362,17 +362,18 @@ class TfrecordSource final : public ListedSource {
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    const File& file = *std::find_if(files_.begin(), files_.end(),
-                                     [&](const File& f) { return position < f.end; });
     const Record& record = records_[position];
     const bool has_image = record.holds == Holds::kEncoded || record.holds == Holds::kPixels;
     Bytes image(has_image ? entries_.input_bytes(position) : 0);
+    bool matches = false;
     try {
-      if (!read_checked(file.input, record, image)) {
-        return ReadError{ReadError::Kind::kCorrupt, "does not match its record's checksum"};
-      }
+      files_.use(position,
+                 [&](const InputFile& file) { matches = read_checked(file, record, image); });
     } catch (const SystemError& error) {
       return ReadError{ReadError::Kind::kIo, error.what()};
+    }
+    if (!matches) {
+      return ReadError{ReadError::Kind::kCorrupt, "does not match its record's checksum"};
     }
     if (record.holds == Holds::kNoExample) {
       return ReadError{ReadError::Kind::kCorrupt, "is a record that is no tf.train.Example"};
@@ -388,11 +389,6 @@ class TfrecordSource final : public ListedSource {
   }
 
  private:
-  struct File {
-    std::size_t end;  // entries before this one are of this file or of those before it
-    InputFile input;
-  };
-
   // Fills `image` with the record's, and is true if the whole record matches its checksum.
   static bool read_checked(const InputFile& file, const Record& record,
                            std::span<std::byte> image) {
@@ -421,7 +417,7 @@ class TfrecordSource final : public ListedSource {
       records_.push_back(make_record(data, example, look));
       take(part, records_.size() - 1 - first, example);
     });
-    files_.push_back({records_.size(), std::move(file)});
+    files_.add(std::move(file), records_.size());
   }
 
   void take(const Part& part, std::size_t index, const std::optional<Example>& example) {
@@ -437,7 +433,7 @@ class TfrecordSource final : public ListedSource {
     rows_.add(std::move(row), part.path, index);
   }
 
-  std::vector<File> files_;
+  PartFiles files_;
   std::vector<Record> records_;
 
   // While it is opened.

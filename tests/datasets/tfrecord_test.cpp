@@ -245,6 +245,26 @@ TEST_F(TfrecordTest, FilesThatAreMissingAreSaid) {
   EXPECT_THAT(refusal({.allow_empty_classes = true}), HasSubstr("whose name does not"));
 }
 
+TEST_F(TfrecordTest, ThousandsOfFilesAreNotAllHeldOpen) {
+  constexpr int kFiles = 300;
+  for (int i = 0; i < kFiles; ++i) {
+    add("x" + std::to_string(1000 + i) + ".tfrecord",
+        example(text_feature("image", std::to_string(i))) +
+            example(text_feature("image", "second")));
+  }
+  const auto open_files = [] {
+    const fs::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  const auto source = open();
+  EXPECT_LE(open_files(), before + 128);
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    EXPECT_EQ(bytes_at(*source, 2 * i), std::to_string(i));
+    EXPECT_EQ(bytes_at(*source, 2 * i + 1), "second");
+  }
+}
+
 TEST_F(TfrecordTest, OtherFoldersAreNotTaken) {
   add("train-00000-of-00001.parquet", "PAR1");
   add("train-00000-of-00001", "something else that is long enough");
