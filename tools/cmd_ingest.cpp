@@ -22,6 +22,8 @@ struct Options {
   std::string labels = "auto";
   std::string store = "original";
   pipeline::IngestOptions ingest;
+  std::string fail_on = "none";
+  std::string max_bad;
   std::uint64_t shard_mib = 256;
   std::uint64_t memory_mib = 1024;
   bool json = false;
@@ -41,6 +43,13 @@ void run(const Options& o, Session& session) {
   const std::map<std::string, pipeline::Store> stores{{"original", pipeline::Store::kOriginal},
                                                       {"raw", pipeline::Store::kRaw},
                                                       {"none", pipeline::Store::kNone}};
+  const std::map<std::string, pipeline::Gate::FailOn> fail_on{
+      {"none", pipeline::Gate::FailOn::kNone},
+      {"truncated", pipeline::Gate::FailOn::kTruncated},
+      {"error", pipeline::Gate::FailOn::kError},
+      {"warning", pipeline::Gate::FailOn::kWarning}};
+  pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
+  if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
   datasets::OpenOptions open = o.open;
   open.labels = labels.at(o.labels);
   pipeline::IngestOptions options = o.ingest;
@@ -68,22 +77,41 @@ void run(const Options& o, Session& session) {
   }
   say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
                            grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
+  const std::string list = (o.out / "ledger.jsonl").string();
   for (const auto& [fate, count] : m.ledger) {
     if (fate != "ok" && count > 0) {
-      say(session,
-          fmt::format("  {} {}: see {}", grouped(count), fate, (o.out / "ledger.jsonl").string()));
+      say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
     }
+    if (fate != "unsupported") continue;
+    for (const auto& [reason, inputs] : result.remarks.unsupported) {
+      say(session, fmt::format("    {}: {}", grouped(inputs), reason));
+    }
+  }
+  if (result.remarks.warned > 0) {
+    say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
+                             grouped(result.remarks.warned), list));
   }
   say(session, fmt::format("cache: {}", o.out.string()));
   if (o.json) {
+    nlohmann::ordered_json unsupported = nlohmann::ordered_json::array();
+    for (const auto& [reason, count] : result.remarks.unsupported) {
+      unsupported.push_back({{"reason", reason}, {"count", count}});
+    }
     nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
                                 {"inputs", m.inputs},
                                 {"ok", ok},
                                 {"classes", m.ledger},
+                                {"warned", result.remarks.warned},
+                                {"unsupported", unsupported},
                                 {"images_per_second", rate},
                                 {"peak_rss_bytes", peak_rss_bytes()},
                                 {"digest", result.digest}};
     fmt::print("{}\n", json.dump());
+  }
+  if (const std::string why = pipeline::refusal(gate, m.ledger, result.remarks.warned);
+      !why.empty()) {
+    throw RefusedError(why + "; they are listed in " + list +
+                       ", and the cache is complete without those that could not be read");
   }
 }
 
@@ -123,6 +151,14 @@ Command add_ingest(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--max-pixels", o->ingest.max_pixels, "Larger images are booked as too large")
       ->capture_default_str();
+  app->add_option("--fail-on", o->fail_on,
+                  "Exit with code 3, once the cache is made, if an input was so or worse: "
+                  "truncated, error (no picture), warning (a picture the decoder complained of)")
+      ->check(CLI::IsMember({"none", "truncated", "error", "warning"}))
+      ->capture_default_str();
+  app->add_option("--max-bad", o->max_bad,
+                  "Exit with code 3, once the cache is made, if more inputs than this could not be "
+                  "read: a number, or a share such as 0.5%");
   app->add_option("--threads", o->ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -134,6 +170,7 @@ Command add_ingest(CLI::App& program) {
       "Examples:\n"
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
+      "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }

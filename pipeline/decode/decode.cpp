@@ -65,7 +65,7 @@ std::string_view sniff(BytesView encoded) noexcept {
   return "unknown";
 }
 
-Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options) {
+Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOptions& options) {
   if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
   if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
@@ -80,7 +80,9 @@ Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& opti
                        "is a " + std::string(format == "gif" ? "GIF" : "HEIC or AVIF") +
                            ", which winnow does not read; convert it to JPEG or PNG"};
   }
-  return decode_other(format, encoded, options);
+  auto image = decode_other(format, encoded, options);
+  if (!image) return image.error();
+  return DecodedImage(*std::move(image));
 }
 
 }  // namespace winnow::pipeline

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/bytes.h"
 #include "common/expected.h"
@@ -15,6 +16,15 @@ struct DecodeError {
   enum class Kind { kTruncated, kUnsupported, kTooLarge, kCorrupt };
   Kind kind;
   std::string detail;  // the library's own message
+};
+
+// What was wrong with a picture that was decoded all the same.
+enum class Damage { kNone, kWarning };
+
+struct DecodedImage : Image {
+  DecodedImage(Image image) : Image(std::move(image)) {}  // NOLINT: implicit, most are sound
+  Damage damage = Damage::kNone;
+  std::string warning;  // the library's first, and how many there were; empty where none
 };
 
 struct DecodeOptions {
@@ -30,11 +40,12 @@ std::string_view sniff(BytesView encoded) noexcept;
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNM itself and other
 // formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK JPEGs
 // are converted as Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied
-// (as torchvision; a TIFF's own is, as Pillow). A JPEG that ends early or that libjpeg warns about
-// is an error, never a half-gray image; so is a file of another format that ends early, and a PNG
-// with a wrong CRC. Pure; safe from many threads; throws only std::bad_alloc and what
-// before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
-// is printed.
-Expected<Image, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
+// (as torchvision; a TIFF's own is, as Pillow). A file that ends early is an error, never a
+// half-gray image; so is a JPEG whose compressed data does, and a PNG with a wrong CRC. What else
+// libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker) it goes
+// on after, as Pillow does, and the image says so. Pure; safe from many threads; throws only
+// std::bad_alloc and what before_allocation throws. OpenCV writes a line to stderr about some
+// damaged TIFFs; nothing else is printed.
+Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
 
 }  // namespace winnow::pipeline

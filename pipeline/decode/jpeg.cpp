@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace winnow::pipeline {
 namespace {
@@ -26,9 +27,9 @@ struct Job {
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
   std::jmp_buf stop;
-  int code;  // libjpeg's number of the first error or warning
+  int code;  // libjpeg's number of what ended it
   bool too_many_scans;
-  char message[JMSG_LENGTH_MAX];
+  char message[JMSG_LENGTH_MAX];  // of what ended it, or the first warning
 };
 
 struct DestroyJob {
@@ -48,9 +49,13 @@ Job& job_of(j_common_ptr codec) { return *static_cast<Job*>(codec->client_data);
   std::longjmp(job.stop, 1);
 }
 
-// Negative levels are warnings: libjpeg goes on and fills what it lacks with gray. We do not.
+// Negative levels are warnings, after which libjpeg goes on. Where it would fill what it lacks with
+// gray, we do not.
 void on_message(j_common_ptr codec, int level) {
-  if (level < 0) stop(codec);
+  if (level >= 0) return;
+  jpeg_error_mgr& errors = *codec->err;
+  if (errors.msg_code == JWRN_JPEG_EOF || errors.msg_code == JWRN_HIT_MARKER) stop(codec);
+  if (errors.num_warnings++ == 0) errors.format_message(codec, job_of(codec).message);
 }
 
 void on_progress(j_common_ptr codec) {
@@ -123,6 +128,7 @@ DecodeError error_of(const Job& job) {
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER:
     case JERR_INPUT_EOF:
     case JERR_INPUT_EMPTY:
       return {Kind::kTruncated, job.message};
@@ -136,9 +142,20 @@ DecodeError error_of(const Job& job) {
   }
 }
 
+DecodedImage with_warnings(Image image, const Job& job) {
+  DecodedImage out = std::move(image);
+  if (job.errors.num_warnings == 0) return out;
+  out.damage = Damage::kWarning;
+  out.warning = job.message;
+  if (job.errors.num_warnings > 1) {
+    out.warning += " (the first of " + std::to_string(job.errors.num_warnings) + " warnings)";
+  }
+  return out;
+}
+
 }  // namespace
 
-Expected<Image, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options) {
+Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options) {
   const JobPtr job = make_job();
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
@@ -170,7 +187,7 @@ Expected<Image, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions&
   std::vector<unsigned char> line;
   if (codec.num_components == 4) line.resize(std::size_t{codec.image_width} * 4);
   if (!read_pixels(*job, image.pixels.data(), line.data())) return error_of(*job);
-  return image;
+  return with_warnings(std::move(image), *job);
 }
 
 }  // namespace winnow::pipeline

@@ -4,8 +4,9 @@
 
 namespace winnow::pipeline {
 
-// decode() of bytes that sniff() takes for a JPEG. Any warning of libjpeg's ends it as an error.
+// decode() of bytes that sniff() takes for a JPEG. A warning of libjpeg's that pixels are
+// missing ends it as an error; others are in the image.
 // Progressive files of more than 500 scans are refused: a small file could otherwise cost minutes.
-Expected<Image, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options);
+Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options);
 
 }  // namespace winnow::pipeline

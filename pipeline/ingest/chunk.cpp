@@ -151,7 +151,7 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(std::uint64_t position, Imag
   if (image.pixels.size() > kMaxPayloadBytes) return too_large(image.pixels.size());
   credit.grow_to(image.pixels.size());
   ByteGate::Credit gray = gates_.pixels.acquire(pixels);
-  return Readable{{}, std::move(image), std::move(credit), std::move(gray)};
+  return Readable{{}, std::move(image), {}, std::move(credit), std::move(gray)};
 }
 
 Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, ByteGate::Credit credit) const {
@@ -169,7 +169,9 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, ByteGate::Cred
   if (store_ == Store::kRaw && image->pixels.size() > kMaxPayloadBytes) {
     return too_large(image->pixels.size());
   }
-  return Readable{std::move(bytes), *std::move(image), std::move(credit), std::move(pixels)};
+  std::string warning = std::move(image->warning);
+  return Readable{std::move(bytes), *std::move(image), std::move(warning), std::move(credit),
+                  std::move(pixels)};
 }
 
 void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, std::uint64_t position,
@@ -307,6 +309,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, const std::function<void()>& check
         chunk.ledger.back().reason = input.error().reason;
         continue;
       }
+      chunk.ledger.back().reason = input->warning;
       append_fingerprints(chunk.fingerprints, position, *input);
       chunk.tally.add(input->image.view(), split);
       if (store_ != Store::kNone) {

@@ -37,6 +37,7 @@ struct Gates {
 struct Readable {
   Bytes encoded;  // empty where the source holds bare pixels
   Image image;
+  std::string warning;  // of the decoder's; empty where it had none
   ByteGate::Credit encoded_credit;
   ByteGate::Credit pixel_credit;
 };

@@ -185,7 +185,10 @@ class Collector {
     sink_.add(chunk.plan.shard, chunk.ledger, chunk.fingerprints);
     part_.size += dedup::FingerprintWriter::size_of(chunk.fingerprints);
     part_.tally.add(chunk.tally);
-    for (const LedgerRow& row : chunk.ledger) ++part_.fates[static_cast<std::size_t>(row.fate)];
+    for (const LedgerRow& row : chunk.ledger) {
+      ++part_.fates[static_cast<std::size_t>(row.fate)];
+      part_.remarks.add(row);
+    }
     if (chunk.plan.ends_shard) sink_.end_shard(chunk.plan.shard, std::exchange(part_, {}));
     progress_.done += chunk.plan.end - chunk.plan.begin;
     if (report_) report_(progress_);
@@ -368,8 +371,9 @@ void run_on_threads(int threads, const auto& work) {
   arena.execute([&] { work(arena.max_concurrency()); });
 }
 
-IngestResult result_of(Manifest manifest, Clock::time_point started) {
+IngestResult result_of(Manifest manifest, Remarks remarks, Clock::time_point started) {
   IngestResult result;
+  result.remarks = std::move(remarks);
   result.digest = digest(manifest);
   result.manifest = std::move(manifest);
   result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
@@ -414,7 +418,10 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
   const CachePaths& paths = workspace.paths();
   if (workspace.complete()) {
     workspace.finish();
-    return result_of(Cache::open(out).manifest(), started);
+    const Cache cache = Cache::open(out);
+    Remarks remarks;
+    cache.for_each_ledger_row([&](const LedgerRow& row) { remarks.add(row); });
+    return result_of(cache.manifest(), std::move(remarks), started);
   }
   std::map<std::size_t, Part> parts = read_parts(paths, shards, key);
   std::erase_if(chunks, [&parts](const ChunkPlan& chunk) { return parts.contains(chunk.shard); });
@@ -447,12 +454,14 @@ IngestResult ingest(const Source& source, const fs::path& source_path, const fs:
     workspace.abandon();
     throw;
   }
+  Remarks remarks;
+  for (const auto& [shard, part] : parts) remarks.add(part.remarks);
   assemble(std::move(parts), maker.empty_fingerprints(), paths, manifest);
   fsync_directory(paths.root);
   write_file_durably(paths.manifest(), to_json(manifest));
   workspace.finish();
 
-  IngestResult result = result_of(std::move(manifest), started);
+  IngestResult result = result_of(std::move(manifest), std::move(remarks), started);
   result.inputs_done = inputs_to_do;
   result.peak_in_flight_bytes = gates.meter.peak();
   return result;

@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "datasets/source.h"
+#include "pipeline/ingest/remarks.h"
 #include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
@@ -28,6 +29,7 @@ struct IngestOptions {
 struct IngestResult {
   Manifest manifest;
   std::string digest;
+  Remarks remarks;                // on all inputs
   std::uint64_t inputs_done = 0;  // by this run; the others by those before, which were stopped
   double seconds = 0;
   std::uint64_t peak_in_flight_bytes = 0;

@@ -9,6 +9,7 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "dedup/fingerprints.h"
+#include "pipeline/ingest/remarks.h"
 #include "pipeline/ingest/tally.h"
 #include "pipeline/store/cache.h"
 
@@ -21,6 +22,7 @@ struct Part {
   ShardInfo info;  // file empty where nothing is stored
   Tally tally;
   FateCounts fates{};
+  Remarks remarks;
   dedup::FingerprintWriter::Size size;  // of its fingerprints
 
   std::uint64_t inputs() const noexcept;

@@ -65,7 +65,7 @@ RecordView load_sample(const Cache& cache, const Request& request, const LoadOpt
   const DecodeOptions decode_options{.max_pixels = static_cast<std::uint64_t>(record.height_px) *
                                                    static_cast<std::uint64_t>(record.width_px),
                                      .before_allocation = {}};
-  const Expected<Image, DecodeError> image = decode(record.payload, decode_options);
+  const auto image = decode(record.payload, decode_options);
   if (!image) throw_unusable(cache, request.id, image.error().detail);
   augment((*image).view(), options.recipe, options.geometry, key, out);
   return record;

@@ -1,5 +1,6 @@
 """What goes wrong in daily use gets one clear sentence and the right exit code, and leaves what was there, or nothing."""
 
+import json
 import os
 import pathlib
 import re
@@ -112,6 +113,40 @@ class Sources(BadUse):
         for fate in ("truncated", "unsupported", "empty"):
             self.assertRegex(result.err, rf"1 {fate}: see .*ledger\.jsonl")
         self.ok("verify", cache)
+
+    def test_too_many_bad_inputs(self):
+        root = self.photos()
+        (root / "train" / "cat" / "sound.jpg").write_bytes(JPEG)
+        (root / "train" / "cat" / "warned.jpg").write_bytes(JPEG[:-2] + bytes(50) + JPEG[-2:])
+
+        def ingest(code, *more):
+            cache = self.folder / f"cache{'-'.join(more)}"
+            result = run("ingest", root, "--out", cache, "--json", *more)
+            self.assertEqual(result.code, code, result.err)
+            if code == 3:
+                self.assertRegex(result.err, f"winnow: .* allows .*{re.escape(str(cache))}/ledger.jsonl")
+            out = result.json()
+            self.ok("verify", cache)
+            rows = [json.loads(line) for line in (cache / "ledger.jsonl").read_text().splitlines()]
+            self.assertEqual(len(rows), out["inputs"])
+            return out, {pathlib.Path(row["name"]).name: row for row in rows}
+
+        out, rows = ingest(0, "--fail-on", "error", "--max-bad", "0")
+        self.assertEqual((out["ok"], out["warned"], out["unsupported"]), (10, 1, []))
+        self.assertEqual(rows["warned.jpg"]["class"], "ok")
+        self.assertIn("extraneous bytes before marker 0xd9", rows["warned.jpg"]["reason"])
+        self.assertNotIn("reason", rows["sound.jpg"])
+        ingest(3, "--fail-on", "warning")
+
+        (root / "train" / "cat" / "broken.jpg").write_bytes(JPEG[:-30])
+        (root / "train" / "cat" / "phone.jpg").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
+        for more in (["--fail-on", "truncated"], ["--fail-on", "error"], ["--max-bad", "1"], ["--max-bad", "16.6%"]):
+            ingest(3, *more)
+        for more in (["--fail-on", "none"], ["--max-bad", "2"], ["--max-bad", "16.7%"]):
+            out, rows = ingest(0, *more)
+            self.assertEqual((out["ok"], out["warned"]), (10, 1))
+            self.assertEqual(out["unsupported"], [{"reason": rows["phone.jpg"]["reason"], "count": 1}])
+        self.refused_without_a_trace(2, ["--max-bad", "'2.5'"], "ingest", root, "--out", "x", "--max-bad", "2.5")
 
     def test_nothing_but_unreadable_images(self):
         root = self.folder / "photos"

@@ -245,6 +245,58 @@ TEST(Decode, WhatEndsEarlyIsAnError) {
   }
 }
 
+// Where the last marker of a kind begins.
+std::size_t find_last(const Bytes& jpeg, int marker) {
+  std::size_t at = jpeg.size() - 2;
+  while (at > 0 &&
+         !(jpeg[at] == std::byte{0xFF} && jpeg[at + 1] == static_cast<std::byte>(marker))) {
+    --at;
+  }
+  return at;
+}
+
+TEST(Decode, AJpegWithExtraneousBytesIsReadAndSaysSo) {
+  const Image image = formula_image("tri", 40, 40);
+  const Bytes sound = make_jpeg(image);
+  const auto want = decode(sound, {});
+  ASSERT_TRUE(want);
+  EXPECT_EQ(want->damage, Damage::kNone);
+  EXPECT_EQ(want->warning, "");
+  Bytes bytes = sound;
+  bytes.insert(bytes.end() - 2, 7, std::byte{0x11});
+  const auto decoded = decode(bytes, {});
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_EQ(static_cast<const Image&>(*decoded), static_cast<const Image&>(*want));
+  EXPECT_EQ(decoded->damage, Damage::kWarning);
+  EXPECT_NE(decoded->warning.find("extraneous bytes before marker 0xd9"), std::string::npos)
+      << decoded->warning;
+  // After the end of the image nothing is looked at, as in files of some cameras.
+  bytes = sound;
+  bytes.insert(bytes.end(), 100, std::byte{0x11});
+  EXPECT_EQ(decode(bytes, {})->damage, Damage::kNone);
+}
+
+TEST(Decode, AJpegWithALostRestartMarkerIsReadAndSaysSo) {
+  const Image image = formula_image("tri", 64, 64);
+  Bytes bytes = make_jpeg(image, {90, false, 1});
+  bytes[find_last(bytes, 0xD1) + 1] = std::byte{0xD5};  // neither near: libjpeg goes on
+  const auto decoded = decode(bytes, {});
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_EQ(decoded->damage, Damage::kWarning);
+  EXPECT_NE(decoded->warning.find("found marker 0xd5 instead of RST1"), std::string::npos)
+      << decoded->warning;
+}
+
+TEST(Decode, CompressedDataThatEndsBeforeThePixelsDoIsTruncated) {
+  const Image image = formula_image("tri", 64, 64);
+  for (const JpegOptions& options : {JpegOptions{}, JpegOptions{90, true, 0}}) {
+    const Bytes sound = make_jpeg(image, options);
+    Bytes bytes(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(sound.size() * 2 / 3));
+    bytes.insert(bytes.end(), sound.end() - 2, sound.end());  // it has its end marker
+    EXPECT_EQ(error_of(bytes), Kind::kTruncated) << options.progressive;
+  }
+}
+
 TEST(Decode, EveryPrefixOfASmallFileIsAnError) {
   for (const test::DecodeGolden& g : test::kDecodeGolden) {
     const Bytes bytes = from_base64(g.base64);
