@@ -12,8 +12,10 @@
 namespace winnow::datasets {
 namespace {
 
-constexpr std::array<std::string_view, 9> kEndings{".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
-                                                   ".pgm", ".tif",  ".tiff", ".webp"};
+// Those that are read, and those that are not, which must not be lost without a word.
+constexpr std::array<std::string_view, 14> kEndings{".jpg",  ".jpeg", ".png",  ".ppm",  ".bmp",
+                                                    ".pgm",  ".tif",  ".tiff", ".webp", ".heic",
+                                                    ".heif", ".avif", ".jxl",  ".jp2"};
 
 // Folders of Synology, QNAP, NetApp, Windows and macOS that hold no data of the user's.
 constexpr std::array<std::string_view, 9> kSystemFolders{

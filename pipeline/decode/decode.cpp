@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
@@ -18,13 +19,39 @@ bool has_at(BytesView bytes, std::size_t at, std::string_view magic) {
   return bytes.size() >= at + magic.size() && as_text(bytes.subspan(at, magic.size())) == magic;
 }
 
-bool is_heic(BytesView bytes) {
-  constexpr std::array<std::string_view, 10> kBrands{"heic", "heix", "hevc", "hevx", "heim",
-                                                     "heis", "mif1", "msf1", "avif", "avis"};
-  return has_at(bytes, 4, "ftyp") &&
-         std::any_of(kBrands.begin(), kBrands.end(),
-                     [&](std::string_view brand) { return has_at(bytes, 8, brand); });
+// An ISO media file whose main brand is one of `brands`.
+bool has_brand(BytesView bytes, std::span<const std::string_view> brands) {
+  return has_at(bytes, 4, "ftyp") && std::any_of(brands.begin(), brands.end(), [&](auto brand) {
+           return has_at(bytes, 8, brand);
+         });
 }
+
+bool is_avif(BytesView bytes) {
+  constexpr std::array<std::string_view, 2> kBrands{"avif", "avis"};
+  return has_brand(bytes, kBrands);
+}
+
+bool is_heic(BytesView bytes) {
+  constexpr std::array<std::string_view, 8> kBrands{"heic", "heix", "hevc", "hevx",
+                                                    "heim", "heis", "mif1", "msf1"};
+  return has_brand(bytes, kBrands);
+}
+
+// Formats that are known by sight but not read, and what helps.
+struct Unread {
+  std::string_view format;  // as sniff() calls it
+  std::string_view what;
+  std::string_view advice;
+};
+constexpr std::array<Unread, 7> kUnread{{
+    {"gif", "a GIF", "convert it to PNG with convert of ImageMagick"},
+    {"heic", "a HEIC", "convert it to JPEG with heif-convert"},
+    {"avif", "an AVIF", "convert it to PNG with avifdec"},
+    {"jxl", "a JPEG XL", "convert it to JPEG or PNG with djxl"},
+    {"jp2", "a JPEG 2000", "convert it to PNG with opj_decompress"},
+    {"psd", "a Photoshop document", "save it as a JPEG or PNG"},
+    {"exr", "an OpenEXR", "map its brightness to 8 bits and save it as a PNG"},
+}};
 
 bool is_pnm(BytesView bytes) {
   if (bytes.size() < 3 || bytes[0] != std::byte{'P'}) return false;
@@ -60,7 +87,17 @@ std::string_view sniff(BytesView encoded) noexcept {
   if (has_at(encoded, 0, "II\x2A\0"sv) || has_at(encoded, 0, "MM\0\x2A"sv)) return "tiff";
   if (has_at(encoded, 0, "II\x2B\0"sv) || has_at(encoded, 0, "MM\0\x2B"sv)) return "tiff";
   if (has_at(encoded, 0, "GIF87a"sv) || has_at(encoded, 0, "GIF89a"sv)) return "gif";
+  if (is_avif(encoded)) return "avif";
   if (is_heic(encoded)) return "heic";
+  if (has_at(encoded, 0, "\xFF\x0A"sv) || has_at(encoded, 0, "\0\0\0\x0CJXL \r\n\x87\n"sv)) {
+    return "jxl";
+  }
+  if (has_at(encoded, 0, "\xFF\x4F\xFF\x51"sv) ||
+      has_at(encoded, 0, "\0\0\0\x0CjP  \r\n\x87\n"sv)) {
+    return "jp2";
+  }
+  if (has_at(encoded, 0, "8BPS\0"sv)) return "psd";
+  if (has_at(encoded, 0, "\x76\x2F\x31\x01"sv)) return "exr";
   if (is_pnm(encoded)) return "pnm";
   return "unknown";
 }
@@ -75,10 +112,11 @@ Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOption
   if (format == "unknown") {
     return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
   }
-  if (format == "gif" || format == "heic") {
-    return DecodeError{Kind::kUnsupported,
-                       "is a " + std::string(format == "gif" ? "GIF" : "HEIC or AVIF") +
-                           ", which winnow does not read; convert it to JPEG or PNG"};
+  for (const Unread& unread : kUnread) {
+    if (unread.format != format) continue;
+    return DecodeError{Kind::kUnsupported, "is " + std::string(unread.what) +
+                                               ", which winnow does not read; " +
+                                               std::string(unread.advice)};
   }
   auto image = decode_other(format, encoded, options);
   if (!image) return image.error();

@@ -34,7 +34,8 @@ struct DecodeOptions {
   std::function<void(std::uint64_t decoded_bytes)> before_allocation;
 };
 
-// "jpeg", "png", "bmp", "webp", "tiff", "gif", "pnm", "heic" or "unknown", from the magic bytes.
+// "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or "exr",
+// which are not read; or "unknown". From the magic bytes.
 std::string_view sniff(BytesView encoded) noexcept;
 
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNM itself and other

@@ -221,6 +221,13 @@ TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCase) {
   EXPECT_EQ(open()->entries().size(), 11U);
 }
 
+TEST_F(ImageFolderTest, ImagesThatCannotBeReadAreInputsToo) {
+  for (const char* name : {"a.heic", "b.HEIF", "c.avif", "d.jxl", "e.jp2"}) {
+    add(std::string("x/") + name);
+  }
+  EXPECT_EQ(open()->entries().size(), 5U);
+}
+
 TEST_F(ImageFolderTest, HiddenAndSystemFoldersArePassedOver) {
   add("a/1.jpg");
   for (const char* name : {".hidden/2.jpg", "a/.trash/3.jpg", "a/._1.jpg", "@eaDir/1.jpg",

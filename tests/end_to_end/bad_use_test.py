@@ -146,6 +146,7 @@ class Sources(BadUse):
             out, rows = ingest(0, *more)
             self.assertEqual((out["ok"], out["warned"]), (10, 1))
             self.assertEqual(out["unsupported"], [{"reason": rows["phone.jpg"]["reason"], "count": 1}])
+            self.assertIn("convert it to JPEG with heif-convert", rows["phone.jpg"]["reason"])
         self.refused_without_a_trace(2, ["--max-bad", "'2.5'"], "ingest", root, "--out", "x", "--max-bad", "2.5")
 
     def test_nothing_but_unreadable_images(self):

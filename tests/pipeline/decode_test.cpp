@@ -49,6 +49,8 @@ struct JpegOptions {
   int quality = 90;
   bool progressive = false;
   int restart_rows = 0;
+  bool arithmetic = false;
+  bool plain_inks = false;   // CMYK rather than YCCK
   bool plain_scans = false;  // four scans without refinement, of which the last may be repeated
 };
 
@@ -69,6 +71,7 @@ Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
   jpeg_set_defaults(&codec);
   jpeg_set_quality(&codec, options.quality, TRUE);
   codec.restart_in_rows = options.restart_rows;
+  codec.arith_code = options.arithmetic ? TRUE : FALSE;
   if (options.progressive) jpeg_simple_progression(&codec);
   static constexpr jpeg_scan_info kPlainScans[] = {{3, {0, 1, 2}, 0, 0, 0, 0},
                                                    {1, {0}, 1, 63, 0, 0},
@@ -78,7 +81,7 @@ Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
     codec.scan_info = kPlainScans;
     codec.num_scans = 4;
   }
-  if (channels == 4) jpeg_set_colorspace(&codec, JCS_YCCK);
+  if (channels == 4 && !options.plain_inks) jpeg_set_colorspace(&codec, JCS_YCCK);
   jpeg_start_compress(&codec, TRUE);
   while (codec.next_scanline < codec.image_height) {
     auto* row = const_cast<std::uint8_t*>(pixels) + static_cast<std::size_t>(codec.next_scanline) *
@@ -95,6 +98,16 @@ Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
 
 Bytes make_jpeg(const Image& image, const JpegOptions& options = {}) {
   return make_jpeg(image.width_px, image.height_px, image.channels, image.pixels.data(), options);
+}
+
+// Where the last marker of a kind begins.
+std::size_t find_last(const Bytes& jpeg, int marker) {
+  std::size_t at = jpeg.size() - 2;
+  while (at > 0 &&
+         !(jpeg[at] == std::byte{0xFF} && jpeg[at + 1] == static_cast<std::byte>(marker))) {
+    --at;
+  }
+  return at;
 }
 
 // By OpenCV, which takes B, G, R(, A).
@@ -222,6 +235,50 @@ TEST(Decode, FourInksBecomeColoursAsAdobeMeansThem) {
   }
 }
 
+TEST(Decode, FourInksAreInvertedWithoutAdobesMarkerToo) {
+  std::vector<std::uint8_t> inks;
+  for (int n = 0; n < 256; ++n) inks.insert(inks.end(), {128, 255, 255, 255});
+  Bytes bytes = make_jpeg(16, 16, 4, inks.data(), {.plain_inks = true});
+  const std::size_t marker = find_last(bytes, 0xEE);
+  ASSERT_GT(marker, 0U);
+  const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(marker);
+  bytes.erase(at, at + 16);
+  const auto decoded = decode(bytes, {});  // Pillow takes them so
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_NEAR(decoded->pixels[0], 128, 2);
+  EXPECT_NEAR(decoded->pixels[1], 255, 2);
+}
+
+TEST(Decode, ArithmeticCodingGivesTheSamePixels) {
+  const Image image = formula_image("blob", 65, 48);
+  for (const bool progressive : {false, true}) {
+    const auto huffman = decode(make_jpeg(image, {.progressive = progressive}), {});
+    const auto arithmetic =
+        decode(make_jpeg(image, {.progressive = progressive, .arithmetic = true}), {});
+    ASSERT_TRUE(huffman && arithmetic);
+    EXPECT_EQ(arithmetic->pixels, huffman->pixels);
+  }
+}
+
+TEST(Decode, GrayWithAlphaIsGray) {
+  const auto eight_bits = decode(
+      from_base64(
+          "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAQAAADYv8WvAAAAEklEQVR42mPg+n+CgcG34T8jABKHA5+vzbLRAAAA"
+          "AElFTkSuQmCC"),
+      {});
+  ASSERT_TRUE(eight_bits) << eight_bits.error().detail;
+  EXPECT_EQ(eight_bits->channels, 1);
+  EXPECT_EQ(eight_bits->pixels, (std::vector<std::uint8_t>{10, 200, 77, 255}));
+  const auto sixteen_bits = decode(
+      from_base64(
+          "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABEAQAAAAOu2tCAAAAEUlEQVR42mPg+v///wlGBgYAFWoD0SzodnEAAAAA"
+          "SUVORK5CYII="),
+      {});
+  ASSERT_TRUE(sixteen_bits) << sixteen_bits.error().detail;
+  EXPECT_EQ(sixteen_bits->channels, 1);
+  EXPECT_EQ(sixteen_bits->pixels, (std::vector<std::uint8_t>{10, 200}));
+}
+
 TEST(Decode, WhatEndsEarlyIsAnError) {
   const Image image = formula_image("lcg", 64, 64);
   auto files = lossless_files(image);
@@ -243,16 +300,6 @@ TEST(Decode, WhatEndsEarlyIsAnError) {
       EXPECT_EQ(error_of(first(bytes, bytes.size() - 1)), Kind::kTruncated) << name;
     }
   }
-}
-
-// Where the last marker of a kind begins.
-std::size_t find_last(const Bytes& jpeg, int marker) {
-  std::size_t at = jpeg.size() - 2;
-  while (at > 0 &&
-         !(jpeg[at] == std::byte{0xFF} && jpeg[at + 1] == static_cast<std::byte>(marker))) {
-    --at;
-  }
-  return at;
 }
 
 TEST(Decode, AJpegWithExtraneousBytesIsReadAndSaysSo) {
@@ -484,6 +531,39 @@ TEST(Decode, WhatIsNoImageIsNamedSo) {
   EXPECT_NE(heic.error().detail.find("convert it"), std::string::npos);
 }
 
+TEST(Decode, WhatIsKnownButNotReadComesWithAdvice) {
+  using namespace std::string_view_literals;
+  struct Case {
+    std::string_view bytes;
+    std::string_view format;
+    std::string_view advice;
+  };
+  const Case cases[] = {{"GIF89a\1\1\1\1"sv, "gif", "ImageMagick"},
+                        {"\0\0\0\x18"
+                         "ftypheic\0\0\0\0"sv,
+                         "heic", "heif-convert"},
+                        {"\0\0\0\x18"
+                         "ftypmif1\0\0\0\0"sv,
+                         "heic", "heif-convert"},
+                        {"\0\0\0\x1C"
+                         "ftypavif\0\0\0\0"sv,
+                         "avif", "avifdec"},
+                        {"\xFF\x0A\x7F\x80"sv, "jxl", "djxl"},
+                        {"\0\0\0\x0CJXL \r\n\x87\n\0\0"sv, "jxl", "djxl"},
+                        {"\0\0\0\x0CjP  \r\n\x87\n\0\0"sv, "jp2", "opj_decompress"},
+                        {"\xFF\x4F\xFF\x51\0\x2F"sv, "jp2", "opj_decompress"},
+                        {"8BPS\0\1\0\0"sv, "psd", "save it"},
+                        {"\x76\x2F\x31\x01\2\0"sv, "exr", "8 bits"}};
+  for (const Case& c : cases) {
+    EXPECT_EQ(sniff(as_bytes(c.bytes)), c.format);
+    const auto image = decode(as_bytes(c.bytes), {});
+    ASSERT_FALSE(image) << c.format;
+    EXPECT_EQ(image.error().kind, Kind::kUnsupported) << c.format;
+    EXPECT_NE(image.error().detail.find(c.advice), std::string::npos) << image.error().detail;
+    EXPECT_NE(image.error().detail.find("does not read"), std::string::npos);
+  }
+}
+
 TEST(Sniff, GoesByTheFirstBytes) {
   const Image image = formula_image("lcg", 5, 5);
   EXPECT_EQ(sniff(make_jpeg(image)), "jpeg");
@@ -496,7 +576,7 @@ TEST(Sniff, GoesByTheFirstBytes) {
   EXPECT_EQ(sniff(as_bytes(std::string_view("\0\0\0\x18"
                                             "ftypavif",
                                             12))),
-            "heic");
+            "avif");
   EXPECT_EQ(sniff(as_bytes(std::string_view("\0\0\0\x18"
                                             "ftypisom",
                                             12))),
