@@ -168,6 +168,18 @@ Hash128 xxh3_128(const InputFile& file) {
   return hash.digest();
 }
 
+void write_new_file(const fs::path& path, BytesView bytes) {
+  write_all(create_fd(path, O_EXCL, path), bytes, path);
+}
+
+void sync_file_system(const fs::path& path) {
+  const Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
+  if (fault_before("dir.sync", path) || ::syncfs(fd.get()) != 0) {
+    throw_errno("cannot sync the file system of " + path.string());
+  }
+  fault_after("dir.sync", path);
+}
+
 void write_file_durably(const fs::path& path, BytesView bytes) {
   DurableFile file(path);
   file.write_at(0, bytes);

@@ -61,6 +61,11 @@ void for_each_piece(const InputFile& file, std::uint64_t begin, std::uint64_t en
 
 Hash128 xxh3_128(const InputFile& file);  // of all its bytes
 
+// Makes a file that must not be there. Not synced: for what is made of many files and synced whole.
+void write_new_file(const std::filesystem::path& path, BytesView bytes);
+// Makes durable all that was written to the file system that holds `path`.
+void sync_file_system(const std::filesystem::path& path);
+
 // The durable way to put a whole file in place: temporary name in the same folder, write, fsync,
 // rename, fsync of the folder. After a crash the path holds the old bytes or the new, never a part.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);

@@ -35,6 +35,7 @@ Command add_ingest(CLI::App& program);
 Command add_dedup(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_eval(CLI::App& program);
+Command add_export(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);

@@ -125,6 +125,10 @@ class Schemas(Case):
             self.assertEqual(alike["removed"] + alike["kept"], ingested["ok"])
             self.assertEqual(self.json_of("info", "info", cache)["selections"], ["default", "exact"])
             self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
+            exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",
+                                    "--selection", "exact")
+            self.assertEqual((exported["samples"], exported["left_out"]), (ingested["ok"], exact["removed"]))
+        self.refuses_spoiled("export", exported)
         self.refuses_spoiled("ingest", ingested)
         self.refuses_spoiled("info", info)
         self.refuses_spoiled("dedup", exact)

@@ -1,0 +1,70 @@
+#include "pipeline/export/choice.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.h"
+#include "pipeline/export/names.h"
+
+namespace winnow::pipeline {
+
+Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
+              const dedup::Selection* selection, bool removed_too) {
+  Choice choice;
+  std::size_t decision = 0;  // ids ascend in both
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (split && table.splits[row] != *split) continue;
+    if (selection != nullptr) {
+      const auto& ids = selection->ids;
+      while (decision < ids.size() && ids[decision] < table.ids[row]) ++decision;
+      if (decision == ids.size() || ids[decision] != table.ids[row]) {
+        throw FormatError("selection '" + selection->name + "' says nothing of sample " +
+                          std::to_string(table.ids[row]) + "; make it again with winnow dedup");
+      }
+      if (!removed_too && !(selection->weights[decision] > 0)) continue;
+      choice.decisions.push_back(decision);
+    }
+    choice.rows.push_back(row);
+  }
+  return choice;
+}
+
+const std::string& class_name(const Manifest& manifest, std::int32_t label) {
+  if (label < 0 || static_cast<std::size_t>(label) >= manifest.classes.size()) {
+    throw FormatError("a sample has label " + std::to_string(label) + " where there are " +
+                      std::to_string(manifest.classes.size()) + " classes; ingest again");
+  }
+  return manifest.classes[static_cast<std::size_t>(label)];
+}
+
+FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& table,
+                        const std::vector<std::size_t>& rows) {
+  FolderPlan plan;
+  plan.class_folders = folder_names(manifest.classes);
+  std::array<bool, kSplitCount> splits{};
+  std::size_t several = 0;
+  bool labelled = false;
+  bool unlabelled = false;
+  bool like_a_split = false;  // one of the classes
+  for (const std::size_t row : rows) {
+    splits[static_cast<std::size_t>(table.splits[row])] = true;
+    const auto labels = table.labels[row];
+    (labels.empty() ? unlabelled : labelled) = true;
+    several += labels.size() > 1 ? 1 : 0;
+    if (labels.empty()) continue;
+    const std::string& name = class_name(manifest, labels.front());
+    like_a_split = like_a_split || parse_split(name).value_or(Split::kNone) != Split::kNone;
+  }
+  if (several > 0) {
+    throw UsageError(std::to_string(several) +
+                     " samples have more than one label, which folders cannot say; export them "
+                     "with --as webdataset");
+  }
+  const bool one_split = std::ranges::count(splits, true) <= 1;
+  const bool nameless = splits[static_cast<std::size_t>(Split::kNone)];
+  const bool misread = !nameless && (like_a_split || (labelled && unlabelled));
+  plan.split_folders = !one_split || misread;
+  return plan;
+}
+
+}  // namespace winnow::pipeline

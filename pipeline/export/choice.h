@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+#include "dedup/selection.h"
+#include "pipeline/store/manifest.h"
+
+namespace winnow::pipeline {
+
+// What of a cache is exported.
+struct Choice {
+  std::vector<std::size_t> rows;  // of the table, ascending
+  // Of each of these rows, its row in the selection; empty without one.
+  std::vector<std::size_t> decisions;
+};
+
+// The rows of `split`, or of all, as `selection`, if there is one, has them: those it removed only
+// with `removed_too`. Throws FormatError where it says nothing of a row.
+Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
+              const dedup::Selection* selection, bool removed_too);
+
+// The name of a class. FormatError when there is no such label.
+const std::string& class_name(const Manifest& manifest, std::int32_t label);
+
+// Where samples lie in an image folder.
+struct FolderPlan {
+  bool split_folders = false;
+  std::vector<std::string> class_folders;  // by label
+};
+// UsageError when one of the rows has more than one label.
+FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& table,
+                        const std::vector<std::size_t>& rows);
+
+}  // namespace winnow::pipeline

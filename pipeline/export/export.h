@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/progress.h"
+#include "common/sample.h"
+#include "common/stop.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+
+enum class ExportAs { kImageFolder, kWebDataset, kList };
+
+struct ExportOptions {
+  ExportAs as = ExportAs::kImageFolder;
+  std::string selection;       // only what it keeps; empty: everything
+  std::optional<Split> split;  // only this one
+  std::uint64_t shard_bytes = std::uint64_t{256}
+                              << 20;  // of a tar shard, unless one sample is more
+  StopRequested stop;
+};
+
+struct ExportResult {
+  std::uint64_t samples = 0;   // written, or listed
+  std::uint64_t left_out = 0;  // removed by the selection; with kList they are listed all the same
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;  // of these files
+  double seconds = 0;
+};
+
+// Writes what a cache holds where other programs read it, in id order, the same bytes every time.
+//
+//   kImageFolder  TO/SPLIT/CLASS/NAME: encoded images as they are stored, pixels as PNG. NAME is
+//                 the last part of the sample's own name (names.h). Unlabelled samples lie in
+//                 TO/SPLIT. Where there is one split only, SPLIT is left out, unless that would be
+//                 read differently: labelled and unlabelled samples, a class called as a split.
+//   kWebDataset   TO/SPLIT-000000.tar ...: ID.jpg (.png ...), ID.cls where there is one label, and
+//                 ID.json with "id", "name", "label" and "class"; TO/classnames.txt.
+//   kList         TO is a CSV of id, name, split, class, kept, why, kept_name; no images.
+//
+// All is made beside `to` and renamed there at the end, durably: whatever ends it before leaves
+// nothing at `to`. What a killed one left beside it is removed by the next.
+// Throws UsageError when something is at `to` (an empty folder will do), the cache has no images or
+// none are left, or samples with several labels meet kImageFolder; FormatError naming the sample
+// whose record is damaged; StoppedError.
+ExportResult export_cache(const Cache& cache, const std::filesystem::path& to,
+                          const ExportOptions& options, const ProgressSink& progress = {});
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "dedup/fingerprints.h"
+#include "pipeline/export/choice.h"
+#include "pipeline/store/manifest.h"
+#include "pipeline/store/shard_format.h"
+
+namespace winnow::pipeline {
+
+// Writes samples into a folder, in the order they come. Not for several threads at once.
+class SampleWriter {
+ public:
+  virtual ~SampleWriter() = default;
+  // `name` is what the source calls it.
+  virtual void put(const RecordView& record, const std::string& name) = 0;
+  virtual void finish() {}
+
+  std::uint64_t files() const noexcept { return files_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ protected:
+  void count(std::uint64_t bytes) {
+    ++files_;
+    bytes_ += bytes;
+  }
+
+ private:
+  std::uint64_t files_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+// export.h says what they write. `manifest` must outlive them.
+std::unique_ptr<SampleWriter> make_folder_writer(std::filesystem::path root, FolderPlan plan);
+std::unique_ptr<SampleWriter> make_webdataset_writer(std::filesystem::path root,
+                                                     const Manifest& manifest,
+                                                     std::uint64_t shard_bytes);
+
+// The bytes of a record as a file, and the ending of its name, ".jpg". The bytes are those of the
+// record, or of `made`, which is filled where they have to be made.
+struct ImageFile {
+  BytesView bytes;
+  std::string ending;
+};
+ImageFile image_file(const RecordView& record, Bytes& made);
+
+}  // namespace winnow::pipeline

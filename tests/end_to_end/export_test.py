@@ -1,0 +1,215 @@
+"""winnow export: what it writes is read again as what was in the cache; what is in its way or ends it leaves no trace."""
+
+import csv
+import io
+import json
+import os
+import struct
+import tarfile
+import unittest
+
+from program import Case, run, tree_bytes
+
+
+def columns(path):
+    """The columns of a fingerprint table, as docs/formats/fingerprints.md reads them."""
+    data = path.read_bytes()
+    _, _, count, _ = struct.unpack_from("<8sIIQ", data)
+    found = {}
+    for i in range(count):
+        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
+        raw = data[at : at + n * size]
+        found[name.rstrip(b"\0").decode()] = [raw[k * size : (k + 1) * size] for k in range(n)]
+    return found
+
+
+class Export(Case):
+    SIDE = 24
+
+    def photos(self, count=12):
+        """photos/{train,test}/{cat,dog}: distinct images, one exact leak, one duplicate inside train."""
+        root = self.folder / "photos"
+        for split in ("train", "test"):
+            for i in range(count):
+                label = "cat" if i % 2 else "dog"
+                self.write_ppm(root / split / label / f"{i:02}.ppm", self.image(self.SIDE), self.SIDE)
+        copy = (root / "test" / "cat" / "01.ppm").read_bytes()
+        (root / "train" / "cat" / "copy of test.ppm").write_bytes(copy)
+        twin = (root / "train" / "dog" / "00.ppm").read_bytes()
+        (root / "train" / "dog" / "00 again.ppm").write_bytes(twin)
+        return root
+
+    def cache_of(self, source, name="cache", *options):
+        self.ok("ingest", source, "--out", self.folder / name, *options)
+        return self.folder / name
+
+    def samples(self, cache, skip=()):
+        """Every image of a cache but those called as in `skip`, as (split, class names, hash of its pixels), sorted."""
+        table = columns(cache / "fingerprints" / "table")
+        classes = json.loads((cache / "manifest.json").read_text())["classes"]
+        rows = [json.loads(line) for line in (cache / "ledger.jsonl").read_text().splitlines()]
+        names = {row["id"]: row["name"] for row in rows}
+        at = [struct.unpack("<I", x)[0] for x in table["labels:offsets"]]
+        labels = [struct.unpack("<i", x)[0] for x in table["labels:values"]]
+        return sorted(
+            (table["splits"][i], tuple(classes[k] for k in labels[at[i] : at[i + 1]]), table["pixel_hashes"][i])
+            for i in range(len(table["ids"]))
+            if names[struct.unpack("<Q", table["ids"][i])[0]] not in skip
+        )
+
+    REMOVED = ("train/cat/copy of test.ppm", "train/dog/00.ppm")  # by the selection `default`
+
+    def test_and_back_again(self):
+        for store in ("original", "raw"):
+            cache = self.cache_of(self.photos(), f"cache-{store}", "--store", store)
+            self.ok("dedup", cache, "--hash", "exact")
+            removed = {row["name"] for row in csv.DictReader(io.StringIO(
+                (cache / "selections" / "default.csv").read_text()))}
+            self.assertEqual(len(removed), 2)
+            for way in ("image-folder", "webdataset"):
+                for selected in (False, True):
+                    with self.subTest(store=store, way=way, selected=selected):
+                        to = self.folder / f"{store}-{way}-{selected}"
+                        options = ["--selection", "default"] if selected else []
+                        said = self.ok("export", cache, "--to", to, "--as", way, *options, "--json").json()
+                        expected = self.samples(cache, removed if selected else ())
+                        self.assertEqual(said["samples"], len(expected))
+                        self.assertEqual((said["samples"], said["left_out"]), (24, 2) if selected else (26, 0))
+                        files = tree_bytes(to)
+                        self.assertEqual((said["files"], said["bytes"]), (len(files), sum(map(len, files.values()))))
+                        again = self.cache_of(to, f"again-{store}-{way}-{selected}")
+                        self.assertEqual(self.samples(again), expected)
+        self.assertEqual(list(self.folder.glob("*.export")), [])
+
+    def test_encoded_images_keep_bytes_and_names(self):
+        root = self.photos()
+        cache = self.cache_of(root)
+        self.ok("export", cache, "--to", self.folder / "out")
+        self.assertEqual(tree_bytes(self.folder / "out"), tree_bytes(root))
+        self.ok("export", cache, "--to", self.folder / "test", "--split", "test")
+        self.assertEqual(tree_bytes(self.folder / "test"), tree_bytes(root / "test"))
+
+    def test_names_that_meet(self):
+        root = self.folder / "list"
+        for folder in ("a", "b"):
+            self.write_ppm(root / "train" / "cat" / folder / "1.ppm", self.image(self.SIDE), self.SIDE)
+        cache = self.cache_of(root)
+        self.ok("export", cache, "--to", self.folder / "out")
+        self.assertEqual(sorted(tree_bytes(self.folder / "out")), ["cat/1-1.ppm", "cat/1.ppm"])
+
+    def test_tars(self):
+        cache = self.cache_of(self.photos(), "cache", "--store", "raw")
+        for name in ("one", "two"):
+            self.ok("export", cache, "--to", self.folder / name, "--as", "webdataset")
+        first = tree_bytes(self.folder / "one")
+        self.assertEqual(first, tree_bytes(self.folder / "two"))
+        self.assertEqual(sorted(first), ["classnames.txt", "test-000000.tar", "train-000000.tar"])
+        self.assertEqual(first["classnames.txt"], b"cat\ndog\n")
+        with tarfile.open(self.folder / "one" / "test-000000.tar") as tar:
+            members = tar.getmembers()
+            self.assertEqual([m.name for m in members[:3]], [f"{0:012}.cls", f"{0:012}.png", f"{0:012}.json"])
+            self.assertEqual([m.name for m in members[::3]], [f"{i:012}.cls" for i in range(12)])
+            for m in members:
+                self.assertEqual((m.mtime, m.uid, m.gid, m.uname, m.gname), (0, 0, 0, "", ""))
+            said = json.load(tar.extractfile(members[2]))
+            self.assertEqual(said, {"id": 0, "name": "test/cat/01.ppm", "label": 0, "class": "cat"})
+
+    def test_tars_are_cut(self):
+        root = self.folder / "noise"
+        for i in range(6):
+            self.write_ppm(root / f"{i}.ppm", self.random.randbytes(3 * 320 * 320), 320)
+        cache = self.cache_of(root)
+        out = self.folder / "out"
+        self.ok("export", cache, "--to", out, "--as", "webdataset", "--shard-size", 1)
+        self.assertEqual(sorted(tree_bytes(out)), [f"none-{i:06}.tar" for i in range(2)])
+        again = self.cache_of(out, "again")
+        self.assertEqual(self.samples(again), self.samples(cache))
+
+    def test_several_labels(self):
+        root = self.folder / "table"
+        rows = ["file,labels"]
+        for i, labels in enumerate(("0|2", "1", "", "2|1")):
+            self.write_ppm(root / f"{i}.ppm", self.image(self.SIDE), self.SIDE)
+            rows.append(f"{i}.ppm,{labels}")
+        (root / "table.csv").write_text("\n".join(rows) + "\n")
+        cache = self.cache_of(root / "table.csv")
+        self.assertEqual(sorted(len(labels) for _, labels, _ in self.samples(cache)), [0, 1, 2, 2])
+        self.refused(2, ["2 samples", "webdataset"], "export", cache, "--to", self.folder / "out")
+        self.ok("export", cache, "--to", self.folder / "out", "--as", "webdataset")
+        self.assertEqual(self.samples(self.cache_of(self.folder / "out", "again")), self.samples(cache))
+
+    def test_list(self):
+        cache = self.cache_of(self.photos(), "cache", "--store", "none")
+        self.ok("dedup", cache, "--hash", "exact")
+        out = self.folder / "all.csv"
+        said = self.ok("export", cache, "--to", out, "--as", "list", "--selection", "default", "--json").json()
+        self.assertEqual((said["samples"], said["left_out"], said["bytes"]), (26, 2, out.stat().st_size))
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO(out.read_text()))}
+        self.assertEqual(len(rows), 26)
+        self.assertEqual([rows["train/cat/copy of test.ppm"][k] for k in ("split", "class", "kept", "why", "kept_name")],
+                         ["train", "cat", "no", "leak", "test/cat/01.ppm"])
+        self.assertEqual({name for name, row in rows.items() if row["kept"] == "no"}, set(self.REMOVED))
+        self.refused(2, ["fingerprints only"], "export", cache, "--to", self.folder / "out")
+        self.refused(2, [str(out), "already"], "export", cache, "--to", out, "--as", "list")
+
+    def test_what_is_there_stays(self):
+        cache = self.cache_of(self.photos())
+        full = self.folder / "full"
+        full.mkdir()
+        (full / "mine.txt").write_text("mine")
+        for way in ("image-folder", "webdataset", "list"):
+            self.refused(2, [str(full), "already"], "export", cache, "--to", full, "--as", way)
+        self.assertEqual(tree_bytes(full), {"mine.txt": b"mine"})
+        other = self.folder / "out.export"
+        other.mkdir()
+        (other / "mine.txt").write_text("mine")
+        self.refused(2, [str(other)], "export", cache, "--to", self.folder / "out")
+        self.assertEqual(tree_bytes(other), {"mine.txt": b"mine"})
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.ok("export", cache, "--to", f"{empty}/")
+        self.assertEqual(len(tree_bytes(empty)), 26)
+        self.refused(2, ["'other'"], "export", cache, "--to", self.folder / "x", "--selection", "other")
+        self.refused(2, ["val"], "export", cache, "--to", self.folder / "x", "--split", "val")
+        self.refused(2, ["one process"], "export", cache, "--to", self.folder / "x", ranks=2)
+
+    def test_ended_early(self):
+        cache = self.cache_of(self.photos())
+        before = sorted(os.listdir(self.folder))
+        for way, file in (("image-folder", "05.ppm"), ("webdataset", "train-000000.tar"), ("list", "out")):
+            args = ["export", cache, "--to", self.folder / "out", "--as", way]
+            full = run(*args, env={"WINNOW_FAILPOINTS": f"enospc=file.write.before:{file}:1"})
+            self.assertEqual(full.code, 1, full.err)
+            self.assertIn("No space left", full.err)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+            if way != "list":
+                full = run(*args, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:unfinished:1"})
+                self.assertEqual(full.code, 1, full.err)
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
+            point = "file.create.after" if way == "list" else "file.write.after"
+            stopped = run(*args, env={"WINNOW_FAILPOINTS": f"term={point}:{file}:1"})
+            self.assertEqual(stopped.code, 75, stopped.err)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+            killed = run(*args, env={"WINNOW_FAILPOINTS": f"kill=file.write.after:{file}:1"})
+            self.assertLess(killed.code, 0)
+            self.assertFalse((self.folder / "out").exists())
+            self.ok(*args)
+            whole = self.folder / "out"
+            self.assertEqual(sorted(os.listdir(self.folder)), sorted([*before, "out"]))
+            whole.rename(self.folder / f"done-{way}")
+            before = sorted(os.listdir(self.folder))
+
+    def test_a_damaged_record_is_named(self):
+        root = self.photos()
+        cache = self.cache_of(root)
+        shard = cache / "shards" / "00000.mdb"
+        data = bytearray(shard.read_bytes())
+        pixels = (root / "train" / "dog" / "04.ppm").read_bytes()
+        data[data.index(pixels) + 100] ^= 1
+        shard.write_bytes(data)
+        self.refused(1, ["train/dog/04.ppm", "checksum"], "export", cache, "--to", self.folder / "out")
+        self.assertFalse((self.folder / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
