@@ -601,6 +601,36 @@ TEST_F(Rerun, GoesOnAfterTheFinishedShards) {
   expect_as_uninterrupted();
 }
 
+TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {
+  const TemporaryFolder folder;
+  FakeSource source;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 400; ++i) {
+    Bytes jpeg = encode_picture(make_picture(random, 40, 40, 3), ".jpg");
+    if (i % 5 == 0) jpeg.insert(jpeg.end() - 2, 50, std::byte{0x11});  // before its end marker
+    source.add(std::to_string(i), i % 7 == 0 ? Bytes(20, std::byte{'x'}) : jpeg);
+  }
+  IngestOptions options = small_shards();
+  options.shard_bytes = 20'000;
+  source.on_read = [](std::size_t position) -> std::optional<FakeSource::Answer> {
+    if (position == 350) throw SystemError("stop");
+    return std::nullopt;
+  };
+  EXPECT_THROW(run(source, folder / "warned", options), SystemError);
+  source.on_read = nullptr;
+  const IngestResult result = run(source, folder / "warned", options);
+  EXPECT_LT(result.inputs_done, 300U);
+  EXPECT_EQ(result.manifest.ledger.at("ok"), 342U);
+  EXPECT_EQ(result.remarks.warned, 68U);  // of 80, 12 are no images
+  ASSERT_EQ(result.remarks.unsupported.size(), 1U);
+  EXPECT_EQ(result.remarks.unsupported.begin()->second, 58U);
+  std::uint64_t rows = 0;
+  for (const LedgerRow& row : Cache::open(folder / "warned").read_ledger()) {
+    rows += row.fate == Fate::kOk && !row.reason.empty() ? 1 : 0;
+  }
+  EXPECT_EQ(rows, 68U);
+}
+
 TEST_F(Rerun, InputsTheSystemWouldNotGiveAreTriedAgain) {
   die({shards_[0].end});
   const auto read = rerun(small_shards());
