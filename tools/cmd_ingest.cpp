@@ -129,7 +129,9 @@ Command add_ingest(CLI::App& program) {
   app->add_option("--out", o->out, "Cache directory to make")->required();
   app->add_option("--format", o->open.format, "Format of the source; auto looks")
       ->capture_default_str();
-  app->add_option("--labels", o->labels, "Image folders: labels from the folder names, or none")
+  app->add_option(
+         "--labels", o->labels,
+         "Labels of the source: auto takes those it has, folder those of its folders' names")
       ->check(CLI::IsMember({"auto", "folder", "none"}))
       ->capture_default_str();
   app->add_flag("--allow-empty", o->open.allow_empty_classes,
@@ -171,6 +173,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
+      "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
