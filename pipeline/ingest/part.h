@@ -22,7 +22,7 @@ struct Part {
   ShardInfo info;  // file empty where nothing is stored
   Tally tally;
   FateCounts fates{};
-  Remarks remarks;
+  Remarks remarks{};
   dedup::FingerprintWriter::Size size;  // of its fingerprints
 
   std::uint64_t inputs() const noexcept;
