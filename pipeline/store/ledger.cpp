@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/error.h"
 #include "pipeline/store/json_internal.h"
@@ -30,7 +31,7 @@ Split parse_exact_split(const std::string& name, const std::string& where) {
 // Parses one line after another.
 class Parser {
  public:
-  explicit Parser(const std::string& where) : where_(where) {}
+  explicit Parser(std::string where) : where_(std::move(where)) {}
 
   LedgerRow parse(std::string_view text) {
     const std::string at = where_ + ", line " + std::to_string(++line_);
@@ -53,7 +54,7 @@ class Parser {
   }
 
  private:
-  const std::string& where_;
+  const std::string where_;
   std::uint64_t line_ = 0;
   SampleId last_id_ = 0;
 };
