@@ -17,10 +17,7 @@ namespace {
 constexpr std::uint64_t kBlock = 512;
 
 struct FreeArchive {
-  void operator()(archive* a) const noexcept {
-    archive_write_fail(a);  // no end mark unless it was closed before
-    archive_write_free(a);
-  }
+  void operator()(archive* a) const noexcept { archive_write_free(a); }
 };
 
 struct FreeEntry {
@@ -30,12 +27,18 @@ struct FreeEntry {
 }  // namespace
 
 struct TarFileWriter::State {
+  // What is not finished gets no end mark: freeing the archive would write one. (archive_write_fail
+  // would keep it from that as well, and leak.)
+  ~State() { is_over = true; }
+
   Sink sink;
+  bool is_over = false;
   std::exception_ptr problem;  // exceptions must not pass through C
   std::unique_ptr<archive, FreeArchive> out;
 
   static la_ssize_t write(archive*, void* self, const void* data, std::size_t size) {
     auto* state = static_cast<State*>(self);
+    if (state->is_over) return static_cast<la_ssize_t>(size);
     try {
       state->sink({static_cast<const std::byte*>(data), size});
     } catch (...) {
