@@ -49,7 +49,7 @@ TEST(ByteGate, ServesInOrder) {
   std::atomic<int> through{0};
   ByteGate::Credit first = gate.acquire(60);
   std::thread large([&] {
-    const auto credit = gate.acquire(90);
+    const auto credit = gate.acquire(95);  // the other does not fit beside it
     through = 1;
   });
   while (gate.none().try_grow_to(1)) std::this_thread::sleep_for(1ms);  // until it waits in line
