@@ -12,6 +12,7 @@
 #include "common/lmdb/lmdb.h"
 #include "datasets/formats.h"
 #include "tests/common/temporary_folder.h"
+#include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
 namespace winnow::datasets {
@@ -67,12 +68,7 @@ std::string read(const Source& source, std::size_t position) {
 std::vector<std::string> lines(const Source& source) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < source.entries().size(); ++i) {
-    const Entry entry = source.entries()[i];
-    std::string line = entry.name + " " + std::string(split_name(entry.split));
-    for (const std::int32_t label : entry.labels) {
-      line += " " + source.class_names()[static_cast<std::size_t>(label)];
-    }
-    out.push_back(line + ": " + read(source, i));
+    out.push_back(line_of(source, i) + ": " + read(source, i));
   }
   return out;
 }

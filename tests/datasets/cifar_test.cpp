@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "tests/common/temporary_folder.h"
+#include "tests/datasets/set_in_folder.h"
 
 namespace winnow::datasets {
 namespace {
@@ -51,22 +49,7 @@ void expect_pixels(const Source& source, std::size_t position, std::size_t image
   }
 }
 
-class CifarTest : public testing::Test {
- protected:
-  void add(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-  }
-  std::string refusal(const OpenOptions& options = {}) const {
-    try {
-      open_source(folder_.path(), options);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
-
-  TemporaryFolder folder_;
-};
+class CifarTest : public SetInFolder {};
 
 TEST_F(CifarTest, ReadsTheBatchesOfCifar10) {
   add("test_batch.bin", records({9}));

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "tests/common/temporary_folder.h"
+#include "tests/datasets/set_in_folder.h"
+#include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
 namespace winnow::datasets {
@@ -62,35 +62,15 @@ std::string image(const std::vector<float>& labels, std::uint64_t id, const std:
 std::vector<std::string> lines(const Source& source) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < source.entries().size(); ++i) {
-    const Entry entry = source.entries()[i];
-    std::string line = entry.name + " " + std::string(split_name(entry.split));
-    for (const std::int32_t label : entry.labels) {
-      line += " " + source.class_names()[static_cast<std::size_t>(label)];
-    }
     const auto payload = source.read(i);
     out.push_back(
-        line + ": " +
+        line_of(source, i) + ": " +
         (payload ? std::string(as_text(std::get<Bytes>(*payload))) : payload.error().detail));
   }
   return out;
 }
 
-class RecordioTest : public testing::Test {
- protected:
-  void add(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-  }
-  std::string refusal(const OpenOptions& options = {}) const {
-    try {
-      open_source(folder_.path(), options);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
-
-  TemporaryFolder folder_;
-};
+class RecordioTest : public SetInFolder {};
 
 TEST_F(RecordioTest, ReadsWhatIm2recWrites) {
   add("my_train.rec", image(3, 5, "first") + image(0, 9, "second!!") + image(3, 7, ""));

@@ -22,6 +22,16 @@ inline std::vector<std::string> lines_of(const Source& source) {
   return out;
 }
 
+// "name split label label" of one entry.
+inline std::string line_of(const Source& source, std::size_t position) {
+  const Entry entry = source.entries()[position];
+  std::string line = entry.name + " " + std::string(split_name(entry.split));
+  for (const std::int32_t label : entry.labels) {
+    line += " " + source.class_names()[static_cast<std::size_t>(label)];
+  }
+  return line;
+}
+
 // The bytes of an input, or what is wrong with it.
 inline std::string content_of(const Source& source, std::size_t position) {
   const auto payload = source.read(position);

@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "tests/common/temporary_folder.h"
+#include "tests/datasets/set_in_folder.h"
 #include "tests/datasets/wire_writer.h"
 
 namespace winnow::datasets {
@@ -87,19 +87,8 @@ std::string y_of_doubles(const std::vector<double>& labels) {
   return array("y", kDouble, {static_cast<int>(labels.size()), 1}, 9, data);
 }
 
-class SvhnTest : public testing::Test {
+class SvhnTest : public SetInFolder {
  protected:
-  void add(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-  }
-  std::string refusal(const OpenOptions& options = {}) const {
-    try {
-      open_source(folder_.path(), options);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
   void expect_pixels(const Source& source, std::size_t position, std::size_t image) const {
     const auto payload = source.read(position);
     ASSERT_TRUE(payload);
@@ -115,8 +104,6 @@ class SvhnTest : public testing::Test {
       }
     }
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(SvhnTest, ReadsCompressedAndPlainFiles) {

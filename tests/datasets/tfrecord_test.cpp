@@ -3,13 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "common/error.h"
 #include "datasets/crc32c.h"
 #include "datasets/formats.h"
 #include "datasets/wire.h"
-#include "tests/common/temporary_folder.h"
+#include "tests/datasets/set_in_folder.h"
+#include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
 namespace winnow::datasets {
@@ -64,29 +63,13 @@ std::string imagenet(const std::string& image, std::int64_t label, const std::st
 std::vector<std::string> lines(const Source& source) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < source.entries().size(); ++i) {
-    const Entry entry = source.entries()[i];
-    std::string line = entry.name + " " + std::string(split_name(entry.split));
-    for (const std::int32_t label : entry.labels) {
-      line += " " + source.class_names()[static_cast<std::size_t>(label)];
-    }
-    out.push_back(line);
+    out.push_back(line_of(source, i));
   }
   return out;
 }
 
-class TfrecordTest : public testing::Test {
+class TfrecordTest : public SetInFolder {
  protected:
-  void add(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-  }
-  std::string refusal(const OpenOptions& options = {}) const {
-    try {
-      open_source(folder_.path(), options);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
   std::unique_ptr<Source> open(const OpenOptions& options = {}) const {
     return open_source(folder_.path(), options);
   }
@@ -94,8 +77,6 @@ class TfrecordTest : public testing::Test {
     const auto payload = source.read(position);
     return payload ? std::string(as_text(std::get<Bytes>(*payload))) : payload.error().detail;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST(Crc32c, IsThatOfItsDefinition) {

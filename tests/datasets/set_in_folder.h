@@ -1,0 +1,33 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "common/error.h"
+#include "datasets/formats.h"
+#include "tests/common/temporary_folder.h"
+
+namespace winnow::datasets {
+
+// A data set made of files in a folder of its own.
+class SetInFolder : public testing::Test {
+ protected:
+  void add(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  // What opening it says is wrong.
+  std::string refusal(const OpenOptions& options = {}) const {
+    try {
+      open_source(folder_.path(), options);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace winnow::datasets
