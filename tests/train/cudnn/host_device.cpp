@@ -156,10 +156,6 @@ void HostStream::copy(void* to, const void* from, std::size_t bytes) {
   push([=] { std::memcpy(to, from, bytes); });
 }
 
-void HostStream::zero(void* to, std::size_t bytes) {
-  push([=] { std::memset(to, 0, bytes); });
-}
-
 void HostStream::record(Event& event) {
   auto& mine = static_cast<HostEvent&>(event);
   mine.stream = this;

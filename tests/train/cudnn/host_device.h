@@ -28,7 +28,6 @@ class HostStream final : public Stream {
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
 
   void copy(void* to, const void* from, std::size_t bytes) override;
-  void zero(void* to, std::size_t bytes) override;
   void record(Event& event) override;
   void wait(const Event& event) override;
   void synchronize() override { run_until(given()); }

@@ -189,10 +189,6 @@ void CudaStream::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native()), "copy to or from the card");
 }
-void CudaStream::zero(void* to, std::size_t bytes) {
-  if (bytes == 0) return;
-  check(cudaMemsetAsync(to, 0, bytes, native()), "clear memory on the card");
-}
 void CudaStream::record(Event& event) {
   check(cudaEventRecord(static_cast<CudaEvent&>(event).native(), native()), "record an event");
 }

@@ -44,7 +44,6 @@ class CudaStream final : public Stream {
   cudaStream_t native() const;
 
   void copy(void* to, const void* from, std::size_t bytes) override;
-  void zero(void* to, std::size_t bytes) override;
   void record(Event& event) override;
   void wait(const Event& event) override;
   void synchronize() override;

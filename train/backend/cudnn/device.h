@@ -56,7 +56,6 @@ class Stream {
   virtual ~Stream() = default;
   // Between any two of device memory and page-locked host memory.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void zero(void* to, std::size_t bytes) = 0;
   virtual void record(Event& event) = 0;      // `event` now stands for the work given so far
   virtual void wait(const Event& event) = 0;  // what is given from now on begins after it
   virtual void synchronize() = 0;
