@@ -22,6 +22,8 @@ struct Options {
   std::string labels = "auto";
   std::string store = "original";
   pipeline::IngestOptions ingest;
+  std::string orientation = "ignore";
+  std::string matte = "none";
   std::string fail_on = "none";
   std::string max_bad;
   std::uint64_t shard_mib = 256;
@@ -54,6 +56,14 @@ void run(const Options& o, Session& session) {
   open.labels = labels.at(o.labels);
   pipeline::IngestOptions options = o.ingest;
   options.store = stores.at(o.store);
+  options.decode.orientation = pipeline::parse_orientation(o.orientation).value();
+  if (o.matte != "none") {
+    options.decode.matte = pipeline::parse_matte(o.matte);
+    if (!options.decode.matte) {
+      throw UsageError("--matte " + o.matte +
+                       " is no colour; give none, white, black or #rrggbb, such as #ffffff");
+    }
+  }
   options.shard_bytes = o.shard_mib << 20;
   options.memory_bytes = o.memory_mib << 20;
   options.stop = session.stop;
@@ -151,7 +161,20 @@ Command add_ingest(CLI::App& program) {
   app->add_option("--memory-limit", o->memory_mib, "MiB of images in flight at most")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--max-pixels", o->ingest.max_pixels, "Larger images are booked as too large")
+  app->add_option("--max-pixels", o->ingest.decode.max_pixels,
+                  "Larger images are booked as too large")
+      ->capture_default_str();
+  app->add_option("--max-scans", o->ingest.decode.max_scans,
+                  "JPEGs of more scans are booked as too large")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--orientation", o->orientation,
+                  "EXIF orientation: ignore it, as torchvision does, or apply it")
+      ->check(CLI::IsMember({"ignore", "apply"}))
+      ->capture_default_str();
+  app->add_option(
+         "--matte", o->matte,
+         "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       ->capture_default_str();
   app->add_option("--fail-on", o->fail_on,
                   "Exit with code 3, once the cache is made, if an input was so or worse: "
@@ -173,6 +196,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
+      "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};

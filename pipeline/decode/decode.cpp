@@ -8,6 +8,7 @@
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/opencv.h"
+#include "pipeline/decode/orientation.h"
 #include "pipeline/decode/pnm.h"
 
 namespace winnow::pipeline {
@@ -61,19 +62,30 @@ bool is_pnm(BytesView bytes) {
 }
 
 Expected<Image, DecodeError> decode_other(std::string_view format, BytesView encoded,
-                                          const DecodeOptions& options) {
+                                          const DecodeSettings& settings,
+                                          const BeforeAllocation& before_allocation) {
   const auto header = read_header(format, encoded);
   if (!header) return header.error();
   const std::uint64_t width = header->width_px;
   const std::uint64_t height = header->height_px;
   if (width == 0 || height == 0) return DecodeError{Kind::kCorrupt, "has no pixels"};
   constexpr std::uint64_t kMaxSide = std::numeric_limits<int>::max() / 4;
-  if (width > kMaxSide || height > kMaxSide || width * height > options.max_pixels) {
+  if (width > kMaxSide || height > kMaxSide || width * height > settings.max_pixels) {
     return DecodeError{Kind::kTooLarge,
                        "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
   }
-  if (options.before_allocation) options.before_allocation(width * height * (header->gray ? 1 : 3));
-  return format == "pnm" ? decode_pnm(encoded, *header) : decode_opencv(encoded, *header);
+  if (before_allocation) before_allocation(width * height * (header->gray ? 1 : 3));
+  return format == "pnm" ? decode_pnm(encoded, *header)
+                         : decode_opencv(encoded, *header, settings.matte);
+}
+
+Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
+                                                  const DecodeSettings& settings,
+                                                  const BeforeAllocation& before_allocation) {
+  if (format == "jpeg") return decode_jpeg(encoded, settings, before_allocation);
+  auto image = decode_other(format, encoded, settings, before_allocation);
+  if (!image) return image.error();
+  return DecodedImage(*std::move(image));
 }
 
 }  // namespace
@@ -102,13 +114,13 @@ std::string_view sniff(BytesView encoded) noexcept {
   return "unknown";
 }
 
-Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOptions& options) {
+Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
+                                           const BeforeAllocation& before_allocation) {
   if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
   if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
   }
   const std::string_view format = sniff(encoded);
-  if (format == "jpeg") return decode_jpeg(encoded, options);
   if (format == "unknown") {
     return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
   }
@@ -118,9 +130,15 @@ Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOption
                                                ", which winnow does not read; " +
                                                std::string(unread.advice)};
   }
-  auto image = decode_other(format, encoded, options);
-  if (!image) return image.error();
-  return DecodedImage(*std::move(image));
+  const int orientation =
+      settings.orientation == Orientation::kApply ? exif_orientation(format, encoded) : 1;
+  BeforeAllocation twice;
+  if (orientation > 1 && before_allocation) {
+    twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
+  }
+  auto image = decode_stored(format, encoded, settings, twice ? twice : before_allocation);
+  if (image && orientation > 1) turn(*image, orientation);
+  return image;
 }
 
 }  // namespace winnow::pipeline

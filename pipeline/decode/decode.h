@@ -9,6 +9,7 @@
 #include "common/bytes.h"
 #include "common/expected.h"
 #include "common/image.h"
+#include "pipeline/decode/settings.h"
 
 namespace winnow::pipeline {
 
@@ -27,26 +28,29 @@ struct DecodedImage : Image {
   std::string warning;  // the library's first, and how many there were; empty where none
 };
 
-struct DecodeOptions {
-  std::uint64_t max_pixels = 178'956'970;  // Pillow's limit; refused before any pixel is allocated
-  // Called with the decoded size in bytes after the header is read and before pixels are allocated;
-  // may block. Not called for images that are refused. May be empty.
-  std::function<void(std::uint64_t decoded_bytes)> before_allocation;
-};
+// Called with the bytes that pixels will take, twice as many where they are turned, after the
+// header is read and before they are allocated; may block. Not called for images that are refused.
+// May be empty.
+using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 
-// "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or "exr",
-// which are not read; or "unknown". From the magic bytes.
+// "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or
+// "exr", which are not read; or "unknown". From the magic bytes.
 std::string_view sniff(BytesView encoded) noexcept;
 
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNM itself and other
 // formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK JPEGs
-// are converted as Pillow does, 16-bit reduced to 8, alpha dropped, EXIF orientation not applied
-// (as torchvision; a TIFF's own is, as Pillow). A file that ends early is an error, never a
-// half-gray image; so is a JPEG whose compressed data does, and a PNG with a wrong CRC. What else
-// libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker) it goes
-// on after, as Pillow does, and the image says so. Pure; safe from many threads; throws only
-// std::bad_alloc and what before_allocation throws. OpenCV writes a line to stderr about some
-// damaged TIFFs; nothing else is printed.
-Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeOptions& options);
+// are converted as Pillow does, 16-bit reduced to 8. Alpha is dropped; with a matte the picture is
+// laid upon it as by Pillow's alpha_composite (gray upon a coloured matte becomes colour; the alpha
+// of gray TIFFs is always dropped). EXIF orientation is applied where `settings` says so; a TIFF's
+// own is always, as Pillow does.
+// Larger images than settings.max_pixels are refused by their headers. libjpeg may use 64 MiB and
+// 16 bytes a pixel besides. A file that ends early is an error, never a half-gray image; so is a
+// JPEG whose compressed data does, and a PNG with a wrong CRC. What else libjpeg warns about
+// (extraneous bytes before a marker, a bad code, a lost restart marker) it goes on after, as Pillow
+// does, and the image says so. Pure; safe from many threads; throws only std::bad_alloc and what
+// before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
+// is printed.
+Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
+                                           const BeforeAllocation& before_allocation = {});
 
 }  // namespace winnow::pipeline

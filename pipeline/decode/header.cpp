@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "pipeline/decode/fields_internal.h"
+
 namespace winnow::pipeline {
 namespace {
 
@@ -16,39 +18,6 @@ DecodeError truncated(std::string detail) {
   return {DecodeError::Kind::kTruncated, std::move(detail)};
 }
 DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
-
-// Unsigned numbers anywhere in a file, of either byte order; 0 beyond its end. What must be there
-// is asked for with has().
-class Fields {
- public:
-  Fields(BytesView bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
-
-  bool has(std::uint64_t at, std::uint64_t count) const {
-    return at <= bytes_.size() && count <= bytes_.size() - at;
-  }
-  std::uint32_t u8(std::uint64_t at) const {
-    return at < bytes_.size() ? std::to_integer<std::uint32_t>(bytes_[at]) : 0;
-  }
-  std::uint32_t u16(std::uint64_t at) const {
-    const std::uint32_t first = u8(at);
-    const std::uint32_t second = u8(at + 1);
-    return big_endian_ ? first << 8 | second : second << 8 | first;
-  }
-  std::uint32_t u24(std::uint64_t at) const { return u8(at) | u8(at + 1) << 8 | u8(at + 2) << 16; }
-  std::uint32_t u32(std::uint64_t at) const {
-    const std::uint32_t first = u16(at);
-    const std::uint32_t second = u16(at + 2);
-    return big_endian_ ? first << 16 | second : second << 16 | first;
-  }
-  std::string_view text(std::uint64_t at, std::uint64_t count) const {
-    return has(at, count) ? as_text(bytes_.subspan(at, count)) : std::string_view();
-  }
-  std::uint64_t size() const { return bytes_.size(); }
-
- private:
-  BytesView bytes_;
-  bool big_endian_;
-};
 
 // W3C "Portable Network Graphics", sections 5 and 11: chunks of length, type, data, CRC.
 Result png_header(BytesView encoded) {
@@ -60,6 +29,7 @@ Result png_header(BytesView encoded) {
   header.width_px = f.u32(16);
   header.height_px = f.u32(20);
   header.gray = colour_type == 0 || colour_type == 4;
+  if (colour_type >= 4) header.alpha = Alpha::kStraight;
   bool has_pixels = false;
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -73,6 +43,13 @@ Result png_header(BytesView encoded) {
                      " chunk is wrong");
     }
     has_pixels = has_pixels || type == "IDAT";
+    if (type == "tRNS" && colour_type == 0 && length == 2) {
+      const std::uint32_t bits = std::clamp(f.u8(24), 1U, 16U);
+      const std::uint32_t value = f.u16(at + 8);
+      header.transparent_gray = bits >= 8 ? value : value * 255 / ((1U << bits) - 1);
+    } else if (type == "tRNS") {
+      header.alpha = Alpha::kStraight;
+    }
     if (type == "IEND") {
       if (has_pixels) return header;
       return corrupt("the PNG has no pixels");
@@ -98,6 +75,10 @@ Result bmp_header(BytesView encoded) {
   const std::uint64_t bits = old ? f.u16(24) : f.u16(28);
   const std::uint32_t compression = old ? 0 : f.u32(30);
   const bool plain = compression == 0 || compression == 3;
+  // Version 3 of the header has masks, of which the fourth may be alpha's.
+  if (bits == 32 && compression == 3 && header_bytes >= 56 && f.u32(66) != 0) {
+    header.alpha = Alpha::kStraight;
+  }
   const std::uint64_t line = (header.width_px * bits + 31) / 32 * 4;
   if (plain && header.height_px > 0 && line > f.size() / header.height_px) {
     return truncated("the BMP ends within its pixels");
@@ -118,6 +99,7 @@ Result webp_header(BytesView encoded) {
   if (chunk == "VP8X") {
     header.width_px = f.u24(24) + 1;
     header.height_px = f.u24(27) + 1;
+    if ((f.u8(20) & 16) != 0) header.alpha = Alpha::kStraight;
     if ((f.u8(20) & 2) != 0) {
       return DecodeError{DecodeError::Kind::kUnsupported,
                          "is an animated WebP; save one frame as a still image"};
@@ -129,6 +111,7 @@ Result webp_header(BytesView encoded) {
     const std::uint32_t sides = f.u32(21);
     header.width_px = (sides & 0x3FFF) + 1;
     header.height_px = (sides >> 14 & 0x3FFF) + 1;
+    if ((sides >> 28 & 1) != 0) header.alpha = Alpha::kStraight;
   } else {
     return corrupt("the WebP begins with no image chunk");
   }
@@ -174,7 +157,11 @@ Result tiff_header(BytesView encoded) {
     if (tag == 256) header.width_px = number(n, 0);
     if (tag == 257) header.height_px = number(n, 0);
     if (tag == 274) on_its_side = number(n, 0) >= 5 && number(n, 0) <= 8;
-    if (tag == 338 && n.bytes == 2 && number(n, 0) == 2) header.straight_alpha_at = n.at;
+    if (tag == 338 && n.bytes == 2 && number(n, 0) == 1) header.alpha = Alpha::kMultiplied;
+    if (tag == 338 && n.bytes == 2 && number(n, 0) == 2) {
+      header.alpha = Alpha::kStraight;
+      header.straight_alpha_at = n.at;
+    }
     if (tag == 273 || tag == 324) offsets = n;
     if (tag == 279 || tag == 325) lengths = n;
   }

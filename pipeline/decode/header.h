@@ -8,11 +8,17 @@
 
 namespace winnow::pipeline {
 
+// kMultiplied: colours are stored times their alpha.
+enum class Alpha { kNone, kStraight, kMultiplied };
+
 // What the first bytes of a file say, read before a codec sees it.
 struct Header {
   std::uint64_t width_px = 0;
   std::uint64_t height_px = 0;
-  bool gray = false;            // one channel, with or without alpha
+  bool gray = false;           // one channel, with or without alpha
+  Alpha alpha = Alpha::kNone;  // that the pixels or the palette have
+  // PNG: the gray value that is transparent, of 8 bits or, where pixels have 16, of 16.
+  std::optional<std::uint32_t> transparent_gray;
   std::uint32_t max_value = 0;  // PNM: the value that means white
   std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
   // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:

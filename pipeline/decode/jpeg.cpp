@@ -9,15 +9,16 @@
 
 #include <csetjmp>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "pipeline/decode/fields_internal.h"
+
 namespace winnow::pipeline {
 namespace {
-
-constexpr int kMaxScans = 500;
 
 // One decompression. libjpeg's callbacks find it through client_data. Every call into libjpeg that
 // may fail is made inside the functions below that call setjmp; they hold nothing with a
@@ -27,6 +28,7 @@ struct Job {
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
   std::jmp_buf stop;
+  int max_scans;
   int code;  // libjpeg's number of what ended it
   bool too_many_scans;
   char message[JMSG_LENGTH_MAX];  // of what ended it, or the first warning
@@ -60,15 +62,16 @@ void on_message(j_common_ptr codec, int level) {
 
 void on_progress(j_common_ptr codec) {
   Job& job = job_of(codec);
-  if (job.codec.input_scan_number <= kMaxScans) return;
+  if (job.codec.input_scan_number <= job.max_scans) return;
   job.too_many_scans = true;
   std::longjmp(job.stop, 1);
 }
 
 void no_output(j_common_ptr) {}
 
-JobPtr make_job() {
+JobPtr make_job(int max_scans) {
   JobPtr job(new Job{});
+  job->max_scans = max_scans;
   job->codec.err = jpeg_std_error(&job->errors);
   job->codec.client_data = job.get();
   job->errors.error_exit = stop;
@@ -119,11 +122,37 @@ bool read_pixels(Job& job, unsigned char* pixels, unsigned char* line) {
   return true;
 }
 
+// ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
+// of one is found as libjpeg finds it, by the next marker.
+int count_scans(BytesView encoded, int most) {
+  const Fields f(encoded, true);
+  int scans = 0;
+  for (std::uint64_t at = 2; scans < most && f.has(at, 4);) {
+    const void* next = std::memchr(encoded.data() + at, 0xFF, encoded.size() - at);
+    if (next == nullptr) break;
+    at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
+    const std::uint32_t marker = f.u8(at + 1);
+    if (marker == 0xFF) {  // filling
+      ++at;
+      continue;
+    }
+    at += 2;
+    if (marker == 0xD9) break;
+    const bool alone = marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
+    if (alone) continue;
+    if (marker == 0xDA) ++scans;
+    at += f.u16(at);
+  }
+  return scans;
+}
+
+DecodeError too_many_scans(int limit) {
+  return {DecodeError::Kind::kTooLarge, "has more than " + std::to_string(limit) + " scans"};
+}
+
 DecodeError error_of(const Job& job) {
   using Kind = DecodeError::Kind;
-  if (job.too_many_scans) {
-    return {Kind::kTooLarge, "has more than " + std::to_string(kMaxScans) + " scans"};
-  }
+  if (job.too_many_scans) return too_many_scans(job.max_scans);
   switch (job.code) {
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
@@ -155,14 +184,15 @@ DecodedImage with_warnings(Image image, const Job& job) {
 
 }  // namespace
 
-Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options) {
-  const JobPtr job = make_job();
+Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
+                                                const BeforeAllocation& before_allocation) {
+  const JobPtr job = make_job(settings.max_scans);
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
   jpeg_decompress_struct& codec = job->codec;
 
   const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
-  if (pixels > options.max_pixels) {
+  if (pixels > settings.max_pixels) {
     return DecodeError{DecodeError::Kind::kTooLarge,
                        "has " + std::to_string(codec.image_width) + " x " +
                            std::to_string(codec.image_height) + " pixels"};
@@ -170,6 +200,10 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeO
   if (codec.num_components != 1 && codec.num_components != 3 && codec.num_components != 4) {
     return DecodeError{DecodeError::Kind::kUnsupported,
                        "has " + std::to_string(codec.num_components) + " colour components"};
+  }
+  if (jpeg_has_multiple_scans(&codec) &&
+      count_scans(encoded, settings.max_scans + 1) > settings.max_scans) {
+    return too_many_scans(settings.max_scans);
   }
   codec.out_color_space = codec.num_components == 1   ? JCS_GRAYSCALE
                           : codec.num_components == 3 ? JCS_RGB
@@ -180,9 +214,7 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeO
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
 
   const int channels = codec.num_components == 1 ? 1 : 3;
-  if (options.before_allocation) {
-    options.before_allocation(pixels * static_cast<std::uint64_t>(channels));
-  }
+  if (before_allocation) before_allocation(pixels * static_cast<std::uint64_t>(channels));
   Image image(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width), channels);
   std::vector<unsigned char> line;
   if (codec.num_components == 4) line.resize(std::size_t{codec.image_width} * 4);

@@ -6,7 +6,9 @@ namespace winnow::pipeline {
 
 // decode() of bytes that sniff() takes for a JPEG. A warning of libjpeg's that pixels are
 // missing ends it as an error; others are in the image.
-// Progressive files of more than 500 scans are refused: a small file could otherwise cost minutes.
-Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeOptions& options);
+// Orientation is not applied. Files of more scans than settings.max_scans are refused before any of
+// them is decoded.
+Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
+                                                const BeforeAllocation& before_allocation);
 
 }  // namespace winnow::pipeline

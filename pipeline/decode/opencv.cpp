@@ -1,5 +1,7 @@
 #include "pipeline/decode/opencv.h"
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 
@@ -30,11 +32,52 @@ Image to_image(const cv::Mat& mat, const Header& header) {
   return image;
 }
 
+// One channel as Pillow's alpha_composite lays it upon an opaque one, rounding included.
+std::uint8_t laid_upon(int under, int colour, int alpha) {
+  const int sum = (colour * alpha + under * (255 - alpha)) * 128 + (128 << 7);
+  return static_cast<std::uint8_t>(((sum >> 8) + sum) >> 15);
+}
+
+// As Pillow reads colours that are multiplied with their alpha.
+int divided(int colour, int alpha) { return alpha == 0 ? 0 : std::min(255, colour * 255 / alpha); }
+
+template <class Sample>
+Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
+  const int from_channels = mat.channels();
+  const bool gray = from_channels < 3 || header.gray;
+  Image image(mat.rows, mat.cols, gray && matte.is_gray() ? 1 : 3);
+  const std::array<int, 3> under{matte.red, matte.green, matte.blue};
+  std::uint8_t* to = image.pixels.data();
+  for (int y = 0; y < mat.rows; ++y) {
+    const auto* from = mat.ptr<Sample>(y);
+    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+      const int alpha = from_channels == 4                   ? to_8_bits(from[3])
+                        : header.transparent_gray == from[0] ? 0
+                                                             : 255;
+      for (int c = 0; c < image.channels; ++c) {
+        int colour = to_8_bits(from[from_channels < 3 ? 0 : 2 - c]);
+        if (header.alpha == Alpha::kMultiplied) colour = divided(colour, alpha);
+        *to++ = laid_upon(under[static_cast<std::size_t>(c)], colour, alpha);
+      }
+    }
+  }
+  return image;
+}
+
+template <class Sample>
+Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Matte>& matte) {
+  const bool has_alpha = mat.channels() == 4   ? header.alpha != Alpha::kNone
+                         : mat.channels() == 1 ? header.transparent_gray.has_value()
+                                               : false;
+  return matte && has_alpha ? to_image<Sample>(mat, header, *matte) : to_image<Sample>(mat, header);
+}
+
 DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
 
 }  // namespace
 
-Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header) {
+Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header,
+                                           const std::optional<Matte>& matte) {
   // libtiff would multiply alpha into the colours; told that it is multiplied in, it leaves them.
   Bytes edited;
   if (header.straight_alpha_at != 0) {
@@ -57,8 +100,8 @@ Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& head
   const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
                          static_cast<std::uint64_t>(mat.cols) == header.width_px;
   if (!same_size) return corrupt("its size is not what its header says");
-  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header);
-  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header);
+  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header, matte);
+  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header, matte);
   return DecodeError{DecodeError::Kind::kUnsupported,
                      "has samples that are not of 8 or 16 bits; convert it to 8 bits"};
 }

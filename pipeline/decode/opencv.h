@@ -7,6 +7,7 @@ namespace winnow::pipeline {
 
 // Decodes by OpenCV what read_header accepted as `header`. Palettes become colours, 16 bits become
 // 8, alpha is dropped without a matte; the first page or frame where there are several.
-Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header);
+Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header,
+                                           const std::optional<Matte>& matte);
 
 }  // namespace winnow::pipeline

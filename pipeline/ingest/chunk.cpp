@@ -96,7 +96,7 @@ std::string describe(const datasets::Source& source, std::uint64_t position) {
 }  // namespace
 
 ChunkMaker::ChunkMaker(const datasets::Source& source, const IngestOptions& options, Gates& gates)
-    : source_(source), store_(options.store), max_pixels_(options.max_pixels), gates_(gates) {
+    : source_(source), store_(options.store), decode_(options.decode), gates_(gates) {
   for (const std::string& name : options.hashes) {
     const dedup::Hash* hash = &dedup::find_hash(name);
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
@@ -144,7 +144,7 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(std::uint64_t position, Imag
     throw Error(describe(source_, position) +
                 " has pixels that do not fit its size: its reader is at fault");
   }
-  if (pixels > max_pixels_) {
+  if (pixels > decode_.max_pixels) {
     return Refused{Fate::kTooLarge, "has " + std::to_string(image.width_px) + " x " +
                                         std::to_string(image.height_px) + " pixels"};
   }
@@ -159,12 +159,10 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, ByteGate::Cred
   if (bytes.size() > kMaxPayloadBytes) return too_large(bytes.size());
   credit.grow_to(bytes.size());  // the listing may have been wrong
   ByteGate::Credit pixels;
-  const DecodeOptions options{.max_pixels = max_pixels_,
-                              .before_allocation = [&](std::uint64_t decoded_bytes) {
-                                pixels.shrink_to(0);
-                                pixels = gates_.pixels.acquire(decoded_bytes + decoded_bytes / 3);
-                              }};
-  auto image = decode(bytes, options);
+  auto image = decode(bytes, decode_, [&](std::uint64_t decoded_bytes) {
+    pixels.shrink_to(0);
+    pixels = gates_.pixels.acquire(decoded_bytes + decoded_bytes / 3);
+  });
   if (!image) return refused(image.error());
   if (store_ == Store::kRaw && image->pixels.size() > kMaxPayloadBytes) {
     return too_large(image->pixels.size());

@@ -98,7 +98,7 @@ class ChunkMaker {
 
   const datasets::Source& source_;
   Store store_;
-  std::uint64_t max_pixels_;
+  DecodeSettings decode_;
   std::vector<const dedup::Hash*> hashes_;
   Gates& gates_;
 };

@@ -54,6 +54,7 @@ void check_options(const IngestOptions& options) {
   if (options.memory_bytes < 1u << 20) {
     throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
   }
+  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
   if (options.threads < 0) throw UsageError("the number of threads must not be negative");
 }
 
@@ -92,11 +93,11 @@ std::string settings_of(const IngestOptions& options, const dedup::Fingerprints&
   for (const auto& column : columns.codes) {
     hashes.push_back(column.hash + ":" + std::to_string(column.version));
   }
-  return Json{{"store", store_name(options.store)},
-              {"hashes", hashes},
-              {"shard_bytes", options.shard_bytes},
-              {"max_pixels", options.max_pixels}}
-      .dump();
+  Json settings{{"store", store_name(options.store)},
+                {"hashes", hashes},
+                {"shard_bytes", options.shard_bytes}};
+  write_to(settings, options.decode);
+  return settings.dump();
 }
 
 // The last part of the path, whatever way it was written; never an absolute path.

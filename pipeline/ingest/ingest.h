@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "datasets/source.h"
+#include "pipeline/decode/settings.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/store/manifest.h"
 
@@ -21,7 +22,7 @@ struct IngestOptions {
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
   std::uint64_t memory_bytes = 1u << 30;   // bound on bytes in flight
-  std::uint64_t max_pixels = 178'956'970;  // larger images are booked as too large
+  DecodeSettings decode;                   // images it refuses are booked as too large
   int threads = 0;                         // TBB workers; 0: what TBB has
   StopRequested stop;                      // asked before each input
 };

@@ -16,6 +16,7 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/load/team.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -50,8 +51,8 @@ void check_options(const LoadOptions& options) {
 }
 
 // Writes the pixels of one sample and returns its record, whose views live as long as the cache.
-RecordView load_sample(const Cache& cache, const Request& request, const LoadOptions& options,
-                       std::span<std::uint8_t> out) {
+RecordView load_sample(const Cache& cache, DecodeSettings settings, const Request& request,
+                       const LoadOptions& options, std::span<std::uint8_t> out) {
   const RecordView record = cache.record(request.id);
   const AugmentKey key{options.seed, request.epoch, request.id};
   if (record.coding == Coding::kRaw) {
@@ -62,10 +63,9 @@ RecordView load_sample(const Cache& cache, const Request& request, const LoadOpt
     return record;
   }
   // A larger picture than the record says is not the one that was stored.
-  const DecodeOptions decode_options{.max_pixels = static_cast<std::uint64_t>(record.height_px) *
-                                                   static_cast<std::uint64_t>(record.width_px),
-                                     .before_allocation = {}};
-  const auto image = decode(record.payload, decode_options);
+  settings.max_pixels =
+      static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
+  const auto image = decode(record.payload, settings);
   if (!image) throw_unusable(cache, request.id, image.error().detail);
   augment((*image).view(), options.recipe, options.geometry, key, out);
   return record;
@@ -79,6 +79,7 @@ std::optional<Batch> prepare(const Cache& cache, const std::vector<Request>& req
   const std::size_t sample_bytes = static_cast<std::size_t>(geometry.height_px) *
                                    static_cast<std::size_t>(geometry.width_px) *
                                    static_cast<std::size_t>(geometry.channels);
+  const DecodeSettings settings = decode_settings(cache.manifest());
   Batch batch;
   batch.height_px = geometry.height_px;
   batch.width_px = geometry.width_px;
@@ -92,8 +93,9 @@ std::optional<Batch> prepare(const Cache& cache, const std::vector<Request>& req
   const bool complete = team.run(count, [&](std::size_t i) {
     const Request& request = requests[i];
     if (request.weight == 0) return;
-    const RecordView record = load_sample(
-        cache, request, options, std::span(batch.pixels).subspan(i * sample_bytes, sample_bytes));
+    const RecordView record =
+        load_sample(cache, settings, request, options,
+                    std::span(batch.pixels).subspan(i * sample_bytes, sample_bytes));
     batch.ids[i] = request.id;
     batch.weights[i] = request.weight;
     batch.groups[i] = record.group.empty() ? 0 : xxh3_64(as_bytes(record.group));

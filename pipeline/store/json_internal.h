@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/utf8.h"
+#include "pipeline/decode/settings.h"
 
 namespace winnow::pipeline {
 
@@ -13,6 +14,9 @@ using Json = nlohmann::ordered_json;
 
 // Throws FormatError naming `where`, also for values nested deeper than kJsonLevels.
 Json parse_json(std::string_view text, const std::string& where);
+
+// Adds what decode_settings() reads: max_pixels, and of the others what is not as by default.
+void write_to(Json& settings, const DecodeSettings& decode);
 
 // Strict reading of one object: a missing field or another type is a FormatError naming the field.
 // Numbers are whole, not negative, and fit 64 bits. Fields nobody asks for are left alone.

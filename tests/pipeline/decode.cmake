@@ -3,3 +3,4 @@ winnow_test(pipeline.decode
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+winnow_test(pipeline.parity SOURCES parity_test.cpp DEPS winnow::augment winnow::decode)

@@ -21,7 +21,9 @@
 #include "common/file.h"
 #include "common/rng.h"
 #include "tests/common/formula_images.h"
+#include "tests/pipeline/base64.h"
 #include "tests/pipeline/decode_golden.h"
+#include "tests/pipeline/parity_golden.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -29,21 +31,7 @@ namespace {
 using Kind = DecodeError::Kind;
 using test::fnv1a;
 using test::formula_image;
-
-Bytes from_base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  Bytes bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<std::uint32_t>(kDigits.find(c));
-    count += 6;
-    if (count >= 8) bytes.push_back(static_cast<std::byte>(bits >> (count -= 8) & 255));
-  }
-  return bytes;
-}
+using test::from_base64;
 
 struct JpegOptions {
   int quality = 90;
@@ -141,8 +129,9 @@ Image red_of(const Image& rgb) {
 
 BytesView first(const Bytes& bytes, std::size_t count) { return BytesView(bytes).first(count); }
 
-std::optional<Kind> error_of(BytesView bytes, const DecodeOptions& options = {}) {
-  const auto image = decode(bytes, options);
+std::optional<Kind> error_of(BytesView bytes, const DecodeSettings& settings = {},
+                             const BeforeAllocation& before = {}) {
+  const auto image = decode(bytes, settings, before);
   return image ? std::nullopt : std::optional(image.error().kind);
 }
 
@@ -374,7 +363,7 @@ TEST(Decode, DamageNeverCrashesAndNeverChangesTheSizeUnnoticed) {
     files.emplace_back(g.name, from_base64(g.base64));
   }
   CounterRng rng(5, 0, 0, RandomUse::kTest);
-  const DecodeOptions options{.max_pixels = 1 << 20, .before_allocation = {}};
+  const DecodeSettings settings{.max_pixels = 1 << 20};
   const QuietErrors quiet;
   int refused = 0;
   int tried = 0;
@@ -385,7 +374,7 @@ TEST(Decode, DamageNeverCrashesAndNeverChangesTheSizeUnnoticed) {
         damaged[rng.below(static_cast<std::uint32_t>(damaged.size()))] ^=
             static_cast<std::byte>(1 << rng.below(8));
       }
-      const auto decoded = decode(damaged, options);
+      const auto decoded = decode(damaged, settings);
       ++tried;
       if (!decoded) {
         ++refused;
@@ -430,12 +419,12 @@ TEST(Decode, RefusesBySizeBeforeAnythingIsAllocated) {
   for (std::size_t i = 0; i < 4; ++i) png[29 + i] = static_cast<std::byte>(crc >> (24 - 8 * i));
   const std::string pnm = "P6 65500 65500 255\n";
   bool asked = false;
-  const DecodeOptions options{.before_allocation = [&](std::uint64_t) { asked = true; }};
-  EXPECT_EQ(error_of(jpeg, options), Kind::kTooLarge);
-  EXPECT_EQ(error_of(png, options), Kind::kTooLarge);
+  const BeforeAllocation before = [&](std::uint64_t) { asked = true; };
+  EXPECT_EQ(error_of(jpeg, {}, before), Kind::kTooLarge);
+  EXPECT_EQ(error_of(png, {}, before), Kind::kTooLarge);
   put(bmp, 18, {0xDC, 0xFF, 0, 0, 0xDC, 0xFF, 0, 0});
-  EXPECT_EQ(error_of(bmp, options), Kind::kTruncated);
-  EXPECT_EQ(error_of(as_bytes(pnm), options), Kind::kTruncated);
+  EXPECT_EQ(error_of(bmp, {}, before), Kind::kTruncated);
+  EXPECT_EQ(error_of(as_bytes(pnm), {}, before), Kind::kTruncated);
   EXPECT_FALSE(asked);
 }
 
@@ -445,13 +434,10 @@ TEST(Decode, TheLimitIsExactForEveryFormat) {
   files.emplace_back("jpeg", make_jpeg(image));
   for (const auto& [name, bytes] : files) {
     std::uint64_t asked_bytes = 0;
-    DecodeOptions options;
-    options.before_allocation = [&](std::uint64_t count) { asked_bytes += count; };
-    options.max_pixels = 199;
-    EXPECT_EQ(error_of(bytes, options), Kind::kTooLarge) << name;
+    const BeforeAllocation before = [&](std::uint64_t count) { asked_bytes += count; };
+    EXPECT_EQ(error_of(bytes, {.max_pixels = 199}, before), Kind::kTooLarge) << name;
     EXPECT_EQ(asked_bytes, 0U) << name;
-    options.max_pixels = 200;
-    EXPECT_FALSE(error_of(bytes, options)) << name;
+    EXPECT_FALSE(error_of(bytes, {.max_pixels = 200}, before)) << name;
     EXPECT_EQ(asked_bytes, 600U) << name;
   }
 }
@@ -483,6 +469,51 @@ TEST(Decode, ManyScansAreRefused) {
   EXPECT_EQ(*often, *once);
   ASSERT_FALSE(too_often);
   EXPECT_EQ(too_often.error().kind, Kind::kTooLarge);
+  EXPECT_NE(too_often.error().detail.find("500 scans"), std::string::npos);
+}
+
+TEST(Decode, ManyScansOfALargePictureAreRefusedBeforeOneIsDecoded) {
+  const Image image(2000, 2000, 3);
+  Bytes bytes = make_jpeg(image, {.progressive = true, .plain_scans = true});
+  const std::size_t last_scan = find_last(bytes, 0xDA);
+  const Bytes scan(bytes.begin() + static_cast<std::ptrdiff_t>(last_scan), bytes.end() - 2);
+  for (int i = 0; i < 1000; ++i) bytes.insert(bytes.end() - 2, scan.begin(), scan.end());
+  bool asked = false;
+  const BeforeAllocation before = [&](std::uint64_t) { asked = true; };
+  EXPECT_EQ(error_of(bytes, {}, before), Kind::kTooLarge);
+  EXPECT_FALSE(asked);
+  const Bytes few = make_jpeg(image, {.plain_scans = true});
+  EXPECT_EQ(error_of(few, {.max_scans = 3}, before), Kind::kTooLarge);
+  EXPECT_FALSE(asked);
+  EXPECT_FALSE(error_of(few, {.max_scans = 4}, before));
+  EXPECT_TRUE(asked);
+}
+
+TEST(Decode, WhatIsTurnedTakesItsMemoryTwice) {
+  for (const test::ParityGolden& golden : test::kParityGolden) {
+    if (std::string_view(golden.name) != "jpeg 6") continue;
+    std::uint64_t asked_bytes = 0;
+    const BeforeAllocation before = [&](std::uint64_t bytes) { asked_bytes = bytes; };
+    const Bytes bytes = from_base64(golden.file);
+    EXPECT_FALSE(error_of(bytes, {}, before));
+    EXPECT_EQ(asked_bytes, 11U * 6 * 3);
+    EXPECT_FALSE(error_of(bytes, {.orientation = Orientation::kApply}, before));
+    EXPECT_EQ(asked_bytes, 2U * 11 * 6 * 3);
+  }
+}
+
+TEST(Decode, DamagedOrientationIsNone) {
+  const DecodeSettings settings{.orientation = Orientation::kApply};
+  for (const test::ParityGolden& golden : test::kParityGolden) {
+    if (std::string_view(golden.operation) != "orientation") continue;
+    const Bytes sound = from_base64(golden.file);
+    for (std::size_t at = 0; at < std::min<std::size_t>(sound.size(), 90); ++at) {
+      Bytes damaged = sound;
+      damaged[at] ^= std::byte{0xFF};
+      const auto image = decode(damaged, settings);  // under the sanitizer: no byte beyond the end
+      EXPECT_TRUE(!image || image->height_px * image->width_px == 66);
+    }
+  }
 }
 
 std::filesystem::path data_folder() {

@@ -365,9 +365,9 @@ TEST(Ingest, LedgerAddsUp) {
   std::mt19937_64 random(1);
   source.add("large", encode_picture(make_picture(random, 100, 101, 3), ".png"));
   IngestOptions options = small_shards();
-  options.max_pixels = 300 * 400;
+  options.decode.max_pixels = 300 * 400;
   const Manifest all = run(source, folder / "all", options).manifest;
-  options.max_pixels = 10'000;
+  options.decode.max_pixels = 10'000;
   const Manifest m = run(source, folder / "some", options).manifest;
   for (const Manifest& manifest : {all, m}) {
     std::uint64_t sum = 0;

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/bytes.h"
+#include "common/image.h"
+
+namespace winnow::pipeline {
+
+// EXIF's orientation of a "jpeg", "png" or "webp" (sniff's names), 1 to 8; 1 where it says none or
+// is damaged. From the first APP1 segment, the eXIf chunk or the EXIF chunk that its header
+// announces; what XMP says is not asked.
+int exif_orientation(std::string_view format, BytesView encoded) noexcept;
+
+// Turns an image the way it is to be held, for an orientation of 1 to 8: Pillow's exif_transpose.
+void turn(Image& image, int orientation);
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,41 @@
+#include "pipeline/store/settings.h"
+
+#include <limits>
+
+#include "pipeline/store/json_internal.h"
+
+namespace winnow::pipeline {
+
+void write_to(Json& settings, const DecodeSettings& decode) {
+  settings["max_pixels"] = decode.max_pixels;
+  const DecodeSettings usual;
+  if (decode.max_scans != usual.max_scans) settings["max_scans"] = decode.max_scans;
+  if (decode.orientation != usual.orientation) {
+    settings["orientation"] = orientation_name(decode.orientation);
+  }
+  if (decode.matte) settings["matte"] = to_text(*decode.matte);
+}
+
+DecodeSettings decode_settings(const Manifest& manifest) {
+  DecodeSettings decode;
+  if (manifest.settings.empty()) return decode;
+  const std::string where = "the settings of a manifest";
+  const JsonObject in(parse_json(manifest.settings, where), where);
+  if (in.has("max_pixels")) decode.max_pixels = in.number("max_pixels");
+  if (in.has("max_scans")) {
+    decode.max_scans =
+        static_cast<int>(in.number_to("max_scans", std::numeric_limits<int>::max() - 1));
+  }
+  if (in.has("orientation")) {
+    const auto orientation = parse_orientation(in.text("orientation"));
+    if (!orientation) in.fail("'orientation' is not one this winnow knows");
+    decode.orientation = *orientation;
+  }
+  if (in.has("matte")) {
+    decode.matte = parse_matte(in.text("matte"));
+    if (!decode.matte) in.fail("'matte' is not a colour");
+  }
+  return decode;
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,85 @@
+// Pixels equal to those of Pillow, and so of torchvision's transforms of PIL images.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "common/bytes.h"
+#include "pipeline/augment/augment.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/decode/encode.h"
+#include "pipeline/decode/shrink.h"
+#include "tests/pipeline/base64.h"
+#include "tests/pipeline/parity_golden.h"
+
+namespace winnow::pipeline {
+namespace {
+
+// Of all samples of an operation's vectors, on the scale of 0 to 255.
+struct Difference {
+  int largest = 0;
+  double sum = 0;
+  double samples = 0;
+  double mean() const { return samples > 0 ? sum / samples : 0; }
+};
+
+Image cut(const Image& image, int side) {
+  Image out(side, side, image.channels);
+  augment(image.view(), Recipe::kNone, {side, side, image.channels}, {}, out.pixels);
+  return out;
+}
+
+Image result_of(const test::ParityGolden& golden) {
+  const std::string operation = golden.operation;
+  DecodeSettings settings;
+  if (operation == "orientation") settings.orientation = Orientation::kApply;
+  if (operation == "matte") settings.matte = parse_matte(golden.argument);
+  auto image = decode(test::from_base64(golden.file), settings);
+  if (!image) throw Error(image.error().detail);
+  if (operation == "resize") return *shrink(image->view(), std::stoi(golden.argument));
+  if (operation == "resize and crop") return cut(*image, std::stoi(golden.argument));
+  if (operation == "resize and encode") {
+    const auto small = shrink(image->view(), std::stoi(golden.argument));
+    return *decode(encode_jpeg(small->view(), 90), {});
+  }
+  return *std::move(image);
+}
+
+TEST(Parity, EveryOperationGivesPillowsPixels) {
+  std::map<std::string, Difference> differences;
+  for (const test::ParityGolden& golden : test::kParityGolden) {
+    SCOPED_TRACE(std::string(golden.operation) + " " + golden.name + " " + golden.argument);
+    const Image image = result_of(golden);
+    const Bytes want = test::from_base64(golden.pixels);
+    ASSERT_EQ(image.height_px, golden.height);
+    ASSERT_EQ(image.width_px, golden.width);
+    ASSERT_EQ(image.channels, golden.channels);
+    ASSERT_EQ(image.pixels.size(), want.size());
+    Difference& d = differences[golden.operation];
+    int largest = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const int off = std::abs(image.pixels[i] - std::to_integer<int>(want[i]));
+      largest = std::max(largest, off);
+      d.sum += off;
+    }
+    d.samples += static_cast<double>(want.size());
+    d.largest = std::max(d.largest, largest);
+    EXPECT_EQ(largest, 0);
+  }
+  const char* operations[] = {"decode", "matte",           "orientation",
+                              "resize", "resize and crop", "resize and encode"};
+  for (const char* operation : operations) {
+    ASSERT_TRUE(differences.contains(operation)) << operation;
+    const Difference& d = differences[operation];
+    RecordProperty(operation, std::to_string(d.largest) + " " + std::to_string(d.mean()));
+    EXPECT_EQ(d.largest, 0) << operation;
+    EXPECT_EQ(d.mean(), 0) << operation;
+  }
+  EXPECT_EQ(differences.size(), std::size(operations));
+}
+
+}  // namespace
+}  // namespace winnow::pipeline

@@ -1,0 +1,134 @@
+// What an ingest decoded with is in the manifest, and what is loaded has the same pixels.
+#include "pipeline/store/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/ingest/ingest.h"
+#include "pipeline/load/loader.h"
+#include "pipeline/store/cache.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/pipeline/base64.h"
+#include "tests/pipeline/fake_source.h"
+#include "tests/pipeline/parity_golden.h"
+
+namespace winnow::pipeline {
+namespace {
+
+using test::from_base64;
+
+DecodeSettings unusual_settings() {
+  DecodeSettings settings;
+  settings.max_pixels = 12'345;
+  settings.max_scans = 77;
+  settings.orientation = Orientation::kApply;
+  settings.matte = Matte{1, 0xAB, 255};
+  return settings;
+}
+
+// Files that say how they are to be held, and files with alpha.
+FakeSource make_source() {
+  FakeSource source;
+  for (const test::ParityGolden& golden : test::kParityGolden) {
+    const std::string_view operation = golden.operation;
+    if (operation != "orientation" && operation != "matte") continue;
+    source.add(std::to_string(source.entries().size()), from_base64(golden.file));
+  }
+  return source;
+}
+
+Manifest ingest_into(const FakeSource& source, const std::filesystem::path& out,
+                     const DecodeSettings& settings, Store store) {
+  IngestOptions options;
+  options.store = store;
+  options.decode = settings;
+  return ingest(source, "fake", out, options, {}).manifest;
+}
+
+Image loaded(const Cache& cache, SampleId id) {
+  const RecordView record = cache.record(id);
+  LoadOptions options;
+  options.geometry = {record.height_px, record.width_px, record.channels};
+  const Batch batch = load_batch(cache, {{.id = id}}, options);
+  Image image(record.height_px, record.width_px, record.channels);
+  image.pixels.assign(batch.pixels.begin(), batch.pixels.end());
+  return image;
+}
+
+TEST(Settings, TextsAreRead) {
+  EXPECT_EQ(parse_orientation("apply"), Orientation::kApply);
+  EXPECT_EQ(parse_orientation("ignore"), Orientation::kIgnore);
+  EXPECT_FALSE(parse_orientation("6"));
+  EXPECT_EQ(parse_matte("white"), (Matte{255, 255, 255}));
+  EXPECT_EQ(parse_matte("black"), (Matte{0, 0, 0}));
+  EXPECT_EQ(parse_matte("#0aFf80"), (Matte{10, 255, 128}));
+  EXPECT_EQ(to_text({10, 255, 128}), "#0aff80");
+  for (const char* text :
+       {"", "none", "#", "#12345", "#1234567", "#12 456", "#-12345", "#00gg00"}) {
+    EXPECT_FALSE(parse_matte(text)) << text;
+  }
+}
+
+TEST(Settings, OnlyWhatIsNotUsualIsWritten) {
+  const TemporaryFolder folder;
+  const FakeSource source = make_source();
+  const Manifest usual = ingest_into(source, folder / "usual", {}, Store::kNone);
+  EXPECT_EQ(usual.settings,
+            R"({"store":"none","hashes":["phash:1","dhash:1"],"shard_bytes":268435456,)"
+            R"("max_pixels":178956970})");
+  EXPECT_EQ(decode_settings(usual), DecodeSettings{});
+  const Manifest unusual =
+      ingest_into(source, folder / "unusual", unusual_settings(), Store::kNone);
+  EXPECT_EQ(unusual.settings,
+            R"({"store":"none","hashes":["phash:1","dhash:1"],"shard_bytes":268435456,)"
+            R"("max_pixels":12345,"max_scans":77,"orientation":"apply","matte":"#01abff"})");
+  EXPECT_EQ(decode_settings(unusual), unusual_settings());
+}
+
+TEST(Settings, WhatThisWinnowDoesNotKnowIsRefused) {
+  for (const char* settings : {R"({"orientation":"mirror"})", R"({"matte":"pink"})",
+                               R"({"max_scans":"many"})", R"({"max_pixels":-1})"}) {
+    Manifest manifest;
+    manifest.settings = settings;
+    EXPECT_THROW(static_cast<void>(decode_settings(manifest)), FormatError) << settings;
+  }
+  EXPECT_EQ(decode_settings(Manifest{}), DecodeSettings{});  // as of caches of other programs
+}
+
+TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
+  const FakeSource source = make_source();
+  for (const bool usual : {true, false}) {
+    for (const Store store : {Store::kOriginal, Store::kRaw}) {
+      const TemporaryFolder folder;
+      const DecodeSettings settings = usual ? DecodeSettings{} : unusual_settings();
+      ingest_into(source, folder / "cache", settings, store);
+      const Cache cache = Cache::open(folder / "cache");
+      const dedup::Fingerprints table = cache.read_fingerprints();
+      ASSERT_EQ(table.size(), source.entries().size());
+      int different = 0;  // from what the default settings make of the same bytes
+      for (std::size_t row = 0; row < table.size(); ++row) {
+        const Image image = loaded(cache, table.ids[row]);
+        EXPECT_EQ(static_cast<int>(table.heights_px[row]), image.height_px);
+        EXPECT_EQ(static_cast<int>(table.widths_px[row]), image.width_px);
+        const auto bytes = std::get<Bytes>(*source.read(row));
+        const auto want = decode(bytes, settings);
+        ASSERT_TRUE(want);
+        EXPECT_EQ(image, static_cast<const Image&>(*want)) << row;
+        if (!(image == static_cast<const Image&>(*decode(bytes, {})))) ++different;
+      }
+      if (usual) {
+        EXPECT_EQ(different, 0);
+      } else {
+        EXPECT_GT(different, 20);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
