@@ -277,9 +277,11 @@ void assemble(std::map<std::size_t, Part> parts, const dedup::Fingerprints& no_r
   dedup::FingerprintWriter table(paths.fingerprints(), no_rows, size);
   DurableFile ledger(paths.ledger());
   Xxh3Stream ledger_hash;
+  Statistics statistics(manifest.classes.size());
   for (const auto& [shard, part] : parts) {
     for_each_piece(paths, shard, [&](const std::string& lines, const dedup::Fingerprints& rows) {
       table.append(rows);
+      statistics.add(rows);
       ledger_hash.update(as_bytes(lines));
       ledger.append(as_bytes(lines));
     });
@@ -289,6 +291,7 @@ void assemble(std::map<std::size_t, Part> parts, const dedup::Fingerprints& no_r
   manifest.ledger_hash = to_hex(ledger_hash.digest());
   manifest.ledger = by_name(fates);
   tally.write_to(manifest);
+  manifest.statistics = std::move(statistics);
 }
 
 // Chunks between the filter that makes them and the one that collects them, by their numbers.

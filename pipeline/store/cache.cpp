@@ -244,6 +244,11 @@ void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& tak
   }
 }
 
+void Cache::for_each_remark(const std::function<void(const LedgerRow&)>& take) const {
+  pipeline::for_each_remark(open_checked(state_->paths.ledger(), state_->manifest.ledger_hash),
+                            take);
+}
+
 std::vector<LedgerRow> Cache::read_ledger() const {
   std::vector<LedgerRow> rows;
   for_each_ledger_row([&](const LedgerRow& row) { rows.push_back(row); });

@@ -63,7 +63,9 @@ class Cache {
   void check_fingerprints() const;
   std::vector<LedgerRow> read_ledger() const;                                         // likewise
   void for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const;  // likewise
-  LedgerNames read_names() const;                                                     // likewise
+  // Of the ledger, what its for_each_remark gives.
+  void for_each_remark(const std::function<void(const LedgerRow&)>& take) const;
+  LedgerNames read_names() const;               // likewise
   std::vector<std::string> selections() const;  // names of those there are, in order
   // UsageError when there is none of that name (naming those there are) or it is for another cache.
   dedup::Selection read_selection(const std::string& name) const;

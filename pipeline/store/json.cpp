@@ -62,9 +62,14 @@ std::vector<std::string> JsonObject::texts(const char* field) const {
   return out;
 }
 
-std::vector<std::uint64_t> JsonObject::numbers(const char* field, std::size_t count) const {
+std::vector<std::uint64_t> JsonObject::numbers(const char* field) const {
   std::vector<std::uint64_t> out;
   for (const Json& value : array(field)) out.push_back(as_number(value, field));
+  return out;
+}
+
+std::vector<std::uint64_t> JsonObject::numbers(const char* field, std::size_t count) const {
+  std::vector<std::uint64_t> out = numbers(field);
   if (out.size() != count) {
     fail(std::string("'") + field + "' does not have " + std::to_string(count) + " numbers");
   }

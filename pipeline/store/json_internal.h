@@ -7,6 +7,7 @@
 
 #include "common/utf8.h"
 #include "pipeline/decode/settings.h"
+#include "pipeline/store/statistics.h"
 
 namespace winnow::pipeline {
 
@@ -29,6 +30,7 @@ class JsonObject {
   std::uint64_t number_to(const char* field, std::uint64_t most) const;
   std::string text(const char* field) const;
   std::vector<std::string> texts(const char* field) const;
+  std::vector<std::uint64_t> numbers(const char* field) const;
   std::vector<std::uint64_t> numbers(const char* field, std::size_t count) const;
   JsonObject object(const char* field) const;
   std::vector<JsonObject> objects(const char* field) const;
@@ -45,5 +47,10 @@ class JsonObject {
   Json value_;
   std::string where_;
 };
+
+// The field `statistics` of a manifest. Parsing throws FormatError for what to_json cannot have
+// written of a cache with so many classes.
+Json to_json(const Statistics& statistics);
+Statistics parse_statistics(const JsonObject& in, std::size_t classes);
 
 }  // namespace winnow::pipeline

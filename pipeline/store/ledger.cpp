@@ -116,6 +116,15 @@ void for_each_row(const InputFile& ledger, const std::function<void(const Ledger
                 [&](std::uint64_t, std::string_view line) { take(parser.parse(line)); });
 }
 
+void for_each_remark(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take) {
+  // How to_json_lines ends such a line. No text in one could: its quotes would be escaped.
+  constexpr std::string_view kNothingToSay = R"(,"class":"ok"})";
+  Parser parser(ledger.path().string());
+  for_each_line(ledger, parser, [&](std::uint64_t, std::string_view line) {
+    if (!line.ends_with(kNothingToSay)) take(parser.parse(line));
+  });
+}
+
 FateCounts count_fates(const std::vector<LedgerRow>& rows) {
   FateCounts counts{};
   for (const LedgerRow& row : rows) ++counts[static_cast<std::size_t>(row.fate)];

@@ -42,6 +42,8 @@ std::vector<LedgerRow> parse_ledger(const std::string& text,
                                     const std::string& where);  // FormatError
 // The rows of the file in order, one at a time. FormatError.
 void for_each_row(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
+// Those of them that are not ok, or ok with a reason: quickly, for the others are not parsed.
+void for_each_remark(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
 
 using FateCounts = std::array<std::uint64_t, kFateCount>;  // by Fate
 FateCounts count_fates(const std::vector<LedgerRow>& rows);

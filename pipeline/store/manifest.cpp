@@ -62,6 +62,7 @@ std::string body(const Manifest& m) {
   out["pixel_sums"] = {{"pixels", m.pixel_sums.pixels},
                        {"sum", m.pixel_sums.sum},
                        {"sum_of_squares", m.pixel_sums.sum_of_squares}};
+  if (m.statistics) out["statistics"] = to_json(*m.statistics);
   out["hashes"] = m.hashes;
   out["fingerprints_hash"] = m.fingerprints_hash;
   out["ledger_hash"] = m.ledger_hash;
@@ -150,6 +151,9 @@ void check_totals(const Manifest& m, const JsonObject& in) {
   for (std::size_t i = 1; i < m.shards.size(); ++i) {
     if (m.shards[i].first_id <= m.shards[i - 1].last_id) in.fail("the ids of shards overlap");
   }
+  if (m.statistics && !m.statistics->agrees_with(m.split_counts)) {
+    in.fail("'statistics' does not add up to 'split_counts'");
+  }
 }
 
 Manifest parse_fields(const JsonObject& in) {
@@ -183,6 +187,9 @@ Manifest parse_fields(const JsonObject& in) {
   m.classes = parse_names(in, "classes");
   for (const JsonObject& source : in.objects("sources")) m.sources.push_back(parse_source(source));
   for (const JsonObject& shard : in.objects("shards")) m.shards.push_back(parse_shard(shard));
+  if (in.has("statistics")) {
+    m.statistics = parse_statistics(in.object("statistics"), m.classes.size());
+  }
   check_totals(m, in);
   return m;
 }

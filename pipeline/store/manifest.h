@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/sample.h"
+#include "pipeline/store/statistics.h"
 
 namespace winnow::pipeline {
 
@@ -54,6 +55,8 @@ struct Manifest {
   int height_px = 0;  // of all images, 0 where they differ
   int width_px = 0;
   PixelSums pixel_sums;
+  // Of the readable images. Caches of before there were any have none.
+  std::optional<Statistics> statistics;
   std::string store;              // "original", "raw" or "none"
   std::string fingerprints_hash;  // XXH3-128 of fingerprints/table
   std::string ledger_hash;        // XXH3-128 of ledger.jsonl

@@ -51,6 +51,24 @@ Manifest example() {
   return m;
 }
 
+Manifest example_with_statistics() {
+  Manifest m = example();
+  Statistics s(m.classes.size());
+  s.splits[0] = {.unlabelled = 1, .classes = {0, 0, 0}};
+  s.splits[1] = {.unlabelled = 0, .classes = {1, 3, 0}};
+  s.splits[3] = {.unlabelled = 2, .classes = {0, 0, 1}};
+  s.short_side = {.first = 10, .counts = {2, 0, 5}};
+  s.pixels = {.first = 10, .counts = {2, 0, 5}};
+  s.aspect = {.first = kSquare - 1, .counts = {7}};
+  s.file_bytes = {.first = 7, .counts = {7}};
+  s.total_pixels = 2 * 1024 + 5 * 4096;
+  s.total_file_bytes = 7 * 200;
+  s.smallest = {.id = 3, .width_px = 30, .height_px = 35};
+  s.largest = {.id = 1, .width_px = 60, .height_px = 70};
+  m.statistics = std::move(s);
+  return m;
+}
+
 std::string message_of(const std::string& text) {
   try {
     parse_manifest(text, "manifest.json");
@@ -172,13 +190,54 @@ TEST(Manifest, WhatCannotBeIsRefused) {
   }
 }
 
+TEST(Manifest, StatisticsAreOptional) {
+  EXPECT_EQ(to_json(example()).find("statistics"), std::string::npos);
+  EXPECT_FALSE(parse_manifest(to_json(example()), "manifest.json").statistics);
+  const Manifest m = example_with_statistics();
+  const std::string text = to_json(m);
+  const Manifest back = parse_manifest(text, "manifest.json");
+  EXPECT_EQ(back.statistics, m.statistics);
+  EXPECT_EQ(to_json(back), text);
+}
+
+TEST(Manifest, StatisticsThatCannotBeAreRefused) {
+  const auto refused = [](auto edit) {
+    return message_of(forge(example_with_statistics(),
+                            [&](Json& json) { edit(json["statistics"]); })) != "";
+  };
+  EXPECT_FALSE(refused([](Json&) {}));
+  const Json whole = Json::parse(to_json(example_with_statistics()))["statistics"];
+  for (const auto& [field, value] : whole.items()) {
+    EXPECT_TRUE(refused([name = field](Json& j) { j.erase(name); })) << field;
+    EXPECT_TRUE(refused([name = field](Json& j) { j[name] = "text"; })) << field;
+    if (!value.is_object()) continue;
+    for (const auto& [part, inner] : value.items()) {
+      EXPECT_TRUE(refused([a = field, b = part](Json& j) { j[a].erase(b); })) << field << part;
+      EXPECT_TRUE(refused([a = field, b = part](Json& j) { j[a][b] = 1.5; })) << field << part;
+    }
+  }
+  EXPECT_TRUE(refused([](Json& j) { j["splits"]["train"]["unlabelled"] = 1; }));
+  EXPECT_TRUE(refused([](Json& j) { j["splits"]["train"]["classes"][1] = 4; }));
+  EXPECT_TRUE(refused([](Json& j) { j["splits"]["train"]["classes"] = {0, 2, 0}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["splits"]["train"]["classes"] = {1, 3}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["splits"]["test"]["unlabelled"] = ~std::uint64_t{0}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["pixels"]["counts"][1] = 1; }));
+  EXPECT_TRUE(refused([](Json& j) { j["pixels"]["counts"][0] = ~std::uint64_t{0} - 4; }));
+  EXPECT_TRUE(refused([](Json& j) { j["pixels"]["first"] = 9; }));
+  EXPECT_TRUE(refused([](Json& j) { j["aspect"]["first"] = -1; }));
+  EXPECT_TRUE(refused([](Json& j) { j["aspect"]["first"] = 257; }));
+  EXPECT_TRUE(refused([](Json& j) { j["aspect"]["counts"] = {0, 7}; }));
+  EXPECT_TRUE(refused([](Json& j) { j["smallest"]["width_px"] = 10; }));
+  EXPECT_TRUE(refused([](Json& j) { j["largest"]["width_px"] = std::uint64_t{1} << 32; }));
+}
+
 // Random edits of the JSON tree, digest made to fit: refused by sentence or read, never worse.
 TEST(Manifest, RandomEditsNeverCrash) {
   std::mt19937_64 random(1);
   const std::string numbers = "0123456789";
   int read = 0;
   for (int round = 0; round < 3000; ++round) {
-    Json json = Json::parse(to_json(example()));
+    Json json = Json::parse(to_json(round % 2 ? example() : example_with_statistics()));
     json.erase("digest");
     std::string body = json.dump(2) + "\n";
     for (std::uint64_t i = 0, n = 1 + random() % 3; i < n; ++i) {
@@ -231,6 +290,21 @@ TEST(Ledger, RoundTrip) {
   EXPECT_EQ(text.substr(0, text.find('\n')),
             R"({"id":0,"name":"a/b.jpg","split":"train","class":"ok"})");
   EXPECT_TRUE(parse_ledger("", "ledger").empty());
+}
+
+TEST(Ledger, RemarksAreTheRowsWithSomethingToSay) {
+  const TemporaryFolder folder;
+  std::vector<LedgerRow> rows = example_rows();
+  const std::string trap = R"(x","class":"ok"})";
+  rows.push_back({make_sample_id(7, 2), trap, Split::kTest, Fate::kOk, ""});
+  rows.push_back({make_sample_id(7, 3), trap, Split::kTest, Fate::kOk, trap});
+  rows.push_back({make_sample_id(7, 4), "y", Split::kTest, Fate::kCorrupt, trap});
+  write_file_durably(folder.path() / "ledger", to_json_lines(rows));
+  std::vector<SampleId> ids;
+  for_each_remark(InputFile(folder.path() / "ledger"),
+                  [&](const LedgerRow& row) { ids.push_back(row.id); });
+  EXPECT_EQ(ids, (std::vector<SampleId>{3, make_sample_id(7, 1), make_sample_id(7, 3),
+                                        make_sample_id(7, 4)}));
 }
 
 TEST(Ledger, CountsAllClasses) {
