@@ -7,10 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "datasets/formats.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
+#include "tools/report/page.h"
 
 namespace winnow::tools {
 namespace {
@@ -28,6 +31,8 @@ struct Options {
   std::string max_bad;
   std::uint64_t shard_mib = 256;
   std::uint64_t memory_mib = 1024;
+  std::filesystem::path report;
+  std::vector<std::string> words;  // of the command
   bool json = false;
 };
 
@@ -35,6 +40,31 @@ std::uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// Before an hour's work: that its page will have a folder to be in.
+void check_report(const Options& o) {
+  if (o.report.empty() || o.report.parent_path() == o.out) return;
+  const std::filesystem::path folder = std::filesystem::absolute(o.report).parent_path();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(folder, ignored)) return;
+  throw UsageError("the report cannot be written to " + o.report.string() +
+                   ": there is no folder " + folder.string() + "; make it first");
+}
+
+void write_report(const Options& o, const datasets::Source& source,
+                  const pipeline::IngestResult& result) {
+  IngestPage page = read_page(pipeline::Cache::open(o.out));
+  page.cache = o.out.string();
+  page.made = made_here();
+  page.run = {.descriptions = {source.description()},
+              .command = o.words,
+              .folder = std::filesystem::current_path().string(),
+              .times = {},
+              .seconds = result.seconds,
+              .inputs_done = result.inputs_done,
+              .peak_rss_bytes = peak_rss_bytes()};
+  write_file_durably(o.report, html_of(page));
 }
 
 void run(const Options& o, Session& session) {
@@ -50,6 +80,7 @@ void run(const Options& o, Session& session) {
       {"truncated", pipeline::Gate::FailOn::kTruncated},
       {"error", pipeline::Gate::FailOn::kError},
       {"warning", pipeline::Gate::FailOn::kWarning}};
+  check_report(o);
   pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
   if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
   datasets::OpenOptions open = o.open;
@@ -102,6 +133,10 @@ void run(const Options& o, Session& session) {
                              grouped(result.remarks.warned), list));
   }
   say(session, fmt::format("cache: {}", o.out.string()));
+  if (!o.report.empty()) {
+    write_report(o, *source, result);
+    say(session, fmt::format("report: {}", o.report.string()));
+  }
   if (o.json) {
     nlohmann::ordered_json unsupported = nlohmann::ordered_json::array();
     for (const auto& [reason, count] : result.remarks.unsupported) {
@@ -184,6 +219,9 @@ Command add_ingest(CLI::App& program) {
   app->add_option("--max-bad", o->max_bad,
                   "Exit with code 3, once the cache is made, if more inputs than this could not be "
                   "read: a number, or a share such as 0.5%");
+  app->add_option(
+      "--report", o->report,
+      "Also write a page (HTML) of what was read, what was not, and what took the time");
   app->add_option("--threads", o->ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -197,9 +235,15 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
+      "  winnow ingest photos/ --out cache --report photos.html\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {app, false,
+          [o, app](Session& session) {
+            o->words = words_of(*app);
+            run(*o, session);
+          },
+          /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,13 +1,53 @@
 #include "tools/command.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
+#include <ctime>
 
 namespace winnow::tools {
 
 void say(const Session& session, const std::string& sentence) {
   if (session.comm.rank() == 0) fmt::print(stderr, "{}\n", printable(sentence));
+}
+
+std::vector<std::string> words_of(const CLI::App& verb) {
+  std::vector<std::string> words{"winnow", verb.get_name()};
+  std::vector<std::string> named;
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::vector<std::string>& values = option->results();
+    if (values.empty()) continue;
+    const bool positional = option->get_lnames().empty();
+    std::vector<std::string>& to = positional ? words : named;
+    if (!positional) to.push_back("--" + option->get_lnames().front());
+    if (!positional && option->get_expected_max() == 0) continue;  // a flag
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool joined = i > 0 && option->get_delimiter() != '\0';
+      if (joined) {
+        to.back() += option->get_delimiter() + values[i];
+      } else {
+        to.push_back(values[i]);
+      }
+    }
+  }
+  words.insert(words.end(), named.begin(), named.end());
+  return words;
+}
+
+std::string made_here() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 64> when{};
+  const std::size_t length =
+      std::strftime(when.data(), when.size(), "%Y-%m-%d %H:%M:%S %z", &local);
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  return fmt::format("{}, winnow {}{}{}", std::string_view(when.data(), length), WINNOW_VERSION,
+                     host[0] != '\0' ? ", on " : "", host.data());
 }
 
 std::string printable(std::string_view text) {
@@ -20,13 +60,5 @@ std::string printable(std::string_view text) {
   }
   return out;
 }
-
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
-std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 }  // namespace winnow::tools

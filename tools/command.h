@@ -3,11 +3,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
+#include "tools/report/words.h"
 
 namespace CLI {
 class App;
@@ -40,16 +42,18 @@ Command add_info(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);
 
+// The words of a command that does what this one does: options of the command line, the environment
+// and a configuration file alike.
+std::vector<std::string> words_of(const CLI::App& verb);
+
+// Date and time, version and machine, for what people keep.
+std::string made_here();
+
 // `text` without characters that command a terminal: names of files and what is in files may have
 // come from anywhere.
 std::string printable(std::string_view text);
 
 // Sentences for people, on stderr, printable; rank 0 only.
 void say(const Session& session, const std::string& sentence);
-
-// 12,345,678
-std::string grouped(std::uint64_t number);
-// "93.21 %"
-std::string percent(double share);
 
 }  // namespace winnow::tools

@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "tools/report/html.h"
+#include "tools/report/page.h"
+#include "tools/report/svg.h"
+
+namespace winnow::tools {
+namespace {
+
+using pipeline::Fate;
+using pipeline::Stage;
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Elements opened and not closed again in their order, or a stray mark; empty for a sound text.
+std::string fault_of(std::string_view html) {
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string_view::npos; at = html.find('<', at)) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string_view::npos) return "a tag without an end";
+    const std::string tag(html.substr(at + 1, end - at - 1));
+    at = end;
+    if (tag.starts_with('!') || tag.ends_with('/')) continue;
+    if (!tag.starts_with('/')) {
+      open.push_back(tag.substr(0, tag.find(' ')));
+    } else if (open.empty() || open.back() != tag.substr(1)) {
+      return "</" + tag.substr(1) + "> closes " + (open.empty() ? "nothing" : open.back());
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : open.back() + " stays open";
+}
+
+pipeline::LedgerRow input(std::string name, Fate fate, std::string reason) {
+  return {.id = 0,
+          .name = std::move(name),
+          .split = Split::kTrain,
+          .fate = fate,
+          .reason = std::move(reason)};
+}
+
+constexpr std::string_view kHostile = "<script>alert('x')</script>&\"\xFF\x1B[31m\xE2\x80\xAE.jpg";
+
+IngestPage example(std::size_t classes = 3) {
+  IngestPage page;
+  pipeline::Manifest& m = page.manifest;
+  m.sources = {{.name = std::string(kHostile),
+                .format = "image_folder",
+                .inputs = 1240,
+                .listing_hash = {},
+                .class_names = {}}};
+  m.ledger = pipeline::by_name({});
+  m.ledger["ok"] = 1200;
+  m.ledger["truncated"] = 35;
+  m.ledger["unsupported"] = 5;
+  m.inputs = 1240;
+  m.split_counts = {0, 1000, 0, 200};
+  m.channels = 3;
+  m.pixel_sums = {.pixels = 2, .sum = {255, 102, 51}, .sum_of_squares = {65025, 5202, 2601}};
+  m.store = "original";
+  m.settings = R"({"store":"original","hashes":["phash:1"]})";
+  pipeline::Statistics s(classes);
+  for (std::size_t i = 0; i < classes; ++i) {
+    m.classes.push_back(i == 0 ? std::string(kHostile) : "class " + std::to_string(i));
+    s.splits[1].classes[i] = 1 + i;
+  }
+  s.short_side = {.first = 16, .counts = {1000, 200}};
+  s.pixels = {.first = 17, .counts = {1200}};
+  s.aspect = {.first = pipeline::kSquare, .counts = {300, 0, 900}};
+  s.file_bytes = {.first = 16, .counts = {1200}};
+  s.total_pixels = 1200 * 187'500;
+  s.total_file_bytes = std::uint64_t{1200} * 110'000;
+  s.smallest = {.id = 3, .width_px = 300, .height_px = 256};
+  s.largest = {.id = 5, .width_px = 500, .height_px = 400};
+  m.statistics = std::move(s);
+  for (int i = 0; i < 35; ++i) {
+    page.examples.add(
+        input("cut " + std::to_string(i) + std::string(kHostile), Fate::kTruncated, "ends early"));
+  }
+  page.examples.add(input("a.heic", Fate::kUnsupported, "HEIC: convert <it>"));
+  page.examples.add(input("fine.jpg", Fate::kOk, ""));
+  page.examples.add(input("odd.jpg", Fate::kOk, "premature end of a scan"));
+  page.remarks.warned = 1;
+  page.remarks.unsupported = {{"HEIC: convert <it>", 5}};
+  page.digest = std::string(32, 'd');
+  page.cache = "my cache";
+  IngestPage::Run& run = page.run.emplace();
+  run.times.emplace();
+  run.times->wall_seconds = 10;
+  run.times->stages = {{{2, 4}, {14, 2}, {4, 2}, {1, 2}, {3, 1}}};
+  run.seconds = 10;
+  run.inputs_done = 1240;
+  run.command = {"winnow", "ingest", "my photos", "--out", "my cache"};
+  run.folder = "/home/<me>";
+  page.made = "made by hand";
+  return page;
+}
+
+TEST(Page, IsWellFormedWhateverTheNamesAre) {
+  for (const std::size_t classes : {0, 1, 3, 500}) {
+    const std::string html = html_of(example(classes));
+    EXPECT_EQ(fault_of(html), "");
+    EXPECT_EQ(count_of(html, "<script"), 0U);
+    EXPECT_EQ(html.find('\x1B'), std::string::npos);
+    EXPECT_EQ(html.find('\xFF'), std::string::npos);
+    EXPECT_NE(
+        html.find("<bdi>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;\\xFF\\x1B[31m"),
+        std::string::npos);
+    EXPECT_EQ(html.find("http://"), html.find("http://www.w3.org/1999/xhtml"));
+    EXPECT_EQ(count_of(html, "://"), 1U);  // nothing is fetched from anywhere
+  }
+  EXPECT_NE(fault_of("<p><b>x</p></b>"), "");
+  EXPECT_NE(fault_of("<p>x"), "");
+}
+
+TEST(Page, HasTheNumbers) {
+  const std::string html = html_of(example());
+  for (const char* part :
+       {"40 inputs of 1,240 could not be read (3.23 %)",
+        "<td class=\"n\">1,200</td>",
+        "<td class=\"n\">35</td><td class=\"n\">2.82 %</td>",
+        "0.19 megapixels",
+        "107 KiB",
+        "256-362 px: 1,000 images",
+        "363-511 px: 200 images",
+        "300 × 256",
+        "500 × 400",
+        "<td class=\"n\">0.5000</td>",
+        "124 inputs a second",
+        "Decoding is the slowest stage: its 2 workers worked 95 % of the time, 74 % of that on it",
+        "<pre>winnow ingest &#39;my photos&#39; --out &#39;my cache&#39;</pre>",
+        "<pre>winnow verify &#39;my cache&#39;</pre>",
+        "[&quot;phash:1&quot;]",
+        "dddddddddddddddddddddddddddddddd",
+        "HEIC: convert &lt;it&gt;",
+        "premature end of a scan",
+        "3 classes: 1 to 3 images a class.",
+        "made by hand",
+        "/home/&lt;me&gt;"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(html.find("fine.jpg"), std::string::npos);
+  EXPECT_NE(html.find("35 inputs; the first 20 are shown"), std::string::npos);
+  EXPECT_NE(html.find("cut 19"), std::string::npos);
+  EXPECT_EQ(html.find("cut 20"), std::string::npos);
+}
+
+TEST(Page, OfManyClassesShowsTheEnds) {
+  const std::string html = html_of(example(500));
+  EXPECT_NE(html.find("The 15 largest"), std::string::npos);
+  EXPECT_NE(html.find("<bdi>class 499</bdi>"), std::string::npos);
+  EXPECT_NE(html.find("<bdi>class 14</bdi>"), std::string::npos);
+  EXPECT_EQ(html.find("<bdi>class 250</bdi>"), std::string::npos);
+}
+
+TEST(Page, OfAnOlderCacheDoesWithoutStatistics) {
+  IngestPage page = example();
+  page.manifest.statistics.reset();
+  page.run->times.reset();
+  EXPECT_EQ(fault_of(html_of(page)), "");
+  page.run.reset();
+  EXPECT_EQ(fault_of(html_of(page)), "");
+  EXPECT_EQ(html_of(page).find("inputs a second"), std::string::npos);
+}
+
+TEST(Page, OfNothing) {
+  IngestPage page;
+  page.manifest.ledger = pipeline::by_name({});
+  page.manifest.statistics.emplace();
+  EXPECT_EQ(fault_of(html_of(page)), "");
+  page.manifest.ledger["corrupt"] = page.manifest.inputs = 3;
+  EXPECT_EQ(fault_of(html_of(page)), "");
+}
+
+TEST(Svg, ColumnsAreAsHighAsTheyCount) {
+  const std::string svg =
+      columns_svg("sizes", {{"1", "a", 100}, {"2", "b", 50}, {"3", "c", 0}, {"<", "d", 0}});
+  EXPECT_EQ(fault_of(svg), "");
+  EXPECT_EQ(count_of(svg, "<rect"), 2U);
+  EXPECT_NE(svg.find("height=\"150.0\""), std::string::npos);
+  EXPECT_NE(svg.find("height=\"75.0\""), std::string::npos);
+  EXPECT_NE(svg.find(">67 %<"), std::string::npos);
+  EXPECT_NE(svg.find(">&lt;<"), std::string::npos);
+}
+
+TEST(Svg, BarsAreAsLongAsTheyCount) {
+  const std::string svg = bar_svg({50, 0, 25}, 100);
+  EXPECT_NE(svg.find("class=\"part0\" x=\"0.00\" width=\"100.00\""), std::string::npos);
+  EXPECT_NE(svg.find("class=\"part2\" x=\"100.00\" width=\"50.00\""), std::string::npos);
+  EXPECT_EQ(fault_of(svg), "");
+  EXPECT_EQ(fault_of(bar_svg({0}, 0)), "");
+}
+
+}  // namespace
+}  // namespace winnow::tools

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace winnow::tools {
+
+// Any bytes as text of an HTML (and XML) page: markup is escaped, and what is not UTF-8 or commands
+// a terminal is shown as \xE9.
+std::string escaped(std::string_view bytes);
+
+// A name from data: escaped, and kept apart from the text around it, whose direction it could turn.
+std::string name_html(std::string_view bytes);
+
+// As a shell takes it as one word, whatever bytes it holds.
+std::string shell_word(std::string_view bytes);
+
+}  // namespace winnow::tools
