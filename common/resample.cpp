@@ -15,39 +15,53 @@ namespace winnow {
 namespace {
 
 constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS
-constexpr int kGrayBlock = 16;   // taps multiplied at once
-constexpr int kRgbBlock = 4;
+constexpr int kRgbBlock = 4;     // taps multiplied at once
 
 // Each term of the series of sin(a) / a is the one before it times a^2 times this.
 constexpr double sine_step(std::size_t n) {
   return -1.0 / static_cast<double>(2 * n * (2 * n + 1));
 }
 
-// sin(a) / a - 1 by sizeof...(kSteps) terms of the series, which unroll so that loops vectorise.
+// Four values of a filter are computed side by side; each is as if it were alone.
+using Doubles [[gnu::vector_size(32)]] = double;
+constexpr int kDoubles = 4;
+
+[[gnu::always_inline]] inline Doubles absolute(Doubles x) { return x < 0 ? -x : x; }
+
+// sin(a) / a - 1 by sizeof...(kSteps) terms of the series.
 template <std::size_t... kSteps>
-double sine_series(double a2, std::index_sequence<kSteps...>) {
-  double sum = 0.0;
+[[gnu::always_inline]] inline Doubles sine_series(Doubles a2, std::index_sequence<kSteps...>) {
+  Doubles sum{};
   ((sum = (sum + 1.0) * a2 * sine_step(sizeof...(kSteps) - kSteps)), ...);
   return sum;
 }
 
-double triangle(double x) {
-  x = std::abs(x);
-  return x < 1.0 ? 1.0 - x : 0.0;
-}
+// Types, since a function would not be inlined into one for another instruction set.
+struct Triangle {
+  static constexpr double kSupport = 1.0;
+  [[gnu::always_inline]] Doubles operator()(Doubles x) const {
+    x = absolute(x);
+    return x < 1.0 ? 1.0 - x : Doubles{};
+  }
+};
 
 // sinc(x) sinc(x / 3), where sinc(x) = sin(pi x) / (pi x), for |x| <= 3. From one sine s of pi x /
 // 3, since sin(3a) = 3 sin(a) - 4 sin(a)^3; that sine by its Taylor series, because the last bit of
 // the C library's depends on the machine. The error stays far below the last of a weight's 22 bits.
-double lanczos3(double x) {
-  const double y = std::abs(x) / 3;
-  const double a = std::numbers::pi * std::min(y, 1.0 - y);  // sin(pi y) = sin(pi (1 - y))
-  const double a2 = a * a;
-  const double sum = sine_series(a2, std::make_index_sequence<11>());
-  const double s2 = a2 * (1.0 + sum) * (1.0 + sum);
-  const double product = s2 * (3.0 - 4.0 * s2) / (std::numbers::pi * std::numbers::pi * 3 * y * y);
-  return y == 0.0 ? 1.0 : y <= 1.0 ? product : 0.0;
-}
+struct Lanczos3 {
+  static constexpr double kSupport = 3.0;
+  [[gnu::always_inline]] Doubles operator()(Doubles x) const {
+    const Doubles y = absolute(x) / 3;
+    const Doubles z = 1.0 - y;
+    const Doubles a = std::numbers::pi * (z < y ? z : y);  // sin(pi y) = sin(pi (1 - y))
+    const Doubles a2 = a * a;
+    const Doubles sum = sine_series(a2, std::make_index_sequence<11>());
+    const Doubles s2 = a2 * (1.0 + sum) * (1.0 + sum);
+    const Doubles product =
+        s2 * (3.0 - 4.0 * s2) / (std::numbers::pi * std::numbers::pi * 3 * y * y);
+    return y == 0.0 ? Doubles{} + 1.0 : y <= 1.0 ? product : Doubles{};
+  }
+};
 
 // For each output position of one axis: the inputs [first, first + count) and their weights.
 struct Taps {
@@ -63,22 +77,27 @@ struct Taps {
 
 // `block`: spans are made whole multiples of it by zero weights, where the axis is long enough.
 template <class Kernel>
-Taps make_taps(int in, int out, int block, double kernel_support, Kernel kernel) {
+[[gnu::always_inline]] inline Taps make_taps(int in, int out, int block, Kernel kernel) {
   const double scale = static_cast<double>(in) / out;
   const double stretch = std::max(scale, 1.0);
-  const double support = kernel_support * stretch;
+  const double support = Kernel::kSupport * stretch;
   const double shrink = 1.0 / stretch;
   Taps taps;
   taps.spans.reserve(static_cast<std::size_t>(out));
   taps.weights.reserve(static_cast<std::size_t>(out) * (static_cast<std::size_t>(support) * 2 + 3 +
                                                         static_cast<std::size_t>(block)));
-  std::vector<double> exact(static_cast<std::size_t>(support) * 2 + 3);
+  std::vector<double> exact(static_cast<std::size_t>(support) * 2 + 3 + kDoubles);
   for (int i = 0; i < out; ++i) {
     const double centre = (i + 0.5) * scale;
     const int first = std::max(static_cast<int>(centre - support + 0.5), 0);
     const int count = std::min(static_cast<int>(centre + support + 0.5), in) - first;
     double* const w = exact.data();
-    for (int x = 0; x < count; ++x) w[x] = kernel((x + first - centre + 0.5) * shrink);
+    for (int x = 0; x < count; x += kDoubles) {
+      const double begin = x + first;
+      const Doubles at{begin, begin + 1, begin + 2, begin + 3};
+      const Doubles values = kernel((at - centre + 0.5) * shrink);
+      std::memcpy(w + x, &values, sizeof(values));
+    }
     double total = 0.0;
     for (int x = 0; x < count; ++x) total += w[x];
     // A span is moved left rather than read past the end of a row.
@@ -100,11 +119,9 @@ Taps make_taps(int in, int out, int block, double kernel_support, Kernel kernel)
   return taps;
 }
 
-Taps make_taps(int in, int out, int block, ResampleFilter filter) {
-  if (filter == ResampleFilter::kBilinear) {
-    return make_taps(in, out, block, 1.0, [](double x) { return triangle(x); });
-  }
-  return make_taps(in, out, block, 3.0, [](double x) { return lanczos3(x); });
+[[gnu::always_inline]] inline Taps make_taps(int in, int out, int block, ResampleFilter filter) {
+  return filter == ResampleFilter::kBilinear ? make_taps(in, out, block, Triangle())
+                                             : make_taps(in, out, block, Lanczos3());
 }
 
 // The loops below are integer arithmetic on vectors, so that every instruction set gives the same
@@ -219,16 +236,28 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 }
 
 struct Loops {
+  int gray_block;  // taps multiplied at once
+  Taps (*taps)(int in, int out, int block, ResampleFilter);
   void (*across)(ImageView, const Taps&, Image&);
   void (*down)(ImageView, const Taps&, Image&);
   void (*gray)(ImageView, Image&);
 };
 
+Taps make_taps_base(int in, int out, int block, ResampleFilter filter) {
+  return make_taps(in, out, block, filter);
+}
 void across_rows_base(ImageView in, const Taps& taps, Image& out) { across_rows(in, taps, out); }
 void down_columns_base(ImageView in, const Taps& taps, Image& out) { down_columns(in, taps, out); }
 void mix_gray_base(ImageView in, Image& out) { mix_gray(in, out); }
 
+constexpr Loops kBaseLoops{8, make_taps_base, across_rows_base, down_columns_base, mix_gray_base};
+
 #if defined(__x86_64__)
+// AVX2 alone has no fused multiply-add, which would round otherwise.
+[[gnu::target("avx2")]] Taps make_taps_avx2(int in, int out, int block, ResampleFilter filter) {
+  return make_taps(in, out, block, filter);
+}
+
 // With AVX2 a weight is halved into w = low + high * 2^11, so that 16 products of 16 bits are made
 // and added in pairs at once; what overflows 32 bits on the way cancels out in the sum. Four rows
 // are done together. GCC 12 makes none of this of plain loops.
@@ -293,6 +322,14 @@ OutGroup out_at(Image& out, int y) {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_packus_epi16(words, words)));
 }
 
+// The sum over each of four vectors, likewise.
+[[gnu::target("avx2"), gnu::always_inline]] inline std::uint32_t rounded_rows(__m256i a, __m256i b,
+                                                                              __m256i c,
+                                                                              __m256i d) {
+  const __m256i four = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+  return rounded4(_mm_add_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1)));
+}
+
 [[gnu::target("avx2")]] void across_gray_avx2(ImageView in, const Taps& taps, Image& out) {
   const std::vector<Halves> halves = halve(taps.weights, 1);
   for (int y = 0; y < in.height_px; y += kRows) {
@@ -313,11 +350,59 @@ OutGroup out_at(Image& out, int y) {
           high[r] = _mm256_add_epi32(high[r], _mm256_madd_epi16(pixels, high_weights));
         }
       }
-      const __m256i four =
-          _mm256_hadd_epi32(_mm256_hadd_epi32(joined(low[0], high[0]), joined(low[1], high[1])),
-                            _mm256_hadd_epi32(joined(low[2], high[2]), joined(low[3], high[3])));
-      const std::uint32_t bytes =
-          rounded4(_mm_add_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1)));
+      const std::uint32_t bytes = rounded_rows(joined(low[0], high[0]), joined(low[1], high[1]),
+                                               joined(low[2], high[2]), joined(low[3], high[3]));
+      for (std::size_t r = 0; r < kRows; ++r) to[r][i] = static_cast<Byte>(bytes >> (8 * r));
+    }
+  }
+}
+
+// With VNNI a weight is cut into three digits of 8 bits, and 32 products are made and added at
+// once.
+struct Digits {
+  alignas(32) std::array<std::array<std::int8_t, 32>, 3> digits;
+};
+
+std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
+  std::vector<Digits> blocks(weights.size() / 32);
+  for (std::size_t i = 0; i < blocks.size() * 32; ++i) {
+    std::int32_t rest = weights[i];
+    for (auto& digits : blocks[i / 32].digits) {
+      digits[i % 32] = static_cast<std::int8_t>(rest & 255);
+      rest = (rest - digits[i % 32]) >> 8;
+    }
+  }
+  return blocks;
+}
+
+[[gnu::target("avx512vnni,avx512vl,avx2")]] void across_gray_vnni(ImageView in, const Taps& taps,
+                                                                  Image& out) {
+  const std::vector<Digits> blocks = cut_into_digits(taps.weights);
+  for (int y = 0; y < in.height_px; y += kRows) {
+    const RowGroup rows = rows_at(in, y, nullptr);
+    const OutGroup to = out_at(out, y);
+    for (std::size_t i = 0; i < taps.spans.size(); ++i) {
+      const Taps::Span& span = taps.spans[i];
+      const Digits* block = blocks.data() + span.at / 32;
+      __m256i sums[3][kRows] = {};
+      for (int x = 0; x < span.count; x += 32, ++block) {
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const __m256i pixels =
+              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[r] + span.first + x));
+          for (std::size_t d = 0; d < 3; ++d) {
+            sums[d][r] = _mm256_dpbusd_epi32(
+                sums[d][r], pixels,
+                _mm256_load_si256(reinterpret_cast<const __m256i*>(block->digits[d].data())));
+          }
+        }
+      }
+      __m256i joined[kRows];
+      for (std::size_t r = 0; r < kRows; ++r) {
+        joined[r] = _mm256_add_epi32(
+            sums[0][r],
+            _mm256_slli_epi32(_mm256_add_epi32(sums[1][r], _mm256_slli_epi32(sums[2][r], 8)), 8));
+      }
+      const std::uint32_t bytes = rounded_rows(joined[0], joined[1], joined[2], joined[3]);
       for (std::size_t r = 0; r < kRows; ++r) to[r][i] = static_cast<Byte>(bytes >> (8 * r));
     }
   }
@@ -369,6 +454,14 @@ OutGroup out_at(Image& out, int y) {
     across_gray_avx2(in, taps, out);
   } else {
     across_rgb_avx2(in, taps, out);
+  }
+}
+
+void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
+  if (taps.whole_blocks && in.channels == 1) {
+    across_gray_vnni(in, taps, out);
+  } else {
+    across_rows_avx2(in, taps, out);
   }
 }
 
@@ -456,11 +549,16 @@ OutGroup out_at(Image& out, int y) {
 }
 
 Loops best_loops() {
-  if (__builtin_cpu_supports("avx2")) return {across_rows_avx2, down_columns_avx2, mix_gray_avx2};
-  return {across_rows_base, down_columns_base, mix_gray_base};
+  if (!__builtin_cpu_supports("avx2")) return kBaseLoops;
+  Loops loops{16, make_taps_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
+  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl")) {
+    loops.gray_block = 32;
+    loops.across = across_rows_vnni;
+  }
+  return loops;
 }
 #else
-Loops best_loops() { return {across_rows_base, down_columns_base, mix_gray_base}; }
+Loops best_loops() { return kBaseLoops; }
 #endif
 
 Image packed(ImageView image) {
@@ -483,13 +581,13 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
   Image half;
   if (wider) {
     half = Image(image.height_px, width_px, image.channels);
-    const int block = image.channels == 1 ? kGrayBlock : kRgbBlock;
-    loops.across(image, make_taps(image.width_px, width_px, block, filter), half);
+    const int block = image.channels == 1 ? loops.gray_block : kRgbBlock;
+    loops.across(image, loops.taps(image.width_px, width_px, block, filter), half);
     if (!taller) return half;
     image = half.view();
   }
   Image out(height_px, width_px, image.channels);
-  loops.down(image, make_taps(image.height_px, height_px, 1, filter), out);
+  loops.down(image, loops.taps(image.height_px, height_px, 1, filter), out);
   return out;
 }
 

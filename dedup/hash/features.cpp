@@ -1,41 +1,99 @@
 #include "dedup/hash/features.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 
 #include "common/resample.h"
 
 namespace winnow::dedup {
 
+namespace {
+
+// Of a row of the Laplacian, at most kBlock of its values: then they fit in 32 bits.
+constexpr int kBlock = 2048;
+struct RowSums {
+  std::int32_t values = 0;
+  std::uint32_t squares = 0;
+};
+
+RowSums laplacian_base(const std::uint8_t* above, const std::uint8_t* row,
+                       const std::uint8_t* below, int count) {
+  RowSums sums;
+  for (int x = 0; x < count; ++x) {
+    const std::int32_t value = above[x] + below[x] + row[x - 1] + row[x + 1] - 4 * row[x];
+    sums.values += value;
+    sums.squares += static_cast<std::uint32_t>(value * value);
+  }
+  return sums;
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] RowSums laplacian_avx2(const std::uint8_t* above, const std::uint8_t* row,
+                                               const std::uint8_t* below, int count) {
+  const auto load = [](const std::uint8_t* p) __attribute__((target("avx2"), always_inline)) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  };
+  const __m256i one = _mm256_set1_epi16(1);
+  __m256i values = {};
+  __m256i squares = {};
+  int x = 0;
+  for (; x + 16 <= count; x += 16) {
+    const __m256i around = _mm256_add_epi16(_mm256_add_epi16(load(above + x), load(below + x)),
+                                            _mm256_add_epi16(load(row + x - 1), load(row + x + 1)));
+    const __m256i value = _mm256_sub_epi16(around, _mm256_slli_epi16(load(row + x), 2));
+    values = _mm256_add_epi32(values, _mm256_madd_epi16(value, one));
+    squares = _mm256_add_epi32(squares, _mm256_madd_epi16(value, value));
+  }
+  RowSums sums = laplacian_base(above + x, row + x, below + x, count - x);
+  alignas(32) std::int32_t lanes[8];
+  alignas(32) std::uint32_t square_lanes[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), values);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(square_lanes), squares);
+  for (int i = 0; i < 8; ++i) {
+    sums.values += lanes[i];
+    sums.squares += square_lanes[i];
+  }
+  return sums;
+}
+auto best_laplacian() { return __builtin_cpu_supports("avx2") ? laplacian_avx2 : laplacian_base; }
+#else
+auto best_laplacian() { return laplacian_base; }
+#endif
+
+}  // namespace
+
 float sharpness(ImageView gray) {
   if (gray.height_px < 3 || gray.width_px < 3) return 0.0F;
+  const auto laplacian = best_laplacian();
   std::int64_t sum = 0;
   std::int64_t squares = 0;
   for (int y = 1; y + 1 < gray.height_px; ++y) {
-    const std::uint8_t* above = gray.row(y - 1);
-    const std::uint8_t* row = gray.row(y);
-    const std::uint8_t* below = gray.row(y + 1);
-    // A row's sums fit in 32 bits up to 4,000 pixels: blocks keep the loop narrow.
-    constexpr int kBlock = 2048;
-    for (int begin = 1; begin + 1 < gray.width_px; begin += kBlock) {
-      const int end = std::min(begin + kBlock, gray.width_px - 1);
-      std::int32_t part = 0;
-      std::uint32_t part_squares = 0;
-      for (int x = begin; x < end; ++x) {
-        const std::int32_t value = above[x] + below[x] + row[x - 1] + row[x + 1] - 4 * row[x];
-        part += value;
-        part_squares += static_cast<std::uint32_t>(value * value);
-      }
-      sum += part;
-      squares += part_squares;
+    for (int x = 1; x + 1 < gray.width_px; x += kBlock) {
+      const RowSums part = laplacian(gray.row(y - 1) + x, gray.row(y) + x, gray.row(y + 1) + x,
+                                     std::min(kBlock, gray.width_px - 1 - x));
+      sum += part.values;
+      squares += part.squares;
     }
   }
   const double count = static_cast<double>(gray.height_px - 2) * (gray.width_px - 2);
   const double mean = static_cast<double>(sum) / count;
   return static_cast<float>(std::max(0.0, static_cast<double>(squares) / count - mean * mean));
 }
+
+namespace {
+
+// Of the scale of 255, rounded down: |a - b| * 100 / 255 without a division.
+std::uint16_t percent(std::int16_t a, std::int16_t b) {
+  const auto hundredfold = static_cast<std::uint16_t>((a > b ? a - b : b - a) * 100);
+  return static_cast<std::uint16_t>((hundredfold + 1 + (hundredfold >> 8)) >> 8);
+}
+
+}  // namespace
 
 // PDQ repeats the pixels of images smaller than 64x64, and so do we: interpolated ones would make
 // every step too small to count.
@@ -45,19 +103,24 @@ float quality(ImageView gray) {
                              std::min<int>(kSide, gray.width_px), ResampleFilter::kBilinear);
   const auto height = static_cast<std::size_t>(small.height_px);
   const auto width = static_cast<std::size_t>(small.width_px);
-  std::array<std::array<int, kSide>, kSide> p;
+  std::array<std::size_t, kSide> column;
+  for (std::size_t j = 0; j < kSide; ++j) column[j] = (2 * j + 1) * width / (2 * kSide);
+  std::array<std::array<std::int16_t, kSide>, kSide> p;
   for (std::size_t i = 0; i < kSide; ++i) {
-    const std::size_t row = (2 * i + 1) * height / (2 * kSide) * width;
-    for (std::size_t j = 0; j < kSide; ++j) {
-      p[i][j] = small.pixels[row + (2 * j + 1) * width / (2 * kSide)];
-    }
+    const std::uint8_t* row = small.pixels.data() + (2 * i + 1) * height / (2 * kSide) * width;
+    for (std::size_t j = 0; j < kSide; ++j) p[i][j] = row[column[j]];
   }
   int gradients = 0;
   for (std::size_t i = 0; i < kSide; ++i) {
+    const auto& below = p[std::min(i + 1, kSide - 1)];
+    std::uint16_t part = 0;  // at most 127 times 100
     for (std::size_t j = 0; j + 1 < kSide; ++j) {
-      gradients += std::abs(p[i][j + 1] - p[i][j]) * 100 / 255;
-      gradients += std::abs(p[j + 1][i] - p[j][i]) * 100 / 255;
+      part = static_cast<std::uint16_t>(part + percent(p[i][j + 1], p[i][j]));
     }
+    for (std::size_t j = 0; j < kSide; ++j) {
+      part = static_cast<std::uint16_t>(part + percent(below[j], p[i][j]));
+    }
+    gradients += part;
   }
   return std::min(100.0F, static_cast<float>(gradients) / 90.0F);
 }

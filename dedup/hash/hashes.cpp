@@ -51,23 +51,38 @@ constexpr Basis make_basis() {
 }
 constexpr Basis kBasis = make_basis();
 
+// kBasis by columns.
+constexpr auto make_columns() {
+  std::array<std::array<double, kBlockSide>, kDctSide> columns{};
+  for (std::size_t j = 0; j < kBlockSide; ++j) {
+    for (std::size_t x = 0; x < kDctSide; ++x) columns[x][j] = kBasis[j][x];
+  }
+  return columns;
+}
+constexpr auto kColumns = make_columns();
+
 // The low 8x8 block, DC included, of the two-dimensional DCT-II of a 32x32 gray image; every sum in
 // ascending order. What is below 1e-6 is 0: where the exact sum is 0 the rounding noise of one
 // summation order would otherwise decide the bits.
 std::array<double, 64> low_dct(ImageView gray) {
   std::array<std::array<double, kDctSide>, kBlockSide> columns{};
-  for (std::size_t k = 0; k < kBlockSide; ++k) {
-    for (std::size_t y = 0; y < kDctSide; ++y) {
-      const std::uint8_t* row = gray.row(static_cast<int>(y));
-      for (std::size_t x = 0; x < kDctSide; ++x) columns[k][x] += kBasis[k][y] * row[x];
+  for (std::size_t y = 0; y < kDctSide; ++y) {
+    const std::uint8_t* row = gray.row(static_cast<int>(y));
+    std::array<double, kDctSide> values;
+    std::copy(row, row + kDctSide, values.begin());
+    for (std::size_t k = 0; k < kBlockSide; ++k) {
+      for (std::size_t x = 0; x < kDctSide; ++x) columns[k][x] += kBasis[k][y] * values[x];
     }
   }
+  // Eight sums side by side: each waits for its own last addition.
   std::array<double, 64> block{};
   for (std::size_t k = 0; k < kBlockSide; ++k) {
+    std::array<double, kBlockSide> sums{};
+    for (std::size_t x = 0; x < kDctSide; ++x) {
+      for (std::size_t j = 0; j < kBlockSide; ++j) sums[j] += kColumns[x][j] * columns[k][x];
+    }
     for (std::size_t j = 0; j < kBlockSide; ++j) {
-      double sum = 0.0;
-      for (std::size_t x = 0; x < kDctSide; ++x) sum += kBasis[j][x] * columns[k][x];
-      block[k * kBlockSide + j] = std::abs(sum) < 1e-6 ? 0.0 : sum;
+      block[k * kBlockSide + j] = std::abs(sums[j]) < 1e-6 ? 0.0 : sums[j];
     }
   }
   return block;
@@ -82,9 +97,10 @@ void set_bits(const std::array<bool, 64>& bits, std::uint64_t* word) {
 void phash(ImageView gray, std::uint64_t* words) {
   const Image small = resize(gray, kDctSide, kDctSide, ResampleFilter::kLanczos);
   const std::array<double, 64> block = low_dct(small.view());
-  std::array<double, 64> sorted = block;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = (sorted[31] + sorted[32]) / 2;
+  std::array<double, 64> halves = block;
+  const auto upper = halves.begin() + 32;
+  std::nth_element(halves.begin(), upper, halves.end());
+  const double median = (*std::max_element(halves.begin(), upper) + *upper) / 2;
   std::array<bool, 64> bits{};
   std::transform(block.begin(), block.end(), bits.begin(), [&](double c) { return c > median; });
   set_bits(bits, words);

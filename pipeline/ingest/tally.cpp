@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/channel_sums.h"
+
 namespace winnow::pipeline {
 namespace {
 
@@ -13,57 +15,12 @@ void add_sums(PixelSums& to, const PixelSums& from) {
   }
 }
 
-// A byte of a row belongs to channel (place % channels): 48 lanes hold whole pixels of 1 and of 3
-// channels, and the compiler makes vector code of a loop of fixed length.
-constexpr std::size_t kLanes = 48;
-
-struct Lanes {
-  std::array<std::uint32_t, kLanes> sum{};
-  std::array<std::uint32_t, kLanes> sum_of_squares{};
-
-  void add(const std::uint8_t* bytes) {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const std::uint32_t value = bytes[i];
-      sum[i] += value;
-      sum_of_squares[i] += value * value;
-    }
-  }
-  void drain_to(PixelSums& sums, std::size_t channels) {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      sums.sum[i % channels] += sum[i];
-      sums.sum_of_squares[i % channels] += sum_of_squares[i];
-    }
-    *this = {};
-  }
-};
-constexpr int kBlocksPerDrain = 65536;  // 255 * 255 * 65536 < 2^32
-
 PixelSums sum_pixels(ImageView image) {
-  PixelSums sums;
-  const auto channels = static_cast<std::size_t>(image.channels);
-  const auto row_bytes = static_cast<std::size_t>(image.width_px) * channels;
-  sums.pixels =
-      static_cast<std::uint64_t>(image.height_px) * static_cast<std::uint64_t>(image.width_px);
-  Lanes lanes;
-  int blocks = 0;
-  for (int y = 0; y < image.height_px; ++y) {
-    const std::uint8_t* row = image.row(y);
-    std::size_t x = 0;
-    for (; x + kLanes <= row_bytes; x += kLanes) {
-      lanes.add(row + x);
-      if (++blocks == kBlocksPerDrain) {
-        lanes.drain_to(sums, channels);
-        blocks = 0;
-      }
-    }
-    for (; x < row_bytes; ++x) {
-      const std::uint64_t value = row[x];
-      sums.sum[x % channels] += value;
-      sums.sum_of_squares[x % channels] += value * value;
-    }
-  }
-  lanes.drain_to(sums, channels);
-  return sums;
+  const ChannelSums sums = sum_channels(image);
+  return {.pixels = static_cast<std::uint64_t>(image.height_px) *
+                    static_cast<std::uint64_t>(image.width_px),
+          .sum = sums.sum,
+          .sum_of_squares = sums.sum_of_squares};
 }
 
 int common_side(int a, int b) noexcept {
