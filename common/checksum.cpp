@@ -1,6 +1,10 @@
 #include "common/checksum.h"
 
 #include <xxhash.h>
+// The same functions for the processor at hand: twice as quick with AVX2 or AVX-512.
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
 
 #include <cstring>
 #include <new>

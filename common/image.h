@@ -33,6 +33,18 @@ struct Image {
         width_px(width),
         channels(channel_count) {}
 
+  // Takes another size and keeps its memory where that is large enough: a page of new memory costs
+  // more than what is decoded into it. Which values pixels then have is not said.
+  void reshape(int height, int width, int channel_count) {
+    const std::size_t size = static_cast<std::size_t>(height) * static_cast<std::size_t>(width) *
+                             static_cast<std::size_t>(channel_count);
+    if (size > pixels.capacity()) pixels = {};
+    pixels.resize(size);
+    height_px = height;
+    width_px = width;
+    channels = channel_count;
+  }
+
   ImageView view() const noexcept {
     return {pixels.data(), height_px, width_px, channels,
             static_cast<std::ptrdiff_t>(width_px) * channels};

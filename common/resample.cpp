@@ -22,9 +22,10 @@ constexpr double sine_step(std::size_t n) {
   return -1.0 / static_cast<double>(2 * n * (2 * n + 1));
 }
 
-// Four values of a filter are computed side by side; each is as if it were alone.
-using Doubles [[gnu::vector_size(32)]] = double;
-constexpr int kDoubles = 4;
+// Eight values of a filter are computed side by side, each as if it were alone.
+using Doubles [[gnu::vector_size(64)]] = double;
+constexpr int kDoubles = 8;
+constexpr Doubles kLaneNumbers{0, 1, 2, 3, 4, 5, 6, 7};
 
 [[gnu::always_inline]] inline Doubles absolute(Doubles x) { return x < 0 ? -x : x; }
 
@@ -93,8 +94,7 @@ template <class Kernel>
     const int count = std::min(static_cast<int>(centre + support + 0.5), in) - first;
     double* const w = exact.data();
     for (int x = 0; x < count; x += kDoubles) {
-      const double begin = x + first;
-      const Doubles at{begin, begin + 1, begin + 2, begin + 3};
+      const Doubles at = kLaneNumbers + static_cast<double>(x + first);
       const Doubles values = kernel((at - centre + 0.5) * shrink);
       std::memcpy(w + x, &values, sizeof(values));
     }
@@ -253,8 +253,11 @@ void mix_gray_base(ImageView in, Image& out) { mix_gray(in, out); }
 constexpr Loops kBaseLoops{8, make_taps_base, across_rows_base, down_columns_base, mix_gray_base};
 
 #if defined(__x86_64__)
-// AVX2 alone has no fused multiply-add, which would round otherwise.
 [[gnu::target("avx2")]] Taps make_taps_avx2(int in, int out, int block, ResampleFilter filter) {
+  return make_taps(in, out, block, filter);
+}
+[[gnu::target("avx512f")]] Taps make_taps_avx512(int in, int out, int block,
+                                                 ResampleFilter filter) {
   return make_taps(in, out, block, filter);
 }
 
@@ -357,53 +360,82 @@ OutGroup out_at(Image& out, int y) {
   }
 }
 
-// With VNNI a weight is cut into three digits of 8 bits, and 32 products are made and added at
-// once.
+// With VNNI a weight is cut into three digits of 8 bits. A vector holds sixteen pixels of each of
+// the four rows.
 struct Digits {
-  alignas(32) std::array<std::array<std::int8_t, 32>, 3> digits;
+  alignas(16) std::array<std::array<std::int8_t, 16>, 3> digits;
 };
 
 std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
-  std::vector<Digits> blocks(weights.size() / 32);
-  for (std::size_t i = 0; i < blocks.size() * 32; ++i) {
+  std::vector<Digits> blocks(weights.size() / 16);
+  for (std::size_t i = 0; i < blocks.size() * 16; ++i) {
     std::int32_t rest = weights[i];
-    for (auto& digits : blocks[i / 32].digits) {
-      digits[i % 32] = static_cast<std::int8_t>(rest & 255);
-      rest = (rest - digits[i % 32]) >> 8;
+    for (auto& digits : blocks[i / 16].digits) {
+      digits[i % 16] = static_cast<std::int8_t>(rest & 255);
+      rest = (rest - digits[i % 16]) >> 8;
     }
   }
   return blocks;
 }
 
-[[gnu::target("avx512vnni,avx512vl,avx2")]] void across_gray_vnni(ImageView in, const Taps& taps,
-                                                                  Image& out) {
+// Of one output of each row, four sums that are yet to be added.
+[[gnu::target("avx512f,avx512vnni"), gnu::always_inline]] inline __m512i sums_vnni(
+    const RowGroup& rows, const Taps::Span& span, const Digits* block) {
+  const auto load = [](const void* p) __attribute__((target("avx512f"), always_inline)) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(p));
+  };
+  __m512i low = _mm512_setzero_si512();
+  __m512i middle = _mm512_setzero_si512();
+  __m512i high = _mm512_setzero_si512();
+  const std::ptrdiff_t end = span.first + span.count;
+  for (std::ptrdiff_t x = span.first; x < end; x += 16, ++block) {
+    __m512i pixels = _mm512_castsi128_si512(load(rows[0] + x));
+    pixels = _mm512_inserti32x4(pixels, load(rows[1] + x), 1);
+    pixels = _mm512_inserti32x4(pixels, load(rows[2] + x), 2);
+    pixels = _mm512_inserti32x4(pixels, load(rows[3] + x), 3);
+    const auto& digits = block->digits;
+    low = _mm512_dpbusd_epi32(low, pixels, _mm512_broadcast_i32x4(load(digits[0].data())));
+    middle = _mm512_dpbusd_epi32(middle, pixels, _mm512_broadcast_i32x4(load(digits[1].data())));
+    high = _mm512_dpbusd_epi32(high, pixels, _mm512_broadcast_i32x4(load(digits[2].data())));
+  }
+  return _mm512_add_epi32(
+      low, _mm512_slli_epi32(_mm512_add_epi32(middle, _mm512_slli_epi32(high, 8)), 8));
+}
+
+[[gnu::target("avx512f,avx512vnni")]] void across_gray_vnni(ImageView in, const Taps& taps,
+                                                            Image& out) {
+  const auto fold32 = [](__m512i a, __m512i b) __attribute__((target("avx512f"), always_inline)) {
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  };
   const std::vector<Digits> blocks = cut_into_digits(taps.weights);
+  std::vector<Taps::Span> spans = taps.spans;
+  spans.resize((spans.size() + 3) / 4 * 4, Taps::Span{0, 0, 0});
   for (int y = 0; y < in.height_px; y += kRows) {
     const RowGroup rows = rows_at(in, y, nullptr);
     const OutGroup to = out_at(out, y);
-    for (std::size_t i = 0; i < taps.spans.size(); ++i) {
-      const Taps::Span& span = taps.spans[i];
-      const Digits* block = blocks.data() + span.at / 32;
-      __m256i sums[3][kRows] = {};
-      for (int x = 0; x < span.count; x += 32, ++block) {
-        for (std::size_t r = 0; r < kRows; ++r) {
-          const __m256i pixels =
-              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[r] + span.first + x));
-          for (std::size_t d = 0; d < 3; ++d) {
-            sums[d][r] = _mm256_dpbusd_epi32(
-                sums[d][r], pixels,
-                _mm256_load_si256(reinterpret_cast<const __m256i*>(block->digits[d].data())));
-          }
+    for (std::size_t i = 0; i < spans.size(); i += 4) {
+      const auto sums = [&](std::size_t k)
+          __attribute__((target("avx512f,avx512vnni"), always_inline)) {
+        return sums_vnni(rows, spans[i + k], blocks.data() + spans[i + k].at / 16);
+      };
+      const __m512i left = fold32(sums(0), sums(1));
+      const __m512i right = fold32(sums(2), sums(3));
+      const __m512i whole =
+          _mm512_add_epi32(_mm512_unpacklo_epi64(left, right), _mm512_unpackhi_epi64(left, right));
+      const __m512i shifted =
+          _mm512_srai_epi32(_mm512_add_epi32(whole, _mm512_set1_epi32(kHalf)), kWeightBits);
+      const __m128i bytes =
+          _mm512_cvtusepi32_epi8(_mm512_max_epi32(shifted, _mm512_setzero_si512()));
+      const std::array<int, kRows> fours{_mm_extract_epi32(bytes, 0), _mm_extract_epi32(bytes, 1),
+                                         _mm_extract_epi32(bytes, 2), _mm_extract_epi32(bytes, 3)};
+      const std::size_t count = std::min<std::size_t>(4, taps.spans.size() - i);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        if (count == 4) {
+          std::memcpy(to[r] + i, &fours[r], 4);
+        } else {
+          std::memcpy(to[r] + i, &fours[r], count);
         }
       }
-      __m256i joined[kRows];
-      for (std::size_t r = 0; r < kRows; ++r) {
-        joined[r] = _mm256_add_epi32(
-            sums[0][r],
-            _mm256_slli_epi32(_mm256_add_epi32(sums[1][r], _mm256_slli_epi32(sums[2][r], 8)), 8));
-      }
-      const std::uint32_t bytes = rounded_rows(joined[0], joined[1], joined[2], joined[3]);
-      for (std::size_t r = 0; r < kRows; ++r) to[r][i] = static_cast<Byte>(bytes >> (8 * r));
     }
   }
 }
@@ -551,10 +583,8 @@ void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
 Loops best_loops() {
   if (!__builtin_cpu_supports("avx2")) return kBaseLoops;
   Loops loops{16, make_taps_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
-  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl")) {
-    loops.gray_block = 32;
-    loops.across = across_rows_vnni;
-  }
+  if (__builtin_cpu_supports("avx512f")) loops.taps = make_taps_avx512;
+  if (__builtin_cpu_supports("avx512vnni")) loops.across = across_rows_vnni;
   return loops;
 }
 #else
@@ -592,10 +622,18 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
 }
 
 Image to_gray(ImageView image) {
-  if (image.channels == 1) return packed(image);
-  Image out(image.height_px, image.width_px, 1);
-  best_loops().gray(image, out);
+  Image out;
+  to_gray(image, out);
   return out;
+}
+
+void to_gray(ImageView image, Image& out) {
+  if (image.channels == 1) {
+    out = packed(image);
+    return;
+  }
+  out.reshape(image.height_px, image.width_px, 1);
+  best_loops().gray(image, out);
 }
 
 }  // namespace winnow

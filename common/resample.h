@@ -13,5 +13,6 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
 
 // Luma as Pillow's convert("L"): (19595 R + 38470 G + 7471 B + 32768) >> 16. Gray stays as it is.
 Image to_gray(ImageView image);
+void to_gray(ImageView image, Image& out);  // reshapes `out`
 
 }  // namespace winnow

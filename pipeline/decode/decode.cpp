@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
@@ -81,8 +82,11 @@ Expected<Image, DecodeError> decode_other(std::string_view format, BytesView enc
 
 Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
                                                   const DecodeSettings& settings,
-                                                  const BeforeAllocation& before_allocation) {
-  if (format == "jpeg") return decode_jpeg(encoded, settings, before_allocation);
+                                                  const BeforeAllocation& before_allocation,
+                                                  Image buffer) {
+  if (format == "jpeg") {
+    return decode_jpeg(encoded, settings, before_allocation, std::move(buffer));
+  }
   auto image = decode_other(format, encoded, settings, before_allocation);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));
@@ -115,7 +119,8 @@ std::string_view sniff(BytesView encoded) noexcept {
 }
 
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
-                                           const BeforeAllocation& before_allocation) {
+                                           const BeforeAllocation& before_allocation,
+                                           Image buffer) {
   if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
   if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
@@ -136,7 +141,8 @@ Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettin
   if (orientation > 1 && before_allocation) {
     twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
   }
-  auto image = decode_stored(format, encoded, settings, twice ? twice : before_allocation);
+  auto image = decode_stored(format, encoded, settings, twice ? twice : before_allocation,
+                             std::move(buffer));
   if (image && orientation > 1) turn(*image, orientation);
   return image;
 }

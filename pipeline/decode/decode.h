@@ -50,7 +50,9 @@ std::string_view sniff(BytesView encoded) noexcept;
 // does, and the image says so. Pure; safe from many threads; throws only std::bad_alloc and what
 // before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
 // is printed.
+// `buffer` is an image that is no longer needed, whose memory is used where it can be.
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
-                                           const BeforeAllocation& before_allocation = {});
+                                           const BeforeAllocation& before_allocation = {},
+                                           Image buffer = {});
 
 }  // namespace winnow::pipeline

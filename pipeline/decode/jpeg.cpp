@@ -185,7 +185,8 @@ DecodedImage with_warnings(Image image, const Job& job) {
 }  // namespace
 
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation) {
+                                                const BeforeAllocation& before_allocation,
+                                                Image image) {
   const JobPtr job = make_job(settings.max_scans);
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
@@ -215,7 +216,8 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
 
   const int channels = codec.num_components == 1 ? 1 : 3;
   if (before_allocation) before_allocation(pixels * static_cast<std::uint64_t>(channels));
-  Image image(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width), channels);
+  image.reshape(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width),
+                channels);
   std::vector<unsigned char> line;
   if (codec.num_components == 4) line.resize(std::size_t{codec.image_width} * 4);
   if (!read_pixels(*job, image.pixels.data(), line.data())) return error_of(*job);

@@ -9,6 +9,7 @@ namespace winnow::pipeline {
 // Orientation is not applied. Files of more scans than settings.max_scans are refused before any of
 // them is decoded.
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation);
+                                                const BeforeAllocation& before_allocation,
+                                                Image buffer);
 
 }  // namespace winnow::pipeline
