@@ -52,6 +52,8 @@ winnow_find_library(opencv::core HEADER opencv2/core.hpp SUFFIX opencv4 LIBRARY 
                     PACKAGE libopencv-imgcodecs-dev)
 winnow_find_library(opencv::imgcodecs HEADER opencv2/imgcodecs.hpp SUFFIX opencv4
                     LIBRARY opencv_imgcodecs PACKAGE libopencv-imgcodecs-dev)
+winnow_find_library(opencv::imgproc HEADER opencv2/imgproc.hpp SUFFIX opencv4
+                    LIBRARY opencv_imgproc PACKAGE libopencv-imgproc-dev)
 if(WINNOW_MPI)
   find_package(MPI QUIET COMPONENTS C)
   winnow_require(MPI_C_FOUND "Open MPI" libopenmpi-dev)

@@ -143,6 +143,50 @@ bool same_hashes(const std::vector<CodeColumn>& a, const std::vector<CodeColumn>
   });
 }
 
+template <class T>
+std::vector<T> marked(const std::vector<T>& values, const std::vector<bool>& keep,
+                      std::size_t width = 1) {
+  std::vector<T> out;
+  if (values.size() != keep.size() * width) return out;  // not among the columns that were read
+  for (std::size_t row = 0; row < keep.size(); ++row) {
+    if (!keep[row]) continue;
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(row * width);
+    out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(width));
+  }
+  return out;
+}
+
+template <class T>
+Ragged<T> marked(const Ragged<T>& rows, const std::vector<bool>& keep) {
+  Ragged<T> out;
+  if (rows.size() != keep.size()) return out;
+  for (std::size_t row = 0; row < keep.size(); ++row) {
+    if (keep[row]) out.push_back(rows[row]);
+  }
+  return out;
+}
+
+// The rows that `keep` marks, of the columns that are there.
+Fingerprints marked(const Fingerprints& table, const std::vector<bool>& keep) {
+  Fingerprints out{.ids = marked(table.ids, keep),
+                   .splits = marked(table.splits, keep),
+                   .labels = marked(table.labels, keep),
+                   .groups = marked(table.groups, keep),
+                   .widths_px = marked(table.widths_px, keep),
+                   .heights_px = marked(table.heights_px, keep),
+                   .file_bytes = marked(table.file_bytes, keep),
+                   .file_hashes = marked(table.file_hashes, keep),
+                   .pixel_hashes = marked(table.pixel_hashes, keep),
+                   .sharpness = marked(table.sharpness, keep),
+                   .quality = marked(table.quality, keep),
+                   .codes = {}};
+  for (const CodeColumn& codes : table.codes) {
+    out.codes.push_back(
+        {codes.hash, codes.version, codes.bits, marked(codes.words, keep, codes.words_per_code())});
+  }
+  return out;
+}
+
 // Which columns are meant.
 class Wanted {
  public:
@@ -270,6 +314,41 @@ Fingerprints parse_fingerprints(BytesView bytes, const std::string& where) {
 Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns) {
   return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kVouchedFor),
                file.path().string(), columns);
+}
+
+Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
+                   const std::vector<std::string>& hashes, const std::vector<bool>& keep) {
+  const auto part = [&](std::string_view name) {
+    return marked(columns({std::string(name)}), keep);
+  };
+  const auto codes_name = [](const std::string& hash) { return std::string(kCodesPrefix) + hash; };
+  Fingerprints like;
+  for (const std::string& hash : hashes) {
+    for (CodeColumn& codes : part(codes_name(hash)).codes) {
+      codes.words.clear();
+      like.codes.push_back(std::move(codes));
+    }
+  }
+  const auto rows = static_cast<std::uint64_t>(std::ranges::count(keep, true));
+  const FingerprintWriter::Size size{rows, part("labels").labels.values.size(),
+                                     part("groups").groups.values.size()};
+  ColumnFileWriter file(path, kKind, size.rows, shapes_of(like, size));
+  const auto put = [&file](const Fingerprints& table, std::initializer_list<std::size_t> places) {
+    const std::vector<ColumnView> views = columns_of(table);
+    for (const std::size_t place : places) file.append(place, views[place].data);
+  };
+  put(part("labels"), {0, 1, kLabelOffsets, kLabels});
+  put(part("groups"), {kGroupOffsets, kGroups});
+  constexpr std::size_t kFirstPlain = 2;  // of kColumns
+  for (std::size_t i = kFirstPlain; i < kColumns.size(); ++i) {
+    put(part(kColumns[i]), {kGroups + 1 + i - kFirstPlain});
+  }
+  const std::size_t first_codes = kGroups + 1 + kColumns.size() - kFirstPlain;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const Fingerprints codes = part(codes_name(hashes[i]));
+    file.append(first_codes + i, columns_of(codes).back().data);
+  }
+  return file.finish();
 }
 
 FingerprintWriter::Size& FingerprintWriter::Size::operator+=(const Size& more) {

@@ -97,6 +97,12 @@ Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
 // others stay empty); nullptr: all.
 Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns);
 
+// Writes the file of the rows that `keep`, one entry a row of the table, marks: the bytes of a
+// table of these rows alone. Holds a few columns at once, and reads some of them twice. `hashes`:
+// names of the columns of codes, in their order. Durable; XXH3-128 of the file.
+Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
+                   const std::vector<std::string>& hashes, const std::vector<bool>& keep);
+
 // Writes the file of a table that is not held: its rows come in any number of pieces.
 class FingerprintWriter {
  public:

@@ -6,6 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "common/utf8.h"
+#include "pipeline/decode/encode.h"
+#include "pipeline/export/choice.h"
+#include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/report/page.h"
@@ -13,11 +17,58 @@
 namespace winnow::tools {
 namespace {
 
+using Json = nlohmann::ordered_json;
+using BySplit = pipeline::SelectionCounts::BySplit;
+
 struct Options {
   std::filesystem::path cache;
   std::filesystem::path report;
+  std::string selection;
+  std::filesystem::path sheet;
+  std::string split;
+  std::string label;
+  std::uint64_t count = 64;
+  std::uint64_t columns = 8;
+  std::optional<std::uint64_t> seed;
   bool json = false;
 };
+
+std::uint64_t sum(const BySplit& counts) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : counts) total += count;
+  return total;
+}
+
+std::string name_of_split(std::size_t split) {
+  return std::string(split_name(static_cast<Split>(split)));
+}
+
+// {"kept": ..., "removed": ..., "splits": {"train": {...}}}, of the splits there are.
+Json to_json(const pipeline::SelectionCounts::Counts& counts) {
+  Json splits = Json::object();
+  for (std::size_t split = 0; split < counts.kept.size(); ++split) {
+    if (counts.kept[split] + counts.removed[split] == 0) continue;
+    splits[name_of_split(split)] = {{"kept", counts.kept[split]},
+                                    {"removed", counts.removed[split]}};
+  }
+  return {{"kept", sum(counts.kept)}, {"removed", sum(counts.removed)}, {"splits", splits}};
+}
+
+Json to_json(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
+             const pipeline::Manifest& manifest) {
+  Json json{
+      {"name", selection.name},
+      {"settings", selection.settings.empty() ? Json::object() : Json::parse(selection.settings)}};
+  json.update(to_json(counts.all));
+  json["classes"] = Json::array();
+  for (std::size_t label = 0; label < counts.labels.size(); ++label) {
+    Json row{{"name", to_utf8(manifest.classes[label])}};
+    row.update(to_json(counts.labels[label]));
+    json["classes"].push_back(std::move(row));
+  }
+  json["unlabelled"] = to_json(counts.unlabelled);
+  return json;
+}
 
 void print_table(const char* name, const pipeline::Histogram& histogram, std::string (*range)(int),
                  const char* unit) {
@@ -80,24 +131,7 @@ void print_sizes(const pipeline::Statistics& s) {
              s.smallest.height_px, s.largest.width_px, s.largest.height_px);
 }
 
-void run(const Options& o) {
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  const pipeline::Manifest& m = cache.manifest();
-  if (!o.report.empty()) {
-    IngestPage page = read_page(cache);
-    page.cache = o.cache.string();
-    page.made = made_here();
-    write_file_durably(o.report, html_of(page));
-  }
-  if (o.json) {
-    const nlohmann::ordered_json json{
-        {"schema", "winnow.info/1"},
-        {"manifest", nlohmann::ordered_json::parse(pipeline::to_json(m))},
-        {"selections", cache.selections()}};
-    fmt::print("{}\n", json.dump());
-    return;
-  }
-  fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
+void print(const pipeline::Manifest& m) {
   for (const pipeline::SourceInfo& s : m.sources) {
     fmt::print("source    {} ({}, {} inputs)\n", printable(s.name), s.format, grouped(s.inputs));
   }
@@ -122,58 +156,127 @@ void run(const Options& o) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  for (const std::string& name : cache.selections()) fmt::print("selection {}\n", name);
 }
 
-void verify(const Options& o, Session& session) {
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache, pipeline::Verify::kBlocks);
-  cache.check_fingerprints();
-  cache.for_each_ledger_row([](const pipeline::LedgerRow&) {});
-  const std::vector<std::string> selections = cache.selections();
-  for (const std::string& name : selections) {  // those made for an older state of the cache too
-    const std::filesystem::path file = cache.paths().selection(name);
-    dedup::read_selection(InputFile(file));
+// A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
+void print(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
+           const pipeline::Manifest& manifest) {
+  fmt::print("selection {}: {} kept, {} removed{}\n", selection.name, grouped(sum(counts.all.kept)),
+             grouped(sum(counts.all.removed)),
+             selection.settings.empty() ? "" : ", decided by " + printable(selection.settings));
+  std::vector<std::size_t> splits;
+  for (std::size_t split = 0; split < counts.all.kept.size(); ++split) {
+    if (counts.all.kept[split] + counts.all.removed[split] > 0) splits.push_back(split);
   }
-  say(session,
-      fmt::format("{} is whole: every block, the fingerprints, the ledger and {} match",
-                  o.cache.string(),
-                  selections.size() == 1 ? "its selection"
-                                         : fmt::format("{} selections", selections.size())));
-  if (!o.json) return;
-  std::uint64_t records = 0;
-  std::uint64_t bytes = 0;
-  for (const pipeline::ShardInfo& shard : cache.manifest().shards) {
-    records += shard.records;
-    bytes += shard.bytes;
+  const auto line = [&](const std::string& name, const auto& text) {
+    std::string out = fmt::format("  {:28}", name);
+    for (const std::size_t split : splits) out += fmt::format("{:>22}", text(split));
+    fmt::print("{}\n", out);
+  };
+  const auto row = [&](const std::string& name, const pipeline::SelectionCounts::Counts& of) {
+    line(name, [&](std::size_t split) {
+      return grouped(of.kept[split]) +
+             (of.removed[split] > 0 ? " (-" + grouped(of.removed[split]) + ")" : "");
+    });
+  };
+  line("", name_of_split);
+  row("all", counts.all);
+  for (std::size_t label = 0; label < counts.labels.size(); ++label) {
+    row(printable(manifest.classes[label]), counts.labels[label]);
   }
-  const nlohmann::ordered_json json{{"schema", "winnow.verify/1"},
-                                    {"digest", cache.digest()},
-                                    {"shards", cache.manifest().shards.size()},
-                                    {"records", records},
-                                    {"bytes", bytes},
-                                    {"selections", selections}};
-  fmt::print("{}\n", json.dump());
+  if (sum(counts.unlabelled.kept) + sum(counts.unlabelled.removed) > 0) {
+    row("(unlabelled)", counts.unlabelled);
+  }
+}
+
+void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& session) {
+  pipeline::SheetOptions options{.selection = o.selection,
+                                 .split = std::nullopt,
+                                 .label = std::nullopt,
+                                 .count = o.count,
+                                 .columns = o.columns,
+                                 .seed = o.seed,
+                                 .threads = plan_threads(session.threads).decode};
+  if (!o.split.empty()) options.split = parse_split(o.split);
+  if (!o.label.empty()) options.label = o.label;
+  const pipeline::Sheet sheet = pipeline::make_sheet(cache, options);
+  write_file_durably(o.sheet, pipeline::encode_png(sheet.image.view()));
+  for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);
+  say(session, fmt::format("{} of the pictures are in {}", sheet.samples, o.sheet.string()));
+}
+
+void run(const Options& o, const Session& session) {
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  const pipeline::Manifest& m = cache.manifest();
+  std::optional<dedup::Selection> selection;
+  pipeline::SelectionCounts counts;
+  if (!o.selection.empty()) {
+    selection = cache.read_selection(o.selection);
+    counts = pipeline::count(m, cache.open_fingerprints()({"labels"}), *selection);
+  }
+  if (!o.sheet.empty()) write_sheet(o, cache, session);
+  if (!o.report.empty()) {
+    IngestPage page = read_page(cache);
+    page.cache = o.cache.string();
+    page.made = made_here();
+    write_file_durably(o.report, html_of(page));
+  }
+  if (o.json) {
+    Json json{{"schema", "winnow.info/1"},
+              {"manifest", Json::parse(pipeline::to_json(m))},
+              {"selections", cache.selections()}};
+    if (selection) json["selection"] = to_json(*selection, counts, m);
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
+  print(m);
+  if (selection) {
+    print(*selection, counts, m);
+  } else {
+    for (const std::string& name : cache.selections()) fmt::print("selection {}\n", name);
+  }
 }
 
 }  // namespace
 
 Command add_info(CLI::App& program) {
   auto o = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("info", "Show what a cache holds");
+  CLI::App* app = program.add_subcommand(
+      "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_option("--selection", o->selection,
+                  "Also count what this selection keeps and removes, by split and class");
   app->add_option("--report", o->report, "Also write it as a page (HTML), with what was not read");
+  auto* sheet = app->add_option("--sheet", o->sheet, "Write a PNG with thumbnails of some samples");
+  app->add_option("--split", o->split, "Of the sheet: only this split")
+      ->check(CLI::IsMember({"none", "train", "val", "test"}))
+      ->needs(sheet);
+  app->add_option("--class", o->label, "Of the sheet: only this class")->needs(sheet);
+  app->add_option("--count", o->count, "Of the sheet: thumbnails, at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
+      ->needs(sheet)
+      ->capture_default_str();
+  app->add_option("--columns", o->columns, "Of the sheet: thumbnails side by side")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{200}))
+      ->needs(sheet)
+      ->capture_default_str();
+  app->add_option("--seed", o->seed,
+                  "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
+      ->needs(sheet);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
-  app->footer("Examples:\n  winnow info cache\n  winnow info cache --report cache.html");
-  return {app, false, [o](Session&) { run(*o); }};
-}
-
-Command add_verify(CLI::App& program) {
-  auto o = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("verify", "Read every byte of a cache and check it");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer("Example:\n  winnow verify cache");
-  return {app, false, [o](Session& session) { verify(*o, session); }};
+  app->footer(
+      "On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a "
+      "whole\n"
+      "factor; below each are its name, its id and its classes. What cannot be read is crossed "
+      "out\n"
+      "and named.\n\n"
+      "Examples:\n"
+      "  winnow info cache\n"
+      "  winnow info cache --report cache.html\n"
+      "  winnow info cache --selection default\n"
+      "  winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10");
+  return {app, false, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

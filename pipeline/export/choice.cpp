@@ -29,6 +29,27 @@ Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
   return choice;
 }
 
+SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
+                      const dedup::Selection& selection) {
+  SelectionCounts counts;
+  counts.labels.resize(manifest.classes.size());
+  const Choice all = choose(table, std::nullopt, &selection, true);
+  for (std::size_t i = 0; i < all.rows.size(); ++i) {
+    const std::size_t row = all.rows[i];
+    const bool kept = selection.weights[all.decisions[i]] > 0;
+    const auto split = static_cast<std::size_t>(table.splits[row]);
+    const auto add = [&](SelectionCounts::Counts& to) { ++(kept ? to.kept : to.removed)[split]; };
+    add(counts.all);
+    const auto labels = table.labels[row];
+    if (labels.empty()) add(counts.unlabelled);
+    for (const std::int32_t label : labels) {
+      class_name(manifest, label);  // there is one
+      add(counts.labels[static_cast<std::size_t>(label)]);
+    }
+  }
+  return counts;
+}
+
 const std::string& class_name(const Manifest& manifest, std::int32_t label) {
   if (label < 0 || static_cast<std::size_t>(label) >= manifest.classes.size()) {
     throw FormatError("a sample has label " + std::to_string(label) + " where there are " +

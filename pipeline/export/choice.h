@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,23 @@ struct Choice {
 // with `removed_too`. Throws FormatError where it says nothing of a row.
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
+
+// How many samples a selection keeps and removes, by split, and by split and label: one of several
+// labels counts with each of them.
+struct SelectionCounts {
+  using BySplit = std::array<std::uint64_t, kSplitCount>;
+  struct Counts {
+    BySplit kept{};
+    BySplit removed{};
+  };
+  Counts all;
+  std::vector<Counts> labels;  // as manifest.classes
+  Counts unlabelled;
+};
+// `table` has its labels. FormatError where the selection says nothing of a row, or a label is of
+// no class.
+SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
+                      const dedup::Selection& selection);
 
 // The name of a class. FormatError when there is no such label.
 const std::string& class_name(const Manifest& manifest, std::int32_t label);

@@ -37,13 +37,15 @@ Gate::Limit parse_max_bad(const std::string& text) {
 std::string refusal(const Gate& gate, const std::map<std::string, std::uint64_t>& classes,
                     std::uint64_t warned) {
   std::uint64_t inputs = 0;
+  std::uint64_t left_out = 0;  // these could be read
   std::string list;
   for (const auto& [name, count] : classes) {
     inputs += count;
-    if (name == fate_name(Fate::kOk) || count == 0) continue;
+    if (name == fate_name(Fate::kDuplicate)) left_out = count;
+    if (name == fate_name(Fate::kOk) || name == fate_name(Fate::kDuplicate) || count == 0) continue;
     list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   }
-  const std::uint64_t bad = inputs - classes.at("ok");
+  const std::uint64_t bad = inputs - classes.at("ok") - left_out;
   const std::uint64_t truncated = classes.at("truncated");
   const std::string of_all = " of " + std::to_string(inputs) + " inputs";
   const std::string unreadable =

@@ -1,46 +1,8 @@
 #include "pipeline/ingest/shard_sink.h"
 
-#include <filesystem>
-#include <fstream>
-#include <span>
-
-#include "common/checksum.h"
-#include "common/error.h"
-#include "common/file.h"
+#include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
-namespace {
-
-// "shards/00007.mdb"
-std::string shard_file(std::size_t shard) {
-  std::string number = std::to_string(shard);
-  if (number.size() < 5) number.insert(0, 5 - number.size(), '0');
-  return "shards/" + number + ".mdb";
-}
-
-// Reads instead of mapping: mapped pages would count as memory of this process.
-void hash_blocks(const std::filesystem::path& path, ShardInfo& info) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> block(kBlockBytes);
-  do {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    const auto got = static_cast<std::size_t>(file.gcount());
-    if (got == 0) break;
-    info.bytes += got;
-    info.block_hashes.push_back(to_hex(xxh3_64(std::as_bytes(std::span(block.data(), got)))));
-  } while (file);
-  if (!file.eof() || info.bytes != std::filesystem::file_size(path)) {
-    throw SystemError("cannot read " + path.string() + " back after writing it");
-  }
-}
-
-void seal(lmdb::Writer& writer, const CachePaths& paths, ShardInfo& info) {
-  writer.seal();
-  hash_blocks(paths.root / info.file, info);
-  fsync_directory(paths.shards());
-}
-
-}  // namespace
 
 ShardSink::~ShardSink() {
   if (sealing_.valid()) sealing_.wait();  // it works in this cache's files
@@ -65,7 +27,8 @@ void ShardSink::end_shard(std::size_t shard, Part part) {
        part_writer = std::move(part_writer_)]() mutable -> Sealed {
         if (writer) {
           part.info.file = shard_file(shard);
-          seal(*writer, paths, part.info);
+          writer->seal();
+          measure_shard(paths, part.info);
         }
         part_writer->finish(part);
         return {shard, std::move(part)};

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/lmdb/lmdb.h"
+#include "pipeline/store/cache_internal.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -17,6 +18,8 @@ namespace {
 [[noreturn]] void fail(const fs::path& file, const std::string& what) {
   throw FormatError(file.string() + " " + what + "; ingest again");
 }
+
+}  // namespace
 
 Manifest read_manifest(const CachePaths& paths) {
   const std::string root = paths.root.string();
@@ -28,9 +31,10 @@ Manifest read_manifest(const CachePaths& paths) {
   if (!fs::exists(paths.manifest(), ignored)) {
     if (fs::exists(paths.unfinished(), ignored)) {
       throw UsageError(root +
-                       " holds an ingest that was not finished; run it again with: "
-                       "winnow ingest SOURCE --out " +
-                       root);
+                       " holds a cache that was not finished; run the command that was making it "
+                       "again: winnow ingest SOURCE "
+                       "--out " +
+                       root + ", or winnow compact");
     }
     throw UsageError(root +
                      " is not a winnow cache: it has no manifest.json; make one with: "
@@ -40,7 +44,7 @@ Manifest read_manifest(const CachePaths& paths) {
   return parse_manifest(read_text(paths.manifest()), paths.manifest().string());
 }
 
-void check_folder(const CachePaths& paths) {
+void check_shards_folder(const CachePaths& paths) {
   std::error_code ignored;
   if (fs::is_directory(paths.shards(), ignored)) return;
   if (fs::is_symlink(paths.shards(), ignored)) {
@@ -52,20 +56,35 @@ void check_folder(const CachePaths& paths) {
   fail(paths.shards(), "is missing");
 }
 
-void check_blocks(const fs::path& file, const ShardInfo& shard) {
+BadBlocks find_bad_blocks(const fs::path& file, const ShardInfo& shard,
+                          const std::function<void(std::uint64_t bytes)>& done) {
   // Read, not mapped: mapped pages would count as memory of this process.
   const InputFile input(file);
   Bytes buffer(std::min(kBlockBytes, shard.bytes));
+  BadBlocks bad;
   for (std::size_t i = 0; i < shard.block_hashes.size(); ++i) {
     const std::uint64_t at = i * kBlockBytes;
     const std::span block = std::span(buffer).first(std::min(kBlockBytes, shard.bytes - at));
     input.read_at(at, block);
-    if (to_hex(xxh3_64(block)) != shard.block_hashes[i]) {
-      fail(file, "is damaged: bytes " + std::to_string(at) + " to " +
-                     std::to_string(at + block.size() - 1) + " are not what was written");
+    if (to_hex(xxh3_64(block)) != shard.block_hashes[i] && bad.count++ == 0) {
+      bad.first = at;
+      bad.last = at + block.size() - 1;
     }
+    if (done) done(block.size());
   }
+  return bad;
 }
+
+namespace {
+
+void check_blocks(const fs::path& file, const ShardInfo& shard) {
+  const BadBlocks bad = find_bad_blocks(file, shard, {});
+  if (bad.count == 0) return;
+  fail(file, "is damaged: bytes " + std::to_string(bad.first) + " to " + std::to_string(bad.last) +
+                 " are not what was written");
+}
+
+}  // namespace
 
 lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify) {
   const fs::path file = paths.root / shard.file;
@@ -90,6 +109,8 @@ InputFile open_checked(const fs::path& path, const std::string& hash) {
   return file;
 }
 
+namespace {
+
 // For a record that is not where it should be: refuses a shard that damage has hidden it in.
 void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::path& file) {
   std::uint64_t records = 0;
@@ -109,6 +130,8 @@ bool is_input(const Manifest& manifest, SampleId id) noexcept {
          position_of(id) < manifest.sources[source_of(id)].inputs;
 }
 
+}  // namespace
+
 dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
                                  const dedup::ColumnNames* columns) {
   dedup::Fingerprints table = dedup::read_fingerprints(file, columns);
@@ -118,6 +141,31 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
   if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
   return table;
 }
+
+void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest) {
+  for (const std::string_view name : dedup::kColumns) columns({std::string(name)});
+  for (const std::string& hash : manifest.hashes) {
+    columns({"codes:" + hash.substr(0, hash.find(':'))});
+  }
+}
+
+void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
+                         const std::function<void(const LedgerRow&)>& take) {
+  const fs::path file = paths.ledger();
+  FateCounts fates{};
+  bool good = true;
+  for_each_row(open_checked(file, manifest.ledger_hash), [&](const LedgerRow& row) {
+    ++fates[static_cast<std::size_t>(row.fate)];
+    good = good && is_input(manifest, row.id);
+    take(row);
+  });
+  // The fates of a manifest add up to its inputs.
+  if (!good || by_name(fates) != manifest.ledger) {
+    fail(file, "is of another cache: its lines are not the manifest's inputs");
+  }
+}
+
+namespace {
 
 std::string list_of(const std::vector<std::string>& selections) {
   std::string text;
@@ -138,6 +186,33 @@ void check_selection_name(const std::string& name) {
                      "' cannot name a selection: use letters, digits, '.', '_' and "
                      "'-', not starting with '.'");
   }
+}
+
+std::vector<std::string> list_selections(const CachePaths& paths) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(paths.root / "selections", ignored)) {
+    if (entry.path().extension() == ".selection") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+dedup::Selection read_selection_for(const CachePaths& paths, const std::string& digest,
+                                    const std::string& name) {
+  check_selection_name(name);
+  const fs::path file = paths.selection(name);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    throw UsageError(paths.root.string() + " has no selection '" + name + "'; " +
+                     list_of(list_selections(paths)));
+  }
+  dedup::Selection selection = dedup::read_selection(InputFile(file));
+  if (selection.cache_digest != digest) {
+    throw UsageError(file.string() +
+                     " was made for another cache; make it again with winnow dedup");
+  }
+  return selection;
 }
 
 struct Cache::State {
@@ -164,7 +239,7 @@ Cache Cache::open(const fs::path& root, Verify verify) {
   s.paths.root = root;
   s.manifest = read_manifest(s.paths);
   s.digest = pipeline::digest(s.manifest);
-  if (!s.manifest.shards.empty()) check_folder(s.paths);
+  if (!s.manifest.shards.empty()) check_shards_folder(s.paths);
   s.shards.reserve(s.manifest.shards.size());
   for (const ShardInfo& shard : s.manifest.shards) {
     s.shards.push_back(open_shard(s.paths, shard, verify));
@@ -203,7 +278,8 @@ RecordView Cache::record(SampleId id) const {
   throw Error("there is no record " + std::to_string(id) + " in " + s.paths.root.string() +
               (shards.empty()
                    ? ": it was made without storing images"
-                   : ": no such input, or one that could not be read (see ledger.jsonl)"));
+                   : ": no such input, or one that could not be read or was left out (see "
+                     "ledger.jsonl)"));
 }
 
 // Both files are the manifest's by their hash; that they speak of the same inputs as it does, and
@@ -220,28 +296,8 @@ dedup::ColumnSource Cache::open_fingerprints() const {
   return [file, &m](const dedup::ColumnNames& columns) { return read_columns(*file, m, &columns); };
 }
 
-void Cache::check_fingerprints() const {
-  const dedup::ColumnSource columns = open_fingerprints();
-  for (const std::string_view name : dedup::kColumns) columns({std::string(name)});
-  for (const std::string& hash : state_->manifest.hashes) {
-    columns({"codes:" + hash.substr(0, hash.find(':'))});
-  }
-}
-
 void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const {
-  const Manifest& m = state_->manifest;
-  const fs::path file = state_->paths.ledger();
-  FateCounts fates{};
-  bool good = true;
-  for_each_row(open_checked(file, m.ledger_hash), [&](const LedgerRow& row) {
-    ++fates[static_cast<std::size_t>(row.fate)];
-    good = good && is_input(m, row.id);
-    take(row);
-  });
-  // The fates of a manifest add up to its inputs.
-  if (!good || by_name(fates) != m.ledger) {
-    fail(file, "is of another cache: its lines are not the manifest's inputs");
-  }
+  pipeline::for_each_ledger_row(state_->paths, state_->manifest, take);
 }
 
 void Cache::for_each_remark(const std::function<void(const LedgerRow&)>& take) const {
@@ -259,30 +315,10 @@ LedgerNames Cache::read_names() const {
   return LedgerNames(open_checked(state_->paths.ledger(), state_->manifest.ledger_hash));
 }
 
-std::vector<std::string> Cache::selections() const {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(state_->paths.root / "selections", ignored)) {
-    if (entry.path().extension() == ".selection") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> Cache::selections() const { return list_selections(state_->paths); }
 
 dedup::Selection Cache::read_selection(const std::string& name) const {
-  check_selection_name(name);
-  const fs::path file = state_->paths.selection(name);
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
-    throw UsageError(state_->paths.root.string() + " has no selection '" + name + "'; " +
-                     list_of(selections()));
-  }
-  dedup::Selection selection = dedup::read_selection(InputFile(file));
-  if (selection.cache_digest != state_->digest) {
-    throw UsageError(file.string() +
-                     " was made for another cache; make it again with winnow dedup");
-  }
-  return selection;
+  return read_selection_for(state_->paths, state_->digest, name);
 }
 
 void Cache::write_selection(const dedup::Selection& selection) const {

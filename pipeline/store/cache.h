@@ -56,11 +56,10 @@ class Cache {
   // is damaged (naming shard and id), Error when there is none.
   RecordView record(SampleId id) const;
 
-  // Checked against the manifest's hash: all columns, those that will be asked for, as long as the
-  // cache lives, or one after another to see whether they are sound.
+  // Checked against the manifest's hash: all columns, or those that will be asked for, as long as
+  // the cache lives.
   dedup::Fingerprints read_fingerprints() const;
   dedup::ColumnSource open_fingerprints() const;
-  void check_fingerprints() const;
   std::vector<LedgerRow> read_ledger() const;                                         // likewise
   void for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const;  // likewise
   // Of the ledger, what its for_each_remark gives.

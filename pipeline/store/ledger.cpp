@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::uint64_t kBlockLines = 16;
 
-constexpr std::array<std::string_view, kFateCount> kFates{
-    "ok", "truncated", "corrupt", "unsupported", "too_large", "empty", "missing", "unreadable"};
+constexpr std::array<std::string_view, kFateCount> kFates{"ok",          "truncated",  "corrupt",
+                                                          "unsupported", "too_large",  "empty",
+                                                          "missing",     "unreadable", "duplicate"};
 
 Fate parse_fate(const std::string& name, const std::string& where) {
   const auto* at = std::find(kFates.begin(), kFates.end(), name);
@@ -133,7 +134,10 @@ FateCounts count_fates(const std::vector<LedgerRow>& rows) {
 
 std::map<std::string, std::uint64_t> by_name(const FateCounts& counts) {
   std::map<std::string, std::uint64_t> out;
-  for (std::size_t i = 0; i < counts.size(); ++i) out[std::string(kFates[i])] = counts[i];
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (static_cast<Fate>(i) == Fate::kDuplicate && counts[i] == 0) continue;
+    out[std::string(kFates[i])] = counts[i];
+  }
   return out;
 }
 

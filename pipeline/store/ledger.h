@@ -23,8 +23,9 @@ enum class Fate : std::uint8_t {
   kEmpty,        // no bytes
   kMissing,      // listed but not there
   kUnreadable,   // the file system would not give it
+  kDuplicate,    // read, and left out on purpose: another sample stands for it
 };
-inline constexpr int kFateCount = 8;
+inline constexpr int kFateCount = 9;
 std::string_view fate_name(Fate fate) noexcept;  // "ok", "truncated", ...
 
 struct LedgerRow {
@@ -32,7 +33,7 @@ struct LedgerRow {
   std::string name;  // as in the source's listing
   Split split = Split::kNone;
   Fate fate = Fate::kOk;
-  std::string reason;  // empty where ok
+  std::string reason;  // empty where ok without a warning
 };
 
 // One JSON object a line, in id order (docs/formats/ledger.md). Equal ledgers, equal text. Names
@@ -47,7 +48,9 @@ void for_each_remark(const InputFile& ledger, const std::function<void(const Led
 
 using FateCounts = std::array<std::uint64_t, kFateCount>;  // by Fate
 FateCounts count_fates(const std::vector<LedgerRow>& rows);
-std::map<std::string, std::uint64_t> by_name(const FateCounts& counts);  // all classes
+// All classes; but `duplicate`, which came later, only where some are of it: manifests of caches
+// that nothing was left out of stay as they were.
+std::map<std::string, std::uint64_t> by_name(const FateCounts& counts);
 
 // What the source calls its inputs, looked up in the ledger when it is asked for: a few bytes an
 // input are held. Safe from many threads.

@@ -165,6 +165,8 @@ Manifest parse_fields(const JsonObject& in) {
   m.inputs = in.number("inputs");
   const JsonObject ledger = in.object("ledger");
   for (const auto& [name, count] : by_name({})) m.ledger[name] = ledger.number(name.c_str());
+  const std::string duplicate(fate_name(Fate::kDuplicate));
+  if (ledger.has(duplicate.c_str())) m.ledger[duplicate] = ledger.number(duplicate.c_str());
   if (ledger.raw().size() != m.ledger.size()) in.fail("'ledger' has an unknown class");
   const JsonObject splits = in.object("split_counts");
   for (int i = 0; i < kSplitCount; ++i) {

@@ -352,6 +352,25 @@ TEST(FingerprintWriter, PutsATableTogetherFromAnyParts) {
   }
 }
 
+TEST(FingerprintFile, OfSomeRowsIsThatOfATableOfThem) {
+  const TemporaryFolder folder;
+  const Fingerprints table = small_table(40);
+  const ColumnSource columns = [&](const ColumnNames& names) {
+    return select_columns(table, names);
+  };
+  std::vector<std::string> hashes;
+  for (const CodeColumn& codes : table.codes) hashes.push_back(codes.hash);
+  ASSERT_EQ(hashes.size(), 2U);
+  for (const auto& [first, last] : {std::pair{0, 40}, {0, 7}, {9, 10}, {31, 40}, {5, 5}}) {
+    std::vector<bool> keep(table.size());
+    std::fill(keep.begin() + first, keep.begin() + last, true);
+    const Bytes want =
+        serialize(rows_of(table, static_cast<std::size_t>(first), static_cast<std::size_t>(last)));
+    EXPECT_EQ(write_rows(folder / "table", columns, hashes, keep), xxh3_128(want));
+    EXPECT_EQ(read_file(folder / "table"), want) << first << " " << last;
+  }
+}
+
 // More of a column than is gathered in memory, at once and in small pieces.
 TEST(FingerprintWriter, ManyRows) {
   const TemporaryFolder folder;

@@ -128,9 +128,16 @@ class Schemas(Case):
             exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",
                                     "--selection", "exact")
             self.assertEqual((exported["samples"], exported["left_out"]), (ingested["ok"], exact["removed"]))
+            if store != "none":
+                small = self.folder / f"small-{store}"
+                compacted = self.json_of("compact", "compact", cache, "--selection", "exact", "--out", small)
+                self.assertEqual(compacted["kept"], exact["kept"])
+                self.json_of("info", "info", small)
+                self.lines_of("ledger", small / "ledger.jsonl")
+        self.refuses_spoiled("compact", compacted)
         self.refuses_spoiled("export", exported)
         self.refuses_spoiled("ingest", ingested)
-        self.refuses_spoiled("info", info)
+        self.refuses_spoiled("info", self.json_of("info", "info", cache, "--selection", "exact"))
         self.refuses_spoiled("dedup", exact)
         self.refuses_spoiled("verify", self.json_of("verify", "verify", cache))
 

@@ -7,6 +7,7 @@
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/names.h"
+#include "pipeline/export/sheet.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -86,6 +87,63 @@ TEST(ExportChoice, TakesASplitAndWhatASelectionKeeps) {
   selection.ids = {0, 10, 30};
   selection.weights.pop_back();
   EXPECT_THROW(choose(table, std::nullopt, &selection, false), FormatError);
+}
+
+TEST(ExportChoice, CountsWhatASelectionKeepsBySplitAndLabel) {
+  Manifest manifest;
+  manifest.classes = {"cat", "dog"};
+  auto table = table_of({{Split::kTrain, {0}},
+                         {Split::kTest, {0, 1}},
+                         {Split::kTrain, {}},
+                         {Split::kTrain, {0}},
+                         {Split::kTrain, {1}}});
+  dedup::Selection selection;
+  selection.ids = table.ids;
+  selection.weights = {1, 1, 0, 0, 0.5F};
+  const SelectionCounts counts = count(manifest, table, selection);
+  EXPECT_EQ(counts.all.kept, (SelectionCounts::BySplit{0, 2, 0, 1}));
+  EXPECT_EQ(counts.all.removed, (SelectionCounts::BySplit{0, 2, 0, 0}));
+  EXPECT_EQ(counts.labels.at(0).kept, (SelectionCounts::BySplit{0, 1, 0, 1}));
+  EXPECT_EQ(counts.labels.at(0).removed, (SelectionCounts::BySplit{0, 1, 0, 0}));
+  EXPECT_EQ(counts.labels.at(1).kept, (SelectionCounts::BySplit{0, 1, 0, 1}));
+  EXPECT_EQ(counts.unlabelled.removed, (SelectionCounts::BySplit{0, 1, 0, 0}));
+  manifest.classes.pop_back();
+  EXPECT_THROW(count(manifest, table, selection), FormatError);
+}
+
+TEST(Sheet, PicksEvenlyOrBySeed) {
+  EXPECT_EQ(pick(8, 4, {}), (Rows{0, 2, 4, 6}));
+  EXPECT_EQ(pick(3, 64, {}), (Rows{0, 1, 2}));
+  EXPECT_EQ(pick(3, 64, 7), (Rows{0, 1, 2}));
+  std::vector<int> times(10);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Rows places = pick(10, 3, seed);
+    ASSERT_EQ(places.size(), 3U);
+    EXPECT_LT(places[0], places[1]);
+    EXPECT_LT(places[1], places[2]);
+    EXPECT_EQ(places, pick(10, 3, seed));
+    for (const std::size_t place : places) ++times[place];
+  }
+  for (const int count : times) EXPECT_NEAR(count, 90, 35);
+}
+
+TEST(Sheet, ThumbnailsFit) {
+  const auto at = [](const Image& image, int x, int y) {
+    return image.pixels[static_cast<std::size_t>(3 * (y * image.width_px + x))];
+  };
+  Image tiny(28, 28, 1);
+  tiny.pixels[0] = 90;  // the corner; the others are black
+  const Image large = thumbnail(tiny.view());
+  EXPECT_EQ(large.pixels.size(), 3U * kThumbnailPx * kThumbnailPx);
+  const int margin = (kThumbnailPx - 4 * 28) / 2;
+  EXPECT_EQ(at(large, margin - 1, margin), 255);
+  EXPECT_EQ(at(large, margin, margin), 90);
+  EXPECT_EQ(at(large, margin + 3, margin + 3), 90);  // four times in both directions, no blur
+  EXPECT_EQ(at(large, margin + 4, margin), 0);
+  const Image flat = thumbnail(Image(3, 10'000, 3).view());
+  EXPECT_EQ(at(flat, 0, kThumbnailPx / 2), 255);  // below a line of one pixel
+  EXPECT_EQ(at(flat, 0, (kThumbnailPx - 1) / 2), 0);
+  EXPECT_EQ(at(thumbnail(Image(4000, 4000, 3).view()), 0, 0), 0);
 }
 
 TEST(ExportChoice, SplitFoldersWhereTheyAreNeeded) {

@@ -308,12 +308,27 @@ TEST(Ledger, RemarksAreTheRowsWithSomethingToSay) {
 }
 
 TEST(Ledger, CountsAllClasses) {
-  const auto counts = by_name(count_fates(example_rows()));
-  EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount));
+  auto counts = by_name(count_fates(example_rows()));
+  EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount - 1));
+  EXPECT_FALSE(counts.contains("duplicate"));  // as before that class was there
   EXPECT_EQ(counts.at("ok"), 1u);
   EXPECT_EQ(counts.at("corrupt"), 1u);
   EXPECT_EQ(counts.at("missing"), 1u);
   EXPECT_EQ(counts.at("too_large"), 0u);
+
+  std::vector<LedgerRow> rows = example_rows();
+  rows[0].fate = Fate::kDuplicate;
+  rows[0].reason = "of another";
+  counts = by_name(count_fates(rows));
+  EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount));
+  EXPECT_EQ(counts.at("duplicate"), 1u);
+  EXPECT_EQ(parse_ledger(to_json_lines(rows), "ledger")[0].fate, Fate::kDuplicate);
+
+  Manifest m = example();
+  m.ledger["ok"] = 7;
+  m.ledger["corrupt"] = 0;
+  m.ledger["duplicate"] = 2;
+  EXPECT_EQ(parse_manifest(to_json(m), "m").ledger, m.ledger);
 }
 
 // Enough rows for many pieces and blocks; ids with gaps, as of several sources.

@@ -41,6 +41,16 @@ TEST(Remarks, CountWarningsAndReasons) {
   EXPECT_EQ(twice.unsupported.at("is a GIF"), 4U);
 }
 
+TEST(Gate, WhatWasLeftOutIsNotBad) {
+  auto some = classes(6, 0, 1);
+  some["duplicate"] = 3;
+  EXPECT_EQ(refusal({.fail_on = FailOn::kError, .max_bad = {}}, some, 0),
+            "1 of 10 inputs could not be read (1 corrupt) and --fail-on error allows none");
+  EXPECT_EQ(refusal({.fail_on = FailOn::kNone, .max_bad = parse_max_bad("1")}, some, 0), "");
+  some.at("corrupt") = 0;
+  EXPECT_EQ(refusal({.fail_on = FailOn::kWarning, .max_bad = parse_max_bad("0")}, some, 0), "");
+}
+
 TEST(Gate, EachLevelIncludesTheOnesBefore) {
   struct Case {
     std::map<std::string, std::uint64_t> classes;

@@ -80,10 +80,17 @@ double rate_of(const IngestPage::Run& run) {
   return static_cast<double>(run.inputs_done) / std::max(run.seconds, 1e-9);
 }
 
+// 0 for a class that came later than the manifest.
+std::uint64_t inputs_of(const Manifest& m, Fate fate) {
+  const auto found = m.ledger.find(std::string(fate_name(fate)));
+  return found == m.ledger.end() ? 0 : found->second;
+}
+
 std::string header(const IngestPage& page) {
   const Manifest& m = page.manifest;
   const std::uint64_t ok = m.ledger.at("ok");
-  const std::uint64_t bad = m.inputs - ok;
+  const std::uint64_t left_out = inputs_of(m, Fate::kDuplicate);
+  const std::uint64_t bad = m.inputs - ok - left_out;
   std::string verdict =
       bad == 0 ? "Every input could be read."
                : fmt::format(
@@ -95,6 +102,7 @@ std::string header(const IngestPage& page) {
         fmt::format(" The decoder warned of {} that it could read.", grouped(page.remarks.warned));
   }
   std::string tiles = tile(grouped(ok), "images") + tile(grouped(bad), "not readable");
+  if (left_out > 0) tiles += tile(grouped(left_out), "left out as duplicates");
   if (!m.classes.empty())
     tiles += tile(grouped(m.classes.size()), m.classes.size() == 1 ? "class" : "classes");
   if (m.store != "none")
@@ -159,6 +167,8 @@ std::string_view meaning_of(Fate fate) {
       return "a file without a byte";
     case Fate::kMissing:
       return "listed, but not there";
+    case Fate::kDuplicate:
+      return "could be read, and was left out on purpose: another image stands for it";
     case Fate::kUnreadable:
       break;
   }
@@ -195,7 +205,8 @@ std::string fates(const IngestPage& page) {
   std::string details;
   for (int i = 0; i < pipeline::kFateCount; ++i) {
     const auto fate = static_cast<Fate>(i);
-    const std::uint64_t count = m.ledger.at(std::string(fate_name(fate)));
+    const std::uint64_t count = inputs_of(m, fate);
+    if (fate == Fate::kDuplicate && count == 0) continue;
     const std::string faint = count == 0 ? " class=\"none\"" : "";
     rows += fmt::format("<tr{}>{}</tr>\n", faint,
                         fmt::format("<td class=\"k\">{}</td>", words_of(fate)) +

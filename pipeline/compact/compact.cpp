@@ -1,0 +1,348 @@
+#include "pipeline/compact/compact.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/lmdb/lmdb.h"
+#include "pipeline/compact/plan.h"
+#include "pipeline/export/choice.h"
+#include "pipeline/export/pixels.h"
+#include "pipeline/ingest/part.h"
+#include "pipeline/ingest/tally.h"
+#include "pipeline/ingest/workspace.h"
+#include "pipeline/store/settings.h"
+#include "pipeline/store/shard_file.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const fs::path inner = fs::weakly_canonical(path);
+  const fs::path outer = fs::weakly_canonical(folder);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+// What is kept of the cache.
+struct Kept {
+  dedup::Selection selection;
+  std::vector<SampleId> ids;
+  std::vector<bool> rows;  // of the table, one entry each
+};
+
+Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::path& out) {
+  const std::string from = cache.paths().root.string();
+  if (cache.manifest().shards.empty()) {
+    throw UsageError(from + " holds fingerprints only: there is nothing to compact");
+  }
+  if (lies_in(out, cache.paths().root)) {
+    throw UsageError(out.string() +
+                     " lies in the cache it would be made from; choose another --out");
+  }
+  Kept kept;
+  kept.selection = cache.read_selection(options.selection);
+  const auto plain = [](float weight) { return weight == 0 || weight == 1; };
+  if (kept.selection.mode == dedup::SelectionMode::kOnePerGroup ||
+      !std::ranges::all_of(kept.selection.weights, plain)) {
+    throw UsageError("selection '" + options.selection +
+                     "' weighs samples instead of removing them, and a compacted cache has no "
+                     "weights; name one that only keeps and removes");
+  }
+  const dedup::Fingerprints table = cache.open_fingerprints()({});
+  const Choice choice = choose(table, std::nullopt, &kept.selection, false);
+  if (choice.rows.empty()) {
+    throw UsageError("selection '" + options.selection + "' keeps nothing of " + from);
+  }
+  kept.rows.resize(table.size());
+  for (const std::size_t row : choice.rows) {
+    kept.rows[row] = true;
+    kept.ids.push_back(table.ids[row]);
+  }
+  return kept;
+}
+
+// Counts one after another for the sink, whoever calls.
+class Counter {
+ public:
+  Counter(const ProgressSink& sink, Progress from) : sink_(sink), progress_(std::move(from)) {}
+  void add(std::uint64_t count) {
+    const std::lock_guard lock(mutex_);
+    progress_.done += count;
+    if (sink_) sink_(progress_);
+  }
+
+ private:
+  std::mutex mutex_;
+  const ProgressSink& sink_;
+  Progress progress_;
+};
+
+// Copies the records of one run into a shard.
+class ShardCopier {
+ public:
+  ShardCopier(const Cache& cache, const LedgerNames& names, const CachePaths& to,
+              const std::string& key, std::span<const SampleId> ids, std::size_t shard)
+      : cache_(cache),
+        names_(names),
+        to_(to),
+        key_(key),
+        ids_(ids),
+        shard_(shard),
+        settings_(decode_settings(cache.manifest())) {}
+
+  // `check` is called between records and may throw.
+  Part copy(const auto& check, Counter& counter) {
+    const ShardInfo& old = cache_.manifest().shards[shard_];
+    Part part;
+    part.info.file = shard_file(shard_);
+    part.info.first_id = old.first_id;
+    part.info.last_id = old.last_id;
+    part.info.records = ids_.size();
+    lmdb::Writer writer(to_.root / part.info.file);
+    for (std::size_t begin = 0; begin < ids_.size();) {
+      const std::size_t end = read_some(begin, check);
+      part.tally.add(count(std::span(read_).first(end - begin)));
+      for (const RecordView& record : read_) put(record, writer);
+      counter.add(end - begin);
+      begin = end;
+    }
+    close_pack(writer);
+    commit(writer);
+    writer.seal();
+    measure_shard(to_, part.info);
+    PartWriter(to_, shard_, key_).finish(part);
+    return part;
+  }
+
+ private:
+  // Enough records from `begin` on to share among threads; where they end.
+  std::size_t read_some(std::size_t begin, const auto& check) {
+    constexpr std::uint64_t kBytes = 4u << 20;
+    constexpr std::size_t kRecords = 512;
+    read_.clear();
+    std::uint64_t bytes = 0;
+    while (begin + read_.size() < ids_.size() && read_.size() < kRecords && bytes < kBytes) {
+      check();
+      read_.push_back(record(ids_[begin + read_.size()]));
+      bytes += read_.back().payload.size();
+    }
+    return begin + read_.size();
+  }
+
+  RecordView record(SampleId id) const {
+    try {
+      return cache_.record(id);
+    } catch (const FormatError& error) {
+      throw FormatError("'" + names_(id) + "' cannot be copied: " + error.what());
+    }
+  }
+
+  Tally count(std::span<const RecordView> records) const {
+    const auto add = [&](const tbb::blocked_range<std::size_t>& range, Tally tally) {
+      for (std::size_t i = range.begin(); i < range.end(); ++i) add_pixels(records[i], tally);
+      return tally;
+    };
+    const auto join = [](Tally a, const Tally& b) {
+      a.add(b);
+      return a;
+    };
+    Tally tally;
+    // Waiting, this thread takes no part of another shard upon itself.
+    tbb::this_task_arena::isolate([&] {
+      tally = tbb::parallel_reduce(tbb::blocked_range<std::size_t>(0, records.size()), Tally{}, add,
+                                   join);
+    });
+    return tally;
+  }
+
+  void add_pixels(const RecordView& record, Tally& tally) const {
+    const auto image = pixels_of(record, settings_);
+    if (!image) {
+      throw Error("'" + names_(record.id) + "' cannot be decoded any more (" +
+                  image.error().detail +
+                  "); compact with the winnow and the libraries that ingested it, or ingest again");
+    }
+    tally.add(image->view(), record.split);
+  }
+
+  void put(const RecordView& record, lmdb::Writer& writer) {
+    if (cutter_.ends_before(record.payload.size())) close_pack(writer);
+    pack_.push_back(record);
+  }
+
+  void close_pack(lmdb::Writer& writer) {
+    Bytes pack = pack_records(pack_);
+    if (held_ > 0 && held_ + pack.size() > kCompactTransactionBytes) commit(writer);
+    held_ += pack.size();
+    transaction_.emplace_back(pack_.front().id, std::move(pack));
+    pack_.clear();
+  }
+
+  void commit(lmdb::Writer& writer) {
+    writer.put(transaction_);
+    transaction_.clear();
+    held_ = 0;
+  }
+
+  const Cache& cache_;
+  const LedgerNames& names_;
+  const CachePaths& to_;
+  const std::string& key_;
+  const std::span<const SampleId> ids_;
+  const std::size_t shard_;
+  const DecodeSettings settings_;
+  std::vector<RecordView> read_;
+  PackCutter cutter_;
+  std::vector<RecordView> pack_;  // views live as long as the cache
+  std::vector<lmdb::Writer::Entry> transaction_;
+  std::uint64_t held_ = 0;  // bytes of it
+};
+
+void check_stop(const StopRequested& stop, const fs::path& out) {
+  if (!stop || !stop()) return;
+  throw StoppedError("stopped before the end of the compaction into " + out.string() +
+                     "; run the same command again to go on after the shards that are finished");
+}
+
+// The parts of all runs, in their order. Those that earlier runs finished are taken as they are.
+std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Workspace& workspace,
+                              const std::string& key, const CompactOptions& options,
+                              const ProgressSink& progress, CompactResult& result) {
+  const CachePaths& to = workspace.paths();
+  const std::vector<KeptRun> runs = plan_runs(cache.manifest().shards, kept.ids);
+  std::vector<std::optional<Part>> parts(runs.size());
+  Progress so_far{.done = 0, .total = kept.ids.size(), .note = {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    parts[i] = read_part(to, runs[i].shard, key);
+    if (parts[i]) so_far.done += parts[i]->info.records;
+    if (!parts[i]) remove_part(to, runs[i].shard);
+  }
+  result.kept_here = kept.ids.size() - so_far.done;
+  const LedgerNames names = cache.read_names();
+  Counter counter(progress, so_far);
+  std::optional<tbb::global_control> limit;
+  if (options.threads > 0) {
+    limit.emplace(tbb::global_control::max_allowed_parallelism,
+                  static_cast<std::size_t>(options.threads));
+  }
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
+      if (parts[i]) return;
+      const KeptRun& run = runs[i];
+      ShardCopier copier(cache, names, to, key,
+                         std::span(kept.ids).subspan(run.begin, run.end - run.begin), run.shard);
+      parts[i] = copier.copy([&] { check_stop(options.stop, to.root); }, counter);
+    });
+  });
+  std::vector<Part> all;
+  for (std::optional<Part>& part : parts) all.push_back(*std::move(part));
+  return all;
+}
+
+// The ledger, with what is removed booked as such; sets the manifest's hash and counts of it.
+void write_ledger(const Cache& cache, const dedup::Selection& selection, const CachePaths& to,
+                  Manifest& manifest) {
+  constexpr std::size_t kRows = 256;
+  const LedgerNames names = cache.read_names();
+  DurableFile file(to.ledger());
+  Xxh3Stream hash;
+  FateCounts fates{};
+  std::vector<LedgerRow> rows;
+  const auto flush = [&] {
+    const std::string lines = to_json_lines(rows);
+    hash.update(as_bytes(lines));
+    file.append(as_bytes(lines));
+    rows.clear();
+  };
+  std::size_t decision = 0;  // ids ascend in both
+  cache.for_each_ledger_row([&](const LedgerRow& row) {
+    const auto& ids = selection.ids;
+    while (decision < ids.size() && ids[decision] < row.id) ++decision;
+    const bool decided = decision < ids.size() && ids[decision] == row.id;
+    if (decided && row.fate == Fate::kOk && !(selection.weights[decision] > 0)) {
+      rows.push_back(left_out(row, selection, decision, names(selection.kept[decision])));
+    } else {
+      rows.push_back(row);
+    }
+    ++fates[static_cast<std::size_t>(rows.back().fate)];
+    if (rows.size() == kRows) flush();
+  });
+  flush();
+  file.finish();
+  manifest.ledger_hash = to_hex(hash.digest());
+  manifest.ledger = by_name(fates);
+}
+
+void write_fingerprints(const Cache& cache, const std::vector<bool>& rows, const CachePaths& to,
+                        Manifest& manifest) {
+  std::vector<std::string> hashes;
+  for (const std::string& hash : manifest.hashes) hashes.push_back(hash.substr(0, hash.find(':')));
+  make_directories(to.fingerprints().parent_path());
+  manifest.fingerprints_hash =
+      to_hex(dedup::write_rows(to.fingerprints(), cache.open_fingerprints(), hashes, rows));
+  manifest.statistics = Statistics(manifest.classes.size());
+  const dedup::ColumnNames counted{"labels", "widths_px", "heights_px", "file_bytes"};
+  manifest.statistics->add(dedup::read_fingerprints(InputFile(to.fingerprints()), &counted));
+}
+
+}  // namespace
+
+CompactResult compact(const Cache& cache, const fs::path& out, const CompactOptions& options,
+                      const ProgressSink& progress) {
+  const auto started = Clock::now();
+  const Kept kept = choose_kept(cache, options, out);
+  const std::string key = to_hex(
+      xxh3_128(as_bytes(cache.digest() + to_hex(xxh3_128(dedup::serialize(kept.selection))))));
+  Workspace workspace = Workspace::claim(
+      out,
+      "winnow is compacting a cache into this one, or was stopped while it did: run the same "
+      "compact again to go on.\n" +
+          key + "\n");
+  CompactResult result;
+  result.kept = kept.ids.size();
+  result.removed = kept.rows.size() - kept.ids.size();
+  const auto done = [&](Manifest manifest) {
+    workspace.finish();
+    result.digest = digest(manifest);
+    result.manifest = std::move(manifest);
+    result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    return std::move(result);
+  };
+  if (workspace.complete()) return done(Cache::open(out).manifest());
+  const CachePaths& to = workspace.paths();
+  workspace.make_shards_folder();
+  make_directories(parts_folder(to));
+  Manifest manifest = cache.manifest();
+  manifest.shards.clear();
+  Tally tally;
+  for (Part& part : copy_shards(cache, kept, workspace, key, options, progress, result)) {
+    tally.add(part.tally);
+    manifest.shards.push_back(std::move(part.info));
+  }
+  tally.write_to(manifest);
+  manifest.settings = with_dropped(manifest.settings, kept.selection.settings);
+  write_fingerprints(cache, kept.rows, to, manifest);
+  write_ledger(cache, kept.selection, to, manifest);
+  check_stop(options.stop, out);
+  fsync_directory(to.root);
+  write_file_durably(to.manifest(), to_json(manifest));
+  return done(std::move(manifest));
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dedup/selection.h"
+#include "pipeline/store/ledger.h"
+#include "pipeline/store/manifest.h"
+
+namespace winnow::pipeline {
+
+// What of a shard stays: the rows [begin, end) of those that are kept. Pure functions all.
+struct KeptRun {
+  std::size_t shard = 0;  // of the manifest it was cut from, and its number in the new cache
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// Runs of the ids that are kept, ascending, by the shards they lie in; shards of which nothing is
+// kept are left out.
+std::vector<KeptRun> plan_runs(std::span<const ShardInfo> shards, std::span<const SampleId> kept);
+
+// Cuts the records of a shard, taken one after another, into packs and packs into transactions
+// (docs/formats/shard.md): by their payloads alone.
+class PackCutter {
+ public:
+  // Whether a pack ends before a record with that payload, which then begins the next.
+  bool ends_before(std::uint64_t payload_bytes);
+
+ private:
+  std::size_t records_ = 0;  // of the pack that is open
+  std::uint64_t bytes_ = 0;
+};
+inline constexpr std::uint64_t kCompactTransactionBytes = 4u << 20;  // of packs
+
+// The ledger's row of a sample that `selection` removed, row number `decision` of it: of class
+// duplicate, with the sample that stands for it, the distance and the rule, and what was said of it
+// before. `kept_name` is what the source calls the one that stands for it.
+LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
+                   const std::string& kept_name);
+
+// The settings of a manifest with what decided added to its list `dropped`.
+std::string with_dropped(const std::string& settings, const std::string& decided_by);
+
+}  // namespace winnow::pipeline

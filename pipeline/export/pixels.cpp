@@ -1,0 +1,22 @@
+#include "pipeline/export/pixels.h"
+
+#include <cstring>
+#include <utility>
+
+namespace winnow::pipeline {
+
+Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings) {
+  if (record.coding == Coding::kRaw) {
+    Image image(record.height_px, record.width_px, record.channels);
+    std::memcpy(image.pixels.data(), record.payload.data(), image.pixels.size());
+    return image;
+  }
+  // A larger picture than the record says is not the one that was stored.
+  settings.max_pixels =
+      static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
+  auto image = decode(record.payload, settings);
+  if (!image) return image.error();
+  return Image(*std::move(image));
+}
+
+}  // namespace winnow::pipeline

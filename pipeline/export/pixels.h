@@ -1,0 +1,14 @@
+#pragma once
+
+#include "common/expected.h"
+#include "common/image.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/store/shard_format.h"
+
+namespace winnow::pipeline {
+
+// The pixels of a record, decoded as its cache's `settings` say, or why there are none. Safe from
+// many threads.
+Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings);
+
+}  // namespace winnow::pipeline

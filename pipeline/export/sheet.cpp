@@ -1,0 +1,200 @@
+#include "pipeline/export/sheet.h"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/error.h"
+#include "common/resample.h"
+#include "common/rng.h"
+#include "pipeline/decode/caption.h"
+#include "pipeline/export/choice.h"
+#include "pipeline/export/pixels.h"
+#include "pipeline/store/settings.h"
+
+namespace winnow::pipeline {
+namespace {
+
+constexpr int kGapPx = 8;
+constexpr int kCellWidthPx = kThumbnailPx + kGapPx;
+constexpr int kCellHeightPx = kThumbnailPx + 2 * kCaptionHeightPx + kGapPx;
+constexpr std::uint8_t kWhite = 255;
+constexpr std::uint8_t kGray = 160;
+
+Image filled(int height_px, int width_px, std::uint8_t value) {
+  Image image(height_px, width_px, 3);
+  std::ranges::fill(image.pixels, value);
+  return image;
+}
+
+// Puts a picture of 1 or 3 channels into one of 3, every pixel `factor` times in both directions.
+void put(ImageView from, int factor, Image& to, int x, int y) {
+  const auto at = [&to](int px, int py) {
+    return to.pixels.data() + 3 * (static_cast<std::ptrdiff_t>(py) * to.width_px + px);
+  };
+  for (int row = 0; row < from.height_px * factor; ++row) {
+    const std::uint8_t* source = from.row(row / factor);
+    for (int column = 0; column < from.width_px * factor; ++column) {
+      const std::uint8_t* pixel =
+          source + static_cast<std::ptrdiff_t>(column / factor) * from.channels;
+      std::uint8_t* out = at(x + column, y + row);
+      for (int c = 0; c < 3; ++c) out[c] = pixel[from.channels == 3 ? c : 0];
+    }
+  }
+}
+
+Image crossed_out() {
+  Image image = filled(kThumbnailPx, kThumbnailPx, 235);
+  for (int i = 0; i < kThumbnailPx; ++i) {
+    for (const int x : {i, kThumbnailPx - 1 - i}) {
+      std::uint8_t* pixel =
+          image.pixels.data() + 3 * (static_cast<std::ptrdiff_t>(i) * kThumbnailPx + x);
+      std::fill_n(pixel, 3, kGray);
+    }
+  }
+  return image;
+}
+
+// As much of the end of a name as fits.
+std::string fitting(std::string text) {
+  if (caption_width_px(text) <= kThumbnailPx) return text;
+  while (!text.empty() && caption_width_px(".." + text) > kThumbnailPx) text.erase(0, 1);
+  return ".." + text;
+}
+
+std::string last_part(const std::string& name) {
+  const std::size_t slash = name.find_last_of('/', name.size() < 2 ? 0 : name.size() - 2);
+  return slash == std::string::npos ? name : name.substr(slash + 1);
+}
+
+struct Cell {
+  Image image;
+  std::string problem;  // why there is no picture
+};
+
+Cell cell_of(const Cache& cache, const DecodeSettings& settings, SampleId id) {
+  try {
+    const auto image = pixels_of(cache.record(id), settings);
+    if (image) return {thumbnail(image->view()), ""};
+    return {crossed_out(), "cannot be decoded: " + image.error().detail};
+  } catch (const FormatError& error) {
+    return {crossed_out(), error.what()};
+  }
+}
+
+std::vector<std::size_t> rows_of_class(const Manifest& manifest, const dedup::Fingerprints& table,
+                                       const std::vector<std::size_t>& rows,
+                                       const std::string& name) {
+  const auto found = std::ranges::find(manifest.classes, name);
+  if (found == manifest.classes.end()) {
+    throw UsageError(
+        "there is no class '" + name + "'; the cache has " +
+        std::to_string(manifest.classes.size()) +
+        (manifest.classes.empty() ? "" : ", '" + manifest.classes.front() + "' first"));
+  }
+  const auto label = static_cast<std::int32_t>(found - manifest.classes.begin());
+  std::vector<std::size_t> out;
+  std::ranges::copy_if(rows, std::back_inserter(out), [&](std::size_t row) {
+    const auto labels = table.labels[row];
+    return std::ranges::find(labels, label) != labels.end();
+  });
+  return out;
+}
+
+std::vector<std::size_t> rows_for(const Cache& cache, const dedup::Fingerprints& table,
+                                  const SheetOptions& options) {
+  std::optional<dedup::Selection> selection;
+  if (!options.selection.empty()) selection = cache.read_selection(options.selection);
+  std::vector<std::size_t> rows =
+      choose(table, options.split, selection ? &*selection : nullptr, false).rows;
+  if (options.label) rows = rows_of_class(cache.manifest(), table, rows, *options.label);
+  if (!rows.empty()) return rows;
+  throw UsageError(cache.paths().root.string() + " has no such samples to show; see winnow info " +
+                   cache.paths().root.string());
+}
+
+}  // namespace
+
+std::vector<std::size_t> pick(std::size_t rows, std::size_t count,
+                              std::optional<std::uint64_t> seed) {
+  count = std::min(rows, count);
+  std::vector<std::size_t> places;
+  if (!seed) {
+    for (std::size_t i = 0; i < count; ++i) places.push_back(i * rows / count);
+    return places;
+  }
+  // The first of a random order: the places of the smallest of `rows` random numbers.
+  std::vector<std::pair<std::uint64_t, std::size_t>> drawn(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    drawn[i] = {CounterRng(*seed, 0, i, RandomUse::kOrder).next_u64(), i};
+  }
+  std::nth_element(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(count), drawn.end());
+  for (std::size_t i = 0; i < count; ++i) places.push_back(drawn[i].second);
+  std::ranges::sort(places);
+  return places;
+}
+
+Image thumbnail(ImageView image) {
+  const int longest = std::max(image.height_px, image.width_px);
+  Image small;
+  if (longest > kThumbnailPx) {
+    const auto side = [&](int px) {
+      return std::max(1, static_cast<int>(std::int64_t{px} * kThumbnailPx / longest));
+    };
+    small = resize(image, side(image.height_px), side(image.width_px), ResampleFilter::kBilinear);
+    image = small.view();
+  }
+  const int factor = std::max(1, kThumbnailPx / longest);
+  Image out = filled(kThumbnailPx, kThumbnailPx, kWhite);
+  put(image, factor, out, (kThumbnailPx - image.width_px * factor) / 2,
+      (kThumbnailPx - image.height_px * factor) / 2);
+  return out;
+}
+
+Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
+  const Manifest& manifest = cache.manifest();
+  if (manifest.shards.empty()) {
+    throw UsageError(cache.paths().root.string() +
+                     " holds fingerprints only, and no pictures to show; ingest with --store "
+                     "original or raw");
+  }
+  const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+  const std::vector<std::size_t> rows = rows_for(cache, table, options);
+  const std::vector<std::size_t> places = pick(rows.size(), options.count, options.seed);
+  std::vector<Cell> cells(places.size());
+  std::optional<tbb::global_control> limit;
+  if (options.threads > 0) {
+    limit.emplace(tbb::global_control::max_allowed_parallelism,
+                  static_cast<std::size_t>(options.threads));
+  }
+  const DecodeSettings settings = decode_settings(manifest);
+  tbb::parallel_for(std::size_t{0}, cells.size(), [&](std::size_t i) {
+    cells[i] = cell_of(cache, settings, table.ids[rows[places[i]]]);
+  });
+  const LedgerNames names = cache.read_names();
+  const std::size_t columns = std::min(std::max<std::size_t>(1, options.columns), cells.size());
+  const std::size_t lines = (cells.size() + columns - 1) / columns;
+  Sheet sheet;
+  sheet.samples = cells.size();
+  sheet.image = filled(static_cast<int>(lines) * kCellHeightPx + kGapPx,
+                       static_cast<int>(columns) * kCellWidthPx + kGapPx, kWhite);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t row = rows[places[i]];
+    const int x = static_cast<int>(i % columns) * kCellWidthPx + kGapPx;
+    const int y = static_cast<int>(i / columns) * kCellHeightPx + kGapPx;
+    const std::string name = names(table.ids[row]);
+    if (!cells[i].problem.empty()) sheet.broken.push_back("'" + name + "' " + cells[i].problem);
+    put(cells[i].image.view(), 1, sheet.image, x, y);
+    std::string second = std::to_string(table.ids[row]);
+    for (const std::int32_t label : table.labels[row]) second += ' ' + class_name(manifest, label);
+    write_caption(sheet.image, x, y + kThumbnailPx, fitting(last_part(name)));
+    while (second.size() > 1 && caption_width_px(second) > kThumbnailPx) second.pop_back();
+    write_caption(sheet.image, x, y + kThumbnailPx + kCaptionHeightPx, second);
+  }
+  return sheet;
+}
+
+}  // namespace winnow::pipeline

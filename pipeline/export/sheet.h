@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/image.h"
+#include "common/sample.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+
+struct SheetOptions {
+  std::string selection;             // only what it keeps; empty: everything
+  std::optional<Split> split;        // only this one
+  std::optional<std::string> label;  // only this class, by its name
+  std::size_t count = 64;            // at most
+  std::size_t columns = 8;
+  std::optional<std::uint64_t> seed;  // a random choice; without: spread evenly over the ids
+  int threads = 0;                    // 0: what TBB has
+};
+
+struct Sheet {
+  Image image;  // 3 channels
+  std::size_t samples = 0;
+  std::vector<std::string> broken;  // what is wrong with those that have no picture, by name
+};
+
+// `count` of `rows` places, ascending: spread evenly, or by seed any of them, each as likely. Pure.
+std::vector<std::size_t> pick(std::size_t rows, std::size_t count,
+                              std::optional<std::uint64_t> seed);
+
+// The picture in a square of kThumbnailPx: larger ones made smaller to fit, tiny ones larger by a
+// whole factor so that their pixels show, in the middle of white. 3 channels.
+inline constexpr int kThumbnailPx = 128;
+Image thumbnail(ImageView image);
+
+// A contact sheet: thumbnails in rows, each with its name, id and classes below. A record that
+// cannot be read is a crossed-out square. UsageError when there are no such samples or no such
+// class, or the cache has no images.
+Sheet make_sheet(const Cache& cache, const SheetOptions& options);
+
+}  // namespace winnow::pipeline

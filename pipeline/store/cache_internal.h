@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "common/lmdb/lmdb.h"
+#include "dedup/fingerprints.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+
+// The parts a Cache is read by, each of which says by itself what is wrong with it. They throw as
+// Cache does.
+
+Manifest read_manifest(const CachePaths& paths);
+void check_shards_folder(const CachePaths& paths);
+lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify);
+// Bytes [first, last] of the first block of a shard that is not what was written, and how many such
+// blocks there are.
+struct BadBlocks {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+BadBlocks find_bad_blocks(const std::filesystem::path& file, const ShardInfo& shard,
+                          const std::function<void(std::uint64_t bytes)>& done);
+// One whose hash is as the manifest has it.
+InputFile open_checked(const std::filesystem::path& path, const std::string& hash);
+dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
+                                 const dedup::ColumnNames* columns);
+void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest);
+std::vector<std::string> list_selections(const CachePaths& paths);
+// UsageError unless it is there and made for the cache of that digest.
+dedup::Selection read_selection_for(const CachePaths& paths, const std::string& digest,
+                                    const std::string& name);
+void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
+                         const std::function<void(const LedgerRow&)>& take);
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,38 @@
+#include "pipeline/store/shard_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+
+namespace winnow::pipeline {
+
+std::string shard_file(std::size_t shard) {
+  std::string number = std::to_string(shard);
+  if (number.size() < 5) number.insert(0, 5 - number.size(), '0');
+  return "shards/" + number + ".mdb";
+}
+
+// Reads instead of mapping: mapped pages would count as memory of this process.
+void measure_shard(const CachePaths& paths, ShardInfo& info) {
+  const std::filesystem::path path = paths.root / info.file;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(kBlockBytes);
+  do {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto got = static_cast<std::size_t>(file.gcount());
+    if (got == 0) break;
+    info.bytes += got;
+    info.block_hashes.push_back(to_hex(xxh3_64(std::as_bytes(std::span(block.data(), got)))));
+  } while (file);
+  if (!file.eof() || info.bytes != std::filesystem::file_size(path)) {
+    throw SystemError("cannot read " + path.string() + " back after writing it");
+  }
+  fsync_directory(paths.shards());
+}
+
+}  // namespace winnow::pipeline

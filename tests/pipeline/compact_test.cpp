@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "pipeline/compact/plan.h"
+
+namespace winnow::pipeline {
+namespace {
+
+std::vector<ShardInfo> shards_of(const std::vector<std::pair<SampleId, SampleId>>& runs) {
+  std::vector<ShardInfo> shards;
+  for (const auto& [first, last] : runs) {
+    shards.push_back({.file = "", .first_id = first, .last_id = last, .block_hashes = {}});
+  }
+  return shards;
+}
+
+TEST(CompactPlan, RunsFollowTheShardsAndLeaveEmptyOnesOut) {
+  const auto shards = shards_of({{0, 4}, {5, 9}, {10, 10}, {20, 29}});
+  const std::vector<SampleId> kept{0, 4, 10, 20, 21, 29};
+  const auto runs = plan_runs(shards, kept);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ((std::vector{runs[0].shard, runs[0].begin, runs[0].end}),
+            (std::vector<std::size_t>{0, 0, 2}));
+  EXPECT_EQ((std::vector{runs[1].shard, runs[1].begin, runs[1].end}),
+            (std::vector<std::size_t>{2, 2, 3}));
+  EXPECT_EQ((std::vector{runs[2].shard, runs[2].begin, runs[2].end}),
+            (std::vector<std::size_t>{3, 3, 6}));
+  EXPECT_TRUE(plan_runs(shards, {}).empty());
+}
+
+TEST(CompactPlan, PacksEndByCountAndBytes) {
+  PackCutter cutter;
+  for (int i = 0; i < 64; ++i) EXPECT_FALSE(cutter.ends_before(1)) << i;
+  EXPECT_TRUE(cutter.ends_before(1));
+  EXPECT_FALSE(cutter.ends_before((256U << 10) - 1));  // just fits
+  EXPECT_TRUE(cutter.ends_before(1));
+  EXPECT_TRUE(cutter.ends_before(300U << 10));  // alone
+  EXPECT_TRUE(cutter.ends_before(1));
+  EXPECT_FALSE(PackCutter().ends_before(1U << 30));  // never an empty pack
+}
+
+TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
+  const dedup::Selection selection{.name = "s",
+                                   .settings = {},
+                                   .cache_digest = {},
+                                   .ids = {3, 7},
+                                   .weights = {0, 1},
+                                   .groups = {0, 0},
+                                   .kept = {7, 7},
+                                   .distances = {5, 0},
+                                   .rules = {dedup::Rule::kLeak, dedup::Rule::kKept}};
+  LedgerRow row{.id = 3, .name = "a.jpg", .split = Split::kTrain, .fate = Fate::kOk, .reason = {}};
+  const LedgerRow out = left_out(row, selection, 0, "test/b.jpg");
+  EXPECT_EQ(out.fate, Fate::kDuplicate);
+  EXPECT_EQ(out.name, "a.jpg");
+  EXPECT_EQ(out.reason, "'test/b.jpg', id 7, stands for it: distance 5, rule leak");
+  row.reason = "2 extraneous bytes";
+  EXPECT_EQ(left_out(row, selection, 0, "b").reason,
+            "'b', id 7, stands for it: distance 5, rule leak; the decoder warned: "
+            "2 extraneous bytes");
+}
+
+TEST(CompactPlan, SettingsListEveryDecision) {
+  const std::string once = with_dropped(R"({"store":"raw"})", R"({"hash":"exact"})");
+  EXPECT_EQ(once, R"({"store":"raw","dropped":[{"hash":"exact"}]})");
+  EXPECT_EQ(with_dropped(once, R"({"hash":"phash"})"),
+            R"({"store":"raw","dropped":[{"hash":"exact"},{"hash":"phash"}]})");
+  EXPECT_EQ(with_dropped("", ""), R"({"dropped":[{}]})");
+  EXPECT_THROW(with_dropped("[]", ""), FormatError);
+  EXPECT_THROW(with_dropped("{}", "{"), FormatError);
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
