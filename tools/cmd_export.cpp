@@ -18,6 +18,7 @@ struct Options {
   std::filesystem::path to;
   std::string as = "image-folder";
   std::string split;
+  std::string link;
   pipeline::ExportOptions options;
   std::uint64_t shard_mib = 256;
   bool json = false;
@@ -32,6 +33,11 @@ void run(const Options& o, Session& session) {
   options.as = ways.at(o.as);
   options.shard_bytes = o.shard_mib << 20;
   options.stop = session.stop;
+  if (!o.link.empty())
+    options.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = o.options.threads;
+  options.threads = plan_threads(threads).decode;
   if (!o.split.empty()) options.split = parse_split(o.split);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   pipeline::ExportResult result;
@@ -48,10 +54,19 @@ void run(const Options& o, Session& session) {
     say(session,
         fmt::format("selection '{}' leaves out {}", options.selection, grouped(result.left_out)));
   }
+  if (result.linked + result.copied > 0) {
+    say(session,
+        fmt::format("{} are links, {} copies", grouped(result.linked), grouped(result.copied)));
+  }
+  for (const std::string& name : result.first_copied) {
+    say(session, fmt::format("  copied: the file of '{}' is gone or not what was ingested", name));
+  }
+  if (result.copied > result.first_copied.size()) say(session, "  and so on");
   if (!o.json) return;
   const nlohmann::ordered_json json{{"schema", "winnow.export/1"}, {"as", o.as},
                                     {"samples", result.samples},   {"left_out", result.left_out},
                                     {"files", result.files},       {"bytes", result.bytes},
+                                    {"linked", result.linked},     {"copied", result.copied},
                                     {"samples_per_second", rate},  {"digest", cache.digest()}};
   fmt::print("{}\n", json.dump());
 }
@@ -72,6 +87,16 @@ Command add_export(CLI::App& program) {
                   "Only what this selection keeps (a list says of all whether it does, and why)");
   app->add_option("--split", o->split, "Only this split")
       ->check(CLI::IsMember({"train", "val", "test"}));
+  auto* source = app->add_option("--source", o->options.sources,
+                                 "With --link: the folder that was ingested (for a table or list, "
+                                 "the one its paths begin at); once for each source");
+  app->add_option("--link", o->link,
+                  "Image folders of links to the source's files instead of copies: hard, symbolic")
+      ->check(CLI::IsMember({"hard", "symbolic"}))
+      ->needs(source);
+  app->add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app->add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
       ->capture_default_str();
@@ -82,9 +107,13 @@ Command add_export(CLI::App& program) {
       "the\n"
       "end. SIGTERM or SIGUSR1 (exit code 75) and a full disk leave nothing, a kill leaves\n"
       "TO.export, which the same command removes when it is run again.\n\n"
+      "A link is made only to a file that has the very bytes that were ingested; what is gone or\n"
+      "changed is copied from the cache, and named. A change of a file changes what a link "
+      "shows.\n\n"
       "Examples:\n"
       "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
       "  winnow export cache --to shards --as webdataset --split train\n"
+      "  winnow export cache --to clean --selection default --link hard --source photos\n"
       "  winnow export cache --to all.csv --as list --selection default");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }

@@ -1,9 +1,15 @@
 #include "pipeline/export/export.h"
 
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+
 #include <chrono>
+#include <exception>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "common/checksum.h"
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -104,17 +110,86 @@ struct Job {
   }
 };
 
-void put_sample(const Job& job, SampleId id, const LedgerNames& names, SampleWriter& writer) {
-  const std::string name = names(id);
-  std::optional<RecordView> record;
+RecordView record_of(const Job& job, SampleId id, const std::string& name) {
   try {
-    record = job.cache.record(id);
+    const RecordView record = job.cache.record(id);
     // Both say it; a cache that somebody put together may say two things.
-    for (const std::int32_t label : record->labels) class_name(job.cache.manifest(), label);
+    for (const std::int32_t label : record.labels) class_name(job.cache.manifest(), label);
+    return record;
   } catch (const FormatError& error) {
     throw FormatError("'" + name + "' cannot be exported: " + error.what());
   }
-  writer.put(*record, name);
+}
+
+// Reads and encodes what is to be written, several samples at once.
+class Preparer {
+ public:
+  Preparer(const Job& job, const LedgerNames& names) : job_(job), names_(names) {
+    if (job.options.link != Link::kNone) {
+      files_.emplace(job.cache.manifest(), job.options.sources);
+      hashes_ = job.cache.open_fingerprints()({"file_hashes"}).file_hashes;
+    }
+  }
+
+  // The rows of the choice [begin, end); what goes wrong with the first of them is thrown.
+  std::vector<ReadySample> prepare(std::size_t begin, std::size_t end) const {
+    std::vector<ReadySample> samples(end - begin);
+    std::vector<std::exception_ptr> errors(samples.size());
+    tbb::parallel_for(std::size_t{0}, samples.size(), [&](std::size_t i) {
+      try {
+        check_stop(job_.options.stop, job_.to);
+        prepare_one(job_.choice.rows[begin + i], samples[i]);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    });
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    return samples;
+  }
+
+ private:
+  void prepare_one(std::size_t row, ReadySample& sample) const {
+    const SampleId id = job_.table.ids[row];
+    sample.name = names_(id);
+    sample.record = record_of(job_, id, sample.name);
+    sample.file = image_file(sample.record, sample.made);
+    // What is stored may be another form of the file.
+    if (files_ && xxh3_128(sample.file.bytes) == hashes_[row]) {
+      sample.same_file = files_->find(id, sample.name, hashes_[row]);
+    }
+  }
+
+  const Job& job_;
+  const LedgerNames& names_;
+  std::optional<SourceFiles> files_;
+  std::vector<Hash128> hashes_;  // by row
+};
+
+// Where the samples from `begin` on end that are prepared at once: what is made for them is held.
+std::size_t end_of_batch(const Job& job, std::size_t begin) {
+  constexpr std::size_t kSamples = 256;
+  constexpr std::uint64_t kPixels = 16u << 20;
+  std::uint64_t pixels = 0;
+  std::size_t end = begin;
+  while (end < job.choice.rows.size() && end - begin < kSamples && pixels < kPixels) {
+    const std::size_t row = job.choice.rows[end++];
+    pixels += std::uint64_t{job.table.widths_px[row]} * job.table.heights_px[row];
+  }
+  return end;
+}
+
+void note_links(const std::vector<ReadySample>& samples, ExportResult& result) {
+  constexpr std::size_t kFew = 10;
+  for (const ReadySample& sample : samples) {
+    if (sample.same_file) {
+      ++result.linked;
+    } else {
+      ++result.copied;
+      if (result.first_copied.size() < kFew) result.first_copied.push_back(sample.name);
+    }
+  }
 }
 
 void write_samples(const Job& job, ExportResult& result) {
@@ -123,14 +198,25 @@ void write_samples(const Job& job, ExportResult& result) {
   const bool folder = job.options.as == ExportAs::kImageFolder;
   if (folder) plan = plan_folders(manifest, job.table, job.choice.rows);
   const LedgerNames names = job.cache.read_names();
+  const Preparer preparer(job, names);
+  std::optional<tbb::global_control> limit;
+  if (job.options.threads > 0) {
+    limit.emplace(tbb::global_control::max_allowed_parallelism,
+                  static_cast<std::size_t>(job.options.threads));
+  }
   Workbench bench(job.to);
   const auto writer =
-      folder ? make_folder_writer(bench.content(), std::move(plan))
+      folder ? make_folder_writer(bench.content(), std::move(plan), job.options.link)
              : make_webdataset_writer(bench.content(), manifest, job.options.shard_bytes);
-  for (const std::size_t row : job.choice.rows) {
+  for (std::size_t begin = 0; begin < job.choice.rows.size();) {
     check_stop(job.options.stop, job.to);
-    put_sample(job, job.table.ids[row], names, *writer);
-    job.report(++result.samples);
+    const std::size_t end = end_of_batch(job, begin);
+    const std::vector<ReadySample> samples = preparer.prepare(begin, end);
+    writer->put(samples);
+    if (job.options.link != Link::kNone) note_links(samples, result);
+    result.samples += samples.size();
+    job.report(result.samples);
+    begin = end;
   }
   writer->finish();
   check_stop(job.options.stop, job.to);
@@ -178,6 +264,18 @@ void write_list(const Job& job, ExportResult& result) {
   result.files = 1;
 }
 
+void check_links(const Cache& cache, const ExportOptions& options) {
+  if (options.link == Link::kNone) return;
+  if (options.as != ExportAs::kImageFolder) {
+    throw UsageError("only an image folder can hold links to images; use --as image-folder");
+  }
+  if (cache.manifest().store != "original") {
+    throw UsageError(cache.paths().root.string() +
+                     " holds pixels, not the files they came from; "
+                     "leave out --link, or ingest with --store original");
+  }
+}
+
 std::uint64_t count_removed(const dedup::Fingerprints& table, std::optional<Split> split,
                             const dedup::Selection& selection) {
   const Choice all = choose(table, split, &selection, true);
@@ -202,10 +300,11 @@ ExportResult export_cache(const Cache& cache, const fs::path& path, const Export
                      " holds fingerprints only; ingest with --store original or raw to export "
                      "images, or export --as list");
   }
+  check_links(cache, options);
   std::optional<dedup::Selection> selection;
   if (!options.selection.empty()) selection = cache.read_selection(options.selection);
   const dedup::Selection* chosen = selection ? &*selection : nullptr;
-  dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+  dedup::Fingerprints table = cache.open_fingerprints()({"labels", "widths_px", "heights_px"});
   Choice choice = choose(table, options.split, chosen, list);
   if (choice.rows.empty()) {
     throw UsageError(

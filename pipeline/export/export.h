@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/progress.h"
 #include "common/sample.h"
 #include "common/stop.h"
+#include "pipeline/export/source_files.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {
@@ -20,14 +22,24 @@ struct ExportOptions {
   std::optional<Split> split;  // only this one
   std::uint64_t shard_bytes = std::uint64_t{256}
                               << 20;  // of a tar shard, unless one sample is more
+  // Of image folders: links to the files the images were read from instead of copies of them, where
+  // these still have the same bytes; `sources` are the folders they are in, one for each source.
+  Link link = Link::kNone;
+  std::vector<std::filesystem::path> sources;
+  int threads = 0;  // 0: what TBB has
   StopRequested stop;
 };
 
 struct ExportResult {
   std::uint64_t samples = 0;   // written, or listed
   std::uint64_t left_out = 0;  // removed by the selection; with kList they are listed all the same
-  std::uint64_t files = 0;
-  std::uint64_t bytes = 0;  // of these files
+  std::uint64_t files = 0;     // links among them
+  std::uint64_t bytes = 0;     // of these files; links take none
+  std::uint64_t linked = 0;
+  // With links: what is a copy all the same, since its file is not there any more or has other
+  // bytes. The first few by name.
+  std::uint64_t copied = 0;
+  std::vector<std::string> first_copied;
   double seconds = 0;
 };
 
@@ -44,8 +56,9 @@ struct ExportResult {
 // All is made beside `to` and renamed there at the end, durably: whatever ends it before leaves
 // nothing at `to`. What a killed one left beside it is removed by the next.
 // Throws UsageError when something is at `to` (an empty folder will do), the cache has no images or
-// none are left, or samples with several labels meet kImageFolder; FormatError naming the sample
-// whose record is damaged; StoppedError.
+// none are left, samples with several labels meet kImageFolder, or links cannot be made (no image
+// folder, a cache of pixels, sources that are no files, another file system); FormatError naming
+// the sample whose record is damaged; StoppedError.
 ExportResult export_cache(const Cache& cache, const std::filesystem::path& to,
                           const ExportOptions& options, const ProgressSink& progress = {});
 

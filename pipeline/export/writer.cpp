@@ -1,5 +1,7 @@
 #include "pipeline/export/writer.h"
 
+#include <tbb/parallel_for.h>
+
 #include <array>
 #include <cstdio>
 #include <map>
@@ -8,6 +10,7 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "common/file.h"
 #include "common/utf8.h"
@@ -37,17 +40,28 @@ std::string ending_of(BytesView encoded) {
 
 class FolderWriter final : public SampleWriter {
  public:
-  FolderWriter(fs::path root, FolderPlan plan) : root_(std::move(root)), plan_(std::move(plan)) {}
+  FolderWriter(fs::path root, FolderPlan plan, Link link)
+      : root_(std::move(root)), plan_(std::move(plan)), link_(link) {}
 
-  void put(const RecordView& record, const std::string& name) override {
-    const std::string folder = folder_of(record);
-    if (!folder.empty() && made_.insert(folder).second) make_directories(root_ / folder);
-    Bytes made;
-    const ImageFile file = image_file(record, made);
-    const bool pixels = record.coding == Coding::kRaw;
-    const std::string path = paths_.claim(folder, file_name(name, file.ending, pixels), record.id);
-    write_new_file(root_ / path, file.bytes);
-    count(file.bytes.size());
+  // Names are given in order, files made in any.
+  void put(std::span<const ReadySample> samples) override {
+    std::vector<fs::path> paths;
+    for (const ReadySample& sample : samples) {
+      const std::string folder = folder_of(sample.record);
+      if (!folder.empty() && made_.insert(folder).second) make_directories(root_ / folder);
+      const bool pixels = sample.record.coding == Coding::kRaw;
+      const std::string name = file_name(sample.name, sample.file.ending, pixels);
+      paths.push_back(root_ / paths_.claim(folder, name, sample.record.id));
+      count(sample.same_file ? 0 : sample.file.bytes.size());
+    }
+    tbb::parallel_for(std::size_t{0}, samples.size(), [&](std::size_t i) {
+      const ReadySample& sample = samples[i];
+      if (sample.same_file) {
+        make_link(*sample.same_file, paths[i], link_);
+      } else {
+        write_new_file(paths[i], sample.file.bytes);
+      }
+    });
   }
 
  private:
@@ -60,6 +74,7 @@ class FolderWriter final : public SampleWriter {
 
   const fs::path root_;
   const FolderPlan plan_;
+  const Link link_;
   UniquePaths paths_;
   std::unordered_set<std::string> made_;
 };
@@ -98,21 +113,8 @@ class WebDatasetWriter final : public SampleWriter {
   WebDatasetWriter(fs::path root, const Manifest& manifest, std::uint64_t shard_bytes)
       : root_(std::move(root)), manifest_(manifest), shard_bytes_(shard_bytes) {}
 
-  void put(const RecordView& record, const std::string& name) override {
-    Bytes made;
-    const ImageFile image = image_file(record, made);
-    const std::string key = key_of(record.id);
-    const std::string json = json_of(record, name);
-    const std::string cls =
-        record.labels.size() == 1 ? std::to_string(record.labels.front()) : std::string();
-    using Tar = datasets::TarFileWriter;
-    const std::uint64_t bytes = Tar::member_bytes(image.bytes.size()) +
-                                Tar::member_bytes(json.size()) +
-                                (cls.empty() ? 0 : Tar::member_bytes(cls.size()));
-    Shard& shard = shard_for(record.split, bytes);
-    if (!cls.empty()) shard.add(key + ".cls", as_bytes(cls));
-    shard.add(key + image.ending, image.bytes);
-    shard.add(key + ".json", as_bytes(json));
+  void put(std::span<const ReadySample> samples) override {
+    for (const ReadySample& sample : samples) put(sample.record, sample.file, sample.name);
   }
 
   void finish() override {
@@ -129,6 +131,21 @@ class WebDatasetWriter final : public SampleWriter {
     std::unique_ptr<Shard> shard;
     unsigned next = 0;
   };
+
+  void put(const RecordView& record, const ImageFile& image, const std::string& name) {
+    const std::string key = key_of(record.id);
+    const std::string json = json_of(record, name);
+    const std::string cls =
+        record.labels.size() == 1 ? std::to_string(record.labels.front()) : std::string();
+    using Tar = datasets::TarFileWriter;
+    const std::uint64_t bytes = Tar::member_bytes(image.bytes.size()) +
+                                Tar::member_bytes(json.size()) +
+                                (cls.empty() ? 0 : Tar::member_bytes(cls.size()));
+    Shard& shard = shard_for(record.split, bytes);
+    if (!cls.empty()) shard.add(key + ".cls", as_bytes(cls));
+    shard.add(key + image.ending, image.bytes);
+    shard.add(key + ".json", as_bytes(json));
+  }
 
   static std::string key_of(SampleId id) {
     std::array<char, 24> text{};
@@ -195,8 +212,8 @@ ImageFile image_file(const RecordView& record, Bytes& made) {
   return {made, ".png"};
 }
 
-std::unique_ptr<SampleWriter> make_folder_writer(fs::path root, FolderPlan plan) {
-  return std::make_unique<FolderWriter>(std::move(root), std::move(plan));
+std::unique_ptr<SampleWriter> make_folder_writer(fs::path root, FolderPlan plan, Link link) {
+  return std::make_unique<FolderWriter>(std::move(root), std::move(plan), link);
 }
 
 std::unique_ptr<SampleWriter> make_webdataset_writer(fs::path root, const Manifest& manifest,

@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import os
+import pathlib
 import struct
 import tarfile
+import tempfile
 import unittest
 
 from program import Case, run, tree_bytes
@@ -89,6 +91,70 @@ class Export(Case):
         self.ok("export", cache, "--to", self.folder / "test", "--split", "test")
         self.assertEqual(tree_bytes(self.folder / "test"), tree_bytes(root / "test"))
 
+    def test_links(self):
+        root = self.photos()
+        cache = self.cache_of(root)
+        self.ok("dedup", cache, "--hash", "exact")
+        plain = self.folder / "plain"
+        self.ok("export", cache, "--to", plain, "--selection", "default")
+        for kind in ("hard", "symbolic"):
+            with self.subTest(kind=kind):
+                out = self.folder / kind
+                said = self.ok("export", cache, "--to", out, "--selection", "default", "--link", kind, "--source", root,
+                               "--json").json()  # fmt: skip
+                self.assertEqual((said["linked"], said["copied"], said["bytes"]), (24, 0, 0))
+                self.assertEqual(tree_bytes(out), tree_bytes(plain))
+                one = out / "test" / "cat" / "01.ppm"
+                own = root / "test" / "cat" / "01.ppm"
+                self.assertEqual(one.is_symlink(), kind == "symbolic")
+                self.assertTrue(one.samefile(own))
+                again = self.cache_of(out, f"again-{kind}")
+                self.assertEqual(self.samples(again), self.samples(self.cache_of(plain, f"plain-{kind}")))
+        # What was changed or is gone is copied, and named.
+        (root / "test" / "cat" / "01.ppm").write_bytes((root / "test" / "cat" / "03.ppm").read_bytes())
+        (root / "test" / "dog" / "02.ppm").unlink()
+        (root / "test" / "dog" / "04.ppm").unlink()
+        (root / "test" / "dog" / "04.ppm").mkdir()
+        said = self.ok("export", cache, "--to", self.folder / "some", "--selection", "default", "--link", "hard",
+                       "--source", root, "--json")  # fmt: skip
+        self.assertEqual((said.json()["linked"], said.json()["copied"]), (21, 3))
+        for name in ("test/cat/01.ppm", "test/dog/02.ppm", "test/dog/04.ppm"):
+            self.assertIn(f"'{name}'", said.err)
+        self.assertEqual(tree_bytes(self.folder / "some"), tree_bytes(plain))
+
+    def test_links_that_cannot_be(self):
+        root = self.photos(4)
+        cache = self.cache_of(root)
+        out = self.folder / "out"
+        link = ["export", cache, "--to", out, "--link", "symbolic"]
+        self.refused(2, ["--source"], *link)
+        self.refused(2, ["no folder"], *link, "--source", self.folder / "nowhere")
+        self.refused(2, ["1 sources"], *link, "--source", root, "--source", root)
+        self.refused(2, ["image-folder"], *link, "--source", root, "--as", "webdataset")
+        self.refused(2, ["holds pixels"], "export", self.cache_of(root, "raw", "--store", "raw"), *link[2:], "--source", root)
+        self.ok("export", cache, "--to", self.folder / "tars", "--as", "webdataset")
+        tars = self.cache_of(self.folder / "tars", "of-tars")
+        self.refused(2, ["webdataset"], "export", tars, *link[2:], "--source", self.folder / "tars")
+        self.assertFalse(out.exists())
+        shm = pathlib.Path("/dev/shm")
+        if os.access(shm, os.W_OK) and shm.stat().st_dev != root.stat().st_dev:
+            with tempfile.TemporaryDirectory(dir=shm) as far:
+                self.refused(2, ["another file system"], "export", cache, "--to", f"{far}/out", "--link", "hard",
+                             "--source", root)  # fmt: skip
+                self.ok("export", cache, "--to", f"{far}/out", "--link", "symbolic", "--source", root)
+
+    def test_same_bytes_for_any_number_of_threads(self):
+        for store in ("original", "raw"):
+            cache = self.cache_of(self.photos(40), store, "--store", store)
+            for way in ("image-folder", "webdataset"):
+                trees = []
+                for threads in (1, 2, 7):
+                    out = self.folder / f"{store}-{way}-{threads}"
+                    self.ok("export", cache, "--to", out, "--as", way, "--threads", threads)
+                    trees.append(tree_bytes(out))
+                self.assertEqual(trees[0], trees[1])
+                self.assertEqual(trees[0], trees[2])
+
     def test_names_that_meet(self):
         root = self.folder / "list"
         for folder in ("a", "b"):
@@ -151,6 +217,19 @@ class Export(Case):
         self.assertEqual({name for name, row in rows.items() if row["kept"] == "no"}, set(self.REMOVED))
         self.refused(2, ["fingerprints only"], "export", cache, "--to", self.folder / "out")
         self.refused(2, [str(out), "already"], "export", cache, "--to", out, "--as", "list")
+
+    def test_a_list_is_a_table_to_read_again(self):
+        root = self.photos()
+        cache = self.cache_of(root)
+        self.ok("dedup", cache, "--hash", "exact")
+        listed = self.folder / "all.csv"
+        self.ok("export", cache, "--to", listed, "--as", "list", "--selection", "default")
+        with open(listed, newline="") as rows, open(root / "kept.csv", "w", newline="") as table:
+            out = csv.writer(table)
+            out.writerow(["file", "label", "split"])
+            out.writerows([r["name"], r["class"], r["split"]] for r in csv.DictReader(rows) if r["kept"] == "yes")
+        again = self.cache_of(root / "kept.csv", "again")
+        self.assertEqual(self.samples(again), self.samples(cache, self.REMOVED))
 
     def test_what_is_there_stays(self):
         cache = self.cache_of(self.photos())

@@ -1,0 +1,82 @@
+#include "pipeline/export/source_files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/error.h"
+#include "common/failpoint.h"
+#include "common/file.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::array<std::string_view, 3> kOfFiles{"image_folder", "csv", "list"};
+
+bool stays_below(const fs::path& name) {
+  if (name.empty() || name.is_absolute()) return false;
+  const fs::path normal = name.lexically_normal();
+  return *normal.begin() != "..";
+}
+
+}  // namespace
+
+SourceFiles::SourceFiles(const Manifest& manifest, std::vector<fs::path> folders)
+    : folders_(std::move(folders)) {
+  if (folders_.size() != manifest.sources.size()) {
+    throw UsageError("links need --source DIR for each of the " +
+                     std::to_string(manifest.sources.size()) +
+                     " sources of the cache, in their "
+                     "order, but there are " +
+                     std::to_string(folders_.size()));
+  }
+  for (std::size_t i = 0; i < folders_.size(); ++i) {
+    const SourceInfo& source = manifest.sources[i];
+    if (std::ranges::find(kOfFiles, source.format) == kOfFiles.end()) {
+      throw UsageError("source '" + source.name + "' is " + source.format +
+                       ": its images are no files that could be linked to; leave out --link");
+    }
+    std::error_code error;
+    if (!fs::is_directory(folders_[i], error)) {
+      throw UsageError("--source " + folders_[i].string() + " is no folder; name the one that '" +
+                       source.name + "' was");
+    }
+    folders_[i] = fs::canonical(folders_[i]);
+  }
+}
+
+std::optional<fs::path> SourceFiles::find(SampleId id, const std::string& name,
+                                          const Hash128& hash) const {
+  const std::uint32_t source = source_of(id);
+  if (source >= folders_.size() || !stays_below(name)) return std::nullopt;
+  const fs::path file = folders_[source] / name;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  try {
+    if (xxh3_128(InputFile(file)) != hash) return std::nullopt;
+  } catch (const SystemError&) {  // not to be read: as good as not there
+    return std::nullopt;
+  }
+  return file;
+}
+
+void make_link(const fs::path& target, const fs::path& at, Link kind) {
+  const bool refused = fault_before("link.create", at);
+  const bool made = !refused && (kind == Link::kHard ? ::link(target.c_str(), at.c_str()) == 0
+                                                     : ::symlink(target.c_str(), at.c_str()) == 0);
+  if (!made && !refused && errno == EXDEV) {
+    throw UsageError("hard links cannot reach from " + at.parent_path().string() + " to " +
+                     target.string() +
+                     " on another file system; export there, or use --link symbolic");
+  }
+  if (!made) throw_errno("cannot make the link " + at.string());
+  fault_after("link.create", at);
+}
+
+}  // namespace winnow::pipeline
