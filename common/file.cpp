@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "common/error.h"
@@ -24,7 +26,11 @@ namespace {
 constexpr std::size_t kPieceBytes = 1 << 20;
 
 Fd open_fd(const fs::path& path, int flags) {
-  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  Fd fd;
+  errno = try_patiently([&] {
+    fd = Fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+    return fd ? 0 : errno;
+  });
   if (!fd) throw_errno("cannot open " + path.string());
   return fd;
 }
@@ -47,6 +53,21 @@ void sync_fd(const Fd& fd, const fs::path& path) {
     throw_errno("cannot sync " + path.string());
   }
   fault_after("file.sync", path);
+}
+
+// From `offset` on until `out` is full or the file ends; how many. errno or 0 in `code`.
+std::size_t read_some(const Fd& fd, std::uint64_t offset, std::span<std::byte> out, int& code) {
+  std::size_t done = 0;
+  code = 0;
+  while (done < out.size()) {
+    const ssize_t got =
+        ::pread(fd.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) code = errno;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
 }
 
 // `put(bytes, done)` is one call of the system for the bytes from `done` on.
@@ -96,17 +117,26 @@ bool is_there(const fs::path& path) {
 
 void FdTraits::close(Raw fd) noexcept { ::close(fd); }
 
+int try_patiently(const std::function<int()>& attempt) {
+  using namespace std::chrono_literals;
+  for (const auto pause : {20ms, 200ms}) {
+    const int code = attempt();
+    if (code != EIO && code != ESTALE) return code;
+    std::this_thread::sleep_for(pause);
+  }
+  return attempt();
+}
+
 Bytes read_file(const fs::path& path) {
   const Fd fd = open_fd(path, O_RDONLY);
   Bytes bytes(file_size(fd, path));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno("cannot read " + path.string());
-    if (got == 0) break;  // cut short while we read
-    done += static_cast<std::size_t>(got);
-  }
+  std::size_t done = 0;  // less than all where it is cut short while we read
+  errno = try_patiently([&] {
+    int code = 0;
+    done += read_some(fd, done, std::span(bytes).subspan(done), code);
+    return code;
+  });
+  if (errno != 0) throw_errno("cannot read " + path.string());
   bytes.resize(done);
   return bytes;
 }
@@ -124,14 +154,21 @@ InputFile::InputFile(Fd fd, fs::path path)
 
 void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t got =
-        ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno("cannot read " + path_.string());
-    if (got == 0) throw SystemError("cannot read " + path_.string() + ": it was cut short");
-    done += static_cast<std::size_t>(got);
-  }
+  Fd anew;
+  errno = try_patiently([&] {
+    int code = 0;
+    done += read_some(anew ? anew : fd_, offset + done, out.subspan(done), code);
+    if (code != ESTALE) return code;
+    // The server does not know the file any more by what we hold; by its name it may.
+    anew = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    done = 0;
+    if (anew && file_size(anew, path_) != size_) {
+      throw SystemError(path_.string() + " changed while it was being read");
+    }
+    return code;
+  });
+  if (errno != 0) throw_errno("cannot read " + path_.string());
+  if (done < out.size()) throw SystemError("cannot read " + path_.string() + ": it was cut short");
 }
 
 ScratchFile::ScratchFile() {

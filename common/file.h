@@ -21,7 +21,12 @@ struct FdTraits {
 };
 using Fd = UniqueHandle<FdTraits>;
 
-// All throw SystemError naming the path.
+// Calls `attempt`, which returns errno or 0, and again after 20 and after 200 ms while that is EIO
+// or ESTALE: on network storage these may pass. Returns what the last call did.
+int try_patiently(const std::function<int()>& attempt);
+
+// All throw SystemError naming the path. What opens a file to read it and what reads tries
+// patiently.
 
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/lmdb/structure.h"
+#include "datasets/look.h"
 #include "datasets/records.h"
 #include "datasets/wire.h"
 
@@ -20,10 +21,7 @@ namespace {
 
 constexpr const char* kFileName = "data.mdb";
 
-bool is_database(const fs::path& folder) {
-  std::error_code error;
-  return fs::is_regular_file(folder / kFileName, error);
-}
+bool is_database(const fs::path& folder) { return file_at(folder / kFileName); }
 
 bool begins_as_lmdb(const fs::path& folder) {
   if (!is_database(folder)) return false;

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "datasets/look.h"
 #include "datasets/records.h"
 
 namespace winnow::datasets {
@@ -39,8 +40,7 @@ const Kind* kind_by_name(const std::string& name) {
 
 const Kind* kind_of(const fs::path& file) {
   const Kind* kind = kind_by_name(file.filename().string());
-  std::error_code error;
-  return kind != nullptr && fs::is_regular_file(file, error) ? kind : nullptr;
+  return kind != nullptr && file_at(file) ? kind : nullptr;
 }
 
 // CIFAR-100's names are such as other sets have, too.
@@ -64,8 +64,7 @@ std::vector<std::string> numbers_to(int count) {
 
 std::vector<std::string> class_names_in(const fs::path& folder, const Kind& kind) {
   const fs::path path = folder / kind.names_file;
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return numbers_to(kind.classes);
+  if (!file_at(path)) return numbers_to(kind.classes);
   if (fs::file_size(path) > 64 << 10) {
     throw UsageError(path.string() + " is too large to be a list of classes; remove or replace it");
   }
@@ -180,7 +179,7 @@ bool cifar_found_at(const fs::path& path) {
 }
 
 std::unique_ptr<Source> open_cifar(const fs::path& path, const OpenOptions& options) {
-  const bool is_folder = fs::is_directory(path);
+  const bool is_folder = folder_at(path);
   const fs::path folder = is_folder ? path : path.parent_path();
   std::vector<fs::path> files;
   for (const std::string& name :

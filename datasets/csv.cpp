@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "datasets/layout.h"
 #include "datasets/listed_files.h"
+#include "datasets/look.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -187,13 +188,12 @@ class Table {
 }  // namespace
 
 bool csv_found_at(const fs::path& path) {
-  std::error_code error;
   const std::string ending = lower(path.extension().string());
-  return (ending == ".csv" || ending == ".tsv") && fs::is_regular_file(path, error);
+  return (ending == ".csv" || ending == ".tsv") && file_at(path);
 }
 
 std::unique_ptr<Source> open_csv(const fs::path& path, const OpenOptions& options) {
-  if (!fs::is_regular_file(path)) {
+  if (!file_at(path)) {
     throw UsageError(path.string() + " is not a file, as a table must be");
   }
   return Table(path, options).read();

@@ -4,11 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "common/file.h"
@@ -39,14 +36,8 @@ int read_once(const fs::path& path, Bytes& bytes) {
 }  // namespace
 
 Expected<Payload, ReadError> read_file_input(const fs::path& path) {
-  constexpr std::array kPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
   Bytes bytes;
-  int code = read_once(path, bytes);
-  for (const auto pause : kPauses) {
-    if (code != EIO && code != ESTALE) break;
-    std::this_thread::sleep_for(pause);
-    code = read_once(path, bytes);
-  }
+  const int code = try_patiently([&] { return read_once(path, bytes); });
   if (code == 0 && bytes.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
   if (code == 0) return Payload(std::move(bytes));
   const bool missing = code == ENOENT || code == ENOTDIR || code == ELOOP;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
 #include "datasets/csv.h"
@@ -76,7 +77,11 @@ std::span<const Format> formats() { return kFormats; }
 
 std::unique_ptr<Source> open_source(const fs::path& path, const OpenOptions& options) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  fs::file_status status;
+  try_patiently([&] {
+    status = fs::status(path, error);
+    return error.value();
+  });
   const bool is_there = status.type() != fs::file_type::not_found;
   if (!is_there && !is_shard_range(path)) {
     throw UsageError("there is nothing at " + path.string());

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "datasets/look.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -47,7 +48,7 @@ std::optional<fs::path> find_labels(const fs::path& folder, const ImagesName& im
     const std::string name = images.prefix + dash + "labels" + separator + "idx1-ubyte";
     for (const char* end : {"", ".gz"}) {
       fs::path path = folder / (name + end);
-      if (fs::is_regular_file(path)) return path;
+      if (file_at(path)) return path;
     }
   }
   return std::nullopt;
@@ -182,7 +183,7 @@ std::vector<std::uint8_t> read_labels(const fs::path& path) {
 }
 
 std::vector<Pair> find_pairs(const fs::path& path) {
-  const bool is_folder = fs::is_directory(path);
+  const bool is_folder = folder_at(path);
   const fs::path folder = is_folder ? path : path.parent_path();
   // By prefix; where a file is there twice the plain one, whose name sorts first, is taken.
   std::map<std::string, Pair> by_prefix;
@@ -194,9 +195,10 @@ std::vector<Pair> find_pairs(const fs::path& path) {
     pair = {split_of(name->prefix), file, find_labels(folder, *name)};
   };
   if (is_folder) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.is_regular_file()) add(entry.path());
-    }
+    for_each_in(folder, [&](const fs::directory_entry& entry) {
+      if (file_at(entry.path())) add(entry.path());
+      return true;
+    });
   } else {
     add(path);
   }
@@ -311,15 +313,15 @@ class IdxSource final : public Source {
 }  // namespace
 
 bool idx_found_at(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) {
+  if (file_at(path)) {
     return parse_images_name(path.filename().string()).has_value();
   }
-  fs::directory_iterator entry(path, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (parse_images_name(entry->path().filename().string())) return true;
-  }
-  return false;
+  bool found = false;
+  for_each_in(path, [&](const fs::directory_entry& entry) {
+    found = parse_images_name(entry.path().filename().string()).has_value();
+    return !found;
+  });
+  return found;
 }
 
 std::unique_ptr<Source> open_idx(const fs::path& path, const OpenOptions& options) {

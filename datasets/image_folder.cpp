@@ -3,13 +3,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
+#include "datasets/skips.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -36,9 +41,12 @@ class SortedNames {
   std::vector<std::size_t> begins_;
 };
 
+// What a name in a folder stands for.
+enum class Kind { kFolder, kFile, kOther };
+
 class Walker {
  public:
-  explicit Walker(fs::path root) : root_(std::move(root)) {}
+  Walker(fs::path root, const OpenOptions& options) : root_(std::move(root)), options_(options) {}
 
   NamedFiles walk() {
     visit("", 0);
@@ -46,18 +54,27 @@ class Walker {
     return std::move(tree_);
   }
 
+  const Skips& skips() const noexcept { return skips_; }
+
  private:
   using FolderKey = std::pair<dev_t, ino_t>;
 
   void visit(const std::string& folder, int depth) {
     const fs::path path = folder.empty() ? root_ : root_ / folder;
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) throw_errno("cannot look at " + path.string());
+    if (const int code = look(path, info); code != 0) {
+      throw SystemError("cannot look at " + path.string() + ": " +
+                        std::generic_category().message(code));
+    }
     const FolderKey key{info.st_dev, info.st_ino};
-    if (std::find(above_.begin(), above_.end(), key) != above_.end()) return;  // a link back up
+    if (std::find(above_.begin(), above_.end(), key) != above_.end() ||
+        ++visits_[key] > kMaxVisits) {
+      skips_.add("links in a circle");
+      return;
+    }
     if (depth == 1 || depth == 2) tree_.folders.push_back(folder);
     above_.push_back(key);
-    const SortedNames names = list(path);
+    const SortedNames names = list(folder, path);
     for (std::size_t i = 0; i < names.size(); ++i) {
       std::string relative = folder.empty() ? "" : folder + "/";
       relative += names[i];
@@ -71,51 +88,117 @@ class Walker {
     above_.pop_back();
   }
 
-  static SortedNames list(const fs::path& path) {
+  SortedNames list(const std::string& folder, const fs::path& path) {
     SortedNames names;
-    std::error_code error;
-    fs::directory_iterator entry(path, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
-      if (is_passed_over(name)) continue;
-      if (is_folder(*entry)) {
-        names.add(name + "/");
-      } else if (is_image_name(name)) {
-        names.add(name);
-      }
+    Skips skips;
+    const int code = try_patiently([&] {
+      names = {};
+      skips = {};
+      return list_once(folder, path, names, skips);
+    });
+    if (code != 0) {
+      throw SystemError("cannot list " + path.string() + ": " +
+                        std::generic_category().message(code));
     }
-    if (error) throw SystemError("cannot list " + path.string() + ": " + error.message());
+    skips_.add(skips);
     names.sort();
     return names;
   }
 
-  static bool is_folder(const fs::directory_entry& entry) {
+  // errno or 0.
+  int list_once(const std::string& folder, const fs::path& path, SortedNames& names,
+                Skips& skips) const {
     std::error_code error;
-    return entry.is_directory(error);
+    fs::directory_iterator entry(path, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      const std::string relative = folder.empty() ? name : folder + "/" + name;
+      if (const auto reason = passed_over(relative, options_)) {
+        skips.add(*reason);
+        continue;
+      }
+      std::error_code ignored;
+      if (!options_.follow_links && entry->is_symlink(ignored)) {
+        skips.add("symbolic links");
+        continue;
+      }
+      switch (kind_of(*entry)) {
+        case Kind::kFolder:
+          names.add(name + "/");
+          break;
+        case Kind::kOther:
+          skips.add("pipes, sockets and devices");
+          break;
+        case Kind::kFile:
+          if (is_image_name(name)) {
+            names.add(name);
+          } else {
+            skips.add_no_image(name);
+          }
+      }
+    }
+    return error.value();
   }
 
-  // Pipes, sockets and devices are no inputs. What cannot be looked at is one that cannot be read.
+  // Folders say mostly what they hold; only what they do not say is looked at. What is not there,
+  // as where a link dangles, is a file that cannot be read.
+  static Kind kind_of(const fs::directory_entry& entry) {
+    std::error_code ignored;
+    if (!entry.is_symlink(ignored) && !ignored) {
+      if (entry.is_directory(ignored)) return Kind::kFolder;
+      if (entry.is_regular_file(ignored)) return Kind::kFile;
+    }
+    struct stat info {};
+    const int code = look(entry.path(), info);
+    if (code == ENOENT || code == ENOTDIR || code == ELOOP) return Kind::kFile;
+    if (code != 0) {
+      // An image is one that cannot be read. What else it may be, a folder even, must not be lost.
+      if (is_image_name(entry.path().filename().string())) return Kind::kFile;
+      throw SystemError("cannot look at " + entry.path().string() + ": " +
+                        std::generic_category().message(code));
+    }
+    return S_ISDIR(info.st_mode)   ? Kind::kFolder
+           : S_ISREG(info.st_mode) ? Kind::kFile
+                                   : Kind::kOther;
+  }
+
+  // errno or 0.
+  static int look(const fs::path& path, struct stat& info) {
+    return try_patiently([&] { return ::stat(path.c_str(), &info) == 0 ? 0 : errno; });
+  }
+
+  // What cannot be looked at is an input that cannot be read.
   void add_file(const std::string& relative) {
     struct stat info {};
-    const bool seen = ::stat((root_ / relative).c_str(), &info) == 0;
-    if (seen && !S_ISREG(info.st_mode)) return;
+    const bool seen = look(root_ / relative, info) == 0;
     tree_.files.push_back(relative);
     tree_.bytes.push_back(seen ? static_cast<std::uint64_t>(info.st_size) : 0);
   }
 
+  // Links can lead through the same folders by as many ways as there are orders of them; nobody has
+  // so many links to one folder on purpose.
+  static constexpr int kMaxVisits = 100;
+
   fs::path root_;
+  const OpenOptions& options_;
   std::vector<FolderKey> above_;  // the folders the present one lies in
+  std::map<FolderKey, int> visits_;
   NamedFiles tree_;
+  Skips skips_;
 };
 
 class ImageFolder final : public Source {
  public:
-  ImageFolder(fs::path root, Layout layout) : root_(std::move(root)), layout_(std::move(layout)) {}
+  ImageFolder(fs::path root, Layout layout, const Skips& skips)
+      : root_(std::move(root)), layout_(std::move(layout)), skipped_(skips.rows()) {
+    layout_.description += skips.note();
+  }
 
   std::string_view format() const noexcept override { return "image_folder"; }
   const Listing& entries() const noexcept override { return layout_.entries; }
   std::span<const std::string> class_names() const noexcept override { return layout_.class_names; }
   std::string description() const override { return layout_.description; }
+  std::vector<Skipped> skipped() const override { return skipped_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
     return read_file_input(root_ / layout_.entries.names()[position]);
@@ -124,22 +207,21 @@ class ImageFolder final : public Source {
  private:
   fs::path root_;
   Layout layout_;
+  std::vector<Skipped> skipped_;
 };
 
 }  // namespace
 
-bool image_folder_found_at(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
+bool image_folder_found_at(const fs::path& path) { return folder_at(path); }
 
 std::unique_ptr<Source> open_image_folder(const fs::path& path, const OpenOptions& options) {
   if (!image_folder_found_at(path)) {
     throw UsageError(path.string() + " is not a folder, as an image folder must be");
   }
-  const NamedFiles files = Walker(path).walk();
-  return std::make_unique<ImageFolder>(path,
-                                       lay_out({path.string(), "image folder"}, files, options));
+  Walker walker(path, options);
+  const NamedFiles files = walker.walk();
+  Layout layout = lay_out({path.string(), "image folder"}, files, options);
+  return std::make_unique<ImageFolder>(path, std::move(layout), walker.skips());
 }
 
 }  // namespace winnow::datasets

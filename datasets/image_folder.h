@@ -11,9 +11,11 @@ namespace winnow::datasets {
 bool image_folder_found_at(const std::filesystem::path& path);
 
 // Images in folders, listed in byte-wise order of their relative names. What is listed is decided
-// by the name's ending (torchvision's, in any case), what it is by its bytes when it is decoded.
-// Hidden names and the folders that NAS systems add are passed over; symbolic links are followed
-// until they lead back into a folder they are in; a dangling link is listed, as unreadable.
+// by the name's ending (layout.h), what it is by its bytes when it is decoded. Hidden names, what
+// NAS and operating systems add (skips.h) and what is excluded are passed over, as OpenOptions say,
+// as are pipes, sockets and devices. Symbolic links are followed until they lead back into a folder
+// they are in, and into no folder more than a hundred times, unless all links are passed over; a
+// dangling link is listed, as unreadable. What was passed over is counted.
 //
 //   splits     Folders with images at the root named as parse_split takes them. Other folders with
 //              images, or more than ten images, beside them are refused: nobody can tell what they
@@ -29,7 +31,7 @@ bool image_folder_found_at(const std::filesystem::path& path);
 //              unlabelled. kNone: unlabelled.
 //   classes    The sorted union of the class folders of all splits.
 //
-// read() tries EIO and ESTALE again a few times before it reports them.
+// EIO and ESTALE are tried again a few times, in listing and in reading, before they are reported.
 // Throws UsageError as above, for a folder without images, and, naming it, for a class folder
 // without images unless they are allowed; SystemError for a folder that cannot be listed.
 std::unique_ptr<Source> open_image_folder(const std::filesystem::path& path,

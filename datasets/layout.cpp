@@ -8,19 +8,16 @@
 #include <set>
 
 #include "common/error.h"
+#include "datasets/skips.h"
 
 namespace winnow::datasets {
 namespace {
 
 // Those that are read, and those that are not, which must not be lost without a word.
-constexpr std::array<std::string_view, 14> kEndings{".jpg",  ".jpeg", ".png",  ".ppm",  ".bmp",
-                                                    ".pgm",  ".tif",  ".tiff", ".webp", ".heic",
-                                                    ".heif", ".avif", ".jxl",  ".jp2"};
-
-// Folders of Synology, QNAP, NetApp, Windows and macOS that hold no data of the user's.
-constexpr std::array<std::string_view, 9> kSystemFolders{
-    "@eaDir",    "#recycle",     "#snapshot",  "@Recycle", "@Recently-Snapshot",
-    "~snapshot", "$RECYCLE.BIN", "lost+found", "__MACOSX"};
+constexpr std::array<std::string_view, 28> kEndings{
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".png",  ".apng", ".ppm",  ".pgm",  ".pbm", ".pnm",
+    ".bmp", ".dib",  ".tif", ".tiff", ".webp", ".gif",  ".heic", ".heif", ".hif", ".avif",
+    ".jxl", ".jp2",  ".j2k", ".j2c",  ".jpx",  ".psd",  ".psb",  ".exr"};
 
 template <class Range>
 bool contains(const Range& range, std::string_view value) {
@@ -271,6 +268,7 @@ class LayoutMaker {
 }  // namespace
 
 bool is_image_name(std::string_view name) {
+  name = name.substr(0, name.find_last_not_of(' ') + 1);
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return false;
   std::string ending(name.substr(dot));
@@ -279,9 +277,7 @@ bool is_image_name(std::string_view name) {
   return contains(kEndings, ending);
 }
 
-bool is_passed_over(std::string_view name) {
-  return name.starts_with('.') || contains(kSystemFolders, name);
-}
+bool is_passed_over(std::string_view name) { return name.starts_with('.') || is_of_system(name); }
 
 std::optional<Split> split_in_stem(std::string_view name) {
   constexpr std::string_view kBetween = "-_. ";

@@ -37,10 +37,12 @@ struct Place {
 // Throws UsageError where image_folder.h says so.
 Layout lay_out(const Place& place, const NamedFiles& files, const OpenOptions& options);
 
-// By the name's ending (torchvision's, in any case).
+// By the name's ending, in any case and blanks behind it left off: torchvision's, others of formats
+// that are read, and those of image formats that are not read, which must not be lost without a
+// word.
 bool is_image_name(std::string_view name);
 
-// For one part of a path: hidden, or a folder that a NAS or an operating system adds.
+// For one part of a path: hidden, or added by a NAS or an operating system.
 bool is_passed_over(std::string_view name);
 
 // The split that one of the words of a file's name stands for, as in "imagenet-train-000001";

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "datasets/layout.h"
 #include "datasets/listed_files.h"
+#include "datasets/look.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -124,9 +125,8 @@ class List {
 }  // namespace
 
 bool list_found_at(const fs::path& path) {
-  std::error_code error;
   const fs::path ending = path.extension();
-  if ((ending != ".txt" && ending != ".lst") || !fs::is_regular_file(path, error)) return false;
+  if ((ending != ".txt" && ending != ".lst") || !file_at(path)) return false;
   const std::string text = beginning_of(path);
   const std::string_view line = trimmed(std::string_view(text).substr(0, text.find('\n')));
   const std::vector<std::string_view> fields = mxnet_fields(line);
@@ -134,7 +134,7 @@ bool list_found_at(const fs::path& path) {
 }
 
 std::unique_ptr<Source> open_list(const fs::path& path, const OpenOptions& options) {
-  if (!fs::is_regular_file(path)) {
+  if (!file_at(path)) {
     throw UsageError(path.string() + " is not a file, as a list must be");
   }
   return List(path, options).read();

@@ -1,7 +1,5 @@
 #include "datasets/listed_files.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "common/error.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
 #include "datasets/tar_file.h"
 
 namespace winnow::datasets {
@@ -79,13 +78,11 @@ std::optional<std::string> resolved(std::string_view path) {
 
 std::vector<std::string> folders_in(const fs::path& root) {
   std::vector<std::string> folders;
-  std::error_code error;
-  fs::directory_iterator entry(root, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    const std::string name = entry->path().filename().string();
-    if (!is_passed_over(name) && entry->is_directory(ignored)) folders.push_back(name + "/");
-  }
+  for_each_in(root, [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    if (!is_passed_over(name) && is_folder(entry)) folders.push_back(name + "/");
+    return true;
+  });
   std::sort(folders.begin(), folders.end());
   if (folders.size() > kMaxFolders) folders.resize(kMaxFolders);
   return folders;
@@ -123,8 +120,7 @@ std::size_t ListedFiles::count_there(const Place& place) const {
   return static_cast<std::size_t>(
       std::count_if(first_.begin(), first_.end(), [&](const ListedFile& file) {
         const auto name = inside(place, file.path);
-        std::error_code error;
-        return name && fs::is_regular_file(root_ / *name, error);
+        return name && file_at(root_ / *name);
       }));
 }
 
@@ -158,10 +154,9 @@ void ListedFiles::push(const ListedFile& file) {
   entry.group = file.group;
   if (const auto name = inside(*place_, file.path)) {
     entry.name = *name;
-    struct stat info {};
-    const bool there = ::stat((root_ / *name).c_str(), &info) == 0;
-    entry.input_bytes = there ? static_cast<std::uint64_t>(info.st_size) : 0;
-    missing_ += there ? 0 : 1;
+    const auto bytes = size_at(root_ / *name);
+    entry.input_bytes = bytes.value_or(0);
+    missing_ += bytes ? 0 : 1;
   } else {
     outside_.push_back(rows_.size());
     entry.name = tar_name(file.path);

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "datasets/look.h"
 #include "datasets/records.h"
 #include "datasets/wire.h"
 
@@ -151,10 +152,7 @@ Paths read_list(const fs::path& path) {
   return paths;
 }
 
-bool has_ending(const fs::path& path) {
-  std::error_code error;
-  return path.extension() == ".rec" && fs::is_regular_file(path, error);
-}
+bool has_ending(const fs::path& path) { return path.extension() == ".rec" && file_at(path); }
 
 bool begins_as_recordio(const fs::path& path) {
   if (!has_ending(path)) return false;

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -60,22 +61,21 @@ std::string shown(std::string_view text) {
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
+  for_each_in(folder, [&](const fs::directory_entry& entry) {
+    names.push_back(entry.path().filename().string());
+    return true;
+  });
   std::sort(names.begin(), names.end());
   return names;
 }
 
 bool any_name_in(const fs::path& folder, const std::function<bool(const std::string&)>& is_such) {
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (is_such(entry->path().filename().string())) return true;
-  }
-  return false;
+  bool found = false;
+  for_each_in(folder, [&](const fs::directory_entry& entry) {
+    found = is_such(entry.path().filename().string());
+    return !found;
+  });
+  return found;
 }
 
 std::vector<Part> find_parts(const fs::path& path, const std::function<bool(const fs::path&)>& fits,

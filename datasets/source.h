@@ -26,6 +26,13 @@ struct ReadError {
   std::string detail;
 };
 
+// So many things beside the inputs were passed over for one reason, each counted once, whatever
+// lies below it.
+struct Skipped {
+  std::string reason;
+  std::uint64_t count = 0;
+};
+
 // A data set as the user has it. The listing is canonical: it depends only on the names and bytes
 // of the source, never on directory order, and includes inputs that cannot be read; a sample's id
 // is its position here. Immutable once opened; all calls are safe from many threads.
@@ -37,6 +44,8 @@ class Source {
   virtual std::span<const std::string> class_names() const noexcept = 0;  // empty: unlabelled
   // One sentence on how the layout was understood, e.g. "image folder: 2 splits, 10 classes".
   virtual std::string description() const = 0;
+  // What was passed over, sorted by reason; the description says it in words.
+  virtual std::vector<Skipped> skipped() const { return {}; }
   // The input at `position` of entries(). An ordinary failure of one input is a ReadError.
   virtual Expected<Payload, ReadError> read(std::size_t position) const = 0;
 };
@@ -47,6 +56,12 @@ struct OpenOptions {
   std::string format = "auto";            // a name of formats()
   LabelsFrom labels = LabelsFrom::kAuto;  // image folders: class from the folder, or unlabelled
   bool allow_empty_classes = false;       // a class folder without images is an error otherwise
+  // Of image folders and tar archives. Excluded are names and whole relative paths that fit a glob
+  // (fnmatch, '*' takes '/' too), of folders with all that is in them.
+  bool hidden = false;       // take names that begin with a dot
+  bool system = false;       // take what a NAS or an operating system adds (skips.h)
+  bool follow_links = true;  // symbolic links in folders; passed over otherwise
+  std::vector<std::string> exclude = {};
 };
 
 }  // namespace winnow::datasets

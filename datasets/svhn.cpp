@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
 #include "datasets/mat_file.h"
 #include "datasets/records.h"
 
@@ -23,8 +24,7 @@ constexpr std::array<std::string_view, 3> kFiles{"extra_32x32.mat", "test_32x32.
                                                  "train_32x32.mat"};
 
 bool begins_as_mat(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
+  if (!file_at(path)) return false;
   std::array<char, 6> text{};
   std::ifstream(path, std::ios::binary).read(text.data(), text.size());
   return std::string_view(text.data(), text.size()) == "MATLAB";
@@ -41,13 +41,12 @@ std::vector<Part> find_files(const fs::path& path) {
     const std::string name = file.stem().string();
     parts.push_back({file, name, split_of(name)});
   };
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) {
+  if (file_at(path)) {
     add(path);
     return parts;
   }
   for (const std::string_view name : kFiles) {
-    if (fs::is_regular_file(path / name, error)) add(path / name);
+    if (file_at(path / name)) add(path / name);
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.split < b.split; });

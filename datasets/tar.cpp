@@ -8,6 +8,8 @@
 
 #include "common/error.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
+#include "datasets/skips.h"
 #include "datasets/tar_set.h"
 
 namespace winnow::datasets {
@@ -17,15 +19,6 @@ namespace {
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // the address of what cannot be read
 
 std::string_view first_part(std::string_view name) { return name.substr(0, name.find('/')); }
-
-bool passed_over(std::string_view name) {
-  while (!name.empty()) {
-    const std::string_view part = first_part(name);
-    if (is_passed_over(part)) return true;
-    name.remove_prefix(std::min(part.size() + 1, name.size()));
-  }
-  return false;
-}
 
 Split split_named(std::string_view name) { return parse_split(name).value_or(Split::kNone); }
 
@@ -99,7 +92,8 @@ class Images {
 // Goes through archives and gathers what lies in them, as one tree.
 class Gatherer {
  public:
-  Gatherer(const TarSet& set, const std::vector<TarPath>& tars) : set_(set), tars_(tars) {}
+  Gatherer(const TarSet& set, const std::vector<TarPath>& tars, const OpenOptions& options)
+      : set_(set), tars_(tars), options_(options) {}
 
   void gather() {
     const bool by_split = all_of_different_splits();
@@ -148,9 +142,6 @@ class Gatherer {
       if (count > 0) text += "; " + count_of(count, one, many);
     };
     if (!wrapper_.empty()) text += "; all below '" + wrapper_.substr(0, wrapper_.size() - 1) + "'";
-    note(links_, "link passed over", "links passed over");
-    note(others_, "pipe or device passed over", "pipes and devices passed over");
-    note(deep_, "archive within an archive passed over", "archives within archives passed over");
     note(sparse_, "image stored sparsely", "images stored sparsely");
     note(replaced_, "image replaced by a later one of its name",
          "images replaced by later ones of their names");
@@ -160,8 +151,10 @@ class Gatherer {
       text +=
           "; inflated into a temporary file of " + std::to_string(set_.inflated_bytes()) + " bytes";
     }
-    return text;
+    return text + skips_.note();
   }
+
+  const Skips& skips() const noexcept { return skips_; }
 
  private:
   static std::string_view last_part(std::string_view name) {
@@ -205,16 +198,19 @@ class Gatherer {
   }
 
   void add(std::size_t tar, const TarMember& member, bool outermost) {
-    if (passed_over(member.name)) return;
+    if (const auto reason = passed_over_anywhere(member.name, options_)) {
+      skips_.add(*reason);
+      return;
+    }
     switch (member.kind) {
       case TarMember::Kind::kFolder:
         folders_.push_back(member.name);
         return;
       case TarMember::Kind::kLink:
-        ++links_;
+        skips_.add("links");
         return;
       case TarMember::Kind::kOther:
-        ++others_;
+        skips_.add("pipes, sockets and devices");
         return;
       case TarMember::Kind::kSparse:
         if (!is_image_name(member.name)) return;
@@ -230,8 +226,10 @@ class Gatherer {
       if (outermost && member.name.ends_with(".tar")) {
         add_inside(tar, member, std::string(*stem));
       } else {
-        ++deep_;
+        skips_.add("archives within archives");
       }
+    } else {
+      skips_.add_no_image(member.name);
     }
   }
 
@@ -265,14 +263,13 @@ class Gatherer {
 
   const TarSet& set_;
   const std::vector<TarPath>& tars_;
+  const OpenOptions& options_;
   Images images_;
   std::vector<std::string> folders_;
   std::vector<std::size_t> first_image_;
   std::vector<std::size_t> first_folder_;
   std::string wrapper_;
-  std::size_t links_ = 0;
-  std::size_t others_ = 0;
-  std::size_t deep_ = 0;
+  Skips skips_;
   std::size_t sparse_ = 0;
   std::size_t replaced_ = 0;
   std::size_t unended_ = 0;
@@ -282,7 +279,7 @@ class TarSource final : public Source {
  public:
   TarSource(const fs::path& path, const std::vector<TarPath>& tars, const OpenOptions& options)
       : set_(tars) {
-    Gatherer gatherer(set_, tars);
+    Gatherer gatherer(set_, tars, options);
     gatherer.gather();
     const Images& images = gatherer.images();
     NamedFiles files;
@@ -293,6 +290,7 @@ class TarSource final : public Source {
     files.folders = gatherer.folders();
     layout_ = lay_out({path.string(), "tar"}, files, options);
     layout_.description += gatherer.notes();
+    skipped_ = gatherer.skips().rows();
     addresses_.reserve(images.size());
     auto left_out = layout_.left_out.begin();
     for (std::size_t i = 0; i < images.size(); ++i) {
@@ -308,6 +306,7 @@ class TarSource final : public Source {
   const Listing& entries() const noexcept override { return layout_.entries; }
   std::span<const std::string> class_names() const noexcept override { return layout_.class_names; }
   std::string description() const override { return layout_.description; }
+  std::vector<Skipped> skipped() const override { return skipped_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
     if (addresses_[position] == kNowhere) {
@@ -320,15 +319,15 @@ class TarSource final : public Source {
  private:
   TarSet set_;
   Layout layout_;
+  std::vector<Skipped> skipped_;
   std::vector<std::uint64_t> addresses_;
 };
 
 }  // namespace
 
 bool tar_found_at(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) return tar_begins(InputFile(path));
-  return is_shard_range(path) || (fs::is_directory(path, error) && !find_tars(path).empty());
+  if (file_at(path)) return tar_begins(InputFile(path));
+  return is_shard_range(path) || (folder_at(path) && !find_tars(path).empty());
 }
 
 std::unique_ptr<Source> open_tar(const fs::path& path, const OpenOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -64,7 +65,7 @@ std::vector<TarPath> expand(const std::string& path) {
     std::string digits = std::to_string(i);
     if (digits.size() < range->digits) digits.insert(0, range->digits - digits.size(), '0');
     const fs::path file = range->before + digits + range->after;
-    if (!fs::is_regular_file(file)) {
+    if (!file_at(file)) {
       throw UsageError("there is no file " + file.string() + ", one of " + path +
                        "; get it, or name the shards that are there");
     }
@@ -82,24 +83,21 @@ struct FolderLook {
 
 FolderLook look_at(const fs::path& folder, const std::string& prefix) {
   FolderLook look;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (is_passed_over(name)) continue;
-    std::error_code ignored;
-    if (entry->is_directory(ignored)) {
+  for_each_in(folder, [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    if (is_passed_over(name)) return true;
+    if (is_folder(entry)) {
       const bool split = parse_split(name).value_or(Split::kNone) != Split::kNone;
-      if (split) look.splits.push_back(entry->path());
+      if (split) look.splits.push_back(entry.path());
       look.others = look.others || !split;
     } else if (is_image_name(name)) {
       look.others = true;
-    } else if (tar_stem(name) && entry->is_regular_file(ignored)) {
-      look.tars.push_back({entry->path(), prefix + relative_name(entry->path())});
+    } else if (tar_stem(name) && file_at(entry.path())) {
+      look.tars.push_back({entry.path(), prefix + relative_name(entry.path())});
     }
-    if (look.others) return {};
-  }
-  return look;
+    return !look.others;
+  });
+  return look.others ? FolderLook{} : look;
 }
 
 }  // namespace
@@ -123,9 +121,8 @@ bool is_shard_range(const fs::path& path) {
 
 std::vector<TarPath> find_tars(const fs::path& path) {
   if (is_shard_range(path)) return expand(path.string());
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    if (!fs::is_regular_file(path)) throw UsageError(path.string() + " is neither file nor folder");
+  if (!folder_at(path)) {
+    if (!file_at(path)) throw UsageError(path.string() + " is neither file nor folder");
     return {{path, ""}};
   }
   FolderLook look = look_at(path, "");

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/crc32c.h"
+#include "datasets/look.h"
 #include "datasets/records.h"
 #include "datasets/wire.h"
 
@@ -83,22 +84,17 @@ bool begins_as_tfrecord(const fs::path& path) {
   }
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
 // Of a folder that is one of TFRecord files.
 bool is_listed(const fs::path& path) {
   std::string name = path.filename().string();
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return (is_tfrecord_name(name) || parse_shard(name)) && is_file(path);
+  return (is_tfrecord_name(name) || parse_shard(name)) && file_at(path);
 }
 
 bool is_found(const fs::path& path) {
   const std::string name = path.filename().string();
-  if (is_tfrecord_name(name)) return is_file(path);
-  return parse_shard(name) && is_file(path) && begins_as_tfrecord(path);
+  if (is_tfrecord_name(name)) return file_at(path);
+  return parse_shard(name) && file_at(path) && begins_as_tfrecord(path);
 }
 
 // What an Example says of its image. Ranges are places in the file.
@@ -445,14 +441,14 @@ class TfrecordSource final : public ListedSource {
 }  // namespace
 
 bool tfrecord_found_at(const fs::path& path) {
-  if (is_file(path)) return is_found(path) || begins_as_tfrecord(path);
+  if (file_at(path)) return is_found(path) || begins_as_tfrecord(path);
   return any_name_in(path, [&](const std::string& name) { return is_found(path / name); });
 }
 
 std::unique_ptr<Source> open_tfrecord(const fs::path& path, const OpenOptions& options) {
-  const bool is_folder = !is_file(path);
+  const bool is_folder = !file_at(path);
   const std::vector<Part> parts = find_parts(
-      path, [&](const fs::path& file) { return is_folder ? is_listed(file) : is_file(file); },
+      path, [&](const fs::path& file) { return is_folder ? is_listed(file) : file_at(file); },
       without_ending);
   if (parts.empty()) {
     throw UsageError(path.string() + " holds no TFRecord file; their names end in .tfrecord or " +

@@ -11,6 +11,7 @@
 #include "common/json_text.h"
 #include "datasets/class_labels.h"
 #include "datasets/layout.h"
+#include "datasets/look.h"
 #include "datasets/tar_set.h"
 
 namespace winnow::datasets {
@@ -115,8 +116,7 @@ GivenNames read_class_names(const fs::path& shard) {
     }
     for (const char* name : {"classnames.txt", "classes.txt"}) {
       const fs::path path = at / name;
-      std::error_code error;
-      if (!fs::is_regular_file(path, error)) continue;
+      if (!file_at(path)) continue;
       if (fs::file_size(path) > kMaxNamesBytes) {
         throw UsageError(path.string() + " is too large for a list of class names");
       }
@@ -319,10 +319,9 @@ class WebDataset final : public Source {
 }  // namespace
 
 bool webdataset_found_at(const fs::path& path) {
-  std::error_code error;
-  const bool is_file = fs::is_regular_file(path, error);
+  const bool is_file = file_at(path);
   if (is_file && !tar_begins(InputFile(path))) return false;
-  if (!is_file && !fs::is_directory(path, error) && !is_shard_range(path)) return false;
+  if (!is_file && !folder_at(path) && !is_shard_range(path)) return false;
   const std::vector<TarPath> shards = find_tars(path);
   return !shards.empty() && look_like_samples(first_tar_names(InputFile(shards.front().path), 64));
 }

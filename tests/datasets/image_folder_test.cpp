@@ -61,6 +61,15 @@ std::vector<std::string> lines(const Source& source) {
   return out;
 }
 
+// "count reason" of what was passed over.
+std::vector<std::string> skips(const Source& source) {
+  std::vector<std::string> out;
+  for (const Skipped& row : source.skipped()) {
+    out.push_back(std::to_string(row.count) + " " + row.reason);
+  }
+  return out;
+}
+
 TEST_F(ImageFolderTest, SplitsWithClasses) {
   add("train/dog/b.jpg");
   add("train/cat/a.jpg");
@@ -84,7 +93,8 @@ TEST_F(ImageFolderTest, OneSetOfClassFolders) {
   add("labels.csv");
   const auto source = open();
   EXPECT_THAT(lines(*source), ElementsAre("a/2.JPG none a", "b/1.jpg none b"));
-  EXPECT_EQ(source->description(), "image folder: 2 classes");
+  EXPECT_EQ(source->description(),
+            "image folder: 2 classes; passed over: no images by their names (2: 1 .csv, 1 .txt)");
 }
 
 TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
@@ -161,7 +171,8 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
   const auto source = open();
   EXPECT_THAT(lines(*source), ElementsAre("train/a/1.jpg train a"));
   EXPECT_EQ(source->description(),
-            "image folder: 1 split, 1 class; 1 image beside the splits left out");
+            "image folder: 1 split, 1 class; 1 image beside the splits left out; passed over: no "
+            "images by their names (1: 1 .txt)");
 }
 
 // A photo store that happens to have a folder "test" loses none of its photos unnoticed.
@@ -211,31 +222,124 @@ TEST_F(ImageFolderTest, NothingToReadIsRefused) {
   }
 }
 
-TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCase) {
+TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCaseAndOthersOfTheSameFormats) {
   for (const char* name : {"a.jpg", "b.jpeg", "c.png", "d.ppm", "e.bmp", "f.pgm", "g.tif", "h.tiff",
-                           "i.webp", "j.JPEG", "k.Png"}) {
+                           "i.webp", "j.JPEG", "k.Png", "p.jfif", "q.pbm", "r.jpg "}) {
     add(std::string("x/") + name);
   }
-  for (const char* name : {"l.gif", "m.txt", "n", "jpg", "o.jpg.part"})
+  for (const char* name : {"m.txt", "n", "jpg", "o.jpg.part", "s.TXT", "t.2024-05-06"})
     add(std::string("x/") + name);
-  EXPECT_EQ(open()->entries().size(), 11U);
+  const auto source = open();
+  EXPECT_EQ(source->entries().size(), 14U);
+  EXPECT_EQ(source->description(),
+            "image folder: 1 class; passed over: no images by their names (6: 3 others, 2 .txt, 1 "
+            ".part)");
+  EXPECT_THAT(skips(*source),
+              ElementsAre("1 no image by its name: .part", "2 no image by its name: .txt",
+                          "3 no image by its name: others"));
 }
 
 TEST_F(ImageFolderTest, ImagesThatCannotBeReadAreInputsToo) {
-  for (const char* name : {"a.heic", "b.HEIF", "c.avif", "d.jxl", "e.jp2"}) {
+  for (const char* name :
+       {"a.heic", "b.HEIF", "c.avif", "d.jxl", "e.jp2", "f.gif", "g.psd", "h.exr"}) {
     add(std::string("x/") + name);
   }
-  EXPECT_EQ(open()->entries().size(), 5U);
+  EXPECT_EQ(open()->entries().size(), 8U);
 }
 
 TEST_F(ImageFolderTest, HiddenAndSystemFoldersArePassedOver) {
   add("a/1.jpg");
-  for (const char* name : {".hidden/2.jpg", "a/.trash/3.jpg", "a/._1.jpg", "@eaDir/1.jpg",
-                           "a/@eaDir/1.jpg/THUMB.jpg", "a/.thumbnails/4.jpg", "#snapshot/5.jpg",
-                           "#recycle/6.jpg", "__MACOSX/7.jpg", "lost+found/8.jpg"}) {
+  const std::vector<std::string> hidden{".hidden/2.jpg", "a/.trash/3.jpg", "a/.4.jpg"};
+  const std::vector<std::string> of_systems{"@eaDir/1.jpg",
+                                            "@Recently-Snapshot/1.jpg",
+                                            "a/@eaDir/1.jpg/THUMB.jpg",
+                                            "a/.thumbnails/4.jpg",
+                                            "a/._1.jpg",
+                                            "a/.snapshot/1.jpg",
+                                            ".zfs/1.jpg",
+                                            "#snapshot/5.jpg",
+                                            "#recycle/6.jpg",
+                                            "@Recycle/6.jpg",
+                                            "$RECYCLE.BIN/6.jpg",
+                                            "System Volume Information/6.jpg",
+                                            ".Trash-1000/6.jpg",
+                                            "__MACOSX/7.jpg",
+                                            "lost+found/8.jpg",
+                                            "Thumbs.db",
+                                            "a/.DS_Store"};
+  for (const std::string& name : hidden) add(name);
+  for (const std::string& name : of_systems) add(name);
+  const auto source = open();
+  EXPECT_THAT(lines(*source), ElementsAre("a/1.jpg none a"));
+  EXPECT_THAT(skips(*source), ElementsAre("3 hidden", "17 of a NAS or an operating system"));
+  EXPECT_EQ(source->description(),
+            "image folder: 1 class; passed over: hidden (3), of a NAS or an operating system (17)");
+
+  const auto with_hidden =
+      open_source(folder_.path(), {.labels = LabelsFrom::kNone, .hidden = true});
+  EXPECT_THAT(lines(*with_hidden), ElementsAre(".hidden/2.jpg none ", "a/.4.jpg none ",
+                                               "a/.trash/3.jpg none ", "a/1.jpg none "));
+  const auto with_system =
+      open_source(folder_.path(), {.labels = LabelsFrom::kNone, .hidden = true, .system = true});
+  EXPECT_EQ(with_system->entries().size(), 4 + of_systems.size() - 2);
+  EXPECT_THAT(skips(*with_system),
+              ElementsAre("1 no image by its name: .db", "1 no image by its name: others"));
+}
+
+TEST_F(ImageFolderTest, WhatIsExcludedIsPassedOver) {
+  for (const char* name : {"train/a/1.jpg", "train/a/1_small.jpg", "train/drafts/2.jpg",
+                           "test/a/3.jpg", "test/a/1.jpg"}) {
     add(name);
   }
-  EXPECT_THAT(lines(*open()), ElementsAre("a/1.jpg none a"));
+  const auto source =
+      open_source(folder_.path(), {.exclude = {"*_small.*", "drafts", "test/*/1.jpg", "none"}});
+  EXPECT_THAT(lines(*source), ElementsAre("test/a/3.jpg test a", "train/a/1.jpg train a"));
+  EXPECT_THAT(skips(*source), ElementsAre("3 excluded"));
+}
+
+TEST_F(ImageFolderTest, OddNamesAreKept) {
+  std::vector<std::string> names{"-rf/--help.jpg",
+                                 "a\nb/\n.jpg",
+                                 "a/ .jpg",
+                                 "a/\xFF\xFE.jpg",
+                                 "a/b .jpg",
+                                 "blank /1.jpg ",
+                                 "a/\t\x1B[2J.jpg",
+                                 "a/\"quote'\\.jpg",
+                                 "\xF0\x9F\x98\xBA/1.jpg",
+                                 std::string(255, 'd') + "/" + std::string(251, 'f') + ".jpg"};
+  for (const std::string& name : names) add(name);
+  std::sort(names.begin(), names.end());
+  const auto source = open();
+  std::vector<std::string> listed;
+  for (const std::string& name : source->entries().names()) listed.push_back(name);
+  EXPECT_EQ(listed, names);
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_TRUE(source->read(i)) << names[i];
+}
+
+TEST_F(ImageFolderTest, LinksCanBePassedOver) {
+  add("a/1.jpg");
+  fs::create_symlink("1.jpg", folder_ / "a/2.jpg");
+  fs::create_directory_symlink(folder_ / "a", folder_ / "b");
+  const auto source = open_source(folder_.path(), {.follow_links = false});
+  EXPECT_THAT(lines(*source), ElementsAre("a/1.jpg none a"));
+  EXPECT_THAT(skips(*source), ElementsAre("2 symbolic links"));
+}
+
+// There are 12! ways through them.
+TEST_F(ImageFolderTest, FoldersThatAllLinkToEachOtherEnd) {
+  constexpr int kFolders = 12;
+  for (int i = 0; i < kFolders; ++i) add(std::to_string(i) + "/1.jpg");
+  for (int i = 0; i < kFolders; ++i) {
+    for (int k = 0; k < kFolders; ++k) {
+      const std::string to = std::to_string(k);
+      fs::create_directory_symlink(folder_ / to, folder_ / (std::to_string(i) + "/to" + to));
+    }
+  }
+  const auto source = open(LabelsFrom::kNone);
+  EXPECT_GE(source->entries().size(), 12U);
+  EXPECT_LE(source->entries().size(), 1200U);
+  EXPECT_THAT(source->description(), HasSubstr("links in a circle"));
 }
 
 TEST_F(ImageFolderTest, LinksAreFollowedAndLoopsBroken) {

@@ -1,0 +1,71 @@
+#include "datasets/look.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace winnow::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+void check(int code, const char* what, const fs::path& path) {
+  if (code != EIO && code != ESTALE) return;
+  throw SystemError(std::string(what) + " " + path.string() + ": " +
+                    std::generic_category().message(code));
+}
+
+std::optional<struct stat> look(const fs::path& path) {
+  struct stat info {};
+  const int code = try_patiently([&] { return ::stat(path.c_str(), &info) == 0 ? 0 : errno; });
+  check(code, "cannot look at", path);
+  if (code != 0) return std::nullopt;
+  return info;
+}
+
+}  // namespace
+
+bool file_at(const fs::path& path) {
+  const auto info = look(path);
+  return info && S_ISREG(info->st_mode);
+}
+
+bool folder_at(const fs::path& path) {
+  const auto info = look(path);
+  return info && S_ISDIR(info->st_mode);
+}
+
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code error;
+  const bool link = entry.is_symlink(error);
+  if (error || link) return folder_at(entry.path());
+  return entry.is_directory(error);
+}
+
+std::optional<std::uint64_t> size_at(const fs::path& path) {
+  const auto info = look(path);
+  if (!info) return std::nullopt;
+  return static_cast<std::uint64_t>(info->st_size);
+}
+
+void for_each_in(const fs::path& folder,
+                 const std::function<bool(const fs::directory_entry&)>& take) {
+  fs::directory_iterator entry;
+  std::error_code error;
+  const int code = try_patiently([&] {
+    entry = fs::directory_iterator(folder, error);
+    return error.value();
+  });
+  check(code, "cannot list", folder);
+  while (!error && entry != fs::directory_iterator()) {
+    if (!take(*entry)) return;
+    entry.increment(error);
+  }
+  check(error.value(), "cannot list", folder);
+}
+
+}  // namespace winnow::datasets
