@@ -12,6 +12,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/report/page.h"
 
@@ -21,16 +22,10 @@ namespace {
 struct Options {
   std::filesystem::path source;
   std::filesystem::path out;
-  datasets::OpenOptions open;
-  std::string labels = "auto";
-  std::string store = "original";
-  pipeline::IngestOptions ingest;
-  std::string orientation = "ignore";
-  std::string matte = "none";
+  IngestFlags flags;
+  bool memory = false;
   std::string fail_on = "none";
   std::string max_bad;
-  std::uint64_t shard_mib = 256;
-  std::uint64_t memory_mib = 1024;
   std::filesystem::path report;
   std::vector<std::string> words;  // of the command
   bool json = false;
@@ -68,13 +63,6 @@ void write_report(const Options& o, const datasets::Source& source,
 }
 
 void run(const Options& o, Session& session) {
-  const std::map<std::string, datasets::LabelsFrom> labels{
-      {"auto", datasets::LabelsFrom::kAuto},
-      {"folder", datasets::LabelsFrom::kFolder},
-      {"none", datasets::LabelsFrom::kNone}};
-  const std::map<std::string, pipeline::Store> stores{{"original", pipeline::Store::kOriginal},
-                                                      {"raw", pipeline::Store::kRaw},
-                                                      {"none", pipeline::Store::kNone}};
   const std::map<std::string, pipeline::Gate::FailOn> fail_on{
       {"none", pipeline::Gate::FailOn::kNone},
       {"truncated", pipeline::Gate::FailOn::kTruncated},
@@ -83,26 +71,10 @@ void run(const Options& o, Session& session) {
   check_report(o);
   pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
   if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
-  datasets::OpenOptions open = o.open;
-  open.labels = labels.at(o.labels);
-  pipeline::IngestOptions options = o.ingest;
-  options.store = stores.at(o.store);
-  options.decode.orientation = pipeline::parse_orientation(o.orientation).value();
-  if (o.matte != "none") {
-    options.decode.matte = pipeline::parse_matte(o.matte);
-    if (!options.decode.matte) {
-      throw UsageError("--matte " + o.matte +
-                       " is no colour; give none, white, black or #rrggbb, such as #ffffff");
-    }
-  }
-  options.shard_bytes = o.shard_mib << 20;
-  options.memory_bytes = o.memory_mib << 20;
-  options.stop = session.stop;
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.ingest.threads;
-  options.threads = plan_threads(threads).decode;
+  pipeline::IngestOptions options = ingest_options(o.flags, session);
+  options.memory = o.memory;
 
-  const auto source = datasets::open_source(o.source, open);
+  const auto source = datasets::open_source(o.source, open_options(o.flags));
   say(session, fmt::format("{} is {}", o.source.string(), source->description()));
   pipeline::IngestResult result;
   {
@@ -142,12 +114,17 @@ void run(const Options& o, Session& session) {
     for (const auto& [reason, count] : result.remarks.unsupported) {
       unsupported.push_back({{"reason", reason}, {"count", count}});
     }
+    nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+    for (const datasets::Skipped& row : source->skipped()) {
+      skipped.push_back({{"reason", row.reason}, {"count", row.count}});
+    }
     nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
                                 {"inputs", m.inputs},
                                 {"ok", ok},
                                 {"classes", m.ledger},
                                 {"warned", result.remarks.warned},
                                 {"unsupported", unsupported},
+                                {"skipped", skipped},
                                 {"images_per_second", rate},
                                 {"peak_rss_bytes", peak_rss_bytes()},
                                 {"digest", result.digest}};
@@ -166,51 +143,10 @@ Command add_ingest(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand(
       "ingest", "Read, decode, fingerprint and store a data set into a cache");
-  std::string formats;
-  for (const datasets::Format& f : datasets::formats()) {
-    formats += fmt::format("\n  {:14}{}", f.name, f.what);
-  }
   app->add_option("source", o->source, "Data set: a folder, or a file of one")->required();
   app->add_option("--out", o->out, "Cache directory to make")->required();
-  app->add_option("--format", o->open.format, "Format of the source; auto looks")
-      ->capture_default_str();
-  app->add_option(
-         "--labels", o->labels,
-         "Labels of the source: auto takes those it has, folder those of its folders' names")
-      ->check(CLI::IsMember({"auto", "folder", "none"}))
-      ->capture_default_str();
-  app->add_flag("--allow-empty", o->open.allow_empty_classes,
-                "Accept class folders without images");
-  app->add_option("--store", o->store,
-                  "What shards hold: the original bytes, raw pixels, or none (fingerprints only)")
-      ->check(CLI::IsMember({"original", "raw", "none"}))
-      ->capture_default_str();
-  app->add_flag("--memory", o->ingest.memory,
-                "Keep the shards in memory (tmpfs) until `cache drop`");
-  app->add_option("--hash", o->ingest.hashes, "Perceptual hashes to compute")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--shard-size", o->shard_mib, "MiB of input a shard is cut at")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app->add_option("--memory-limit", o->memory_mib, "MiB of images in flight at most")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app->add_option("--max-pixels", o->ingest.decode.max_pixels,
-                  "Larger images are booked as too large")
-      ->capture_default_str();
-  app->add_option("--max-scans", o->ingest.decode.max_scans,
-                  "JPEGs of more scans are booked as too large")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app->add_option("--orientation", o->orientation,
-                  "EXIF orientation: ignore it, as torchvision does, or apply it")
-      ->check(CLI::IsMember({"ignore", "apply"}))
-      ->capture_default_str();
-  app->add_option(
-         "--matte", o->matte,
-         "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
-      ->capture_default_str();
+  app->add_flag("--memory", o->memory, "Keep the shards in memory (tmpfs) until `cache drop`");
+  add_ingest_flags(*app, o->flags);
   app->add_option("--fail-on", o->fail_on,
                   "Exit with code 3, once the cache is made, if an input was so or worse: "
                   "truncated, error (no picture), warning (a picture the decoder complained of)")
@@ -222,17 +158,15 @@ Command add_ingest(CLI::App& program) {
   app->add_option(
       "--report", o->report,
       "Also write a page (HTML) of what was read, what was not, and what took the time");
-  app->add_option("--threads", o->ingest.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
-      "Formats:" + formats +
+      "Formats:" + format_lines() + passed_over_lines() +
       "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
       "after the shards that were finished.\n\n"
       "Examples:\n"
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
+      "  winnow ingest photos/ --out cache --exclude 'draft*' --exclude '*_small.jpg'\n"
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"

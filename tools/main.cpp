@@ -21,8 +21,9 @@
 namespace winnow::tools {
 namespace {
 
-// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE. `app`
-// is the verb or one of its option groups.
+// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE, and
+// --rounds of bench decode WINNOW_BENCH_DECODE_ROUNDS. `app` is the verb, a verb of its own or one
+// of its option groups.
 void name_environment(CLI::App& app, const std::string& verb) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
@@ -33,7 +34,7 @@ void name_environment(CLI::App& app, const std::string& verb) {
     option->envname(name);
   }
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (part->get_name().empty()) name_environment(*part, verb);
+    name_environment(*part, part->get_name().empty() ? verb : verb + "_" + part->get_name());
   }
 }
 
@@ -128,9 +129,9 @@ int main_of(int argc, char** argv) {
       "verb\n"
       "can also be given as the environment variable WINNOW_VERB_SOME_NAME.");
   const std::vector<Command> commands{
-      add_ingest(program), add_dedup(program),  add_train(program),
-      add_eval(program),   add_export(program), add_compact(program),
-      add_info(program),   add_verify(program), add_cache(program)};
+      add_ingest(program), add_dedup(program),   add_train(program), add_eval(program),
+      add_export(program), add_compact(program), add_info(program),  add_verify(program),
+      add_cache(program),  add_bench(program)};
   for (const Command& command : commands) {
     name_environment(*command.app, command.app->get_name());
   }

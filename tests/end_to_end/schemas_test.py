@@ -141,6 +141,24 @@ class Schemas(Case):
         self.refuses_spoiled("dedup", exact)
         self.refuses_spoiled("verify", self.json_of("verify", "verify", cache))
 
+    def test_bench(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        caches = self.folder / "caches"
+        caches.mkdir()
+        quick = ["--seconds", 0.01, "--rounds", 2, "--labels", "none"]
+        decoded = self.json_of("bench", "bench", "decode", self.folder / "mixed", *quick)
+        self.assertEqual([row["name"] for row in decoded["rows"]], ["decode", "decode pixels"])
+        ingested = self.json_of("bench", "bench", "ingest", self.folder / "mixed", *quick, "--out", caches)
+        self.assertEqual([row["name"] for row in ingested["rows"]], ["ingest"])
+        for row in decoded["rows"] + ingested["rows"]:
+            self.assertGreater(row["achieved"], 0)
+            self.assertGreater(row["attainable"], 0)
+        self.assertEqual(list(caches.iterdir()), [])
+        self.refuses_spoiled("bench", ingested)
+        self.learnable_idx(self.folder / "pixels", train=8, test=8)
+        self.refused(2, ["bare pixels"], "bench", "decode", self.folder / "pixels")
+        self.refused(2, ["no folder"], "bench", "ingest", self.folder / "mixed", "--out", caches / "none")
+
     def test_a_gate_that_refuses_prints_its_object_too(self):
         write_tree(self.folder / "mixed", mixed_set())
         cache = self.folder / "cache"

@@ -1,0 +1,305 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "common/error.h"
+#include "datasets/formats.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/ingest/ingest.h"
+#include "tools/command.h"
+#include "tools/ingest_flags.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using datasets::Listing;
+using datasets::Source;
+
+struct Options {
+  fs::path source;
+  fs::path out;
+  IngestFlags flags;
+  double seconds = 0;
+  int rounds = 3;
+  std::uint64_t hold_mib = 1024;
+  bool json = false;
+};
+
+// What was reached beside what could have been, in one unit.
+struct Row {
+  std::string name;
+  double achieved;
+  double attainable;
+  std::string unit;
+};
+
+double seconds_of(const auto& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void check(const StopRequested& stop) {
+  if (stop && stop()) throw StoppedError("stopped before the end of the measurement");
+}
+
+// Inputs of a source, evenly spread over its listing, in memory.
+struct Held {
+  std::vector<std::size_t> positions;
+  std::vector<Bytes> bytes;
+};
+
+Held hold(const Source& source, std::uint64_t most_bytes, const StopRequested& stop) {
+  const Listing& entries = source.entries();
+  double total = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    total += static_cast<double>(entries.input_bytes(i));
+  }
+  const double share = std::min(1.0, static_cast<double>(most_bytes) / std::max(total, 1.0));
+  Held held;
+  double due = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    due += share;
+    if (due < 1) continue;
+    due -= 1;
+    check(stop);
+    auto payload = source.read(i);
+    if (!payload) continue;
+    auto* bytes = std::get_if<Bytes>(&*payload);
+    if (bytes == nullptr) {
+      throw UsageError(
+          std::string(source.format()) +
+          " holds bare pixels, of which none is decoded; name a set of encoded images");
+    }
+    held.positions.push_back(i);
+    held.bytes.push_back(std::move(*bytes));
+  }
+  if (held.bytes.empty()) throw RefusedError("none of the inputs could be read");
+  return held;
+}
+
+// Decodes what is held `times` times over on `threads` threads, and nothing else. Returns the
+// pixels that were decoded.
+std::uint64_t decode_all(const Held& held, std::uint64_t times, int threads,
+                         const pipeline::DecodeSettings& settings, const StopRequested& stop) {
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> pixels{0};
+  const std::uint64_t end = times * held.bytes.size();
+  const auto work = [&] {
+    for (std::uint64_t i = next++; i < end; i = next++) {
+      check(stop);
+      const auto image = pipeline::decode(held.bytes[i % held.bytes.size()], settings);
+      if (!image) continue;
+      pixels += static_cast<std::uint64_t>(image->height_px) *
+                static_cast<std::uint64_t>(image->width_px);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others) other.get();
+  return pixels;
+}
+
+// How often what is held must be gone through for one thread of `threads` to be busy for `seconds`.
+std::uint64_t times_for(double seconds, const Held& held, int threads,
+                        const pipeline::DecodeSettings& settings, const StopRequested& stop) {
+  const double once = seconds_of([&] { decode_all(held, 1, threads, settings, stop); });
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / std::max(once, 1e-6))));
+}
+
+void report(const Options& o, const Session& session, const std::vector<Row>& rows) {
+  nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
+                              {"rows", nlohmann::ordered_json::array()}};
+  for (const Row& row : rows) {
+    say(session, fmt::format("{}: {:.1f} {} of {:.1f} attainable, {:.1f} %", row.name, row.achieved,
+                             row.unit, row.attainable, 100 * row.achieved / row.attainable));
+    json["rows"].push_back({{"name", row.name},
+                            {"achieved", row.achieved},
+                            {"attainable", row.attainable},
+                            {"unit", row.unit}});
+  }
+  if (o.json) fmt::print("{}\n", json.dump());
+}
+
+void bench_decode(const Options& o, const Session& session) {
+  const auto source = datasets::open_source(o.source, open_options(o.flags));
+  const pipeline::IngestOptions options = ingest_options(o.flags, session);
+  const Held held = hold(*source, o.hold_mib << 20, session.stop);
+  const auto count = static_cast<double>(held.bytes.size());
+  const std::uint64_t times =
+      times_for(o.seconds, held, options.threads, options.decode, session.stop);
+  const std::uint64_t times_alone =
+      std::max<std::uint64_t>(1, times / static_cast<std::uint64_t>(options.threads));
+  std::vector<double> together;
+  std::vector<double> alone;
+  double megapixels = 0;
+  for (int round = 0; round < o.rounds; ++round) {
+    together.push_back(seconds_of([&] {
+                         megapixels = 1e-6 / static_cast<double>(times) *
+                                      static_cast<double>(decode_all(held, times, options.threads,
+                                                                     options.decode, session.stop));
+                       }) /
+                       static_cast<double>(times));
+    alone.push_back(
+        seconds_of([&] { decode_all(held, times_alone, 1, options.decode, session.stop); }) /
+        static_cast<double>(times_alone));
+    say(session, fmt::format("round {}: {} images, {:.1f} a second on {} threads, {:.1f} on one",
+                             round + 1, held.bytes.size(), count / together.back(), options.threads,
+                             count / alone.back()));
+  }
+  const double linear = options.threads / median(alone);
+  report(o, session,
+         {{"decode", count / median(together), count * linear, "images/s"},
+          {"decode pixels", megapixels / median(together), megapixels * linear, "Mpixel/s"}});
+}
+
+// Some inputs of a source, `times` times over, under names of their own.
+class Repeated final : public Source {
+ public:
+  Repeated(const Source& source, const std::vector<std::size_t>& positions, std::uint64_t times)
+      : source_(source), positions_(positions) {
+    for (std::uint64_t turn = 0; turn < times; ++turn) {
+      for (const std::size_t position : positions) {
+        datasets::Entry entry = source.entries()[position];
+        entry.name = std::to_string(turn) + "/" + entry.name;
+        entries_.push_back(entry);
+      }
+    }
+  }
+
+  std::string_view format() const noexcept override { return source_.format(); }
+  const Listing& entries() const noexcept override { return entries_; }
+  std::span<const std::string> class_names() const noexcept override {
+    return source_.class_names();
+  }
+  std::string description() const override { return source_.description(); }
+  Expected<datasets::Payload, datasets::ReadError> read(std::size_t position) const override {
+    return source_.read(positions_[position % positions_.size()]);
+  }
+
+ private:
+  const Source& source_;
+  const std::vector<std::size_t>& positions_;
+  Listing entries_;
+};
+
+// A folder for a cache, gone with what is in it.
+class TemporaryCache {
+ public:
+  explicit TemporaryCache(const fs::path& folder)
+      : path_(folder / fmt::format("winnow-bench-{}", ::getpid())) {}
+  ~TemporaryCache() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryCache(const TemporaryCache&) = delete;
+  TemporaryCache& operator=(const TemporaryCache&) = delete;
+
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void bench_ingest(const Options& o, const Session& session) {
+  const fs::path out = o.out.empty() ? fs::temp_directory_path() : o.out;
+  if (!fs::is_directory(out))
+    throw UsageError(out.string() + " is no folder; name one that is there");
+  const auto source = datasets::open_source(o.source, open_options(o.flags));
+  const pipeline::IngestOptions options = ingest_options(o.flags, session);
+  const Held held = hold(*source, o.hold_mib << 20, session.stop);
+  const std::uint64_t times =
+      times_for(o.seconds, held, options.threads, options.decode, session.stop);
+  const Repeated repeated(*source, held.positions, times);
+  const auto count = static_cast<double>(repeated.entries().size());
+  std::vector<double> ingested;
+  std::vector<double> decoded;
+  for (int round = 0; round < o.rounds; ++round) {
+    decoded.push_back(count / seconds_of([&] {
+                        decode_all(held, times, options.threads, options.decode, session.stop);
+                      }));
+    const TemporaryCache cache(out);
+    ingested.push_back(count / seconds_of([&] {
+                         pipeline::ingest(repeated, o.source, cache.path(), options, {});
+                       }));
+    say(session,
+        fmt::format("round {}: {} images, {:.1f} a second decoded, {:.1f} ingested", round + 1,
+                    grouped(repeated.entries().size()), decoded.back(), ingested.back()));
+  }
+  report(o, session, {{"ingest", median(ingested), median(decoded), "images/s"}});
+}
+
+CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::string& what,
+                       double seconds, Options& o) {
+  o.seconds = seconds;
+  CLI::App* app = bench.add_subcommand(name, what);
+  app->add_option("source", o.source, "Data set, as of ingest")->required();
+  app->add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--hold", o.hold_mib,
+                  "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o.json, "Print one JSON object on stdout");
+  add_ingest_flags(*app, o.flags);
+  return app;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& program) {
+  auto decode = std::make_shared<Options>();
+  auto ingest = std::make_shared<Options>();
+  CLI::App* app =
+      program.add_subcommand("bench", "Measure what is achieved beside what is attainable");
+  app->require_subcommand(1);
+  CLI::App* of_decode = add_bench_of(
+      *app, "decode", "Decoding from memory on all cores, beside one core's rate times the cores",
+      5, *decode);
+  CLI::App* of_ingest = add_bench_of(
+      *app, "ingest",
+      "A whole ingest, beside decoding the same images from memory on the same cores", 20, *ingest);
+  of_ingest->add_option("--out", ingest->out,
+                        "Folder in which caches are made and removed again; empty: where temporary "
+                        "files are kept");
+  app->footer(
+      "Kinds of runs alternate, so that a machine that others use slows all alike.\n\n"
+      "Examples:\n"
+      "  winnow bench decode photos.tar                     # images/s, and pixels/s\n"
+      "  winnow bench ingest photos.tar --out /dev/shm      # without the disk\n"
+      "  winnow bench ingest photos/ --store raw --json");
+  return {app, false,
+          [=](Session& session) {
+            if (of_decode->parsed()) {
+              bench_decode(*decode, session);
+            } else if (of_ingest->parsed()) {
+              bench_ingest(*ingest, session);
+            }
+          },
+          /*stops=*/true};
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,123 @@
+#include "tools/ingest_flags.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "common/error.h"
+#include "datasets/formats.h"
+
+namespace winnow::tools {
+
+void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
+  app.add_option("--format", flags.open.format, "Format of the source; auto looks")
+      ->capture_default_str();
+  app.add_option(
+         "--labels", flags.labels,
+         "Labels of the source: auto takes those it has, folder those of its folders' names")
+      ->check(CLI::IsMember({"auto", "folder", "none"}))
+      ->capture_default_str();
+  app.add_flag("--allow-empty", flags.open.allow_empty_classes,
+               "Accept class folders without images");
+  app.add_flag("--hidden", flags.open.hidden,
+               "Take files and folders whose names begin with a dot too");
+  app.add_flag("--system", flags.open.system,
+               "Take what a NAS or an operating system adds too, such as @eaDir and #recycle");
+  app.add_option("--links", flags.links,
+                 "Symbolic links in folders: follow them, each circle once, or skip them")
+      ->check(CLI::IsMember({"follow", "skip"}))
+      ->capture_default_str();
+  app.add_option("--exclude", flags.open.exclude,
+                 "Leave out what fits a glob, by its name or its whole relative path; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--store", flags.store,
+                 "What shards hold: the original bytes, raw pixels, or none (fingerprints only)")
+      ->check(CLI::IsMember({"original", "raw", "none"}))
+      ->capture_default_str();
+  app.add_option("--hash", flags.ingest.hashes, "Perceptual hashes to compute")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--memory-limit", flags.memory_mib, "MiB of images in flight at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-pixels", flags.ingest.decode.max_pixels,
+                 "Larger images are booked as too large")
+      ->capture_default_str();
+  app.add_option("--max-scans", flags.ingest.decode.max_scans,
+                 "JPEGs of more scans are booked as too large")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--orientation", flags.orientation,
+                 "EXIF orientation: ignore it, as torchvision does, or apply it")
+      ->check(CLI::IsMember({"ignore", "apply"}))
+      ->capture_default_str();
+  app.add_option("--matte", flags.matte,
+                 "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
+      ->capture_default_str();
+  app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+datasets::OpenOptions open_options(const IngestFlags& flags) {
+  const std::map<std::string, datasets::LabelsFrom> labels{
+      {"auto", datasets::LabelsFrom::kAuto},
+      {"folder", datasets::LabelsFrom::kFolder},
+      {"none", datasets::LabelsFrom::kNone}};
+  datasets::OpenOptions open = flags.open;
+  open.labels = labels.at(flags.labels);
+  open.follow_links = flags.links == "follow";
+  return open;
+}
+
+pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& session) {
+  const std::map<std::string, pipeline::Store> stores{{"original", pipeline::Store::kOriginal},
+                                                      {"raw", pipeline::Store::kRaw},
+                                                      {"none", pipeline::Store::kNone}};
+  pipeline::IngestOptions options = flags.ingest;
+  options.store = stores.at(flags.store);
+  options.decode.orientation = pipeline::parse_orientation(flags.orientation).value();
+  if (flags.matte != "none") {
+    options.decode.matte = pipeline::parse_matte(flags.matte);
+    if (!options.decode.matte) {
+      throw UsageError("--matte " + flags.matte +
+                       " is no colour; give none, white, black or #rrggbb, such as #ffffff");
+    }
+  }
+  options.shard_bytes = flags.shard_mib << 20;
+  options.memory_bytes = flags.memory_mib << 20;
+  options.stop = session.stop;
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = flags.ingest.threads;
+  options.threads = plan_threads(threads).decode;
+  return options;
+}
+
+std::string format_lines() {
+  std::string lines;
+  for (const datasets::Format& f : datasets::formats()) {
+    lines += fmt::format("\n  {:14}{}", f.name, f.what);
+  }
+  return lines;
+}
+
+std::string passed_over_lines() {
+  return "\n\nOf folders and tar archives, files count as images by their endings, read or not "
+         "(.heic, .gif\n"
+         "and others that are not read are booked as unsupported, with advice). Passed over, and "
+         "counted:\n"
+         "other files; hidden ones (--hidden takes them); @eaDir, #recycle, #snapshot, .snapshot, "
+         ".zfs,\n"
+         "@Recycle, @Recently-Snapshot, $RECYCLE.BIN, System Volume Information, lost+found, "
+         "__MACOSX,\n"
+         ".Trash-*, .thumbnails, Thumbs.db, .DS_Store, ._* (--system takes them); links with "
+         "--links skip\n"
+         "and those that lead in a circle; pipes, sockets and devices; what --exclude names.";
+}
+
+}  // namespace winnow::tools

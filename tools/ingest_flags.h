@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "datasets/source.h"
+#include "pipeline/ingest/ingest.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+
+// The options of an ingest that say how sources are read, what is stored of them and with how much
+// of the machine: those that every verb has that ingests.
+struct IngestFlags {
+  datasets::OpenOptions open;
+  std::string labels = "auto";
+  std::string links = "follow";
+  std::string store = "original";
+  std::string orientation = "ignore";
+  std::string matte = "none";
+  pipeline::IngestOptions ingest;
+  std::uint64_t shard_mib = 256;
+  std::uint64_t memory_mib = 1024;
+};
+
+// `flags` must live as long as `app`.
+void add_ingest_flags(CLI::App& app, IngestFlags& flags);
+
+datasets::OpenOptions open_options(const IngestFlags& flags);
+// With the number of threads and the stop of `session`. UsageError where a value cannot be one.
+pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& session);
+
+// For a footer: "\n  NAME  WHAT" of each format, and what of folders is passed over.
+std::string format_lines();
+std::string passed_over_lines();
+
+}  // namespace winnow::tools
