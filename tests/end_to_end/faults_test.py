@@ -172,7 +172,7 @@ class Faults(Case):
         whole = time.monotonic() - begin
         killed = 0
         cache = self.place("killed") / "cache"
-        for _ in range(30):
+        for _ in range(50):
             winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
             time.sleep(self.random.random() * whole)
@@ -181,8 +181,44 @@ class Faults(Case):
             if (cache / "manifest.json").exists() and not (cache / "unfinished").exists():
                 self.assertTrue(tree(cache) == want)
                 self.ok("cache", "drop", cache)
-        self.assertGreater(killed, 10)
+        self.assertGreater(killed, 20)
         self.goes_on(cache, want, "killed at random moments")
+
+    def test_a_mixed_set_killed_at_random_moments_and_done_again_on_any_threads(self):
+        # Large pictures and tiny ones, in class folders; what a run left is gone on with by another number of threads.
+        self.source = self.photos(10, side=500)
+        for i in range(600):
+            self.write_ppm(self.source / "train" / "dog" / f"tiny{i}.ppm", self.random.randbytes(3 * 8 * 8), 8)
+        (self.source / "train" / "cat" / "broken.jpg").write_bytes(b"\xff\xd8\xff no photo")
+
+        def ingest(cache, threads):
+            return ["ingest", self.source, "--shard-size", 1, "--out", cache, "--threads", threads]
+
+        want = None
+        for threads in (1, 2, 8):
+            cache = self.place(f"on-{threads}") / "cache"
+            begin = time.monotonic()
+            self.ok(*ingest(cache, threads))
+            whole = time.monotonic() - begin
+            want = want or tree(cache)
+            self.assertTrue(tree(cache) == want, f"{threads} threads")
+
+        def kill(number):
+            threads = (1, 2, 8)[number % 3]
+            cache = self.place(f"kill-{number}") / "cache"
+            winnow = subprocess.Popen([WINNOW, *map(str, ingest(cache, threads))],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+            time.sleep(moments[number] * whole)
+            winnow.kill()
+            killed = winnow.wait() == -signal.SIGKILL
+            if not (cache / "manifest.json").exists() or (cache / "unfinished").exists():
+                self.ok(*ingest(cache, (2, 8, 1)[number % 3]))
+            self.assertTrue(tree(cache) == want, f"kill {number}, {threads} threads")
+            shutil.rmtree(cache.parent.parent)
+            return killed
+
+        moments = [self.random.random() for _ in range(50)]
+        self.assertGreater(sum(in_parallel(kill, [(number,) for number in range(50)])), 20)
 
     @needs_shm
     def test_cache_drop_killed_at_each_point(self):
