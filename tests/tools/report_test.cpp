@@ -184,12 +184,13 @@ TEST(Page, OfNothing) {
 
 TEST(Svg, ColumnsAreAsHighAsTheyCount) {
   const std::string svg =
-      columns_svg("sizes", {{"1", "a", 100}, {"2", "b", 50}, {"3", "c", 0}, {"<", "d", 0}});
+      columns_svg("sizes", {{"1", "a", 100}, {"2", "b", 50}, {"3", "c", 0}, {"<", "d", 1}});
   EXPECT_EQ(fault_of(svg), "");
-  EXPECT_EQ(count_of(svg, "<rect"), 2U);
+  EXPECT_EQ(count_of(svg, "<rect"), 3U);
   EXPECT_NE(svg.find("height=\"150.0\""), std::string::npos);
   EXPECT_NE(svg.find("height=\"75.0\""), std::string::npos);
-  EXPECT_NE(svg.find(">67 %<"), std::string::npos);
+  EXPECT_NE(svg.find(">66 %<"), std::string::npos);
+  EXPECT_EQ(count_of(svg, " %<"), 2U);  // the last has less than 1
   EXPECT_NE(svg.find(">&lt;<"), std::string::npos);
 }
 

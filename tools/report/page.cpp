@@ -76,8 +76,10 @@ std::uint64_t shard_bytes(const Manifest& m) {
   return bytes;
 }
 
-double rate_of(const IngestPage::Run& run) {
-  return static_cast<double>(run.inputs_done) / std::max(run.seconds, 1e-9);
+// Inputs a second.
+std::string rate_of(const IngestPage::Run& run) {
+  const double rate = static_cast<double>(run.inputs_done) / std::max(run.seconds, 1e-9);
+  return grouped(static_cast<std::uint64_t>(rate + 0.5));
 }
 
 // 0 for a class that came later than the manifest.
@@ -108,8 +110,8 @@ std::string header(const IngestPage& page) {
   if (m.store != "none")
     tiles += tile(in_bytes(shard_bytes(m)), "in " + count_of(m.shards.size(), "shard"));
   if (page.run && page.run->inputs_done > 0) {
-    tiles += tile(in_seconds(page.run->seconds), "time") +
-             tile(fmt::format("{:.0f}", rate_of(*page.run)), "inputs a second");
+    tiles +=
+        tile(in_seconds(page.run->seconds), "time") + tile(rate_of(*page.run), "inputs a second");
   }
   return fmt::format(
       "<header>\n<p class=\"soft\">winnow ingest</p>\n<h1>{}</h1>\n<p>{}</p>\n"
@@ -411,7 +413,7 @@ std::string times(const IngestPage& page) {
                "threads.</span>");
   }
   out +=
-      paragraph(fmt::format("{} at {:.0f} inputs a second; at most {} of memory.",
+      paragraph(fmt::format("{} at {} inputs a second; at most {} of memory.",
                             in_seconds(run.seconds), rate_of(run), in_bytes(run.peak_rss_bytes)));
   return section("Time", out);
 }

@@ -22,9 +22,10 @@ std::string open_svg(const std::string& name, double height) {
                      kWidth, height, escaped(name));
 }
 
+// Of less than a hundredth there is nothing to say: the column is hardly there.
 std::string share_of(std::uint64_t count, std::uint64_t total) {
   const double share = 100 * static_cast<double>(count) / static_cast<double>(total);
-  return share > 0 && share < 1 ? "&lt;1" : fmt::format("{:.0f}", share);
+  return share < 1 ? "" : fmt::format("{:.0f} %", share);
 }
 
 double part_of(std::uint64_t count, std::uint64_t most) {
@@ -62,7 +63,7 @@ std::string columns_svg(const std::string& name, const std::vector<Column>& colu
           escaped(column.title), x + 1, floor - std::max(height, 1.0), std::max(step - 2, 0.5),
           std::max(height, 1.0));
       if (columns.size() <= kMostShares) {
-        out += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>",
+        out += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                            x + step / 2, floor - height - 5, share_of(column.count, total));
       }
       out += "</g>\n";
