@@ -301,6 +301,12 @@ void make_directories(const fs::path& path) {
   fsync_directory(folder_of(path));
 }
 
+void move_file(const fs::path& from, const fs::path& to) {
+  rename_file(from, to, "file.rename");
+  fsync_directory(folder_of(to));
+  if (folder_of(from) != folder_of(to)) fsync_directory(folder_of(from));
+}
+
 void rename_directory(const fs::path& from, const fs::path& to) {
   if (fault_before("dir.rename", to)) throw_errno("cannot rename to " + to.string());
   bool replaced = is_there(to);

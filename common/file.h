@@ -107,6 +107,10 @@ void fsync_directory(const std::filesystem::path& path);
 // Makes a directory and those above it that are missing, each synced into the one above it.
 void make_directories(const std::filesystem::path& path);
 
+// Gives a file that is durable another name, on the same file system; one that has it already is
+// replaced. Durable.
+void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // Renames a directory and syncs the one it is in. What is at `to` before is replaced in one step,
 // where the file system can exchange two names; elsewhere there is a moment without either.
 void rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);

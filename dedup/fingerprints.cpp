@@ -187,6 +187,10 @@ Fingerprints marked(const Fingerprints& table, const std::vector<bool>& keep) {
   return out;
 }
 
+constexpr const char* kOtherHashes =
+    "cannot append fingerprints made with other hashes or other versions of them; "
+    "fingerprint both with the same --hash and the same winnow";
+
 // Which columns are meant.
 class Wanted {
  public:
@@ -362,6 +366,12 @@ FingerprintWriter::Size FingerprintWriter::size_of(const Fingerprints& table) no
   return {table.size(), table.labels.values.size(), table.groups.values.size()};
 }
 
+FingerprintWriter::Size FingerprintWriter::size_of(const ColumnSource& table) {
+  Size size = size_of(table({"labels"}));
+  size.group_bytes = table({"groups"}).groups.values.size();
+  return size;
+}
+
 FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerprints& like,
                                      const Size& size)
     : hashes_(without_codes(like.codes)),
@@ -382,9 +392,7 @@ void FingerprintWriter::append(const Fingerprints& rows) {
                      "; append tables in the order of their ids");
   }
   if (!same_hashes(hashes_, rows.codes)) {
-    throw UsageError(
-        "cannot append fingerprints made with other hashes or other versions of them; "
-        "fingerprint both with the same --hash and the same winnow");
+    throw UsageError(kOtherHashes);
   }
   std::vector<ColumnView> columns = columns_of(rows);
   const auto moved = [](const std::vector<std::uint32_t>& offsets, std::uint64_t by) {
@@ -399,6 +407,40 @@ void FingerprintWriter::append(const Fingerprints& rows) {
   for (std::size_t i = 0; i < columns.size(); ++i) file_.append(i, columns[i].data);
   done_ += size_of(rows);
   last_id_ = rows.ids.back();
+}
+
+void FingerprintWriter::append(const ColumnSource& table) {
+  if (done_.rows > 0) throw UsageError("a whole table can only be what a table begins with");
+  const auto append_columns = [&](const Fingerprints& rows, std::size_t first, std::size_t count) {
+    const std::vector<ColumnView> columns = columns_of(rows);
+    for (std::size_t i = first; i < first + count; ++i) {
+      BytesView data = columns[i].data;
+      // The zero that offsets begin with is there already.
+      if (i == kLabelOffsets || i == kGroupOffsets) data = data.subspan(sizeof(std::uint32_t));
+      file_.append(i, data);
+    }
+  };
+  {
+    const Fingerprints rows = table({});
+    if (rows.size() == 0) return;
+    append_columns(rows, 0, kLabelOffsets);
+    done_.rows = rows.size();
+    last_id_ = rows.ids.back();
+  }
+  std::size_t at = kLabelOffsets;
+  for (const std::string_view name : kColumns) {
+    const std::size_t count = name == "labels" || name == "groups" ? 2 : 1;
+    const Fingerprints rows = table({std::string(name)});
+    if (name == "labels") done_.labels = rows.labels.values.size();
+    if (name == "groups") done_.group_bytes = rows.groups.values.size();
+    append_columns(rows, at, count);
+    at += count;
+  }
+  for (const CodeColumn& hash : hashes_) {
+    const Fingerprints rows = table({std::string(kCodesPrefix) + hash.hash});
+    if (!same_hashes(rows.codes, {hash})) throw UsageError(kOtherHashes);
+    file_.append(at++, std::as_bytes(std::span(rows.codes.front().words)));
+  }
 }
 
 Hash128 FingerprintWriter::finish() { return file_.finish(); }

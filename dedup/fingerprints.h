@@ -114,12 +114,15 @@ class FingerprintWriter {
     Size& operator+=(const Size& more);
   };
   static Size size_of(const Fingerprints& table) noexcept;
+  static Size size_of(const ColumnSource& table);
 
   // Of the whole; `like` has its hashes. UsageError for more than a table can hold.
   FingerprintWriter(std::filesystem::path path, const Fingerprints& like, const Size& size);
   // Rows whose ids are larger than those before and whose hashes (name, version, bits, order) are
   // the same; else UsageError.
   void append(const Fingerprints& rows);
+  // All rows of a table, a column at a time; before any others.
+  void append(const ColumnSource& table);
   Hash128 finish();  // durable; XXH3-128 of the file
 
  private:

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/comm/agreement.h"
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -11,7 +12,6 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
-#include "train/run/agreement.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -81,7 +81,7 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
 
 void run(const Options& o, Session& session) {
   train::EvalOptions options = o.eval;
-  train::on_all(session.comm, [&] {
+  comm::on_all(session.comm, [&] {
     options.dtype = train::parse_dtype(o.dtype);
     if (options.with_logits && o.predictions.empty()) {
       throw UsageError("--logits go into the file of --predictions; give that too");

@@ -4,8 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/formats.h"
@@ -20,8 +25,9 @@ namespace winnow::tools {
 namespace {
 
 struct Options {
-  std::filesystem::path source;
+  std::vector<std::filesystem::path> sources;
   std::filesystem::path out;
+  std::filesystem::path into;
   IngestFlags flags;
   bool memory = false;
   std::string fail_on = "none";
@@ -38,8 +44,8 @@ std::uint64_t peak_rss_bytes() {
 }
 
 // Before an hour's work: that its page will have a folder to be in.
-void check_report(const Options& o) {
-  if (o.report.empty() || o.report.parent_path() == o.out) return;
+void check_report(const Options& o, const std::filesystem::path& out) {
+  if (o.report.empty() || o.report.parent_path() == out) return;
   const std::filesystem::path folder = std::filesystem::absolute(o.report).parent_path();
   std::error_code ignored;
   if (std::filesystem::is_directory(folder, ignored)) return;
@@ -47,50 +53,43 @@ void check_report(const Options& o) {
                    ": there is no folder " + folder.string() + "; make it first");
 }
 
-void write_report(const Options& o, const datasets::Source& source,
+void write_report(const Options& o, const std::filesystem::path& out,
+                  std::span<const pipeline::IngestSource> sources,
                   const pipeline::IngestResult& result) {
-  IngestPage page = read_page(pipeline::Cache::open(o.out));
-  page.cache = o.out.string();
+  IngestPage page = read_page(pipeline::Cache::open(out));
+  page.cache = out.string();
   page.made = made_here();
-  page.run = {.descriptions = {source.description()},
+  std::vector<std::string> descriptions;
+  for (const pipeline::IngestSource& source : sources) {
+    descriptions.push_back(source.source->description());
+  }
+  page.run = {.descriptions = std::move(descriptions),
               .command = o.words,
               .folder = std::filesystem::current_path().string(),
-              .times = {},
+              .times = result.times,
               .seconds = result.seconds,
               .inputs_done = result.inputs_done,
               .peak_rss_bytes = peak_rss_bytes()};
   write_file_durably(o.report, html_of(page));
 }
 
-void run(const Options& o, Session& session) {
-  const std::map<std::string, pipeline::Gate::FailOn> fail_on{
-      {"none", pipeline::Gate::FailOn::kNone},
-      {"truncated", pipeline::Gate::FailOn::kTruncated},
-      {"error", pipeline::Gate::FailOn::kError},
-      {"warning", pipeline::Gate::FailOn::kWarning}};
-  check_report(o);
-  pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
-  if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
-  pipeline::IngestOptions options = ingest_options(o.flags, session);
-  options.memory = o.memory;
-
-  const auto source = datasets::open_source(o.source, open_options(o.flags));
-  say(session, fmt::format("{} is {}", o.source.string(), source->description()));
-  pipeline::IngestResult result;
-  {
-    const ProgressSink bar = make_progress_bar("ingest", "images", true);
-    result = pipeline::ingest(*source, o.source, o.out, options, bar);
-  }
+void report(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
+            std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
+            const Session& session) {
   const pipeline::Manifest& m = result.manifest;
   const std::uint64_t ok = m.ledger.at("ok");
   const double rate = static_cast<double>(result.inputs_done) / std::max(result.seconds, 1e-9);
+  if (result.sources_there > 0) {
+    say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
+                             result.sources_there == 1 ? "is" : "are"));
+  }
   if (result.inputs_done < m.inputs) {
-    say(session, fmt::format("went on after {} inputs that an earlier run had finished",
+    say(session, fmt::format("went on after {} inputs that were finished before",
                              grouped(m.inputs - result.inputs_done)));
   }
   say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
                            grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
-  const std::string list = (o.out / "ledger.jsonl").string();
+  const std::string list = (out / "ledger.jsonl").string();
   for (const auto& [fate, count] : m.ledger) {
     if (fate != "ok" && count > 0) {
       say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
@@ -104,9 +103,9 @@ void run(const Options& o, Session& session) {
     say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
                              grouped(result.remarks.warned), list));
   }
-  say(session, fmt::format("cache: {}", o.out.string()));
+  say(session, fmt::format("cache: {}", out.string()));
   if (!o.report.empty()) {
-    write_report(o, *source, result);
+    write_report(o, out, sources, result);
     say(session, fmt::format("report: {}", o.report.string()));
   }
   if (o.json) {
@@ -137,14 +136,60 @@ void run(const Options& o, Session& session) {
   }
 }
 
+void run(const Options& o, const CLI::App& app, Session& session) {
+  const std::map<std::string, pipeline::Gate::FailOn> fail_on{
+      {"none", pipeline::Gate::FailOn::kNone},
+      {"truncated", pipeline::Gate::FailOn::kTruncated},
+      {"error", pipeline::Gate::FailOn::kError},
+      {"warning", pipeline::Gate::FailOn::kWarning}};
+  pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
+  const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
+  pipeline::IngestOptions options;
+  comm::on_all(session.comm, [&] {
+    if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
+    if (o.out.empty() == o.into.empty()) {
+      throw UsageError(
+          "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
+    }
+    check_report(o, out);
+    options = o.into.empty()
+                  ? ingest_options(o.flags, session)
+                  : options_to_add(o.flags, app, pipeline::Cache::open(o.into).manifest(), session);
+  });
+  options.memory = o.memory;
+
+  std::vector<std::unique_ptr<datasets::Source>> open_sources;
+  std::vector<pipeline::IngestSource> sources;
+  comm::on_all(session.comm, [&] {
+    for (const std::filesystem::path& path : o.sources) {
+      open_sources.push_back(datasets::open_source(path, open_options(o.flags)));
+      sources.push_back({open_sources.back().get(), path});
+      say(session, fmt::format("{} is {}", path.string(), open_sources.back()->description()));
+    }
+  });
+  if (session.comm.size() > 1) {
+    say(session, fmt::format("{} ranks take whole shards; the bar shows those of rank 0",
+                             session.comm.size()));
+  }
+  pipeline::IngestResult result;
+  {
+    const ProgressSink bar = make_progress_bar("ingest", "images", session.comm.rank() == 0);
+    result = pipeline::ingest(sources, out, options, bar, session.comm);
+  }
+  if (session.comm.rank() == 0) report(o, gate, out, sources, result, session);
+}
+
 }  // namespace
 
 Command add_ingest(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand(
       "ingest", "Read, decode, fingerprint and store a data set into a cache");
-  app->add_option("source", o->source, "Data set: a folder, or a file of one")->required();
-  app->add_option("--out", o->out, "Cache directory to make")->required();
+  app->add_option("sources", o->sources, "Data sets: folders, or files of one each")->required();
+  app->add_option("--out", o->out, "Cache directory to make");
+  app->add_option("--into", o->into,
+                  "Finished cache to add the sources to; flags that shape the content, where not "
+                  "given, are the cache's. The result is that of ingesting all at once");
   app->add_flag("--memory", o->memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(*app, o->flags);
   app->add_option("--fail-on", o->fail_on,
@@ -162,7 +207,7 @@ Command add_ingest(CLI::App& program) {
   app->footer(
       "Formats:" + format_lines() + passed_over_lines() +
       "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
-      "after the shards that were finished.\n\n"
+      "after the shards that were finished. Under mpirun ranks share the shards.\n\n"
       "Examples:\n"
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
@@ -171,11 +216,13 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
+      "  winnow ingest more/ --into cache                  # behind what is there\n"
+      "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
-  return {app, false,
+  return {app, true,
           [o, app](Session& session) {
             o->words = words_of(*app);
-            run(*o, session);
+            run(*o, *app, session);
           },
           /*stops=*/true};
 }

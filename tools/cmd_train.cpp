@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
-#include "train/run/agreement.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -57,7 +57,7 @@ std::vector<train::RateRule> rate_rules(const Options& o) {
 
 void run(const Options& o, Session& session) {
   train::TrainOptions options = o.train;
-  train::on_all(session.comm, [&] {
+  comm::on_all(session.comm, [&] {
     options.data.augment = pipeline::parse_recipe(o.augment);
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);

@@ -42,8 +42,9 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--memory-limit", flags.memory_mib, "MiB of images in flight at most")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--memory-limit", flags.memory_mib,
+                 "MiB of images in flight at most; 0: 64 and 96 a core")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--max-pixels", flags.ingest.decode.max_pixels,
                  "Larger images are booked as too large")
@@ -61,6 +62,10 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
       ->capture_default_str();
   app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--readers", flags.ingest.readers,
+                 "Threads that read, at most: there are as many as storage needs to keep up")
+      ->check(CLI::Range(1, 4096))
       ->capture_default_str();
 }
 
@@ -95,6 +100,23 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
   ThreadPlanInputs threads = session.threads;
   threads.requested = flags.ingest.threads;
   options.threads = plan_threads(threads).decode;
+  return options;
+}
+
+pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
+                                       const pipeline::Manifest& cache, const Session& session) {
+  const pipeline::IngestOptions given = ingest_options(flags, session);
+  const pipeline::IngestOptions made = pipeline::options_of(cache);
+  const auto is_given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
+  pipeline::IngestOptions options = given;
+  options.into = true;
+  if (!is_given("--store")) options.store = made.store;
+  if (!is_given("--hash")) options.hashes = made.hashes;
+  if (!is_given("--shard-size")) options.shard_bytes = made.shard_bytes;
+  if (!is_given("--max-pixels")) options.decode.max_pixels = made.decode.max_pixels;
+  if (!is_given("--max-scans")) options.decode.max_scans = made.decode.max_scans;
+  if (!is_given("--orientation")) options.decode.orientation = made.decode.orientation;
+  if (!is_given("--matte")) options.decode.matte = made.decode.matte;
   return options;
 }
 

@@ -20,7 +20,7 @@ struct IngestFlags {
   std::string matte = "none";
   pipeline::IngestOptions ingest;
   std::uint64_t shard_mib = 256;
-  std::uint64_t memory_mib = 1024;
+  std::uint64_t memory_mib = 0;
 };
 
 // `flags` must live as long as `app`.
@@ -29,6 +29,9 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags);
 datasets::OpenOptions open_options(const IngestFlags& flags);
 // With the number of threads and the stop of `session`. UsageError where a value cannot be one.
 pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& session);
+// To add to a cache: what `app` was not told of its content is as the cache was made.
+pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
+                                       const pipeline::Manifest& cache, const Session& session);
 
 // For a footer: "\n  NAME  WHAT" of each format, and what of folders is passed over.
 std::string format_lines();

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/agreement.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/error.h"
 #include "tools/command.h"
-#include "train/run/agreement.h"
 
 namespace winnow::tools {
 namespace {
@@ -77,7 +77,7 @@ void flush_report() {
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.local_size()), &signalled};
   try {
-    train::on_all(comm, [&] {
+    comm::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;
       throw UsageError("winnow " + command.app->get_name() +
                        " runs as one process; start it without mpirun");
@@ -85,16 +85,16 @@ int run(const Command& command, comm::Communicator& comm) {
     command.run(session);
     flush_report();
     return 0;
-  } catch (const train::PeerError& error) {
+  } catch (const comm::PeerError& error) {
     return error.exit_code();  // the rank that failed has said why
   } catch (const std::exception& error) {
-    const int code = train::exit_code_of_current_exception();
+    const int code = comm::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
     const std::string what = printable(error.what());
     fmt::print(stderr, "winnow: {}{}\n", where,
                what == "std::bad_alloc" ? "there is not enough memory for this" : what);
     // Others may be waiting for this rank in a collective, unless they know.
-    const bool agreed = dynamic_cast<const train::AgreedError*>(&error) != nullptr;
+    const bool agreed = dynamic_cast<const comm::AgreedError*>(&error) != nullptr;
     if (comm.size() > 1 && !agreed) comm.abort(code);
     return code;
   }

@@ -21,10 +21,10 @@
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/ingest/part.h"
-#include "pipeline/ingest/tally.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"
+#include "pipeline/store/tally.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -96,7 +96,7 @@ class Counter {
 class ShardCopier {
  public:
   ShardCopier(const Cache& cache, const LedgerNames& names, const CachePaths& to,
-              const std::string& key, std::span<const SampleId> ids, std::size_t shard)
+              const std::string& key, std::span<const SampleId> ids, const ShardInfo& shard)
       : cache_(cache),
         names_(names),
         to_(to),
@@ -107,11 +107,10 @@ class ShardCopier {
 
   // `check` is called between records and may throw.
   Part copy(const auto& check, Counter& counter) {
-    const ShardInfo& old = cache_.manifest().shards[shard_];
     Part part;
-    part.info.file = shard_file(shard_);
-    part.info.first_id = old.first_id;
-    part.info.last_id = old.last_id;
+    part.info.file = shard_.file;
+    part.info.first_id = shard_.first_id;
+    part.info.last_id = shard_.last_id;
     part.info.records = ids_.size();
     lmdb::Writer writer(to_.root / part.info.file);
     for (std::size_t begin = 0; begin < ids_.size();) {
@@ -125,7 +124,7 @@ class ShardCopier {
     commit(writer);
     writer.seal();
     measure_shard(to_, part.info);
-    PartWriter(to_, shard_, key_).finish(part);
+    PartWriter(to_, shard_name(shard_), key_).finish(part);
     return part;
   }
 
@@ -204,7 +203,7 @@ class ShardCopier {
   const CachePaths& to_;
   const std::string& key_;
   const std::span<const SampleId> ids_;
-  const std::size_t shard_;
+  const ShardInfo& shard_;  // of the cache that is copied
   const DecodeSettings settings_;
   std::vector<RecordView> read_;
   PackCutter cutter_;
@@ -224,13 +223,15 @@ std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Worksp
                               const std::string& key, const CompactOptions& options,
                               const ProgressSink& progress, CompactResult& result) {
   const CachePaths& to = workspace.paths();
-  const std::vector<KeptRun> runs = plan_runs(cache.manifest().shards, kept.ids);
+  const std::vector<ShardInfo>& shards = cache.manifest().shards;
+  const std::vector<KeptRun> runs = plan_runs(shards, kept.ids);
   std::vector<std::optional<Part>> parts(runs.size());
   Progress so_far{.done = 0, .total = kept.ids.size(), .note = {}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    parts[i] = read_part(to, runs[i].shard, key);
+    const std::string name = shard_name(shards[runs[i].shard]);
+    parts[i] = read_part(to, name, key);
     if (parts[i]) so_far.done += parts[i]->info.records;
-    if (!parts[i]) remove_part(to, runs[i].shard);
+    if (!parts[i]) remove_part(to, name);
   }
   result.kept_here = kept.ids.size() - so_far.done;
   const LedgerNames names = cache.read_names();
@@ -246,7 +247,8 @@ std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Worksp
       if (parts[i]) return;
       const KeptRun& run = runs[i];
       ShardCopier copier(cache, names, to, key,
-                         std::span(kept.ids).subspan(run.begin, run.end - run.begin), run.shard);
+                         std::span(kept.ids).subspan(run.begin, run.end - run.begin),
+                         shards[run.shard]);
       parts[i] = copier.copy([&] { check_stop(options.stop, to.root); }, counter);
     });
   });
@@ -335,7 +337,7 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
     tally.add(part.tally);
     manifest.shards.push_back(std::move(part.info));
   }
-  tally.write_to(manifest);
+  set_tally(manifest, tally);
   manifest.settings = with_dropped(manifest.settings, kept.selection.settings);
   write_fingerprints(cache, kept.rows, to, manifest);
   write_ledger(cache, kept.selection, to, manifest);

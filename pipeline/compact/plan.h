@@ -14,7 +14,7 @@ namespace winnow::pipeline {
 
 // What of a shard stays: the rows [begin, end) of those that are kept. Pure functions all.
 struct KeptRun {
-  std::size_t shard = 0;  // of the manifest it was cut from, and its number in the new cache
+  std::size_t shard = 0;  // its place in the manifest
   std::size_t begin = 0;
   std::size_t end = 0;
 };

@@ -21,7 +21,7 @@ void ByteGate::Credit::shrink_to(std::uint64_t bytes) noexcept {
 }
 
 void ByteGate::Credit::grow_to(std::uint64_t bytes) noexcept {
-  if (bytes <= bytes_) return;
+  if (bytes <= bytes_ || gate_ == nullptr) return;
   const std::lock_guard lock(gate_->mutex_);
   gate_->take(bytes - bytes_);
   bytes_ = bytes;

@@ -1,10 +1,8 @@
 #include "pipeline/ingest/chunk.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "common/checksum.h"
@@ -21,8 +19,6 @@ using datasets::ReadError;
 // Small records share a value; see docs/formats/shard.md. Never depends on time or threads.
 constexpr std::size_t kPackRecords = 64;
 constexpr std::size_t kPackBytes = 256u << 10;
-// LMDB cannot write a value of 2 GiB.
-constexpr std::uint64_t kMaxPayloadBytes = (std::uint64_t{1} << 31) - (4u << 20);
 
 Hash128 hash_pixels(const Image& image) {
   const std::array<std::uint32_t, 3> shape{static_cast<std::uint32_t>(image.height_px),
@@ -36,19 +32,6 @@ Hash128 hash_pixels(const Image& image) {
 
 Hash128 file_hash(const Readable& input) {
   return input.encoded.empty() ? hash_pixels(input.image) : xxh3_128(input.encoded);
-}
-
-// An I/O error may pass, as on a network file system that is busy; what stays after three tries is
-// booked.
-Expected<datasets::Payload, ReadError> read_patiently(const datasets::Source& source,
-                                                      std::uint64_t position) {
-  using namespace std::chrono_literals;
-  for (const auto pause : {5ms, 40ms}) {
-    auto payload = source.read(position);
-    if (payload || payload.error().kind != ReadError::Kind::kIo) return payload;
-    std::this_thread::sleep_for(pause);
-  }
-  return source.read(position);
 }
 
 Refused refused(const ReadError& error) {
@@ -89,14 +72,37 @@ std::uint64_t pack_bytes(const RecordView& record) {
          record.payload.size();
 }
 
-std::string describe(const datasets::Source& source, std::uint64_t position) {
-  return "input '" + source.entries().names()[position] + "'";
+// Of what is in memory already: counted, without waiting.
+ByteGate::Credit count_only(ByteGate& gate, std::uint64_t bytes) {
+  ByteGate::Credit credit = gate.none();
+  credit.grow_to(bytes);
+  return credit;
+}
+
+// The training labels of an input.
+void append_labels(dedup::Ragged<std::int32_t>& to, const PlacedSource& in,
+                   std::uint64_t position) {
+  const std::span<const std::int32_t> labels = in.source->entries().labels(position);
+  if (in.training_labels.empty()) {
+    to.push_back(labels);
+    return;
+  }
+  std::vector<std::int32_t> mapped;
+  for (const std::int32_t label : labels) {
+    mapped.push_back(in.training_labels.at(static_cast<std::size_t>(label)));
+  }
+  to.push_back(mapped);
+}
+
+std::string describe(const PlacedSource& in, std::uint64_t position) {
+  return "input '" + in.source->entries().names()[position] + "'";
 }
 
 }  // namespace
 
-ChunkMaker::ChunkMaker(const datasets::Source& source, const IngestOptions& options, Gates& gates)
-    : source_(source), store_(options.store), decode_(options.decode), gates_(gates) {
+ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOptions& options,
+                       Gates& gates)
+    : sources_(sources), store_(options.store), decode_(options.decode), gates_(gates) {
   for (const std::string& name : options.hashes) {
     const dedup::Hash* hash = &dedup::find_hash(name);
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
@@ -117,69 +123,68 @@ dedup::Fingerprints ChunkMaker::empty_fingerprints() const {
   return table;
 }
 
-std::uint64_t ChunkMaker::pixel_bytes(std::uint64_t position) const {
-  const auto input = load(position);
+std::uint64_t ChunkMaker::pixel_bytes(std::size_t source, std::uint64_t position) const {
+  const Place place{sources_[source], position};
+  const auto input = load(place, read_patiently(*place.in.source, position),
+                          [this](std::uint64_t bytes) { return gates_.pixels.acquire(bytes); });
   return input ? input->image.pixels.size() : 0;
 }
 
-Expected<Readable, Refused> ChunkMaker::load(std::uint64_t position) const {
-  const std::uint64_t input_bytes = source_.entries().input_bytes(position);
-  if (input_bytes > kMaxPayloadBytes) return too_large(input_bytes);
-  ByteGate::Credit credit = gates_.encoded.acquire(input_bytes);
-  auto payload = read_patiently(source_, position);
-  if (!payload) return refused(payload.error());
-  if (auto* image = std::get_if<Image>(&*payload)) {
-    return load_pixels(position, std::move(*image), std::move(credit));
+Expected<Readable, Refused> ChunkMaker::load(const Place& place, ReadResult read,
+                                             const TakePixels& take) const {
+  const std::uint64_t listed_bytes = place.in.source->entries().input_bytes(place.position);
+  if (listed_bytes > kMaxInputBytes) return too_large(listed_bytes);
+  if (!read) return refused(read.error());
+  if (auto* image = std::get_if<Image>(&*read)) {
+    return load_pixels(place, std::move(*image), take);
   }
-  return load_encoded(std::get<Bytes>(*std::move(payload)), std::move(credit));
+  return load_encoded(std::get<Bytes>(*std::move(read)), take);
 }
 
-Expected<Readable, Refused> ChunkMaker::load_pixels(std::uint64_t position, Image image,
-                                                    ByteGate::Credit credit) const {
+Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image image,
+                                                    const TakePixels& take) const {
   const auto side = [](int n) { return static_cast<std::uint64_t>(std::max(n, 0)); };
   const std::uint64_t pixels = side(image.height_px) * side(image.width_px);
   if (pixels == 0) return Refused{Fate::kEmpty, "has no pixels"};
   if ((image.channels != 1 && image.channels != 3) ||
       image.pixels.size() != pixels * side(image.channels)) {
-    throw Error(describe(source_, position) +
+    throw Error(describe(place.in, place.position) +
                 " has pixels that do not fit its size: its reader is at fault");
   }
   if (pixels > decode_.max_pixels) {
     return Refused{Fate::kTooLarge, "has " + std::to_string(image.width_px) + " x " +
                                         std::to_string(image.height_px) + " pixels"};
   }
-  if (image.pixels.size() > kMaxPayloadBytes) return too_large(image.pixels.size());
-  credit.grow_to(image.pixels.size());
-  ByteGate::Credit gray = gates_.pixels.acquire(pixels);
-  return Readable{{}, std::move(image), {}, std::move(credit), std::move(gray)};
+  if (image.pixels.size() > kMaxInputBytes) return too_large(image.pixels.size());
+  ByteGate::Credit gray = take(pixels);
+  return Readable{{}, std::move(image), {}, std::move(gray)};
 }
 
-Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, ByteGate::Credit credit) const {
+Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixels& take) const {
   if (bytes.empty()) return Refused{Fate::kEmpty, "has no bytes"};
-  if (bytes.size() > kMaxPayloadBytes) return too_large(bytes.size());
-  credit.grow_to(bytes.size());  // the listing may have been wrong
+  if (bytes.size() > kMaxInputBytes) return too_large(bytes.size());
   ByteGate::Credit pixels;
   auto image = decode(bytes, decode_, [&](std::uint64_t decoded_bytes) {
     pixels.shrink_to(0);
-    pixels = gates_.pixels.acquire(decoded_bytes + decoded_bytes / 3);
+    pixels = take(decoded_bytes + decoded_bytes / 3);
   });
   if (!image) return refused(image.error());
-  if (store_ == Store::kRaw && image->pixels.size() > kMaxPayloadBytes) {
+  if (store_ == Store::kRaw && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }
   std::string warning = std::move(image->warning);
-  return Readable{std::move(bytes), *std::move(image), std::move(warning), std::move(credit),
-                  std::move(pixels)};
+  return Readable{std::move(bytes), *std::move(image), std::move(warning), std::move(pixels)};
 }
 
-void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, std::uint64_t position,
+void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
                                      const Readable& input) const {
-  const datasets::Listing& entries = source_.entries();
+  const datasets::Listing& entries = place.in.source->entries();
+  const std::uint64_t position = place.position;
   const Image& image = input.image;
   const Hash128 pixel_hash = hash_pixels(image);
-  table.ids.push_back(make_sample_id(0, position));
+  table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
-  table.labels.push_back(entries.labels(position));
+  append_labels(table.labels, place.in, position);
   table.groups.push_back(entries.group(position));
   table.widths_px.push_back(static_cast<std::uint32_t>(image.width_px));
   table.heights_px.push_back(static_cast<std::uint32_t>(image.height_px));
@@ -201,17 +206,18 @@ void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, std::uint64_t p
   }
 }
 
-RecordView ChunkMaker::record_of(std::uint64_t position, const Readable& input) const {
-  const datasets::Listing& entries = source_.entries();
+RecordView ChunkMaker::record_of(const Place& place, const Readable& input,
+                                 const dedup::Fingerprints& table, std::size_t row) const {
+  const datasets::Listing& entries = place.in.source->entries();
   const bool raw = store_ == Store::kRaw || input.encoded.empty();
-  return {.id = make_sample_id(0, position),
-          .split = entries.split(position),
+  return {.id = place.in.id_of(place.position),
+          .split = entries.split(place.position),
           .coding = raw ? Coding::kRaw : Coding::kEncoded,
           .height_px = input.image.height_px,
           .width_px = input.image.width_px,
           .channels = input.image.channels,
-          .labels = entries.labels(position),
-          .group = entries.group(position),
+          .labels = table.labels[row],
+          .group = entries.group(place.position),
           .payload = raw ? as_bytes(input.image.pixels) : BytesView(input.encoded)};
 }
 
@@ -238,7 +244,10 @@ class Packer {
   }
 
   void close() {
-    for (std::size_t i = 0; i < records_.size(); ++i) records_[i].payload = payloads_[i];
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      records_[i].payload = payloads_[i];
+      records_[i].labels = labels_[i];
+    }
     close_with(records_);
   }
 
@@ -252,6 +261,7 @@ class Packer {
     }
     records_.push_back(record);
     payloads_.emplace_back(record.payload.begin(), record.payload.end());
+    labels_.emplace_back(record.labels.begin(), record.labels.end());
   }
 
   void close_with(std::span<const RecordView> records) {
@@ -272,6 +282,7 @@ class Packer {
   void drop() {
     records_.clear();
     payloads_.clear();
+    labels_.clear();
     credit_.shrink_to(0);
   }
 
@@ -280,56 +291,72 @@ class Packer {
   ByteGate::Credit credit_;
   std::vector<Pack::Item> items_;
   std::vector<RecordView> records_;  // of items_, while all are kept
-  std::vector<Bytes> payloads_;
+  std::vector<Bytes> payloads_;      // what their views are of, as the inputs go
+  std::vector<std::vector<std::int32_t>> labels_;
   std::size_t bytes_ = 0;
   bool kept_all_ = true;
 };
 
 }  // namespace
 
-Chunk ChunkMaker::make(const ChunkPlan& plan, const std::function<void()>& check) const {
+Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
+                       const std::function<void()>& check) const {
+  if (read.error) std::rethrow_exception(read.error);
   Chunk chunk;
   chunk.plan = plan;
   chunk.fingerprints = empty_fingerprints();
+  const PlacedSource& in = sources_[plan.source];
+  const auto take = [this](std::uint64_t bytes) { return gates_.pixels.acquire(bytes); };
+  const auto busy = [&chunk](Stage stage) -> double& { return chunk.times[stage].busy_seconds; };
   Packer packer(chunk.packs, gates_.kept);
+  Stopwatch watch;
   for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
     if (check) check();
-    const Split split = source_.entries().split(position);
-    chunk.ledger.push_back({.id = make_sample_id(0, position),
-                            .name = source_.entries().names()[position],
+    const Place place{in, position};
+    const Split split = in.source->entries().split(position);
+    chunk.ledger.push_back({.id = in.id_of(position),
+                            .name = in.source->entries().names()[position],
                             .split = split,
                             .fate = Fate::kOk,
                             .reason = {}});
     try {
-      const auto input = load(position);
+      const auto input = load(place, std::move(read.inputs[position - plan.begin]), take);
+      busy(Stage::kDecode) += watch.lap();
       if (!input) {
         chunk.ledger.back().fate = input.error().fate;
         chunk.ledger.back().reason = input.error().reason;
         continue;
       }
       chunk.ledger.back().reason = input->warning;
-      append_fingerprints(chunk.fingerprints, position, *input);
+      append_fingerprints(chunk.fingerprints, place, *input);
       chunk.tally.add(input->image.view(), split);
+      busy(Stage::kFingerprint) += watch.lap();
       if (store_ != Store::kNone) {
-        packer.add(record_of(position, *input), {position, chunk.fingerprints.size() - 1});
+        const std::size_t row = chunk.fingerprints.size() - 1;
+        packer.add(record_of(place, *input, chunk.fingerprints, row), {position, row});
       }
+      busy(Stage::kPack) += watch.lap();
     } catch (const std::bad_alloc&) {
-      throw SystemError("out of memory at " + describe(source_, position) +
+      throw SystemError("out of memory at " + describe(in, position) +
                         "; use fewer threads or lower the limit on pixels");
     }
   }
   packer.close();
+  busy(Stage::kPack) += watch.lap();
   return chunk;
 }
 
 void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
+  const PlacedSource& in = sources_[chunk.plan.source];
   std::vector<Readable> inputs;
   std::vector<RecordView> records;
   ByteGate::Credit credit = gates_.kept.none();
+  const auto take = [this](std::uint64_t bytes) { return count_only(gates_.pixels, bytes); };
   for (const Pack::Item& item : pack.items) {
-    auto loaded = load(item.position);
+    const Place place{in, item.position};
+    auto loaded = load(place, read_patiently(*in.source, item.position), take);
     if (!loaded || file_hash(*loaded) != chunk.fingerprints.file_hashes[item.row]) {
-      throw Error(describe(source_, item.position) +
+      throw Error(describe(in, item.position) +
                   " changed while it was being ingested; leave the source alone and ingest again");
     }
     Readable& input = inputs.emplace_back(*std::move(loaded));
@@ -338,10 +365,8 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
     } else if (!input.encoded.empty()) {
       input.image.pixels = {};
     }
-    records.push_back(record_of(item.position, input));
-    // From here on it counts as kept: the next input may have to wait at the other gates.
+    records.push_back(record_of(place, input, chunk.fingerprints, item.row));
     credit.grow_to(credit.bytes() + 2 * pack_bytes(records.back()));
-    input.encoded_credit.shrink_to(0);
     input.pixel_credit.shrink_to(0);
   }
   pack.pack = pack_records(records);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,17 @@
 #include "pipeline/ingest/byte_gate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/plan.h"
-#include "pipeline/ingest/tally.h"
+#include "pipeline/ingest/reader.h"
+#include "pipeline/ingest/stages.h"
 #include "pipeline/store/ledger.h"
 #include "pipeline/store/shard_format.h"
+#include "pipeline/store/tally.h"
 
 namespace winnow::pipeline {
 
-// The bound on bytes in flight, shared out. The order in which a task may wait is encoded, then
-// pixels, and it never waits while packs are all it holds, so whoever holds bytes gets on
-// (ByteGate). Nobody ever waits for `kept`: those bytes are given back by the writer, a later stage
-// of the same pipeline, and a thread that waited for it could be the one that has to run it.
+// The bound on bytes in flight, shared out. Readers wait for `encoded`, makers, who hold some of
+// it, for `pixels`; so whoever holds bytes gets on (ByteGate). Nobody ever waits for `kept`: its
+// bytes are given back by the writer, which may have to wait for a maker.
 struct Gates {
   explicit Gates(std::uint64_t bytes)
       : encoded(bytes / 4, meter), pixels(bytes / 2, meter), kept(bytes / 4, meter) {}
@@ -38,7 +40,6 @@ struct Readable {
   Bytes encoded;  // empty where the source holds bare pixels
   Image image;
   std::string warning;  // of the decoder's; empty where it had none
-  ByteGate::Credit encoded_credit;
   ByteGate::Credit pixel_credit;
 };
 
@@ -67,36 +68,49 @@ struct Chunk {
   dedup::Fingerprints fingerprints;
   Tally tally;
   std::vector<Pack> packs;
+  StageTimes times;          // decoding, fingerprinting and packing it
   std::exception_ptr error;  // what making it threw
 };
 
-// The parallel part of an ingest: reads, decodes, fingerprints and packs. Safe from many threads.
+// The parallel part of an ingest: decodes, fingerprints and packs. Safe from many threads.
 class ChunkMaker {
  public:
-  // Throws UsageError for hashes that are unknown or named twice. `source` and `gates` must outlive
-  // it.
-  ChunkMaker(const datasets::Source& source, const IngestOptions& options, Gates& gates);
+  // Throws UsageError for hashes that are unknown or named twice. `sources` and `gates` must
+  // outlive it.
+  ChunkMaker(std::span<const PlacedSource> sources, const IngestOptions& options, Gates& gates);
 
-  // `check` is called before each input; what it throws ends the chunk.
-  Chunk make(const ChunkPlan& plan, const std::function<void()>& check = {}) const;
-  // Fills a pack that was not kept, from the source again; `kept` may go over its budget by it. The
-  // caller holds no credits but of `kept`. Throws Error if an input has changed.
+  // `read` is what reading `plan` gave. `check` is called before each input; what it throws ends
+  // the chunk.
+  Chunk make(const ChunkPlan& plan, ReadChunk read, const std::function<void()>& check = {}) const;
+  // Fills a pack that was not kept, from the source again; waits for no gate, which may go over
+  // their budgets by it. Throws Error if an input has changed.
   void make_again(const Chunk& chunk, Pack& pack) const;
 
   dedup::Fingerprints empty_fingerprints() const;
   // Of one input, 0 where it cannot be read.
-  std::uint64_t pixel_bytes(std::uint64_t position) const;
+  std::uint64_t pixel_bytes(std::size_t source, std::uint64_t position) const;
 
  private:
-  Expected<Readable, Refused> load(std::uint64_t position) const;
-  Expected<Readable, Refused> load_pixels(std::uint64_t position, Image image,
-                                          ByteGate::Credit credit) const;
-  Expected<Readable, Refused> load_encoded(Bytes bytes, ByteGate::Credit credit) const;
-  void append_fingerprints(dedup::Fingerprints& table, std::uint64_t position,
-                           const Readable& input) const;
-  RecordView record_of(std::uint64_t position, const Readable& input) const;
+  // An input's place in the listing of its source.
+  struct Place {
+    const PlacedSource& in;
+    std::uint64_t position;
+  };
+  // How the bytes of pixels that it comes to are accounted for.
+  using TakePixels = std::function<ByteGate::Credit(std::uint64_t bytes)>;
 
-  const datasets::Source& source_;
+  Expected<Readable, Refused> load(const Place& place, ReadResult read,
+                                   const TakePixels& take) const;
+  Expected<Readable, Refused> load_pixels(const Place& place, Image image,
+                                          const TakePixels& take) const;
+  Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take) const;
+  void append_fingerprints(dedup::Fingerprints& table, const Place& place,
+                           const Readable& input) const;
+  // With the labels of row `row` of `table`.
+  RecordView record_of(const Place& place, const Readable& input, const dedup::Fingerprints& table,
+                       std::size_t row) const;
+
+  std::span<const PlacedSource> sources_;
   Store store_;
   DecodeSettings decode_;
   std::vector<const dedup::Hash*> hashes_;

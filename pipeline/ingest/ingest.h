@@ -2,62 +2,82 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "common/comm/communicator.h"
 #include "common/progress.h"
 #include "common/stop.h"
 #include "datasets/source.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/ingest/remarks.h"
+#include "pipeline/ingest/stages.h"
 #include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
 
 enum class Store { kOriginal, kRaw, kNone };  // the user's bytes, decoded pixels, fingerprints only
 
+// A source that is open, and what it is called.
+struct IngestSource {
+  const datasets::Source* source = nullptr;
+  std::filesystem::path path;  // its last part is the name
+};
+
 struct IngestOptions {
   Store store = Store::kOriginal;
   std::vector<std::string> hashes{"phash", "dhash"};
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
-  std::uint64_t memory_bytes = 1u << 30;   // bound on bytes in flight
+  std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 64 MiB and 96 MiB a thread
   DecodeSettings decode;                   // images it refuses are booked as too large
   int threads = 0;                         // TBB workers; 0: what TBB has
+  int readers = 64;                        // threads that read, at most; as many as are needed
+  bool into = false;                       // add to the cache that is there
   StopRequested stop;                      // asked before each input
 };
 
 struct IngestResult {
   Manifest manifest;
   std::string digest;
-  Remarks remarks;                // on all inputs
-  std::uint64_t inputs_done = 0;  // by this run; the others by those before, which were stopped
+  Remarks remarks;                  // on all inputs
+  std::uint64_t inputs_done = 0;    // by this run; the others by those before
+  std::uint64_t sources_there = 0;  // were in the cache already and are not read again
+  StageTimes times;                 // of this rank
   double seconds = 0;
   std::uint64_t peak_in_flight_bytes = 0;
 };
 
-// A shard's part of the inputs: positions [begin, end) of one source.
-struct ShardRange {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
-// Cuts a listing into shards by input bytes, before anything is opened. Pure.
-std::vector<ShardRange> plan_shards(const datasets::Listing& entries, std::uint64_t shard_bytes);
-
-// Reads, decodes, fingerprints and stores every input of `source` into a new cache at `out`; the
-// manifest is written last, so a cache that was not finished is never taken for one. What an
-// unfinished run left at `out` is gone on with after its finished shards, where listing and options
-// are the same (shards with unreadable inputs are done again), and cleared otherwise. A
-// finished cache there is refused (UsageError), as is anything that is not ours, or another run at
-// work. The content depends on the source and options alone: same bytes for any number of threads,
-// with or without interruptions. Unreadable inputs go to the ledger. Throws SystemError when the
-// disk or tmpfs is full, UsageError when shards cannot fit in memory before any is written,
-// RefusedError (and leaves nothing) when no input at all could be read, StoppedError when it was
-// asked to stop, and what `source` and `progress` throw.
+// Reads, decodes, fingerprints and stores every input of `sources` into a new cache at `out`, or
+// adds them behind what the cache there holds (`options.into`): which is the same as if all had
+// been ingested at once, byte for byte. The manifest is written last: a cache that was not finished
+// is never taken for one, and one that is added to stays what it was until then, its shards for
+// ever. Sources it has already are left out; one of the same name that has changed is refused
+// (UsageError), as are settings other than the cache's (options_of). What an unfinished run left at
+// `out` is gone on with after its finished shards, where listings and options are the same (shards
+// with unreadable inputs are done again), and cleared otherwise. A finished cache there is refused
+// without `into` (UsageError), as is anything that is not ours, or another run at work. The content
+// depends on the sources and options alone: same bytes for any number of threads and ranks, with or
+// without interruptions. Unreadable inputs go to the ledger.
+//
+// On several ranks, which must see the same sources and the same `out`, each takes whole shards;
+// all return the same manifest, digest and counts, rank 0 the remarks.
+//
+// Throws SystemError when the disk or tmpfs is full, UsageError when shards cannot fit in memory
+// before any is written, RefusedError (and leaves what was there before) when no input at all could
+// be read, StoppedError when it was asked to stop, and what a source and `progress` throw.
+IngestResult ingest(std::span<const IngestSource> sources, const std::filesystem::path& out,
+                    const IngestOptions& options, const ProgressSink& progress,
+                    comm::Communicator& comm);
+// Of one source, alone.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);
+
+// The options that shape the content of a cache, as it was made with them; FormatError where they
+// are not there.
+IngestOptions options_of(const Manifest& manifest);
 
 // Removes a cache, finished or not, and, where its shards are on tmpfs, those. Other files in the
 // directory stay, and the directory with them. UsageError if it is none or an ingest is at work

@@ -19,8 +19,8 @@ constexpr std::string_view kMagic = "winnow part 4\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
 
-fs::path part_file(const CachePaths& paths, std::size_t shard) {
-  return parts_folder(paths) / std::to_string(shard);
+fs::path part_file(const CachePaths& paths, const std::string& shard) {
+  return parts_folder(paths) / shard;
 }
 
 void put_text(ByteWriter& out, std::string_view text) {
@@ -125,7 +125,7 @@ std::uint64_t Part::inputs() const noexcept {
 
 fs::path parts_folder(const CachePaths& paths) { return paths.root / "parts"; }
 
-PartWriter::PartWriter(const CachePaths& paths, std::size_t shard, const std::string& key)
+PartWriter::PartWriter(const CachePaths& paths, const std::string& shard, const std::string& key)
     : file_(part_file(paths, shard)) {
   put(head_of(key));
 }
@@ -155,7 +155,8 @@ void PartWriter::finish(const Part& part) {
   file_.finish();
 }
 
-std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const std::string& key) {
+std::optional<Part> read_part(const CachePaths& paths, const std::string& shard,
+                              const std::string& key) {
   const fs::path path = part_file(paths, shard);
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
@@ -164,7 +165,6 @@ std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const 
   if (!is_sound(file, key)) return std::nullopt;
   const std::uint64_t foot = foot_at(file);
   Part part = parse_foot(bytes_at(file, foot, file.size() - kTailBytes - foot), path.string());
-  if (part.fates[static_cast<std::size_t>(Fate::kUnreadable)] > 0) return std::nullopt;
   const bool in_place =
       part.info.file.empty() ||
       (fs::file_size(paths.root / part.info.file, error) == part.info.bytes && !error);
@@ -172,7 +172,7 @@ std::optional<Part> read_part(const CachePaths& paths, std::size_t shard, const 
   return part;
 }
 
-void for_each_piece(const CachePaths& paths, std::size_t shard, const TakeRows& take) {
+void for_each_piece(const CachePaths& paths, const std::string& shard, const TakeRows& take) {
   const InputFile file(part_file(paths, shard));
   const std::uint64_t end = foot_at(file);
   std::uint64_t at = kMagic.size();
@@ -190,7 +190,7 @@ void for_each_piece(const CachePaths& paths, std::size_t shard, const TakeRows& 
   }
 }
 
-void remove_part(const CachePaths& paths, std::size_t shard) {
+void remove_part(const CachePaths& paths, const std::string& shard) {
   const fs::path file = part_file(paths, shard);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return;

@@ -1,43 +1,164 @@
 #include "pipeline/ingest/plan.h"
 
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/error.h"
+
 namespace winnow::pipeline {
+namespace fs = std::filesystem;
 namespace {
 
+using datasets::Listing;
+using datasets::Source;
+
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t bytes;
+};
+
 // Cuts [begin, end) into runs of at most `bytes` and `count`, at least one entry each.
-std::vector<ShardRange> cut(const datasets::Listing& entries, ShardRange range, std::uint64_t bytes,
-                            std::uint64_t count) {
-  std::vector<ShardRange> runs;
-  std::uint64_t begin = range.begin;
+std::vector<Range> cut(const Listing& entries, std::uint64_t first, std::uint64_t last,
+                       std::uint64_t bytes, std::uint64_t count) {
+  std::vector<Range> runs;
+  std::uint64_t begin = first;
   std::uint64_t held = 0;
-  for (std::uint64_t i = range.begin; i < range.end; ++i) {
+  for (std::uint64_t i = first; i < last; ++i) {
     const std::uint64_t more = entries.input_bytes(i);
     const bool full = more > bytes || held > bytes - more || i - begin >= count;
     if (i > begin && full) {
-      runs.push_back({begin, i});
+      runs.push_back({begin, i, held});
       begin = i;
       held = 0;
     }
     held += more;
   }
-  if (begin < range.end) runs.push_back({begin, range.end});
+  if (begin < last) runs.push_back({begin, last, held});
   return runs;
+}
+
+std::string listing_hash(const Source& source) {
+  Xxh3Stream stream;
+  ByteWriter row;
+  const auto put_text = [&row](std::string_view text) {
+    row.put<std::uint64_t>(text.size());
+    row.put_text(text);
+  };
+  const auto flush = [&] {
+    stream.update(row.bytes());
+    row.bytes().clear();
+  };
+  row.put<std::uint64_t>(source.class_names().size());
+  for (const std::string& name : source.class_names()) put_text(name);
+  const Listing& entries = source.entries();
+  row.put<std::uint64_t>(entries.size());
+  std::size_t position = 0;
+  for (const std::string& name : entries.names()) {
+    put_text(name);
+    row.put(entries.split(position));
+    row.put<std::uint64_t>(entries.labels(position).size());
+    row.put_array(entries.labels(position));
+    put_text(entries.group(position));
+    row.put(entries.input_bytes(position));
+    flush();
+    ++position;
+  }
+  flush();
+  return to_hex(stream.digest());
+}
+
+// The last part of the path, whatever way it was written; never an absolute path.
+std::string source_name(const fs::path& path) {
+  fs::path whole = fs::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole.filename().string();
+}
+
+// Where each of `names` is in `classes`, which grows by those it has not; empty where that is where
+// they are already.
+std::vector<std::int32_t> map_classes(std::span<const std::string> names,
+                                      std::vector<std::string>& classes) {
+  std::unordered_map<std::string, std::int32_t> known;
+  for (const std::string& name : classes) {
+    known.emplace(name, static_cast<std::int32_t>(known.size()));
+  }
+  std::vector<std::int32_t> map;
+  for (const std::string& name : names) {
+    const auto [at, is_new] = known.emplace(name, static_cast<std::int32_t>(known.size()));
+    map.push_back(at->second);
+    if (is_new) classes.push_back(name);
+  }
+  std::vector<std::int32_t> same(map.size());
+  std::iota(same.begin(), same.end(), 0);
+  if (map == same) map.clear();
+  return map;
 }
 
 }  // namespace
 
-std::vector<ShardRange> plan_shards(const datasets::Listing& entries, std::uint64_t shard_bytes) {
-  return cut(entries, {0, entries.size()}, shard_bytes, entries.size());
+SourceInfo describe(const IngestSource& in) {
+  const Source& source = *in.source;
+  return {.name = source_name(in.path),
+          .format = std::string(source.format()),
+          .inputs = source.entries().size(),
+          .listing_hash = listing_hash(source),
+          .class_names = {source.class_names().begin(), source.class_names().end()}};
 }
 
-std::vector<ChunkPlan> plan_chunks(const datasets::Listing& entries,
-                                   std::span<const ShardRange> shards, Store store) {
+std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest) {
+  constexpr std::size_t kMost = std::size_t{1} << (64 - kPositionBits);
+  if (manifest.sources.size() + sources.size() > kMost) {
+    throw UsageError("a cache holds at most " + std::to_string(kMost) + " sources");
+  }
+  std::vector<PlacedSource> placed;
+  for (const IngestSource& in : sources) {
+    SourceInfo info = describe(in);
+    placed.push_back({.source = in.source,
+                      .ordinal = static_cast<std::uint32_t>(manifest.sources.size()),
+                      .info = info,
+                      .training_labels = map_classes(info.class_names, manifest.classes)});
+    manifest.inputs += info.inputs;
+    manifest.sources.push_back(std::move(info));
+  }
+  return placed;
+}
+
+std::string shard_name(const PlacedSource& source, const ShardPlan& shard) {
+  std::string name = std::to_string(shard.number);
+  if (name.size() < 5) name.insert(0, 5 - name.size(), '0');
+  return source.ordinal == 0 ? name : std::to_string(source.ordinal) + "-" + name;
+}
+
+std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
+                                   std::uint64_t shard_bytes) {
+  std::vector<ShardPlan> shards;
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    const Listing& entries = sources[source].source->entries();
+    std::size_t number = 0;
+    for (const Range& run : cut(entries, 0, entries.size(), shard_bytes, entries.size())) {
+      shards.push_back({source, number++, run.begin, run.end});
+    }
+  }
+  return shards;
+}
+
+std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
+                                   std::span<const ShardPlan> shards, Store store) {
   std::vector<ChunkPlan> chunks;
   for (std::size_t shard = 0; shard < shards.size(); ++shard) {
-    for (const ShardRange& run : cut(entries, shards[shard], chunk_bytes(store), kChunkEntries)) {
+    const ShardPlan& in = shards[shard];
+    const Listing& entries = sources[in.source].source->entries();
+    for (const Range& run : cut(entries, in.begin, in.end, chunk_bytes(store), kChunkEntries)) {
       chunks.push_back({.shard = shard,
+                        .source = in.source,
                         .begin = run.begin,
                         .end = run.end,
-                        .ends_shard = run.end == shards[shard].end});
+                        .input_bytes = run.bytes,
+                        .ends_shard = run.end == in.end});
     }
   }
   return chunks;

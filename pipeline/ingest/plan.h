@@ -1,21 +1,62 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "common/sample.h"
 #include "datasets/source.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
 
-// What one task reads, decodes and packs: positions [begin, end) of the listing, all in one shard.
+// A source and its place in a cache.
+struct PlacedSource {
+  const datasets::Source* source = nullptr;
+  std::uint32_t ordinal = 0;
+  SourceInfo info;
+  std::vector<std::int32_t> training_labels;  // of its classes; empty: as they are
+
+  SampleId id_of(std::uint64_t position) const noexcept {
+    return make_sample_id(ordinal, position);
+  }
+};
+
+// Its name, and all else that the manifest says of it.
+SourceInfo describe(const IngestSource& source);
+
+// Gives sources the ordinals that follow those of `manifest`, and adds them, their inputs and their
+// classes to it: a class it has by name keeps its training label, others get the next ones, so that
+// labels of before never change. UsageError for more sources than ids have room for.
+std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest);
+
+// A shard's part of the inputs: positions [begin, end) of one source.
+struct ShardPlan {
+  std::size_t source = 0;  // among those placed
+  std::size_t number = 0;  // among the shards of its source
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// "00007" of the first source of a cache, "2-00007" of the third: files and parts are named so.
+std::string shard_name(const PlacedSource& source, const ShardPlan& shard);
+
+// Cuts the sources into shards by input bytes, before anything is opened. Pure.
+std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
+                                   std::uint64_t shard_bytes);
+
+// What one task reads, decodes and packs: positions [begin, end) of one source, all in one shard.
 // The borders, and with them those of packs and of transactions, depend on the listing and `store`
 // alone.
 struct ChunkPlan {
-  std::size_t shard = 0;
+  std::size_t shard = 0;  // among those planned
+  std::size_t source = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::uint64_t input_bytes = 0;  // as listed
   bool ends_shard = false;
 };
 
@@ -26,7 +67,7 @@ constexpr std::uint64_t chunk_bytes(Store store) noexcept {
   return store == Store::kRaw ? 1u << 20 : 2u << 20;
 }
 
-std::vector<ChunkPlan> plan_chunks(const datasets::Listing& entries,
-                                   std::span<const ShardRange> shards, Store store);
+std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
+                                   std::span<const ShardPlan> shards, Store store);
 
 }  // namespace winnow::pipeline

@@ -16,6 +16,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/failpoint.h"
+#include "pipeline/ingest/assemble.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/part.h"
 
@@ -182,6 +183,34 @@ Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
   return {paths, std::move(lock), made, complete};
 }
 
+Workspace Workspace::reopen(const fs::path& out, const Manifest& manifest,
+                            const std::string& marker) {
+  const CachePaths paths{out};
+  Workspace workspace(paths, lock_marker(paths), /*made_folder=*/false, /*complete=*/false);
+  workspace.reopened_ = true;
+  for (const ShardInfo& shard : manifest.shards) workspace.sealed_.insert(shard.file);
+  settle(paths, manifest);
+  if (read_text(paths.unfinished()) != marker) {
+    workspace.remove_what_was_added();
+    write_marker(workspace.lock_, paths.unfinished(), marker);
+  }
+  fsync_file(paths.unfinished());
+  fsync_directory(out);
+  return workspace;
+}
+
+void Workspace::remove_what_was_added() const {
+  remove_tree(parts_folder(paths_));
+  std::error_code none;
+  for (const auto& file : fs::directory_iterator(paths_.shards(), none)) {
+    const std::string name = "shards/" + file.path().filename().string();
+    if (!sealed_.contains(name)) remove_file(file.path());
+  }
+  for (const auto& file : fs::directory_iterator(paths_.fingerprints().parent_path(), none)) {
+    if (file.path() != paths_.fingerprints()) remove_file(file.path());
+  }
+}
+
 void Workspace::make_shards_folder() { make_directories(paths_.shards()); }
 
 void Workspace::make_shards_folder_in_memory(const std::string& content) {
@@ -208,6 +237,11 @@ void Workspace::finish() {
 
 void Workspace::abandon() noexcept {
   try {
+    if (reopened_) {
+      remove_what_was_added();
+      remove_file(paths_.unfinished());
+      return;
+    }
     remove_files(paths_);
     remove_file(paths_.unfinished());
     if (made_folder_ && fs::is_empty(paths_.root)) fs::remove(paths_.root);

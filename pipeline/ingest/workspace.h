@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "common/file.h"
@@ -19,6 +20,13 @@ class Workspace {
   // another run is at work. `marker` is written into the file.
   static Workspace claim(const std::filesystem::path& out, const std::string& marker);
 
+  // Opens a finished cache for more shards. It stays what it is until its manifest is replaced:
+  // readers see nothing of what is going on. What an earlier one left is kept where its marker is
+  // the same, else removed; where that had replaced the manifest, its end is caught up on.
+  // UsageError when another run is at work.
+  static Workspace reopen(const std::filesystem::path& out, const Manifest& manifest,
+                          const std::string& marker);
+
   const CachePaths& paths() const noexcept { return paths_; }
   // The run that died had put the manifest in place: only finish() is left to do.
   bool complete() const noexcept { return complete_; }
@@ -29,7 +37,7 @@ class Workspace {
   void make_shards_folder_in_memory(const std::string& content);
 
   void finish();            // the manifest is in place
-  void abandon() noexcept;  // removes everything again
+  void abandon() noexcept;  // removes everything again, but what was there when it was reopened
 
  private:
   Workspace(CachePaths paths, Fd lock, bool made_folder, bool complete)
@@ -37,11 +45,14 @@ class Workspace {
         lock_(std::move(lock)),
         made_folder_(made_folder),
         complete_(complete) {}
+  void remove_what_was_added() const;
 
   CachePaths paths_;
   Fd lock_;
   bool made_folder_;
   bool complete_;
+  bool reopened_ = false;
+  std::set<std::string> sealed_;  // files of shards that were there when it was reopened
 };
 
 // Bytes that can still be put into files on tmpfs here: the smallest of what the file system, the

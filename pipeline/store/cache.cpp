@@ -19,7 +19,29 @@ namespace {
   throw FormatError(file.string() + " " + what + "; ingest again");
 }
 
+// What has this hash: at `added` (see CachePaths), or in its place.
+InputFile open_checked(const fs::path& added, const fs::path& path, const std::string& hash) {
+  std::error_code ignored;
+  const bool is_added = fs::exists(added, ignored);
+  if (!is_added && !fs::exists(path, ignored)) fail(path, "is missing");
+  InputFile file(is_added ? added : path);
+  if (to_hex(xxh3_128(file)) != hash) {
+    fail(path, "is damaged: its hash is not the one in the manifest");
+  }
+  return file;
+}
+
 }  // namespace
+
+InputFile open_table(const CachePaths& paths, const Manifest& manifest) {
+  const std::string& hash = manifest.fingerprints_hash;
+  return open_checked(paths.added_fingerprints(hash), paths.fingerprints(), hash);
+}
+
+InputFile open_ledger(const CachePaths& paths, const Manifest& manifest) {
+  const std::string& hash = manifest.ledger_hash;
+  return open_checked(paths.added_ledger(hash), paths.ledger(), hash);
+}
 
 Manifest read_manifest(const CachePaths& paths) {
   const std::string root = paths.root.string();
@@ -99,16 +121,6 @@ lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify 
   return lmdb::Reader(file);
 }
 
-InputFile open_checked(const fs::path& path, const std::string& hash) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) fail(path, "is missing");
-  InputFile file(path);
-  if (to_hex(xxh3_128(file)) != hash) {
-    fail(path, "is damaged: its hash is not the one in the manifest");
-  }
-  return file;
-}
-
 namespace {
 
 // For a record that is not where it should be: refuses a shard that damage has hidden it in.
@@ -154,7 +166,7 @@ void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
   const fs::path file = paths.ledger();
   FateCounts fates{};
   bool good = true;
-  for_each_row(open_checked(file, manifest.ledger_hash), [&](const LedgerRow& row) {
+  for_each_row(open_ledger(paths, manifest), [&](const LedgerRow& row) {
     ++fates[static_cast<std::size_t>(row.fate)];
     good = good && is_input(manifest, row.id);
     take(row);
@@ -286,13 +298,12 @@ RecordView Cache::record(SampleId id) const {
 // so of the same as each other, only a cache that was put together by somebody lacks.
 dedup::Fingerprints Cache::read_fingerprints() const {
   const Manifest& m = state_->manifest;
-  return read_columns(open_checked(state_->paths.fingerprints(), m.fingerprints_hash), m, nullptr);
+  return read_columns(open_table(state_->paths, state_->manifest), m, nullptr);
 }
 
 dedup::ColumnSource Cache::open_fingerprints() const {
   const Manifest& m = state_->manifest;
-  const auto file = std::make_shared<const InputFile>(
-      open_checked(state_->paths.fingerprints(), m.fingerprints_hash));
+  const auto file = std::make_shared<const InputFile>(open_table(state_->paths, state_->manifest));
   return [file, &m](const dedup::ColumnNames& columns) { return read_columns(*file, m, &columns); };
 }
 
@@ -301,8 +312,7 @@ void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& tak
 }
 
 void Cache::for_each_remark(const std::function<void(const LedgerRow&)>& take) const {
-  pipeline::for_each_remark(open_checked(state_->paths.ledger(), state_->manifest.ledger_hash),
-                            take);
+  pipeline::for_each_remark(open_ledger(state_->paths, state_->manifest), take);
 }
 
 std::vector<LedgerRow> Cache::read_ledger() const {
@@ -312,7 +322,7 @@ std::vector<LedgerRow> Cache::read_ledger() const {
 }
 
 LedgerNames Cache::read_names() const {
-  return LedgerNames(open_checked(state_->paths.ledger(), state_->manifest.ledger_hash));
+  return LedgerNames(open_ledger(state_->paths, state_->manifest));
 }
 
 std::vector<std::string> Cache::selections() const { return list_selections(state_->paths); }

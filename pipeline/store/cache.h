@@ -22,9 +22,17 @@ struct CachePaths {
   std::filesystem::path ledger() const { return root / "ledger.jsonl"; }
   std::filesystem::path shards() const { return root / "shards"; }  // a link to tmpfs with --memory
   std::filesystem::path fingerprints() const { return root / "fingerprints" / "table"; }
+  // Where both are from the moment a cache that was added to has its new manifest, until they are
+  // moved there; of their hashes in it.
+  std::filesystem::path added_fingerprints(const std::string& hash) const {
+    return root / "fingerprints" / (hash + ".table");
+  }
+  std::filesystem::path added_ledger(const std::string& hash) const {
+    return root / "fingerprints" / (hash + ".ledger");
+  }
   std::filesystem::path unfinished() const {
     return root / "unfinished";
-  }  // only while one is made
+  }  // only while one is made or added to
   std::filesystem::path selection(const std::string& name) const {
     return root / "selections" / (name + ".selection");
   }

@@ -27,8 +27,9 @@ struct BadBlocks {
 };
 BadBlocks find_bad_blocks(const std::filesystem::path& file, const ShardInfo& shard,
                           const std::function<void(std::uint64_t bytes)>& done);
-// One whose hash is as the manifest has it.
-InputFile open_checked(const std::filesystem::path& path, const std::string& hash);
+// Both found to have the hashes that the manifest has of them.
+InputFile open_table(const CachePaths& paths, const Manifest& manifest);
+InputFile open_ledger(const CachePaths& paths, const Manifest& manifest);
 dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
                                  const dedup::ColumnNames* columns);
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest);

@@ -40,6 +40,14 @@ Json to_json(const ShardInfo& shard) {
           {"bytes", shard.bytes},     {"block_hashes", shard.block_hashes}};
 }
 
+Json to_json(const PixelSums& sums) {
+  return {{"pixels", sums.pixels}, {"sum", sums.sum}, {"sum_of_squares", sums.sum_of_squares}};
+}
+
+Json to_json(const Tally::Part& part) {
+  return {{"gray", to_json(part.gray)}, {"rgb", to_json(part.rgb)}};
+}
+
 // The manifest without its digest line.
 std::string body(const Manifest& m) {
   Json splits = Json::object();
@@ -59,9 +67,12 @@ std::string body(const Manifest& m) {
   out["channels"] = m.channels;
   out["height_px"] = m.height_px;
   out["width_px"] = m.width_px;
-  out["pixel_sums"] = {{"pixels", m.pixel_sums.pixels},
-                       {"sum", m.pixel_sums.sum},
-                       {"sum_of_squares", m.pixel_sums.sum_of_squares}};
+  out["pixel_sums"] = to_json(m.pixel_sums);
+  if (m.tally) {
+    out["tally"] = {{"rgb_images", m.tally->rgb_images},
+                    {"train", to_json(m.tally->train)},
+                    {"rest", to_json(m.tally->rest)}};
+  }
   if (m.statistics) out["statistics"] = to_json(*m.statistics);
   out["hashes"] = m.hashes;
   out["fingerprints_hash"] = m.fingerprints_hash;
@@ -125,6 +136,37 @@ ShardInfo parse_shard(const JsonObject& in) {
   return shard;
 }
 
+PixelSums parse_sums(const JsonObject& in) {
+  PixelSums sums;
+  sums.pixels = in.number_to("pixels", kMost / (255 * 255));
+  const auto sum = in.numbers("sum", 3);
+  const auto squares = in.numbers("sum_of_squares", 3);
+  std::copy(sum.begin(), sum.end(), sums.sum.begin());
+  std::copy(squares.begin(), squares.end(), sums.sum_of_squares.begin());
+  return sums;
+}
+
+Tally::Part parse_part(const JsonObject& in) {
+  return {.gray = parse_sums(in.object("gray")), .rgb = parse_sums(in.object("rgb"))};
+}
+
+// After the fields that follow from it.
+Tally parse_tally(const JsonObject& in, const Manifest& m) {
+  Tally tally;
+  tally.images = m.split_counts;
+  tally.rgb_images = in.number("rgb_images");
+  const auto side = [&](int px) { return px == 0 && tally.total() > 0 ? -1 : px; };
+  tally.height_px = side(m.height_px);
+  tally.width_px = side(m.width_px);
+  tally.train = parse_part(in.object("train"));
+  tally.rest = parse_part(in.object("rest"));
+  if (tally.rgb_images > tally.total() || tally.channels() != m.channels ||
+      tally.pixel_sums() != m.pixel_sums) {
+    in.fail("'tally' is not what the other fields follow from");
+  }
+  return tally;
+}
+
 // Sums that a damaged file could make wrap round are compared by subtraction.
 bool adds_up(const auto& counts, std::uint64_t total) {
   for (const std::uint64_t count : counts) {
@@ -177,12 +219,8 @@ Manifest parse_fields(const JsonObject& in) {
   if (m.channels == 2) in.fail("'channels' is neither 1 nor 3");
   m.height_px = static_cast<int>(in.number_to("height_px", kMostSide));
   m.width_px = static_cast<int>(in.number_to("width_px", kMostSide));
-  const JsonObject sums = in.object("pixel_sums");
-  m.pixel_sums.pixels = sums.number_to("pixels", kMost / (255 * 255));
-  const auto sum = sums.numbers("sum", 3);
-  const auto squares = sums.numbers("sum_of_squares", 3);
-  std::copy(sum.begin(), sum.end(), m.pixel_sums.sum.begin());
-  std::copy(squares.begin(), squares.end(), m.pixel_sums.sum_of_squares.begin());
+  m.pixel_sums = parse_sums(in.object("pixel_sums"));
+  if (in.has("tally")) m.tally = parse_tally(in.object("tally"), m);
   m.hashes = in.texts("hashes");
   m.fingerprints_hash = parse_hash(in, "fingerprints_hash");
   m.ledger_hash = parse_hash(in, "ledger_hash");
@@ -240,6 +278,15 @@ std::array<double, 3> Manifest::deviation() const {
     out[c] = std::sqrt(spread) / (255.0 * static_cast<double>(pixel_sums.pixels));
   }
   return out;
+}
+
+void set_tally(Manifest& manifest, const Tally& tally) {
+  manifest.tally = tally;
+  manifest.split_counts = tally.images;
+  manifest.channels = tally.channels();
+  manifest.height_px = std::max(0, tally.height_px);
+  manifest.width_px = std::max(0, tally.width_px);
+  manifest.pixel_sums = tally.pixel_sums();
 }
 
 std::string to_json(const Manifest& manifest) { return with_digest_line(body(manifest)); }

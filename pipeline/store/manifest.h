@@ -10,6 +10,7 @@
 
 #include "common/sample.h"
 #include "pipeline/store/statistics.h"
+#include "pipeline/store/tally.h"
 
 namespace winnow::pipeline {
 
@@ -33,16 +34,6 @@ struct SourceInfo {
   std::vector<std::string> class_names;  // as the source has them; manifest.classes maps them
 };
 
-// Exact sums over the pixels of the readable training images (all of them where there is no train
-// split), 8-bit values; gray images count in every channel of a mixed set.
-struct PixelSums {
-  std::uint64_t pixels = 0;  // per channel
-  std::array<std::uint64_t, 3> sum{};
-  std::array<std::uint64_t, 3> sum_of_squares{};
-
-  friend bool operator==(const PixelSums&, const PixelSums&) = default;
-};
-
 struct Manifest {
   std::vector<SourceInfo> sources;
   std::vector<std::string> classes;             // training label -> name
@@ -54,10 +45,11 @@ struct Manifest {
   int channels = 0;   // 1 if all readable images are gray, else 3
   int height_px = 0;  // of all images, 0 where they differ
   int width_px = 0;
-  PixelSums pixel_sums;
+  PixelSums pixel_sums;        // of the readable training images (Tally::pixel_sums)
+  std::optional<Tally> tally;  // what a source that is added later goes on from; not in older ones
   // Of the readable images. Caches of before there were any have none.
   std::optional<Statistics> statistics;
-  std::string store;              // "original", "raw" or "none"
+  std::string store;  // "original", "raw" or "none"
   std::string fingerprints_hash;  // XXH3-128 of fingerprints/table
   std::string ledger_hash;        // XXH3-128 of ledger.jsonl
   std::string settings;           // JSON of the options that shape the content, compact, or ""
@@ -66,6 +58,9 @@ struct Manifest {
   std::array<double, 3> mean() const;
   std::array<double, 3> deviation() const;
 };
+
+// Sets tally and what follows from it: split_counts, channels, height_px, width_px, pixel_sums.
+void set_tally(Manifest& manifest, const Tally& tally);
 
 // JSON text; the digest is XXH3-128 of it without the digest line. Equal manifests, equal text.
 // Class and source names may be any bytes (docs/formats/manifest.md says how they are written).

@@ -11,10 +11,10 @@
 
 namespace winnow::pipeline {
 
-std::string shard_file(std::size_t shard) {
-  std::string number = std::to_string(shard);
-  if (number.size() < 5) number.insert(0, 5 - number.size(), '0');
-  return "shards/" + number + ".mdb";
+std::string shard_file(const std::string& shard) { return "shards/" + shard + ".mdb"; }
+
+std::string shard_name(const ShardInfo& shard) {
+  return std::filesystem::path(shard.file).stem().string();
 }
 
 // Reads instead of mapping: mapped pages would count as memory of this process.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "pipeline/store/cache.h"
@@ -8,7 +7,9 @@
 
 namespace winnow::pipeline {
 
-std::string shard_file(std::size_t shard);  // "shards/00007.mdb", relative to the cache
+// "shards/00007.mdb", relative to the cache, of the shard called "00007"; and the other way.
+std::string shard_file(const std::string& shard);
+std::string shard_name(const ShardInfo& shard);
 
 // Fills in bytes and block_hashes of info.file, which was written and synced, and syncs its folder.
 // Throws SystemError.

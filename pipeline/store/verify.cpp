@@ -60,7 +60,7 @@ class Verifier {
     out_.samples = progress_.total = ids.size();
     out_.selections = {name};
     attempt([&] { check_shards_folder(paths_); });
-    ledger_is_sound_ = attempt([&] { open_checked(paths_.ledger(), manifest_.ledger_hash); });
+    ledger_is_sound_ = attempt([&] { open_ledger(paths_, manifest_); });
     std::size_t in_shards = 0;
     for (const ShardInfo& shard : manifest_.shards) {
       const std::span mine = within(ids, shard);
@@ -97,7 +97,7 @@ class Verifier {
   std::optional<std::vector<SampleId>> ids_of_table() {
     std::vector<SampleId> ids;
     const bool good = attempt([&] {
-      const InputFile file = open_checked(paths_.fingerprints(), manifest_.fingerprints_hash);
+      const InputFile file = open_table(paths_, manifest_);
       const auto columns = [&](const dedup::ColumnNames& names) {
         return read_columns(file, manifest_, &names);
       };
@@ -178,7 +178,7 @@ class Verifier {
     ++out_.affected;
     if (out_.first_few.size() == kFew) return;
     if (ledger_is_sound_ && !names_) {
-      names_.emplace(open_checked(paths_.ledger(), manifest_.ledger_hash));
+      names_.emplace(open_ledger(paths_, manifest_));
     }
     out_.first_few.push_back(names_ ? (*names_)(id) : "id " + std::to_string(id));
   }

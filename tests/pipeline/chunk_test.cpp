@@ -44,6 +44,18 @@ std::vector<ChunkPlan> make_plans(const FakeSource& source) {
   return plans;
 }
 
+std::vector<PlacedSource> placed(const FakeSource& source) {
+  const IngestSource one{&source, "pictures"};
+  Manifest manifest;
+  return place_sources(std::span(&one, 1), manifest);
+}
+
+// Reads and makes.
+Chunk make(const ChunkMaker& maker, const std::vector<PlacedSource>& sources,
+           const ChunkPlan& plan) {
+  return maker.make(plan, read_chunk(plan, sources, {}));
+}
+
 void expect_same(const Chunk& a, const Chunk& b) {
   EXPECT_EQ(dedup::serialize(a.fingerprints), dedup::serialize(b.fingerprints));
   EXPECT_EQ(to_json_lines(a.ledger), to_json_lines(b.ledger));
@@ -56,19 +68,21 @@ void expect_same(const Chunk& a, const Chunk& b) {
 TEST(ChunkMaker, ManyThreadsMakeTheSame) {
   const FakeSource source = make_source();
   const auto plans = make_plans(source);
+  const auto sources = placed(source);
   Gates plenty(1u << 30);
-  const ChunkMaker alone(source, {}, plenty);
+  const ChunkMaker alone(sources, {}, plenty);
   std::vector<Chunk> want;
-  for (const ChunkPlan& plan : plans) want.push_back(alone.make(plan));
+  for (const ChunkPlan& plan : plans) want.push_back(make(alone, sources, plan));
 
   Gates gates(1u << 30);
-  const ChunkMaker shared(source, {}, gates);
+  const ChunkMaker shared(sources, {}, gates);
   std::vector<Chunk> got(plans.size());
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (std::size_t i = next++; i < plans.size(); i = next++) got[i] = shared.make(plans[i]);
+      for (std::size_t i = next++; i < plans.size(); i = next++)
+        got[i] = make(shared, sources, plans[i]);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -77,30 +91,33 @@ TEST(ChunkMaker, ManyThreadsMakeTheSame) {
 
 TEST(ChunkMaker, ItCanBeEndedBeforeAnyInput) {
   const FakeSource source = make_source();
+  const auto sources = placed(source);
   Gates gates(1u << 30);
-  const ChunkMaker maker(source, {}, gates);
+  const ChunkMaker maker(sources, {}, gates);
   int asked = 0;
   const auto check = [&asked] {
     if (++asked == 6) throw StoppedError("stop");
   };
-  EXPECT_THROW(maker.make(make_plans(source).front(), check), StoppedError);
+  const ChunkPlan plan = make_plans(source).front();
+  EXPECT_THROW(maker.make(plan, read_chunk(plan, sources, {}), check), StoppedError);
   EXPECT_EQ(asked, 6);
 }
 
 TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
   const FakeSource source = make_source();
+  const auto sources = placed(source);
   for (const Store store : {Store::kOriginal, Store::kRaw}) {
     Gates plenty(1u << 30);
     IngestOptions options;
     options.store = store;
-    const ChunkMaker maker(source, options, plenty);
+    const ChunkMaker maker(sources, options, plenty);
     Gates little(400'000);  // 100 KB to keep: less than a chunk's packs, and than one of the large
-    const ChunkMaker poor(source, options, little);
+    const ChunkMaker poor(sources, options, little);
     int lost = 0;
     int kept = 0;
     for (const ChunkPlan& plan : make_plans(source)) {
-      const Chunk want = maker.make(plan);
-      Chunk got = poor.make(plan);
+      const Chunk want = make(maker, sources, plan);
+      Chunk got = make(poor, sources, plan);
       for (Pack& pack : got.packs) {
         (pack.pack.empty() ? lost : kept) += 1;
         EXPECT_EQ(pack.pack.size(), pack.credit.bytes());
@@ -122,9 +139,10 @@ TEST(ChunkMaker, PacksAreCutByCountAndSize) {
   source.add("half", Image(256, 512, 1));
   source.add("half", Image(256, 512, 1));
   source.add("one more", Image(1, 1, 1));
+  const auto sources = placed(source);
   Gates gates(1u << 30);
-  const ChunkMaker maker(source, {}, gates);
-  const Chunk chunk = maker.make({.shard = 0, .begin = 0, .end = 134, .ends_shard = true});
+  const ChunkMaker maker(sources, {}, gates);
+  const Chunk chunk = make(maker, sources, {.begin = 0, .end = 134, .ends_shard = true});
   std::vector<std::size_t> counts;
   for (const Pack& pack : chunk.packs) counts.push_back(unpack_records(pack.pack, "pack").size());
   EXPECT_EQ(counts, (std::vector<std::size_t>{64, 64, 2, 1, 2, 1}));

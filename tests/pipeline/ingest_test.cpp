@@ -25,8 +25,8 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/plan.h"
-#include "pipeline/ingest/tally.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/tally.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
@@ -142,17 +142,28 @@ std::string message_of(Function function) {
   return "";
 }
 
-datasets::Listing random_listing(std::mt19937_64& random, std::uint64_t scale) {
-  std::vector<datasets::Entry> entries(random() % 900);
-  for (auto& entry : entries)
+FakeSource random_source(std::mt19937_64& random, std::uint64_t scale) {
+  FakeSource source;
+  for (auto count = random() % 900; count > 0; --count) source.add("", Bytes());
+  source.change_entries([&](datasets::Entry& entry) {
     entry.input_bytes = scale * (random() % 5 == 0 ? random() % 9000 : random() % 90);
-  return datasets::Listing(entries);
+  });
+  return source;
+}
+
+// Sources as they are placed in a new cache.
+std::vector<PlacedSource> placed(std::initializer_list<const FakeSource*> sources) {
+  std::vector<IngestSource> all;
+  for (const FakeSource* source : sources) all.push_back({source, "pictures"});
+  Manifest manifest;
+  return place_sources(all, manifest);
 }
 
 TEST(PlanShards, CutsByInputBytes) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    const auto entries = random_listing(random, 1);
+    const FakeSource source = random_source(random, 1);
+    const datasets::Listing& entries = source.entries();
     const std::uint64_t bytes = 1 + random() % 5000;
     const auto size_of = [&](std::uint64_t begin, std::uint64_t end) {
       std::uint64_t sum = 0;
@@ -160,7 +171,7 @@ TEST(PlanShards, CutsByInputBytes) {
       return sum;
     };
     std::uint64_t next = 0;
-    for (const ShardRange& shard : plan_shards(entries, bytes)) {
+    for (const ShardPlan& shard : plan_shards(placed({&source}), bytes)) {
       ASSERT_EQ(shard.begin, next);
       ASSERT_LT(shard.begin, shard.end);
       next = shard.end;
@@ -175,25 +186,49 @@ TEST(PlanShards, CutsByInputBytes) {
 
 TEST(PlanChunks, CoverEveryShardInOrder) {
   std::mt19937_64 random(2);
-  for (int round = 0; round < 100; ++round) {
-    const auto entries = random_listing(random, 500);
-    const auto shards = plan_shards(entries, 1 + random() % 3'000'000);
+  for (int round = 0; round < 50; ++round) {
+    const FakeSource first = random_source(random, 500);
+    const FakeSource second = random_source(random, 500);
+    const auto sources = placed({&first, &second});
+    const auto shards = plan_shards(sources, 1 + random() % 3'000'000);
     std::size_t shard = 0;
-    std::uint64_t next = 0;
-    for (const ChunkPlan& chunk : plan_chunks(entries, shards, Store::kOriginal)) {
+    std::vector<std::uint64_t> next(2);
+    for (const ChunkPlan& chunk : plan_chunks(sources, shards, Store::kOriginal)) {
       ASSERT_LT(shard, shards.size());
       EXPECT_EQ(chunk.shard, shard);
-      ASSERT_EQ(chunk.begin, next);
+      ASSERT_EQ(chunk.source, shards[shard].source);
+      ASSERT_EQ(chunk.begin, next[chunk.source]);
       ASSERT_LT(chunk.begin, chunk.end);
       ASSERT_LE(chunk.end, shards[shard].end);
       EXPECT_LE(chunk.end - chunk.begin, kChunkEntries);
       EXPECT_EQ(chunk.ends_shard, chunk.end == shards[shard].end);
-      next = chunk.end;
+      next[chunk.source] = chunk.end;
       if (chunk.ends_shard) ++shard;
     }
     EXPECT_EQ(shard, shards.size());
-    EXPECT_EQ(next, entries.size());
+    EXPECT_EQ(next[0], first.entries().size());
+    EXPECT_EQ(next[1], second.entries().size());
   }
+}
+
+TEST(PlaceSources, ClassesKeepTheLabelsTheyHave) {
+  FakeSource first;
+  first.mutable_class_names() = {"cat", "dog"};
+  FakeSource second;
+  second.mutable_class_names() = {"ant", "cat", "eel"};
+  FakeSource third;
+  const std::vector<IngestSource> sources{{&first, "a/b/"}, {&second, "c"}, {&third, "./d"}};
+  Manifest manifest;
+  const auto all = place_sources(sources, manifest);
+  EXPECT_EQ(manifest.classes, (std::vector<std::string>{"cat", "dog", "ant", "eel"}));
+  EXPECT_TRUE(all[0].training_labels.empty());
+  EXPECT_EQ(all[1].training_labels, (std::vector<std::int32_t>{2, 0, 3}));
+  EXPECT_TRUE(all[2].training_labels.empty());
+  EXPECT_EQ(all[2].ordinal, 2u);
+  EXPECT_EQ(manifest.sources[0].name, "b");
+  EXPECT_EQ(manifest.sources[2].name, "d");
+  EXPECT_EQ(shard_name(all[0], {.source = 0, .number = 7}), "00007");
+  EXPECT_EQ(shard_name(all[2], {.source = 2, .number = 123456}), "2-123456");
 }
 
 TEST(Tally, EqualsTheSumsWrittenOut) {
@@ -222,7 +257,7 @@ TEST(Tally, EqualsTheSumsWrittenOut) {
     }
     halves[0].add(halves[1]);
     EXPECT_EQ(whole, halves[0]);
-    whole.write_to(got);
+    set_tally(got, whole);
     EXPECT_EQ(got.pixel_sums, want);
     EXPECT_EQ(got.channels, 3);
     EXPECT_EQ(got.height_px, 0);
@@ -236,7 +271,7 @@ TEST(Tally, LargeWhiteImage) {
   Tally tally;
   tally.add(white.view(), Split::kNone);
   Manifest manifest;
-  tally.write_to(manifest);
+  set_tally(manifest, tally);
   EXPECT_EQ(manifest.pixel_sums.sum[0], 255u * white.pixels.size());
   EXPECT_EQ(manifest.pixel_sums.sum_of_squares[0], std::uint64_t{255 * 255} * white.pixels.size());
   EXPECT_EQ(manifest.channels, 1);
@@ -348,7 +383,7 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
     }
     EXPECT_EQ(row, table.size());
     Manifest want;
-    tally.write_to(want);
+    set_tally(want, tally);
     EXPECT_EQ(cache.manifest().pixel_sums, want.pixel_sums);
     EXPECT_EQ(cache.manifest().split_counts, want.split_counts);
     EXPECT_THROW(cache.record(ledger.size()), Error);
@@ -552,8 +587,8 @@ class Rerun : public testing::Test {
  protected:
   void SetUp() override {
     run(source_, want_, small_shards());
-    shards_ = plan_shards(source_.entries(), small_shards().shard_bytes);
-    begin_ = std::find_if(shards_.begin(), shards_.end(), [](const ShardRange& shard) {
+    shards_ = plan_shards(placed({&source_}), small_shards().shard_bytes);
+    begin_ = std::find_if(shards_.begin(), shards_.end(), [](const ShardPlan& shard) {
                return shard.end > 350;
              })->begin;  // of the shard that was not finished
     ASSERT_GT(begin_, shards_[1].begin);
@@ -589,7 +624,7 @@ class Rerun : public testing::Test {
   FakeSource source_ = make_source(6, 400);
   fs::path want_ = folder_ / "want";
   fs::path out_ = folder_ / "out";
-  std::vector<ShardRange> shards_;
+  std::vector<ShardPlan> shards_;
   std::uint64_t begin_ = 0;
 };
 
@@ -642,7 +677,7 @@ TEST_F(Rerun, InputsTheSystemWouldNotGiveAreTriedAgain) {
 TEST_F(Rerun, DamagedPartsAndShardsAreDoneAgain) {
   die();
   const CachePaths paths{out_};
-  const fs::path part = parts_folder(paths) / "0";
+  const fs::path part = parts_folder(paths) / "00000";
   ASSERT_TRUE(fs::exists(part));
   fs::resize_file(part, fs::file_size(part) - 1);
   fs::resize_file(out_ / "shards/00001.mdb", 100);

@@ -2,7 +2,6 @@ winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)
-winnow_test(train.agreement SOURCES agreement_test.cpp DEPS winnow::run LABELS mpi RANKS 1 2 3)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
 winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)

@@ -10,12 +10,12 @@
 #include <numeric>
 #include <set>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/rng.h"
 #include "deferred_backend.h"
 #include "train/graph/rewrites.h"
 #include "train/nets/nets.h"
-#include "train/run/agreement.h"
 #include "train/run/state_dict.h"
 
 namespace winnow::train {
@@ -467,7 +467,7 @@ TEST(StepExecutor, ANotFiniteLossStopsBeforeAnythingChanges) {
     Learner learner(graph, std::move(model), cut_into({1}, 1 << 20, reproducible));
     pipeline::Batch batch = random_batch(graph, 2);
     const std::vector<float> before = learner.model.find("conv1.weight").data;
-    EXPECT_THROW(learner.step(batch), AgreedError);
+    EXPECT_THROW(learner.step(batch), comm::AgreedError);
     EXPECT_EQ(learner.model.find("conv1.weight").data, before);
   }
 }
@@ -480,7 +480,7 @@ TEST(StepExecutor, ANotFiniteNumberOfTheTrainersOwnStopsAsWell) {
     pipeline::Batch batch = random_batch(graph, 2);
     batch.weights = {3e38F, 3e38F};
     const auto before = data_of(learner.model);
-    EXPECT_THROW(learner.step(batch), AgreedError);
+    EXPECT_THROW(learner.step(batch), comm::AgreedError);
     EXPECT_EQ(data_of(learner.model), before);
   }
 }

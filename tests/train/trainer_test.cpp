@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "common/comm/agreement.h"
 #include "deferred_backend.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/agreement.h"
 #include "train/run/train.h"
 
 namespace winnow::train {
@@ -100,7 +100,7 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   const auto refusal = [&](const TrainOptions& o, Backend& backend) {
     try {
       trained(o, backend);
-    } catch (const AgreedError& error) {
+    } catch (const comm::AgreedError& error) {
       EXPECT_EQ(error.exit_code(), 2);
       return std::string(error.what());
     }

@@ -1,11 +1,11 @@
 #include <chrono>
 #include <filesystem>
 
+#include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/graph/rewrites.h"
-#include "train/run/agreement.h"
 #include "train/run/evaluate.h"
 #include "train/run/initial_weights.h"
 #include "train/run/run_state.h"

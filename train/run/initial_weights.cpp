@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "common/checksum.h"
+#include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
-#include "train/run/agreement.h"
 
 namespace winnow::train {
 namespace {

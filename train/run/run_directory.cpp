@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/agreement.h"
 #include "train/run/state_dict.h"
 
 namespace winnow::train {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
-#include "train/run/agreement.h"
 
 namespace winnow::train {
 namespace {
@@ -107,8 +107,8 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     ++result.repeats;
   }
   if (outcome_ == Outcome::kNotFinite) {
-    if (comm_.rank() != 0) throw PeerError(1);  // the sums are everybody's: rank 0 tells
-    throw AgreedError(
+    if (comm_.rank() != 0) throw comm::PeerError(1);  // the sums are everybody's: rank 0 tells
+    throw comm::AgreedError(
         "the loss or a gradient is not finite: lower the learning rate or lengthen the warm-up, "
         "and "
         "go on from the last checkpoint",

@@ -46,8 +46,8 @@ class StepExecutor {
 
   // Collective: every rank calls it with its own part of the global batch, whose sample weights add
   // up to `total_weight` over all ranks, and whether it wants to `stop` after it. `step` counts
-  // from 0. Throws AgreedError when something in the sums is not finite; parameters are then still
-  // those of the step before. Programs are done with `batch` afterwards, whatever happened.
+  // from 0. Throws comm::AgreedError when something in the sums is not finite; parameters are then
+  // still those of the step before. Programs are done with `batch` afterwards, whatever happened.
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 

@@ -7,12 +7,12 @@
 #include <map>
 
 #include "common/checksum.h"
+#include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
 #include "train/optim/optimizer.h"
-#include "train/run/agreement.h"
 #include "train/run/batch_plan.h"
 #include "train/run/census.h"
 #include "train/run/evaluate.h"
@@ -378,11 +378,11 @@ class Trainer {
 
   [[noreturn]] void throw_stopped(std::int64_t done) const {
     constexpr int kRestartMe = 75;  // EX_TEMPFAIL
-    if (comm_.rank() != 0) throw PeerError(kRestartMe);
-    throw AgreedError("stopped as asked after step " + std::to_string(done) + " of " +
-                          std::to_string(last_step_) + " with a checkpoint in " +
-                          options_.run.out.string() + "; go on with it by --resume auto",
-                      kRestartMe);
+    if (comm_.rank() != 0) throw comm::PeerError(kRestartMe);
+    throw comm::AgreedError("stopped as asked after step " + std::to_string(done) + " of " +
+                                std::to_string(last_step_) + " with a checkpoint in " +
+                                options_.run.out.string() + "; go on with it by --resume auto",
+                            kRestartMe);
   }
 
   const EvaluationSet& evaluation_set(Split split) {

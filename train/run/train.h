@@ -109,8 +109,8 @@ struct TrainResult {
 // every log_interval steps, a checkpoint after every epoch and recovery_interval steps. Validation
 // data is evaluated after every epoch, test data once, at the end, and not at all with a hold-out:
 // who chooses by that shall not see it. `note` takes sentences for people. Throws UsageError for
-// options that do not fit the data or each other, AgreedError with exit code 75 when asked to stop,
-// after a checkpoint, Error when the loss is not finite or ranks differ.
+// options that do not fit the data or each other, comm::AgreedError with exit code 75 when asked to
+// stop, after a checkpoint, Error when the loss is not finite or ranks differ.
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note);
 

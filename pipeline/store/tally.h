@@ -5,9 +5,18 @@
 
 #include "common/image.h"
 #include "common/sample.h"
-#include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
+
+// Exact sums over 8-bit values.
+struct PixelSums {
+  std::uint64_t pixels = 0;  // per channel
+  std::array<std::uint64_t, 3> sum{};
+  std::array<std::uint64_t, 3> sum_of_squares{};
+
+  PixelSums& operator+=(const PixelSums& more) noexcept;
+  friend bool operator==(const PixelSums&, const PixelSums&) = default;
+};
 
 // Counts and exact sums over readable images. Whole numbers throughout: the result depends on no
 // order of adding.
@@ -28,8 +37,12 @@ struct Tally {
 
   void add(ImageView image, Split split);
   void add(const Tally& other);
-  // Sets split_counts, channels, height_px, width_px and pixel_sums.
-  void write_to(Manifest& manifest) const;
+
+  std::uint64_t total() const noexcept;
+  int channels() const noexcept;  // 0: no images, 1: all are gray, else 3
+  // Over the training images, all of them where there is no train split; gray images count in every
+  // channel of a mixed set.
+  PixelSums pixel_sums() const noexcept;
 
   friend bool operator==(const Tally&, const Tally&) = default;
 };

@@ -1,6 +1,6 @@
 // What ranks do when one of them is different. Run on several ranks.
 
-#include "train/run/agreement.h"
+#include "common/comm/agreement.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::train {
+namespace winnow::comm {
 namespace {
 
 // The exit code a rank would leave with, and its words.
@@ -22,11 +22,11 @@ std::pair<int, std::string> outcome_of(const std::function<void()>& work) {
 }
 
 TEST(Agreement, EqualFactsPass) {
-  EXPECT_NO_THROW(require_agreement(comm::mpi_world(), {{"build", "1"}, {"cache", "abc"}}));
+  EXPECT_NO_THROW(require_agreement(mpi_world(), {{"build", "1"}, {"cache", "abc"}}));
 }
 
 TEST(Agreement, ADifferentRankIsNamedWithWhatDiffers) {
-  comm::Communicator& comm = comm::mpi_world();
+  Communicator& comm = mpi_world();
   const int odd = comm.size() - 1;
   const std::string cache = comm.rank() == odd ? "b" : "a";
   const auto [code, words] = outcome_of([&] {
@@ -44,18 +44,18 @@ TEST(Agreement, ADifferentRankIsNamedWithWhatDiffers) {
 }
 
 TEST(Agreement, AFailureOfRankZeroStopsAllWithItsExitCode) {
-  comm::Communicator& comm = comm::mpi_world();
+  Communicator& comm = mpi_world();
   const auto [code, words] = outcome_of([&] { on_root(comm, [] { throw UsageError("no"); }); });
   EXPECT_EQ(code, 2);
   EXPECT_EQ(words, comm.rank() == 0 ? "no" : "another rank failed");
 }
 
 TEST(Agreement, AFailureCommonToAllIsToldOnce) {
-  comm::Communicator& comm = comm::mpi_world();
+  Communicator& comm = mpi_world();
   const auto [code, words] = outcome_of([&] { on_all(comm, [] { throw RefusedError("all"); }); });
   EXPECT_EQ(code, 3);
   EXPECT_EQ(words, comm.rank() == 0 ? "all" : "another rank failed");
 }
 
 }  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::comm

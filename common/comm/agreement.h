@@ -7,7 +7,7 @@
 #include "common/comm/communicator.h"
 #include "common/error.h"
 
-namespace winnow::train {
+namespace winnow::comm {
 
 // A failure that every rank knows of: all of them stop on their own, nobody has to be torn down.
 class AgreedError : public Error {
@@ -30,15 +30,15 @@ class PeerError : public AgreedError {
 int exit_code_of_current_exception() noexcept;
 
 // Runs `work` on rank 0; when it throws there, every rank throws, as on_all does.
-void on_root(comm::Communicator& comm, const std::function<void()>& work);
+void on_root(Communicator& comm, const std::function<void()>& work);
 
 // Runs `work` on every rank; when it throws on one, every rank throws: rank 0 its own error, or
 // where it is well the failed ones theirs, and the others PeerError, so that a failure common to
-// all is told once. `work` must not communicate.
-void on_all(comm::Communicator& comm, const std::function<void()>& work);
+// all is told once. A rank alone throws what `work` did. `work` must not communicate.
+void on_all(Communicator& comm, const std::function<void()>& work);
 
 // Compares what must be equal on all ranks (build, instruction set, configuration, digests of cache
 // and selection) with rank 0's; the ranks that differ throw an Error naming rank and keys.
-void require_agreement(comm::Communicator& comm, const std::map<std::string, std::string>& facts);
+void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts);
 
-}  // namespace winnow::train
+}  // namespace winnow::comm

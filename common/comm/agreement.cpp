@@ -1,13 +1,13 @@
-#include "train/run/agreement.h"
+#include "common/comm/agreement.h"
 
 #include <exception>
 #include <nlohmann/json.hpp>
 
-namespace winnow::train {
+namespace winnow::comm {
 namespace {
 
 // Every rank learns who failed. The failed say why, but where rank 0 failed too it speaks for all.
-void agree(comm::Communicator& comm, const std::string& failure, int code) {
+void agree(Communicator& comm, const std::string& failure, int code) {
   std::vector<double> codes(static_cast<std::size_t>(comm.size()), 0.0);
   codes[static_cast<std::size_t>(comm.rank())] = code;
   comm.all_reduce(codes);
@@ -35,7 +35,11 @@ int exit_code_of_current_exception() noexcept {
   }
 }
 
-void on_all(comm::Communicator& comm, const std::function<void()>& work) {
+void on_all(Communicator& comm, const std::function<void()>& work) {
+  if (comm.size() == 1) {
+    work();
+    return;
+  }
   std::string failure;
   int code = 0;
   try {
@@ -47,14 +51,14 @@ void on_all(comm::Communicator& comm, const std::function<void()>& work) {
   agree(comm, failure, code);
 }
 
-void on_root(comm::Communicator& comm, const std::function<void()>& work) {
+void on_root(Communicator& comm, const std::function<void()>& work) {
   on_all(comm, [&] {
     if (comm.rank() == 0) work();
   });
 }
 
-void require_agreement(comm::Communicator& comm, const std::map<std::string, std::string>& facts) {
-  const std::string first = comm::broadcast_text(comm, nlohmann::json(facts).dump());
+void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts) {
+  const std::string first = broadcast_text(comm, nlohmann::json(facts).dump());
   on_all(comm, [&] {
     const auto theirs = nlohmann::json::parse(first).get<std::map<std::string, std::string>>();
     std::string differing;
@@ -71,4 +75,4 @@ void require_agreement(comm::Communicator& comm, const std::map<std::string, std
   });
 }
 
-}  // namespace winnow::train
+}  // namespace winnow::comm

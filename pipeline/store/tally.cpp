@@ -1,19 +1,12 @@
-#include "pipeline/ingest/tally.h"
+#include "pipeline/store/tally.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/channel_sums.h"
 
 namespace winnow::pipeline {
 namespace {
-
-void add_sums(PixelSums& to, const PixelSums& from) {
-  to.pixels += from.pixels;
-  for (std::size_t c = 0; c < 3; ++c) {
-    to.sum[c] += from.sum[c];
-    to.sum_of_squares[c] += from.sum_of_squares[c];
-  }
-}
 
 PixelSums sum_pixels(ImageView image) {
   const ChannelSums sums = sum_channels(image);
@@ -30,13 +23,22 @@ int common_side(int a, int b) noexcept {
 
 }  // namespace
 
+PixelSums& PixelSums::operator+=(const PixelSums& more) noexcept {
+  pixels += more.pixels;
+  for (std::size_t c = 0; c < 3; ++c) {
+    sum[c] += more.sum[c];
+    sum_of_squares[c] += more.sum_of_squares[c];
+  }
+  return *this;
+}
+
 void Tally::add(ImageView image, Split split) {
   ++images[static_cast<std::size_t>(split)];
   rgb_images += image.channels == 3 ? 1 : 0;
   height_px = common_side(height_px, image.height_px);
   width_px = common_side(width_px, image.width_px);
   Part& part = split == Split::kTrain ? train : rest;
-  add_sums(image.channels == 3 ? part.rgb : part.gray, sum_pixels(image));
+  (image.channels == 3 ? part.rgb : part.gray) += sum_pixels(image);
 }
 
 void Tally::add(const Tally& other) {
@@ -44,28 +46,31 @@ void Tally::add(const Tally& other) {
   rgb_images += other.rgb_images;
   height_px = common_side(height_px, other.height_px);
   width_px = common_side(width_px, other.width_px);
-  add_sums(train.gray, other.train.gray);
-  add_sums(train.rgb, other.train.rgb);
-  add_sums(rest.gray, other.rest.gray);
-  add_sums(rest.rgb, other.rest.rgb);
+  train.gray += other.train.gray;
+  train.rgb += other.train.rgb;
+  rest.gray += other.rest.gray;
+  rest.rgb += other.rest.rgb;
 }
 
-void Tally::write_to(Manifest& manifest) const {
-  manifest.split_counts = images;
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : images) total += count;
-  manifest.channels = total == 0 ? 0 : rgb_images > 0 ? 3 : 1;
-  manifest.height_px = std::max(0, height_px);
-  manifest.width_px = std::max(0, width_px);
+std::uint64_t Tally::total() const noexcept {
+  return std::accumulate(images.begin(), images.end(), std::uint64_t{0});
+}
+
+int Tally::channels() const noexcept {
+  if (total() == 0) return 0;
+  return rgb_images > 0 ? 3 : 1;
+}
+
+PixelSums Tally::pixel_sums() const noexcept {
   const bool has_train = images[static_cast<std::size_t>(Split::kTrain)] > 0;
   const Part& part = has_train ? train : rest;  // no train split: the rest is all
   PixelSums gray = part.gray;
-  if (manifest.channels == 3) {
+  if (channels() == 3) {
     gray.sum = {gray.sum[0], gray.sum[0], gray.sum[0]};
     gray.sum_of_squares.fill(gray.sum_of_squares[0]);
   }
-  manifest.pixel_sums = part.rgb;
-  add_sums(manifest.pixel_sums, gray);
+  gray += part.rgb;
+  return gray;
 }
 
 }  // namespace winnow::pipeline
