@@ -23,6 +23,7 @@
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/store/json_internal.h"
+#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "common/checksum.h"
 #include "common/error.h"
@@ -634,6 +635,166 @@ TEST_F(Rerun, GoesOnAfterTheFinishedShards) {
   EXPECT_EQ(*read.begin(), begin_);
   EXPECT_EQ(read.size(), 400 - begin_);
   expect_as_uninterrupted();
+}
+
+// Three sources, the second with classes that the first has not.
+class Sources : public testing::Test {
+ protected:
+  void SetUp() override {
+    second_.mutable_class_names() = {"ant", "cat", "eel"};
+    ingest_all({{&first_, "a/one"}, {&second_, "two"}, {&third_, "three"}}, want_, small_shards());
+  }
+  static IngestResult ingest_all(std::vector<IngestSource> sources, const fs::path& out,
+                                 IngestOptions options, bool into = false) {
+    options.into = into;
+    return ingest(sources, out, options, {}, *comm::make_single());
+  }
+  // The first alone, then the others to it.
+  void ingest_first() { ingest_all({{&first_, "one"}}, out_, small_shards()); }
+  IngestResult add_others(const IngestOptions& options = small_shards()) {
+    return ingest_all({{&second_, "/else/two/"}, {&third_, "three"}}, out_, options, true);
+  }
+
+  const TemporaryFolder folder_;
+  FakeSource first_ = make_source(21, 150);
+  FakeSource second_ = make_source(22, 200);
+  FakeSource third_ = make_source(23, 60);
+  fs::path want_ = folder_ / "want";
+  fs::path out_ = folder_ / "out";
+};
+
+TEST_F(Sources, HaveIdsAndLabelsOfTheirOwn) {
+  const Cache cache = Cache::open(want_, Verify::kBlocks);
+  const Manifest& m = cache.manifest();
+  EXPECT_EQ(m.inputs, 410u);
+  EXPECT_EQ(m.classes, (std::vector<std::string>{"cat", "dog", "caf\xE9", "ant", "eel"}));
+  EXPECT_EQ(m.sources[2].name, "three");
+  const dedup::Fingerprints table = cache.read_fingerprints();
+  std::set<std::uint32_t> seen;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const SampleId id = table.ids[row];
+    seen.insert(source_of(id));
+    const RecordView record = cache.record(id);
+    EXPECT_TRUE(std::ranges::equal(record.labels, table.labels[row]));
+    const FakeSource& source = source_of(id) == 0 ? first_ : source_of(id) == 1 ? second_ : third_;
+    const auto labels = source.entries().labels(position_of(id));
+    ASSERT_EQ(labels.size(), record.labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      EXPECT_EQ(m.classes[static_cast<std::size_t>(record.labels[i])],
+                source.class_names()[static_cast<std::size_t>(labels[i])]);
+    }
+  }
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST_F(Sources, AddedLaterGiveWhatAllAtOnceGives) {
+  ingest_first();
+  const auto before = read_tree(out_);
+  EXPECT_EQ(add_others().inputs_done, 260u);
+  expect_same(read_tree(out_), read_tree(want_), "added");
+  for (const auto& [name, bytes] : before) {
+    EXPECT_TRUE(!name.starts_with("shards/") || read_tree(out_).at(name) == bytes) << name;
+  }
+  // Again: they are there.
+  const IngestResult again = add_others();
+  EXPECT_EQ(again.inputs_done, 0u);
+  EXPECT_EQ(again.sources_there, 2u);
+  EXPECT_EQ(again.digest, Cache::open(want_).digest());
+  expect_same(read_tree(out_), read_tree(want_), "added twice");
+}
+
+TEST_F(Sources, AddingThatDiesLeavesTheCacheAsItWasAndIsGoneOnWith) {
+  ingest_first();
+  const std::string digest = Cache::open(out_).digest();
+  second_.on_read = [](std::size_t position) -> std::optional<FakeSource::Answer> {
+    if (position == 190) throw SystemError("stop");
+    return std::nullopt;
+  };
+  EXPECT_THROW(add_others(), SystemError);
+  EXPECT_EQ(Cache::open(out_, Verify::kBlocks).digest(), digest);
+  EXPECT_THROW(ingest_first(), UsageError);
+  std::atomic<int> reads{0};
+  second_.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
+    ++reads;
+    return std::nullopt;
+  };
+  add_others();
+  EXPECT_LT(reads, 200);
+  EXPECT_GT(reads, 9);
+  expect_same(read_tree(out_), read_tree(want_), "gone on");
+}
+
+TEST_F(Sources, WhatDiedIsClearedForOthers) {
+  ingest_first();
+  third_.on_read = [](std::size_t) -> std::optional<FakeSource::Answer> {
+    throw SystemError("stop");
+  };
+  EXPECT_THROW(add_others(), SystemError);
+  third_.on_read = nullptr;
+  ingest_all({{&second_, "two"}}, out_, small_shards(), true);
+  ingest_all({{&third_, "three"}}, out_, small_shards(), true);
+  expect_same(read_tree(out_), read_tree(want_), "one by one");
+}
+
+// As left by a kill between the manifest and the end.
+TEST_F(Sources, TablesThatWereNotYetMovedAreFound) {
+  ingest_first();
+  add_others();
+  const CachePaths paths{out_};
+  const Manifest manifest = Cache::open(out_).manifest();
+  fs::rename(paths.fingerprints(), paths.added_fingerprints(manifest.fingerprints_hash));
+  fs::rename(paths.ledger(), paths.added_ledger(manifest.ledger_hash));
+  std::ofstream(paths.fingerprints()) << "old";
+  std::ofstream(paths.ledger()) << "old";
+  std::ofstream(paths.unfinished()) << "marker";
+  const Cache cache = Cache::open(out_);
+  EXPECT_EQ(cache.read_fingerprints().size(), manifest.ledger.at("ok"));
+  EXPECT_EQ(cache.read_ledger().size(), manifest.inputs);
+  EXPECT_EQ(add_others().inputs_done, 0u);
+  expect_same(read_tree(out_), read_tree(want_), "caught up on");
+}
+
+TEST_F(Sources, ChangedOnesAndOtherSettingsAreRefused) {
+  ingest_first();
+  const auto before = read_tree(out_);
+  const FakeSource changed = make_source(99, 150);
+  EXPECT_NE(message_of<UsageError>([&] {
+              ingest_all({{&changed, "one"}}, out_, small_shards(), true);
+            }).find("has a source called 'one' with other files"),
+            std::string::npos);
+  IngestOptions other = small_shards();
+  other.hashes = {"dhash"};
+  EXPECT_NE(message_of<UsageError>([&] { add_others(other); }).find("made with other settings"),
+            std::string::npos);
+  FakeSource broken;
+  broken.add("x", Bytes(10, std::byte{'x'}));
+  EXPECT_THROW(ingest_all({{&broken, "broken"}}, out_, small_shards(), true), RefusedError);
+  expect_same(read_tree(out_), before, "refused");
+  EXPECT_THROW(ingest_all({{&second_, "two"}}, folder_ / "none", small_shards(), true), UsageError);
+}
+
+TEST_F(Sources, OptionsOfACacheAreThoseItWasMadeWith) {
+  const IngestOptions options = options_of(Cache::open(want_).manifest());
+  EXPECT_EQ(options.hashes, small_shards().hashes);
+  EXPECT_EQ(options.shard_bytes, small_shards().shard_bytes);
+  EXPECT_EQ(options.store, Store::kOriginal);
+  EXPECT_EQ(options.decode, DecodeSettings{});
+}
+
+// Storage that answers late is asked by more threads, and the same comes of it.
+TEST_F(Sources, ManyReadersGiveTheSame) {
+  first_.on_read = [](std::size_t) -> std::optional<FakeSource::Answer> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return std::nullopt;
+  };
+  IngestOptions options = small_shards();
+  options.readers = 7;
+  options.memory_bytes = 1u << 20;
+  const IngestResult result =
+      ingest_all({{&first_, "one"}, {&second_, "two"}, {&third_, "three"}}, out_, options);
+  EXPECT_GT(result.times[Stage::kRead].threads, 1);
+  EXPECT_LE(result.times[Stage::kRead].threads, 7);
+  expect_same(read_tree(out_), read_tree(want_), "many readers");
 }
 
 TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {
