@@ -114,8 +114,12 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
       unsupported.push_back({{"reason", reason}, {"count", count}});
     }
     nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
-    for (const datasets::Skipped& row : source->skipped()) {
-      skipped.push_back({{"reason", row.reason}, {"count", row.count}});
+    std::map<std::string, std::uint64_t> by_reason;
+    for (const pipeline::IngestSource& in : sources) {
+      for (const datasets::Skipped& row : in.source->skipped()) by_reason[row.reason] += row.count;
+    }
+    for (const auto& [reason, count] : by_reason) {
+      skipped.push_back({{"reason", reason}, {"count", count}});
     }
     nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
                                 {"inputs", m.inputs},
