@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/error.h"
-#include "pipeline/store/json_internal.h"
-
 namespace winnow::pipeline {
 namespace {
 
@@ -45,16 +42,6 @@ LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t
   row.reason += rule_name(selection.rules[decision]);
   if (!before.empty()) row.reason += "; the decoder warned: " + before;
   return row;
-}
-
-std::string with_dropped(const std::string& settings, const std::string& decided_by) {
-  Json out = settings.empty() ? Json::object() : parse_json(settings, "the settings of a manifest");
-  if (!out.is_object()) throw FormatError("the settings of a manifest are no object");
-  Json& dropped = out["dropped"];
-  if (!dropped.is_array()) dropped = Json::array();
-  dropped.push_back(decided_by.empty() ? Json::object()
-                                       : parse_json(decided_by, "the settings of a selection"));
-  return out.dump();
 }
 
 }  // namespace winnow::pipeline

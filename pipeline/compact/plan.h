@@ -42,7 +42,4 @@ inline constexpr std::uint64_t kCompactTransactionBytes = 4u << 20;  // of packs
 LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
                    const std::string& kept_name);
 
-// The settings of a manifest with what decided added to its list `dropped`.
-std::string with_dropped(const std::string& settings, const std::string& decided_by);
-
 }  // namespace winnow::pipeline

@@ -163,7 +163,7 @@ void check_base(const Manifest& base, const std::string& settings, const fs::pat
                      " was made by a version that could not add to caches; ingest all its sources "
                      "into a new one");
   }
-  if (base.settings != settings) {
+  if (without_dropped(base.settings) != settings) {
     throw UsageError(out.string() + " was made with other settings: " + base.settings + ", not " +
                      settings + "; add to it with the same");
   }
@@ -184,7 +184,7 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   job.sources = place_sources(fresh, job.manifest);
   job.shards = plan_shards(job.sources, options.shard_bytes);
   job.manifest.store = store_name(options.store);
-  job.manifest.settings = settings;
+  if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
   job.manifest.hashes.clear();
   for (const auto& column : no_rows.codes) {
     job.manifest.hashes.push_back(column.hash + ":" + std::to_string(column.version));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/error.h"
 #include "pipeline/store/json_internal.h"
 
 namespace winnow::pipeline {
@@ -14,6 +15,22 @@ void write_to(Json& settings, const DecodeSettings& decode) {
     settings["orientation"] = orientation_name(decode.orientation);
   }
   if (decode.matte) settings["matte"] = to_text(*decode.matte);
+}
+
+std::string with_dropped(const std::string& settings, const std::string& decided_by) {
+  Json out = settings.empty() ? Json::object() : parse_json(settings, "the settings of a manifest");
+  if (!out.is_object()) throw FormatError("the settings of a manifest are no object");
+  Json& dropped = out["dropped"];
+  if (!dropped.is_array()) dropped = Json::array();
+  dropped.push_back(decided_by.empty() ? Json::object()
+                                       : parse_json(decided_by, "the settings of a selection"));
+  return out.dump();
+}
+
+std::string without_dropped(const std::string& settings) {
+  Json out = parse_json(settings, "the settings of a manifest");
+  if (out.is_object()) out.erase("dropped");
+  return out.dump();
 }
 
 DecodeSettings decode_settings(const Manifest& manifest) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "pipeline/decode/settings.h"
 #include "pipeline/store/manifest.h"
 
@@ -8,5 +10,10 @@ namespace winnow::pipeline {
 // What the images of a cache were decoded with, from its settings; what they do not name is as by
 // default. FormatError for what this winnow does not know.
 DecodeSettings decode_settings(const Manifest& manifest);
+
+// The settings of a manifest with what decided that samples were left out added to their list
+// `dropped`, and without that list: as they were when they were ingested. FormatError.
+std::string with_dropped(const std::string& settings, const std::string& decided_by);
+std::string without_dropped(const std::string& settings);
 
 }  // namespace winnow::pipeline

@@ -11,7 +11,7 @@ import faults_test
 import traces
 from export_test import columns
 from faults_test import failpoints, first_and_last, in_parallel, tree
-from golden import mixed_set, write_tree
+from golden import mixed_set, picture, write_tree
 from program import Case, run, tree_bytes
 
 
@@ -116,6 +116,36 @@ class Compact(Case):
         self.assertGreater(manifest["ledger"]["duplicate"], 6)
         self.assertTrue(all(row["reason"] for row in self.ledger(smaller) if row["class"] == "duplicate"))
         self.ok("verify", smaller)
+
+    def test_of_several_sources_and_added_to(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        write_tree(self.folder / "more", {b"train/ant/extra.ppm": picture(40), b"train/bee/copy.ppm": picture(3)})
+        whole = self.folder / "whole"
+        self.ok("ingest", self.folder / "mixed", self.folder / "more", "--out", whole)
+        self.ok("dedup", whole, "--hash", "exact")
+        small = self.folder / "small"
+        self.ok("compact", whole, "--selection", "default", "--out", small)
+        manifest = self.manifest(small)
+        self.assertEqual(manifest["sources"], self.manifest(whole)["sources"])
+        self.assertEqual((manifest["ledger"]["ok"], manifest["ledger"]["duplicate"]), (19, 3))
+        self.ok("verify", small)
+        # What is added to a compacted cache lies behind what it holds.
+        cache = self.cache_of(self.folder / "mixed")
+        grown = self.folder / "grown"
+        self.ok("compact", cache, "--selection", "default", "--out", grown)
+        self.ok("ingest", self.folder / "more", "--into", grown)
+        manifest = self.manifest(grown)
+        self.assertEqual((manifest["ledger"]["ok"], manifest["ledger"]["duplicate"]), (20, 2))
+        self.assertEqual(len(manifest["settings"]["dropped"]), 1)
+        self.ok("verify", grown)
+        self.assertEqual([row["name"] for row in self.ledger(grown)], [row["name"] for row in self.ledger(whole)])
+        self.ok("dedup", grown, "--hash", "exact")
+        again = self.folder / "again"
+        self.ok("compact", grown, "--selection", "default", "--out", again)
+        table = columns(again / "fingerprints" / "table")
+        self.assertEqual(table, columns(small / "fingerprints" / "table"))
+        for same in ("ledger", "pixel_sums", "statistics", "split_counts", "fingerprints_hash"):
+            self.assertEqual(self.manifest(again)[same], self.manifest(small)[same], same)
 
     def test_same_bytes_for_any_number_of_threads(self):
         cache = self.cache_of(self.photos(), "--shard-size", 1)

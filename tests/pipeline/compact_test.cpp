@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "pipeline/compact/plan.h"
+#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -66,6 +67,8 @@ TEST(CompactPlan, SettingsListEveryDecision) {
   EXPECT_EQ(with_dropped(once, R"({"hash":"phash"})"),
             R"({"store":"raw","dropped":[{"hash":"exact"},{"hash":"phash"}]})");
   EXPECT_EQ(with_dropped("", ""), R"({"dropped":[{}]})");
+  EXPECT_EQ(without_dropped(once), R"({"store":"raw"})");
+  EXPECT_EQ(without_dropped(R"({"store":"raw"})"), R"({"store":"raw"})");
   EXPECT_THROW(with_dropped("[]", ""), FormatError);
   EXPECT_THROW(with_dropped("{}", "{"), FormatError);
 }
