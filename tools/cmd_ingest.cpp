@@ -14,7 +14,9 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/formats.h"
+#include "pipeline/ingest/estimate.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/ingest/workspace.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
@@ -34,6 +36,7 @@ struct Options {
   std::string max_bad;
   std::filesystem::path report;
   std::vector<std::string> words;  // of the command
+  bool estimate = false;
   bool json = false;
 };
 
@@ -60,10 +63,13 @@ void write_report(const Options& o, const std::filesystem::path& out,
   page.cache = out.string();
   page.made = made_here();
   std::vector<std::string> descriptions;
+  std::vector<datasets::Skipped> skipped;
   for (const pipeline::IngestSource& source : sources) {
     descriptions.push_back(source.source->description());
+    for (const datasets::Skipped& some : source.source->skipped()) skipped.push_back(some);
   }
   page.run = {.descriptions = std::move(descriptions),
+              .skipped = std::move(skipped),
               .command = o.words,
               .folder = std::filesystem::current_path().string(),
               .times = result.times,
@@ -71,6 +77,66 @@ void write_report(const Options& o, const std::filesystem::path& out,
               .inputs_done = result.inputs_done,
               .peak_rss_bytes = peak_rss_bytes()};
   write_file_durably(o.report, html_of(page));
+}
+
+nlohmann::ordered_json json_of(const pipeline::StageTimes& times) {
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < pipeline::kStageCount; ++i) {
+    const auto stage = static_cast<pipeline::Stage>(i);
+    json[std::string(stage_name(stage))] = {{"busy_seconds", times[stage].busy_seconds},
+                                            {"threads", times[stage].threads}};
+  }
+  json["wall_seconds"] = times.wall_seconds;
+  return json;
+}
+
+// Null where nothing was done.
+nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
+  if (times.wall_seconds <= 0) return nullptr;
+  return std::string(stage_name(slowest(times)));
+}
+
+// The folder nearest to `path` that is there.
+std::filesystem::path existing(const std::filesystem::path& path) {
+  std::filesystem::path folder = std::filesystem::absolute(path);
+  std::error_code ignored;
+  while (!std::filesystem::is_directory(folder, ignored) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
+// Of one process, whatever the number of ranks.
+void tell_estimate(const Options& o, const std::filesystem::path& out,
+                   std::span<const pipeline::IngestSource> sources,
+                   const pipeline::IngestOptions& options, double listing_seconds,
+                   const Session& session) {
+  const pipeline::Estimate e = pipeline::estimate_ingest(sources, out, options);
+  const double seconds = listing_seconds + e.seconds;
+  const double rate = static_cast<double>(e.inputs) / std::max(seconds, 1e-9);
+  const std::uint64_t free = options.memory ? pipeline::memory_left() : free_bytes(existing(out));
+  say(session, fmt::format("would take about {} ({} to list the source), {:.0f} inputs a second",
+                           in_seconds(seconds), in_seconds(listing_seconds), rate));
+  say(session, fmt::format("the cache would have about {}; {} are free {}", in_bytes(e.cache_bytes),
+                           in_bytes(free), options.memory ? "in memory" : "there"));
+  say(session, bottleneck(e.times));
+  say(session,
+      fmt::format("from {} of {} inputs, ingested in {}; a source that comes from disk "
+                  "later than these did, or a busier machine, takes longer",
+                  grouped(e.sampled_inputs), grouped(e.inputs), in_seconds(e.sampled_seconds)));
+  if (!o.json) return;
+  const nlohmann::ordered_json json{{"schema", "winnow.estimate/1"},
+                                    {"inputs", e.inputs},
+                                    {"input_bytes", e.input_bytes},
+                                    {"listing_seconds", listing_seconds},
+                                    {"seconds", seconds},
+                                    {"images_per_second", rate},
+                                    {"cache_bytes", e.cache_bytes},
+                                    {"free_bytes", free},
+                                    {"slowest", name_of_slowest(e.times)},
+                                    {"sampled_inputs", e.sampled_inputs},
+                                    {"sampled_seconds", e.sampled_seconds}};
+  fmt::print("{}\n", json.dump());
 }
 
 void report(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
@@ -103,6 +169,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
     say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
                              grouped(result.remarks.warned), list));
   }
+  if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
   say(session, fmt::format("cache: {}", out.string()));
   if (!o.report.empty()) {
     write_report(o, out, sources, result);
@@ -130,6 +197,8 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
                                 {"skipped", skipped},
                                 {"images_per_second", rate},
                                 {"peak_rss_bytes", peak_rss_bytes()},
+                                {"stages", json_of(result.times)},
+                                {"slowest", name_of_slowest(result.times)},
                                 {"digest", result.digest}};
     fmt::print("{}\n", json.dump());
   }
@@ -164,6 +233,7 @@ void run(const Options& o, const CLI::App& app, Session& session) {
 
   std::vector<std::unique_ptr<datasets::Source>> open_sources;
   std::vector<pipeline::IngestSource> sources;
+  pipeline::Stopwatch watch;
   comm::on_all(session.comm, [&] {
     for (const std::filesystem::path& path : o.sources) {
       open_sources.push_back(datasets::open_source(path, open_options(o.flags)));
@@ -171,6 +241,12 @@ void run(const Options& o, const CLI::App& app, Session& session) {
       say(session, fmt::format("{} is {}", path.string(), open_sources.back()->description()));
     }
   });
+  if (o.estimate) {
+    const double listing_seconds = watch.lap();
+    comm::on_root(session.comm,
+                  [&] { tell_estimate(o, out, sources, options, listing_seconds, session); });
+    return;
+  }
   if (session.comm.size() > 1) {
     say(session, fmt::format("{} ranks take whole shards; the bar shows those of rank 0",
                              session.comm.size()));
@@ -207,6 +283,9 @@ Command add_ingest(CLI::App& program) {
   app->add_option(
       "--report", o->report,
       "Also write a page (HTML) of what was read, what was not, and what took the time");
+  app->add_flag("--estimate", o->estimate,
+                "Make no cache: say how long it would take, how large it would be and what would "
+                "hold it up, from some seconds of doing it");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       "Formats:" + format_lines() + passed_over_lines() +
@@ -219,6 +298,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"
+      "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest more/ --into cache                  # behind what is there\n"
       "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"

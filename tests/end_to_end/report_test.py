@@ -76,6 +76,26 @@ class Report(Case):
                      "--report", self.folder / "none" / "page.html")  # fmt: skip
         self.assertFalse((self.folder / "cache").exists())
 
+    def test_an_estimate_says_what_an_ingest_would_and_leaves_nothing(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "mixed", "--out", cache)
+        before = tree_bytes(self.folder)
+        result = self.ok("ingest", self.folder / "mixed", "--out", cache, "--estimate", "--json")
+        self.assertIn("would take about", result.err)
+        self.assertIn("the cache would have about", result.err)
+        self.assertEqual(tree_bytes(self.folder), before)
+        files = sum(f.stat().st_size for f in [*(cache / "shards").iterdir(), cache / "ledger.jsonl",
+                                               cache / "fingerprints" / "table"])  # fmt: skip
+        self.assertEqual(result.json()["cache_bytes"], files)
+        # Where nothing is yet, and nothing could be: what the ingest refuses, it refuses.
+        self.ok("ingest", self.folder / "mixed", "--out", self.folder / "not" / "there", "--estimate")
+        self.assertFalse((self.folder / "not").exists())
+        self.assertEqual(tree_bytes(self.folder), before)
+        (self.folder / "broken").mkdir()
+        (self.folder / "broken" / "a.jpg").write_bytes(b"no picture")
+        self.refused(3, ["none of the 1 inputs"], "ingest", self.folder / "broken", "--out", cache, "--estimate")
+
     def test_info_counts(self):
         for i in range(12):
             split, label = "train" if i < 8 else "val", "cat" if i % 4 else "dog"

@@ -112,6 +112,7 @@ class Schemas(Case):
             cache = self.folder / store
             ingested = self.json_of("ingest", "ingest", self.folder / "mixed", "--out", cache, "--store", store)
             self.assertEqual(sum(ingested["classes"].values()), ingested["inputs"])
+            self.assertGreater(ingested["stages"]["decode"]["busy_seconds"], 0)
             self.assertEqual(self.json_of("info", "info", cache)["selections"], [])
             self.lines_of("ledger", cache / "ledger.jsonl")
             manifest = json.loads((cache / "manifest.json").read_text())
@@ -135,6 +136,10 @@ class Schemas(Case):
                 self.json_of("info", "info", small)
                 self.lines_of("ledger", small / "ledger.jsonl")
         self.refuses_spoiled("compact", compacted)
+        estimated = self.json_of("estimate", "ingest", self.folder / "mixed", "--out", self.folder / "no", "--estimate")
+        self.assertEqual(estimated["inputs"], ingested["inputs"])
+        self.assertFalse((self.folder / "no").exists())
+        self.refuses_spoiled("estimate", estimated)
         self.refuses_spoiled("export", exported)
         self.refuses_spoiled("ingest", ingested)
         self.refuses_spoiled("info", self.json_of("info", "info", cache, "--selection", "exact"))

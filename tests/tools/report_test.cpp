@@ -100,6 +100,7 @@ IngestPage example(std::size_t classes = 3) {
   run.times->stages = {{{2, 4}, {14, 2}, {4, 2}, {1, 2}, {3, 1}}};
   run.seconds = 10;
   run.inputs_done = 1240;
+  run.skipped = {{"no image by its <name>", 17}};
   run.command = {"winnow", "ingest", "my photos", "--out", "my cache"};
   run.folder = "/home/<me>";
   page.made = "made by hand";
@@ -145,6 +146,7 @@ TEST(Page, HasTheNumbers) {
         "HEIC: convert &lt;it&gt;",
         "premature end of a scan",
         "3 classes: 1 to 3 images a class.",
+        "no image by its &lt;name&gt;",
         "made by hand",
         "/home/&lt;me&gt;"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;

@@ -149,8 +149,13 @@ std::string sources(const IngestPage& page) {
                 number_cell(m.statistics ? grouped(m.statistics->splits[i].unlabelled) : "") +
                 bar_cell(of_split(images, i), ok));
   }
-  return section("What was read",
-                 out + table({"split", "#images", "#share", "#unlabelled", ""}, rows));
+  out += table({"split", "#images", "#share", "#unlabelled", ""}, rows);
+  if (!page.run || page.run->skipped.empty()) return section("What was read", out);
+  rows.clear();
+  for (const datasets::Skipped& skipped : page.run->skipped) {
+    rows += row(number_cell(grouped(skipped.count)) + cell(name_html(skipped.reason)));
+  }
+  return section("What was read", out + table({"#passed over", "why"}, rows));
 }
 
 std::string_view meaning_of(Fate fate) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/source.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/ingest/stages.h"
 #include "pipeline/store/cache.h"
@@ -41,9 +42,10 @@ struct IngestPage {
 
   // What made the cache, where this process did.
   struct Run {
-    std::vector<std::string> descriptions;  // how the layout of each source was understood
-    std::vector<std::string> command;       // its words
-    std::string folder;                     // it was given in
+    std::vector<std::string> descriptions;   // how the layout of each source was understood
+    std::vector<datasets::Skipped> skipped;  // what was beside the inputs, and none
+    std::vector<std::string> command;        // its words
+    std::string folder;                      // it was given in
     std::optional<pipeline::StageTimes> times;
     double seconds = 0;
     std::uint64_t inputs_done = 0;  // in these seconds; an earlier run had done the others
