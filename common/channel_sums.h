@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "common/image.h"
@@ -12,6 +13,13 @@ struct ChannelSums {
   std::array<std::uint64_t, 3> sum{};
   std::array<std::uint64_t, 3> sum_of_squares{};
 
+  ChannelSums& operator+=(const ChannelSums& more) noexcept {
+    for (std::size_t c = 0; c < 3; ++c) {
+      sum[c] += more.sum[c];
+      sum_of_squares[c] += more.sum_of_squares[c];
+    }
+    return *this;
+  }
   friend bool operator==(const ChannelSums&, const ChannelSums&) = default;
 };
 

@@ -64,6 +64,15 @@ struct Lanczos3 {
   }
 };
 
+// Weights of sixteen taps as quick loops multiply them: halved, or in three digits.
+struct Halves {
+  alignas(32) std::int16_t low[16];
+  alignas(32) std::int16_t high[16];
+};
+struct Digits {
+  alignas(16) std::array<std::array<std::int8_t, 16>, 3> digits;
+};
+
 // For each output position of one axis: the inputs [first, first + count) and their weights.
 struct Taps {
   struct Span {
@@ -73,7 +82,9 @@ struct Taps {
   };
   std::vector<Span> spans;
   std::vector<std::int32_t> weights;
-  bool whole_blocks = true;  // whether every span is
+  bool whole_blocks = true;    // whether every span is
+  std::vector<Halves> halves;  // of weights; for some loops
+  std::vector<Digits> digits;
 };
 
 // `block`: spans are made whole multiples of it by zero weights, where the axis is long enough.
@@ -88,6 +99,13 @@ template <class Kernel>
   taps.weights.reserve(static_cast<std::size_t>(out) * (static_cast<std::size_t>(support) * 2 + 3 +
                                                         static_cast<std::size_t>(block)));
   std::vector<double> exact(static_cast<std::size_t>(support) * 2 + 3 + kDoubles);
+  int longest = 0;
+  for (int i = 0; i < out; ++i) {
+    const double centre = (i + 0.5) * scale;
+    longest = std::max(longest, std::min(static_cast<int>(centre + support + 0.5), in) -
+                                    std::max(static_cast<int>(centre - support + 0.5), 0));
+  }
+  const int most = (longest + block - 1) / block * block;
   for (int i = 0; i < out; ++i) {
     const double centre = (i + 0.5) * scale;
     const int first = std::max(static_cast<int>(centre - support + 0.5), 0);
@@ -100,8 +118,9 @@ template <class Kernel>
     }
     double total = 0.0;
     for (int x = 0; x < count; ++x) total += w[x];
-    // A span is moved left rather than read past the end of a row.
-    int padded = (count + block - 1) / block * block;
+    // A span is moved left rather than read past the end of a row. All have the length of the
+    // longest, which a processor foresees.
+    int padded = most;
     if (padded > in) {
       padded = count;
       taps.whole_blocks = false;
@@ -127,6 +146,15 @@ template <class Kernel>
 // The loops below are integer arithmetic on vectors, so that every instruction set gives the same
 // bits; they are inlined into one function per instruction set.
 using Byte = std::uint8_t;
+
+// Where rows without padding go.
+struct Rows {
+  Byte* data;
+  int height_px;
+  int width_px;
+  int channels;
+};
+
 using Lanes8 [[gnu::vector_size(32)]] = std::int32_t;
 using Lanes4 [[gnu::vector_size(16)]] = std::int32_t;
 using Words4 [[gnu::vector_size(16)]] = std::uint32_t;
@@ -190,8 +218,8 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   }
 }
 
-[[gnu::always_inline]] inline void across_rows(ImageView in, const Taps& taps, Image& out) {
-  Byte* to = out.pixels.data();
+[[gnu::always_inline]] inline void across_rows(ImageView in, const Taps& taps, Rows out) {
+  Byte* to = out.data;
   const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(out.width_px) * out.channels;
   for (int y = 0; y < in.height_px; ++y, to += step) {
     if (in.channels == 1) {
@@ -202,10 +230,10 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   }
 }
 
-[[gnu::always_inline]] inline void down_columns(ImageView in, const Taps& taps, Image& out) {
+[[gnu::always_inline]] inline void down_columns(ImageView in, const Taps& taps, Rows out) {
   constexpr std::ptrdiff_t kBlock = 512;
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(in.width_px) * in.channels;
-  Byte* to = out.pixels.data();
+  Byte* to = out.data;
   for (const Taps::Span& span : taps.spans) {
     const std::int32_t* weight = taps.weights.data() + span.at;
     for (std::ptrdiff_t begin = 0; begin < line; begin += kBlock) {
@@ -226,8 +254,8 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   return static_cast<Byte>((19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) >> 16);
 }
 
-[[gnu::always_inline]] inline void mix_gray(ImageView in, Image& out) {
-  Byte* to = out.pixels.data();
+[[gnu::always_inline]] inline void mix_gray(ImageView in, Rows out) {
+  Byte* to = out.data;
   for (int y = 0; y < in.height_px; ++y) {
     const Byte* p = in.row(y);
     for (int x = 0; x < in.width_px; ++x) to[x] = luma_of(p + 3 * x);
@@ -238,19 +266,22 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 struct Loops {
   int gray_block;  // taps multiplied at once
   Taps (*taps)(int in, int out, int block, ResampleFilter);
-  void (*across)(ImageView, const Taps&, Image&);
-  void (*down)(ImageView, const Taps&, Image&);
-  void (*gray)(ImageView, Image&);
+  void (*prepare)(Taps&, int channels);  // for `across`
+  void (*across)(ImageView, const Taps&, Rows);
+  void (*down)(ImageView, const Taps&, Rows);
+  void (*gray)(ImageView, Rows);
 };
 
 Taps make_taps_base(int in, int out, int block, ResampleFilter filter) {
   return make_taps(in, out, block, filter);
 }
-void across_rows_base(ImageView in, const Taps& taps, Image& out) { across_rows(in, taps, out); }
-void down_columns_base(ImageView in, const Taps& taps, Image& out) { down_columns(in, taps, out); }
-void mix_gray_base(ImageView in, Image& out) { mix_gray(in, out); }
+void prepare_base(Taps&, int) {}
+void across_rows_base(ImageView in, const Taps& taps, Rows out) { across_rows(in, taps, out); }
+void down_columns_base(ImageView in, const Taps& taps, Rows out) { down_columns(in, taps, out); }
+void mix_gray_base(ImageView in, Rows out) { mix_gray(in, out); }
 
-constexpr Loops kBaseLoops{8, make_taps_base, across_rows_base, down_columns_base, mix_gray_base};
+constexpr Loops kBaseLoops{
+    8, make_taps_base, prepare_base, across_rows_base, down_columns_base, mix_gray_base};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] Taps make_taps_avx2(int in, int out, int block, ResampleFilter filter) {
@@ -266,12 +297,6 @@ constexpr Loops kBaseLoops{8, make_taps_base, across_rows_base, down_columns_bas
 // are done together. GCC 12 makes none of this of plain loops.
 constexpr int kLowBits = 11;
 constexpr int kRows = 4;
-
-// Of one block of taps, as the loops below multiply them.
-struct Halves {
-  alignas(32) std::int16_t low[16];
-  alignas(32) std::int16_t high[16];
-};
 
 // `repeat` lanes for two weights one after the other: 1 for gray, 4 (R, G, B and nothing) for RGB.
 std::vector<Halves> halve(const std::vector<std::int32_t>& weights, std::size_t repeat) {
@@ -302,12 +327,11 @@ RowGroup rows_at(ImageView in, int y, const Byte* tail) {
 }
 
 using OutGroup = std::array<Byte*, kRows>;
-OutGroup out_at(Image& out, int y) {
+OutGroup out_at(Rows out, int y) {
   OutGroup rows{};
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(out.width_px) * out.channels;
   for (int i = 0; i < kRows; ++i) {
-    rows[static_cast<std::size_t>(i)] =
-        out.pixels.data() + std::min(y + i, out.height_px - 1) * line;
+    rows[static_cast<std::size_t>(i)] = out.data + std::min(y + i, out.height_px - 1) * line;
   }
   return rows;
 }
@@ -333,14 +357,13 @@ OutGroup out_at(Image& out, int y) {
   return rounded4(_mm_add_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1)));
 }
 
-[[gnu::target("avx2")]] void across_gray_avx2(ImageView in, const Taps& taps, Image& out) {
-  const std::vector<Halves> halves = halve(taps.weights, 1);
+[[gnu::target("avx2")]] void across_gray_avx2(ImageView in, const Taps& taps, Rows out) {
   for (int y = 0; y < in.height_px; y += kRows) {
     const RowGroup rows = rows_at(in, y, nullptr);
     const OutGroup to = out_at(out, y);
     for (std::size_t i = 0; i < taps.spans.size(); ++i) {
       const Taps::Span& span = taps.spans[i];
-      const Halves* half = halves.data() + span.at / 16;
+      const Halves* half = taps.halves.data() + span.at / 16;
       __m256i low[kRows] = {};
       __m256i high[kRows] = {};
       for (int x = 0; x < span.count; x += 16, ++half) {
@@ -362,10 +385,6 @@ OutGroup out_at(Image& out, int y) {
 
 // With VNNI a weight is cut into three digits of 8 bits. A vector holds sixteen pixels of each of
 // the four rows.
-struct Digits {
-  alignas(16) std::array<std::array<std::int8_t, 16>, 3> digits;
-};
-
 std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
   std::vector<Digits> blocks(weights.size() / 16);
   for (std::size_t i = 0; i < blocks.size() * 16; ++i) {
@@ -403,20 +422,20 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
 }
 
 [[gnu::target("avx512f,avx512vnni")]] void across_gray_vnni(ImageView in, const Taps& taps,
-                                                            Image& out) {
+                                                            Rows out) {
   const auto fold32 = [](__m512i a, __m512i b) __attribute__((target("avx512f"), always_inline)) {
     return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
   };
-  const std::vector<Digits> blocks = cut_into_digits(taps.weights);
-  std::vector<Taps::Span> spans = taps.spans;
-  spans.resize((spans.size() + 3) / 4 * 4, Taps::Span{0, 0, 0});
+  const auto& spans = taps.spans;
   for (int y = 0; y < in.height_px; y += kRows) {
     const RowGroup rows = rows_at(in, y, nullptr);
     const OutGroup to = out_at(out, y);
     for (std::size_t i = 0; i < spans.size(); i += 4) {
       const auto sums = [&](std::size_t k)
           __attribute__((target("avx512f,avx512vnni"), always_inline)) {
-        return sums_vnni(rows, spans[i + k], blocks.data() + spans[i + k].at / 16);
+        constexpr Taps::Span kNone{0, 0, 0};
+        const Taps::Span& span = i + k < spans.size() ? spans[i + k] : kNone;
+        return sums_vnni(rows, span, taps.digits.data() + span.at / 16);
       };
       const __m512i left = fold32(sums(0), sums(1));
       const __m512i right = fold32(sums(2), sums(3));
@@ -440,8 +459,7 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
   }
 }
 
-[[gnu::target("avx2")]] void across_rgb_avx2(ImageView in, const Taps& taps, Image& out) {
-  const std::vector<Halves> halves = halve(taps.weights, 4);
+[[gnu::target("avx2")]] void across_rgb_avx2(ImageView in, const Taps& taps, Rows out) {
   const std::size_t line = static_cast<std::size_t>(in.width_px) * 3;
   std::vector<Byte> tail(line + 4);
   std::memcpy(tail.data(), in.row(in.height_px - 1), line);
@@ -449,37 +467,67 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
   const __m256i pairs =
       _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 6, -1, 9, -1, 7,
                        -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1);
+  struct Sums {
+    __m256i low;
+    __m256i high;
+  };
+  const auto add = [pairs](const Byte* p, __m256i low_weights, __m256i high_weights, Sums& sums)
+      __attribute__((target("avx2"), always_inline)) {
+    const __m256i pixels = _mm256_shuffle_epi8(
+        _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), pairs);
+    sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(pixels, low_weights));
+    sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(pixels, high_weights));
+  };
+  const auto put = [](const Sums& sums, Byte* to) __attribute__((target("avx2"), always_inline)) {
+    const __m256i both = joined(sums.low, sums.high);
+    const std::uint32_t bytes =
+        rounded4(_mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1)));
+    to[0] = static_cast<Byte>(bytes);
+    to[1] = static_cast<Byte>(bytes >> 8);
+    to[2] = static_cast<Byte>(bytes >> 16);
+  };
   for (int y = 0; y < in.height_px; y += kRows) {
-    const RowGroup rows = rows_at(in, y, tail.data());
-    const OutGroup to = out_at(out, y);
-    for (std::size_t i = 0; i < taps.spans.size(); ++i) {
-      const Taps::Span& span = taps.spans[i];
-      const Halves* half = halves.data() + span.at / 4;
-      __m256i low[kRows] = {};
-      __m256i high[kRows] = {};
-      for (int x = 0; x < span.count; x += 4, ++half) {
-        const __m256i low_weights = aligned(half->low);
-        const __m256i high_weights = aligned(half->high);
-        for (std::size_t r = 0; r < kRows; ++r) {
-          const Byte* p = rows[r] + static_cast<std::ptrdiff_t>(span.first + x) * 3;
-          const __m256i pixels = _mm256_shuffle_epi8(
-              _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
-              pairs);
-          low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(pixels, low_weights));
-          high[r] = _mm256_add_epi32(high[r], _mm256_madd_epi16(pixels, high_weights));
-        }
+    const auto [row0, row1, row2, row3] = rows_at(in, y, tail.data());
+    auto [to0, to1, to2, to3] = out_at(out, y);
+    for (const Taps::Span& span : taps.spans) {
+      const Halves* half = taps.halves.data() + span.at / 4;
+      Sums sums0{};
+      Sums sums1{};
+      Sums sums2{};
+      Sums sums3{};
+      const std::ptrdiff_t end = std::ptrdiff_t{3} * (span.first + span.count);
+      for (std::ptrdiff_t x = std::ptrdiff_t{3} * span.first; x < end; x += 12, ++half) {
+        const __m256i low = aligned(half->low);
+        const __m256i high = aligned(half->high);
+        add(row0 + x, low, high, sums0);
+        add(row1 + x, low, high, sums1);
+        add(row2 + x, low, high, sums2);
+        add(row3 + x, low, high, sums3);
       }
-      for (std::size_t r = 0; r < kRows; ++r) {
-        const __m256i sums = joined(low[r], high[r]);
-        const std::uint32_t bytes = rounded4(
-            _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1)));
-        std::memcpy(to[r] + 3 * i, &bytes, 3);
-      }
+      put(sums0, to0);
+      put(sums1, to1);
+      put(sums2, to2);
+      put(sums3, to3);
+      to0 += 3;
+      to1 += 3;
+      to2 += 3;
+      to3 += 3;
     }
   }
 }
 
-[[gnu::target("avx2")]] void across_rows_avx2(ImageView in, const Taps& taps, Image& out) {
+void prepare_avx2(Taps& taps, int channels) {
+  if (taps.whole_blocks) taps.halves = halve(taps.weights, channels == 1 ? 1 : 4);
+}
+void prepare_vnni(Taps& taps, int channels) {
+  if (channels != 1) {
+    prepare_avx2(taps, channels);
+  } else if (taps.whole_blocks) {
+    taps.digits = cut_into_digits(taps.weights);
+  }
+}
+
+[[gnu::target("avx2")]] void across_rows_avx2(ImageView in, const Taps& taps, Rows out) {
   if (!taps.whole_blocks) {
     across_rows(in, taps, out);
   } else if (in.channels == 1) {
@@ -489,7 +537,7 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
   }
 }
 
-void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
+void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   if (taps.whole_blocks && in.channels == 1) {
     across_gray_vnni(in, taps, out);
   } else {
@@ -502,9 +550,9 @@ void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
 }
 
 // Sixteen columns at once, their sums in registers.
-[[gnu::target("avx2")]] void down_columns_avx2(ImageView in, const Taps& taps, Image& out) {
+[[gnu::target("avx2")]] void down_columns_avx2(ImageView in, const Taps& taps, Rows out) {
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(in.width_px) * in.channels;
-  Byte* to = out.pixels.data();
+  Byte* to = out.data;
   for (const Taps::Span& span : taps.spans) {
     const std::int32_t* weight = taps.weights.data() + span.at;
     std::ptrdiff_t x = 0;
@@ -547,7 +595,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
 }
 
 // Eight pixels at once: as pairs of 16 bits R, G and G, B, where half of G's weight is in each.
-[[gnu::target("avx2")]] void mix_gray_avx2(ImageView in, Image& out) {
+[[gnu::target("avx2")]] void mix_gray_avx2(ImageView in, Rows out) {
   static_assert(38470 % 2 == 0);
   const __m256i red_green =
       _mm256_setr_epi8(0, -1, 1, -1, 3, -1, 4, -1, 6, -1, 7, -1, 9, -1, 10, -1, 0, -1, 1, -1, 3, -1,
@@ -562,7 +610,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
         _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
         _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 12)), 1);
   };
-  Byte* to = out.pixels.data();
+  Byte* to = out.data;
   for (int y = 0; y < in.height_px; ++y, to += in.width_px) {
     const Byte* p = in.row(y);
     int x = 0;
@@ -580,60 +628,147 @@ void across_rows_vnni(ImageView in, const Taps& taps, Image& out) {
   }
 }
 
+// Sixteen pixels at once, as R, G, G, B: half of G's weight is for each. Weights are cut into two
+// digits of 8 bits.
+[[gnu::target("avx512f,avx512vbmi,avx512vnni")]] void mix_gray_vnni(ImageView in, Rows out) {
+  static_assert(77 * 256 - 117 == 19595 && 2 * (75 * 256 + 35) == 38470 && 29 * 256 + 47 == 7471);
+  const auto four = [](int a, int b, int c, int d) {
+    return static_cast<int>(
+        static_cast<std::uint32_t>(a & 255) | static_cast<std::uint32_t>(b & 255) << 8 |
+        static_cast<std::uint32_t>(c & 255) << 16 | static_cast<std::uint32_t>(d & 255) << 24);
+  };
+  alignas(64) int places[16];
+  for (int i = 0; i < 16; ++i) places[i] = four(3 * i, 3 * i + 1, 3 * i + 1, 3 * i + 2);
+  const __m512i spread = _mm512_load_si512(places);
+  const __m512i low_weights = _mm512_set1_epi32(four(-117, 35, 35, 47));
+  const __m512i high_weights = _mm512_set1_epi32(four(77, 75, 75, 29));
+  // Rows that follow one another are one long row.
+  const bool one_row = in.row_stride_bytes == static_cast<std::ptrdiff_t>(in.width_px) * 3;
+  const std::ptrdiff_t width =
+      static_cast<std::ptrdiff_t>(in.width_px) * (one_row ? in.height_px : 1);
+  const int height = one_row ? 1 : in.height_px;
+  Byte* to = out.data;
+  for (int y = 0; y < height; ++y, to += width) {
+    const Byte* p = in.row(y);
+    std::ptrdiff_t x = 0;
+    for (; x + 22 <= width; x += 16) {  // 64 bytes are read
+      const __m512i pixels = _mm512_permutexvar_epi8(spread, _mm512_loadu_si512(p + 3 * x));
+      const __m512i low = _mm512_dpbusd_epi32(_mm512_set1_epi32(32768), pixels, low_weights);
+      const __m512i high = _mm512_dpbusd_epi32(_mm512_setzero_si512(), pixels, high_weights);
+      const __m512i sums = _mm512_add_epi32(low, _mm512_slli_epi32(high, 8));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + x),
+                       _mm512_cvtepi32_epi8(_mm512_srli_epi32(sums, 16)));
+    }
+    for (; x < width; ++x) to[x] = luma_of(p + 3 * x);
+  }
+}
+
 Loops best_loops() {
   if (!__builtin_cpu_supports("avx2")) return kBaseLoops;
-  Loops loops{16, make_taps_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
+  Loops loops{16, make_taps_avx2, prepare_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
   if (__builtin_cpu_supports("avx512f")) loops.taps = make_taps_avx512;
-  if (__builtin_cpu_supports("avx512vnni")) loops.across = across_rows_vnni;
+  if (__builtin_cpu_supports("avx512vnni")) {
+    loops.prepare = prepare_vnni;
+    loops.across = across_rows_vnni;
+    if (__builtin_cpu_supports("avx512vbmi")) loops.gray = mix_gray_vnni;
+  }
   return loops;
 }
 #else
 Loops best_loops() { return kBaseLoops; }
 #endif
 
-Image packed(ImageView image) {
-  Image out(image.height_px, image.width_px, image.channels);
+void copy_rows(ImageView image, Byte* to) {
   const std::size_t line =
       static_cast<std::size_t>(image.width_px) * static_cast<std::size_t>(image.channels);
-  for (int y = 0; y < image.height_px; ++y) {
-    std::memcpy(out.pixels.data() + static_cast<std::size_t>(y) * line, image.row(y), line);
-  }
+  for (int y = 0; y < image.height_px; ++y, to += line) std::memcpy(to, image.row(y), line);
+}
+
+Image packed(ImageView image) {
+  Image out(image.height_px, image.width_px, image.channels);
+  copy_rows(image, out.pixels.data());
   return out;
+}
+
+Rows rows_of(Image& image) {
+  return {image.pixels.data(), image.height_px, image.width_px, image.channels};
 }
 
 }  // namespace
 
-Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter) {
-  const Loops loops = best_loops();
-  const bool wider = width_px != image.width_px;
-  const bool taller = height_px != image.height_px;
-  if (!wider && !taller) return packed(image);
-  Image half;
-  if (wider) {
-    half = Image(image.height_px, width_px, image.channels);
-    const int block = image.channels == 1 ? loops.gray_block : kRgbBlock;
-    loops.across(image, loops.taps(image.width_px, width_px, block, filter), half);
-    if (!taller) return half;
-    image = half.view();
+struct RowResizer::State {
+  Loops loops = best_loops();
+  ResampleFilter filter;
+  int to_height_px;
+  Taps across;  // empty where the width is kept
+  Image half;   // of the new width
+  int rows = 0;
+};
+
+RowResizer::RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
+                       ResampleFilter filter)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.filter = filter;
+  s.to_height_px = to_height_px;
+  if (to_width_px != width_px) {
+    s.across =
+        s.loops.taps(width_px, to_width_px, channels == 1 ? s.loops.gray_block : kRgbBlock, filter);
+    s.loops.prepare(s.across, channels);
   }
+  s.half = Image(height_px, to_width_px, channels);
+}
+RowResizer::RowResizer(RowResizer&&) noexcept = default;
+RowResizer::~RowResizer() = default;
+
+void RowResizer::add(ImageView rows) {
+  State& s = *state_;
+  Image& half = s.half;
+  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(half.width_px) * half.channels;
+  const Rows to{half.pixels.data() + s.rows * line, rows.height_px, half.width_px, half.channels};
+  if (s.across.spans.empty()) {
+    copy_rows(rows, to.data);
+  } else {
+    s.loops.across(rows, s.across, to);
+  }
+  s.rows += rows.height_px;
+}
+
+Image RowResizer::finish() {
+  State& s = *state_;
+  if (s.to_height_px == s.half.height_px) return std::move(s.half);
+  Image out(s.to_height_px, s.half.width_px, s.half.channels);
+  s.loops.down(s.half.view(), s.loops.taps(s.half.height_px, s.to_height_px, 1, s.filter),
+               rows_of(out));
+  return out;
+}
+
+Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter) {
+  if (width_px != image.width_px) {
+    RowResizer resizer(image.height_px, image.width_px, image.channels, height_px, width_px,
+                       filter);
+    resizer.add(image);
+    return resizer.finish();
+  }
+  if (height_px == image.height_px) return packed(image);
+  const Loops loops = best_loops();  // straight from the image
   Image out(height_px, width_px, image.channels);
-  loops.down(image, loops.taps(image.height_px, height_px, 1, filter), out);
+  loops.down(image, loops.taps(image.height_px, height_px, 1, filter), rows_of(out));
   return out;
 }
 
 Image to_gray(ImageView image) {
-  Image out;
-  to_gray(image, out);
+  Image out(image.height_px, image.width_px, 1);
+  to_gray(image, out.pixels.data());
   return out;
 }
 
-void to_gray(ImageView image, Image& out) {
+void to_gray(ImageView image, std::uint8_t* out) {
   if (image.channels == 1) {
-    out = packed(image);
-    return;
+    copy_rows(image, out);
+  } else {
+    best_loops().gray(image, {out, image.height_px, image.width_px, 1});
   }
-  out.reshape(image.height_px, image.width_px, 1);
-  best_loops().gray(image, out);
 }
 
 }  // namespace winnow

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "common/image.h"
 
 namespace winnow {
@@ -13,6 +16,23 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
 
 // Luma as Pillow's convert("L"): (19595 R + 38470 G + 7471 B + 32768) >> 16. Gray stays as it is.
 Image to_gray(ImageView image);
-void to_gray(ImageView image, Image& out);  // reshapes `out`
+void to_gray(ImageView image, std::uint8_t* out);  // rows without padding
+
+// resize() of an image whose rows come a few at a time: only those that are worked on have to be in
+// the processor's cache. For one thread.
+class RowResizer {
+ public:
+  RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
+             ResampleFilter filter);
+  RowResizer(RowResizer&&) noexcept;
+  ~RowResizer();
+
+  void add(ImageView rows);  // the next from the top, of the whole width
+  Image finish();            // once all are there
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace winnow

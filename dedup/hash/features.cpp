@@ -60,30 +60,39 @@ RowSums laplacian_base(const std::uint8_t* above, const std::uint8_t* row,
   }
   return sums;
 }
-auto best_laplacian() { return __builtin_cpu_supports("avx2") ? laplacian_avx2 : laplacian_base; }
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512vnni")]] RowSums laplacian_vnni(
+    const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, int count) {
+  const __m512i one = _mm512_set1_epi16(1);
+  __m512i values = _mm512_setzero_si512();
+  __m512i squares = _mm512_setzero_si512();
+  for (int x = 0; x < count; x += 32) {
+    const __mmask32 there = ~__mmask32{0} >> std::max(0, 32 - (count - x));
+    const auto load = [there](const std::uint8_t* p)
+        __attribute__((target("avx512f,avx512bw,avx512vl"), always_inline)) {
+      return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(there, p));
+    };
+    const __m512i around = _mm512_add_epi16(_mm512_add_epi16(load(above + x), load(below + x)),
+                                            _mm512_add_epi16(load(row + x - 1), load(row + x + 1)));
+    const __m512i value = _mm512_sub_epi16(around, _mm512_slli_epi16(load(row + x), 2));
+    values = _mm512_dpwssd_epi32(values, value, one);
+    squares = _mm512_dpwssd_epi32(squares, value, value);
+  }
+  return {_mm512_reduce_add_epi32(values),
+          static_cast<std::uint32_t>(_mm512_reduce_add_epi32(squares))};
+}
+
+auto best_laplacian() {
+  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return laplacian_vnni;
+  }
+  return __builtin_cpu_supports("avx2") ? laplacian_avx2 : laplacian_base;
+}
 #else
 auto best_laplacian() { return laplacian_base; }
 #endif
 
 }  // namespace
-
-float sharpness(ImageView gray) {
-  if (gray.height_px < 3 || gray.width_px < 3) return 0.0F;
-  const auto laplacian = best_laplacian();
-  std::int64_t sum = 0;
-  std::int64_t squares = 0;
-  for (int y = 1; y + 1 < gray.height_px; ++y) {
-    for (int x = 1; x + 1 < gray.width_px; x += kBlock) {
-      const RowSums part = laplacian(gray.row(y - 1) + x, gray.row(y) + x, gray.row(y + 1) + x,
-                                     std::min(kBlock, gray.width_px - 1 - x));
-      sum += part.values;
-      squares += part.squares;
-    }
-  }
-  const double count = static_cast<double>(gray.height_px - 2) * (gray.width_px - 2);
-  const double mean = static_cast<double>(sum) / count;
-  return static_cast<float>(std::max(0.0, static_cast<double>(squares) / count - mean * mean));
-}
 
 namespace {
 
@@ -93,14 +102,11 @@ std::uint16_t percent(std::int16_t a, std::int16_t b) {
   return static_cast<std::uint16_t>((hundredfold + 1 + (hundredfold >> 8)) >> 8);
 }
 
-}  // namespace
+constexpr std::size_t kSide = 64;
 
 // PDQ repeats the pixels of images smaller than 64x64, and so do we: interpolated ones would make
 // every step too small to count.
-float quality(ImageView gray) {
-  constexpr std::size_t kSide = 64;
-  const Image small = resize(gray, std::min<int>(kSide, gray.height_px),
-                             std::min<int>(kSide, gray.width_px), ResampleFilter::kBilinear);
+float quality_of(const Image& small) {
   const auto height = static_cast<std::size_t>(small.height_px);
   const auto width = static_cast<std::size_t>(small.width_px);
   std::array<std::size_t, kSide> column;
@@ -124,5 +130,45 @@ float quality(ImageView gray) {
   }
   return std::min(100.0F, static_cast<float>(gradients) / 90.0F);
 }
+
+RowFeatures features_of(ImageView gray) {
+  RowFeatures features(gray.height_px, gray.width_px);
+  features.add(gray, 0);
+  return features;
+}
+
+}  // namespace
+
+RowFeatures::RowFeatures(int height_px, int width_px)
+    : height_px_(height_px),
+      width_px_(width_px),
+      resizer_(height_px, width_px, 1, std::min<int>(kSide, height_px),
+               std::min<int>(kSide, width_px), ResampleFilter::kBilinear) {}
+
+void RowFeatures::add(ImageView gray, int above) {
+  const auto laplacian = best_laplacian();
+  for (int y = 1; y + 1 < gray.height_px; ++y) {
+    for (int x = 1; x + 1 < gray.width_px; x += kBlock) {
+      const RowSums part = laplacian(gray.row(y - 1) + x, gray.row(y) + x, gray.row(y + 1) + x,
+                                     std::min(kBlock, gray.width_px - 1 - x));
+      sum_ += part.values;
+      squares_ += part.squares;
+    }
+  }
+  resizer_.add({gray.row(above), gray.height_px - above, gray.width_px, 1, gray.row_stride_bytes});
+}
+
+float RowFeatures::sharpness() const {
+  if (height_px_ < 3 || width_px_ < 3) return 0.0F;
+  const double count = static_cast<double>(height_px_ - 2) * (width_px_ - 2);
+  const double mean = static_cast<double>(sum_) / count;
+  return static_cast<float>(std::max(0.0, static_cast<double>(squares_) / count - mean * mean));
+}
+
+float RowFeatures::quality() { return quality_of(resizer_.finish()); }
+
+float sharpness(ImageView gray) { return features_of(gray).sharpness(); }
+
+float quality(ImageView gray) { return features_of(gray).quality(); }
 
 }  // namespace winnow::dedup

@@ -94,9 +94,8 @@ void set_bits(const std::array<bool, 64>& bits, std::uint64_t* word) {
   for (const bool bit : bits) *word = *word << 1 | static_cast<std::uint64_t>(bit);
 }
 
-void phash(ImageView gray, std::uint64_t* words) {
-  const Image small = resize(gray, kDctSide, kDctSide, ResampleFilter::kLanczos);
-  const std::array<double, 64> block = low_dct(small.view());
+void phash(ImageView small, std::uint64_t* words) {
+  const std::array<double, 64> block = low_dct(small);
   std::array<double, 64> halves = block;
   const auto upper = halves.begin() + 32;
   std::nth_element(halves.begin(), upper, halves.end());
@@ -106,22 +105,27 @@ void phash(ImageView gray, std::uint64_t* words) {
   set_bits(bits, words);
 }
 
-void dhash(ImageView gray, std::uint64_t* words) {
-  const Image small = resize(gray, 8, 9, ResampleFilter::kLanczos);
+void dhash(ImageView small, std::uint64_t* words) {
   std::array<bool, 64> bits{};
   for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint8_t* p = small.pixels.data() + i / 8 * 9 + i % 8;
+    const std::uint8_t* p = small.row(static_cast<int>(i / 8)) + i % 8;
     bits[i] = p[1] > p[0];
   }
   set_bits(bits, words);
 }
 
 constexpr std::array kHashes{
-    Hash{"phash", 1, 64, "signs of the low frequencies of a 32x32 DCT (imagehash.phash)", phash},
-    Hash{"dhash", 1, 64, "signs of the horizontal gradients at 9x8 (imagehash.dhash)", dhash},
+    Hash{"phash", 1, 64, "signs of the low frequencies of a 32x32 DCT (imagehash.phash)", kDctSide,
+         kDctSide, ResampleFilter::kLanczos, phash},
+    Hash{"dhash", 1, 64, "signs of the horizontal gradients at 9x8 (imagehash.dhash)", 8, 9,
+         ResampleFilter::kLanczos, dhash},
 };
 
 }  // namespace
+
+void Hash::compute(ImageView gray, std::uint64_t* words) const {
+  of_resized(resize(gray, height_px, width_px, filter).view(), words);
+}
 
 std::span<const Hash> hashes() { return kHashes; }
 

@@ -157,5 +157,38 @@ TEST(Resample, FlatStaysFlat) {
   }
 }
 
+TEST(Resample, LongRowsMatchTheSlowOracle) {
+  for (const int channels : {1, 3}) {
+    const Image image = noise(5, 7001, channels, 4);
+    for (const auto filter : {ResampleFilter::kBilinear, ResampleFilter::kLanczos}) {
+      for (const int width : {1, 3, 9, 640}) {
+        EXPECT_EQ(resize(image.view(), 5, width, filter), slow_resize(image, 5, width, filter));
+      }
+    }
+  }
+}
+
+TEST(Resample, RowsMayComeAFewAtATime) {
+  CounterRng rng(7, 0, 0, RandomUse::kTest);
+  for (std::uint64_t round = 0; round < 60; ++round) {
+    const int channels = round % 2 == 0 ? 1 : 3;
+    const Image image = noise(1 + static_cast<int>(rng.below(50)),
+                              1 + static_cast<int>(rng.below(70)), channels, round);
+    const int height = round % 5 == 0 ? image.height_px : 9;
+    const int width = round % 3 == 0 ? image.width_px : 20;
+    RowResizer resizer(image.height_px, image.width_px, channels, height, width,
+                       ResampleFilter::kLanczos);
+    for (int y = 0; y < image.height_px;) {
+      const int count = std::min(image.height_px - y, 1 + static_cast<int>(rng.below(9)));
+      ImageView rows = image.view();
+      rows.data = rows.row(y);
+      rows.height_px = count;
+      resizer.add(rows);
+      y += count;
+    }
+    EXPECT_EQ(resizer.finish(), resize(image.view(), height, width, ResampleFilter::kLanczos));
+  }
+}
+
 }  // namespace
 }  // namespace winnow
