@@ -297,6 +297,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --exclude 'draft*' --exclude '*_small.jpg'\n"
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
+      "  winnow ingest photos/ --out cache --resize 256    # a sixth of the bytes\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"
       "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"

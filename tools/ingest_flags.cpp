@@ -60,6 +60,15 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--matte", flags.matte,
                  "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       ->capture_default_str();
+  CLI::Option* resize =
+      app.add_option("--resize", flags.ingest.resize.short_side_px,
+                     "Store images whose shorter side is longer than this many pixels with one of "
+                     "this length, encoded as JPEG; fingerprints are of all pixels")
+          ->check(CLI::PositiveNumber);
+  app.add_option("--quality", flags.ingest.resize.quality, "Quality of the JPEGs of --resize")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str()
+      ->needs(resize);
   app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -117,6 +126,7 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
   if (!is_given("--max-scans")) options.decode.max_scans = made.decode.max_scans;
   if (!is_given("--orientation")) options.decode.orientation = made.decode.orientation;
   if (!is_given("--matte")) options.decode.matte = made.decode.matte;
+  if (!is_given("--resize")) options.resize = made.resize;
   return options;
 }
 

@@ -33,6 +33,16 @@ struct DecodeSettings {
   friend bool operator==(const DecodeSettings&, const DecodeSettings&) = default;
 };
 
+// What is stored of large images: images whose shorter side is longer than `short_side_px` are made
+// smaller (shrink.h), and those that were encoded are encoded again, as JPEG. 0: all stay as they
+// are.
+struct ResizeSettings {
+  int short_side_px = 0;
+  int quality = 90;  // of JPEGs, 1 to 100
+
+  friend bool operator==(const ResizeSettings&, const ResizeSettings&) = default;
+};
+
 // "ignore" or "apply"; nothing for another text.
 std::optional<Orientation> parse_orientation(std::string_view text) noexcept;
 std::string_view orientation_name(Orientation orientation) noexcept;

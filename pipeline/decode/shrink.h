@@ -6,9 +6,17 @@
 
 namespace winnow::pipeline {
 
-// An image whose shorter side is longer than `short_side`, made so long: as Resize(short_side) of
-// torchvision does with images of Pillow's (bilinear with antialias, the longer side truncated).
-// Nothing for other images. Pure.
-std::optional<Image> shrink(ImageView image, int short_side);
+struct Size {
+  int height_px = 0;
+  int width_px = 0;
+};
+
+// What shrink() makes of a size; nothing where it makes nothing. Pure.
+std::optional<Size> shrunk(Size size, int short_side_px) noexcept;
+
+// An image whose shorter side is longer than `short_side_px`, made so long: as
+// Resize(short_side_px) of torchvision does with images of Pillow's (bilinear with antialias, the
+// longer side truncated). Nothing for other images, and for a side of 0. Pure.
+std::optional<Image> shrink(ImageView image, int short_side_px);
 
 }  // namespace winnow::pipeline

@@ -7,9 +7,10 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
-#include "common/resample.h"
-#include "dedup/hash/features.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/encode.h"
+#include "pipeline/decode/shrink.h"
+#include "pipeline/ingest/prints.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -19,16 +20,6 @@ using datasets::ReadError;
 // Small records share a value; see docs/formats/shard.md. Never depends on time or threads.
 constexpr std::size_t kPackRecords = 64;
 constexpr std::size_t kPackBytes = 256u << 10;
-
-Hash128 hash_pixels(const Image& image) {
-  const std::array<std::uint32_t, 3> shape{static_cast<std::uint32_t>(image.height_px),
-                                           static_cast<std::uint32_t>(image.width_px),
-                                           static_cast<std::uint32_t>(image.channels)};
-  Xxh3Stream stream;
-  stream.update(std::as_bytes(std::span(shape)));
-  stream.update(as_bytes(image.pixels));
-  return stream.digest();
-}
 
 Hash128 file_hash(const Readable& input) {
   return input.encoded.empty() ? hash_pixels(input.image) : xxh3_128(input.encoded);
@@ -102,7 +93,12 @@ std::string describe(const PlacedSource& in, std::uint64_t position) {
 
 ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOptions& options,
                        Gates& gates)
-    : sources_(sources), store_(options.store), decode_(options.decode), gates_(gates) {
+    : sources_(sources),
+      store_(options.store),
+      decode_(options.decode),
+      resize_(options.resize),
+      gates_(gates),
+      scratch_(gates.scratch_bytes) {
   for (const std::string& name : options.hashes) {
     const dedup::Hash* hash = &dedup::find_hash(name);
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
@@ -131,14 +127,14 @@ std::uint64_t ChunkMaker::pixel_bytes(std::size_t source, std::uint64_t position
 }
 
 Expected<Readable, Refused> ChunkMaker::load(const Place& place, ReadResult read,
-                                             const TakePixels& take) const {
+                                             const TakePixels& take, Image buffer) const {
   const std::uint64_t listed_bytes = place.in.source->entries().input_bytes(place.position);
   if (listed_bytes > kMaxInputBytes) return too_large(listed_bytes);
   if (!read) return refused(read.error());
   if (auto* image = std::get_if<Image>(&*read)) {
     return load_pixels(place, std::move(*image), take);
   }
-  return load_encoded(std::get<Bytes>(*std::move(read)), take);
+  return load_encoded(std::get<Bytes>(*std::move(read)), take, std::move(buffer));
 }
 
 Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image image,
@@ -157,31 +153,33 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image im
   }
   if (image.pixels.size() > kMaxInputBytes) return too_large(image.pixels.size());
   ByteGate::Credit gray = take(pixels);
-  return Readable{{}, std::move(image), {}, std::move(gray)};
+  return Readable{{}, std::move(image), {}, {}, std::move(gray)};
 }
 
-Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixels& take) const {
+Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixels& take,
+                                                     Image buffer) const {
   if (bytes.empty()) return Refused{Fate::kEmpty, "has no bytes"};
   if (bytes.size() > kMaxInputBytes) return too_large(bytes.size());
   ByteGate::Credit pixels;
-  auto image = decode(bytes, decode_, [&](std::uint64_t decoded_bytes) {
+  const BeforeAllocation before = [&](std::uint64_t decoded_bytes) {
     pixels.shrink_to(0);
-    pixels = take(decoded_bytes + decoded_bytes / 3);
-  });
+    pixels = take(decoded_bytes);
+  };
+  auto image = decode(bytes, decode_, before, std::move(buffer));
   if (!image) return refused(image.error());
   if (store_ == Store::kRaw && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }
   std::string warning = std::move(image->warning);
-  return Readable{std::move(bytes), *std::move(image), std::move(warning), std::move(pixels)};
+  return Readable{std::move(bytes), *std::move(image), {}, std::move(warning), std::move(pixels)};
 }
 
-void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                     const Readable& input) const {
+ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
+                                            const Readable& input, Image& gray) const {
   const datasets::Listing& entries = place.in.source->entries();
   const std::uint64_t position = place.position;
   const Image& image = input.image;
-  const Hash128 pixel_hash = hash_pixels(image);
+  Prints prints = prints_of(image, hashes_, gray);
   table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place.in, position);
@@ -189,36 +187,52 @@ void ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& pl
   table.widths_px.push_back(static_cast<std::uint32_t>(image.width_px));
   table.heights_px.push_back(static_cast<std::uint32_t>(image.height_px));
   table.file_bytes.push_back(input.encoded.empty() ? image.pixels.size() : input.encoded.size());
-  table.file_hashes.push_back(input.encoded.empty() ? pixel_hash : xxh3_128(input.encoded));
-  table.pixel_hashes.push_back(pixel_hash);
-  Image copy;
-  ImageView gray = image.view();
-  if (image.channels != 1) {
-    copy = to_gray(image.view());
-    gray = copy.view();
+  table.file_hashes.push_back(input.encoded.empty() ? prints.pixel_hash : xxh3_128(input.encoded));
+  table.pixel_hashes.push_back(prints.pixel_hash);
+  table.sharpness.push_back(prints.sharpness);
+  table.quality.push_back(prints.quality);
+  auto next = prints.codes.begin();
+  for (dedup::CodeColumn& column : table.codes) {
+    const auto end = next + static_cast<std::ptrdiff_t>(column.words_per_code());
+    column.words.insert(column.words.end(), next, end);
+    next = end;
   }
-  table.sharpness.push_back(dedup::sharpness(gray));
-  table.quality.push_back(dedup::quality(gray));
-  for (std::size_t i = 0; i < hashes_.size(); ++i) {
-    std::vector<std::uint64_t>& words = table.codes[i].words;
-    words.resize(words.size() + table.codes[i].words_per_code());
-    hashes_[i]->compute(gray, words.data() + words.size() - table.codes[i].words_per_code());
-  }
+  return prints.sums;
+}
+
+void ChunkMaker::resize(Readable& input) const {
+  const Image& image = input.image;
+  const auto size = shrunk({image.height_px, image.width_px}, resize_.short_side_px);
+  if (!size) return;
+  const bool encoded = store_ == Store::kOriginal && !input.encoded.empty();
+  if (encoded && std::max(size->height_px, size->width_px) > kMaxJpegSide) return;
+  // What is made besides: rows of the new width, the new pixels, and room for a JPEG.
+  const auto bytes_of = [](int height, int width) {
+    return static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width) * 3;
+  };
+  input.pixel_credit.grow_to(input.pixel_credit.bytes() +
+                             bytes_of(image.height_px, size->width_px) +
+                             2 * bytes_of(size->height_px, size->width_px));
+  input.smaller = shrink(image.view(), resize_.short_side_px);
+  if (!encoded) return;
+  input.encoded = encode_jpeg(input.smaller->view(), resize_.quality);
+  input.smaller->pixels = {};
 }
 
 RecordView ChunkMaker::record_of(const Place& place, const Readable& input,
                                  const dedup::Fingerprints& table, std::size_t row) const {
   const datasets::Listing& entries = place.in.source->entries();
   const bool raw = store_ == Store::kRaw || input.encoded.empty();
+  const Image& image = input.smaller ? *input.smaller : input.image;
   return {.id = place.in.id_of(place.position),
           .split = entries.split(place.position),
           .coding = raw ? Coding::kRaw : Coding::kEncoded,
-          .height_px = input.image.height_px,
-          .width_px = input.image.width_px,
-          .channels = input.image.channels,
+          .height_px = image.height_px,
+          .width_px = image.width_px,
+          .channels = image.channels,
           .labels = table.labels[row],
           .group = entries.group(place.position),
-          .payload = raw ? as_bytes(input.image.pixels) : BytesView(input.encoded)};
+          .payload = raw ? as_bytes(image.pixels) : BytesView(input.encoded)};
 }
 
 namespace {
@@ -309,6 +323,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
   const auto take = [this](std::uint64_t bytes) { return gates_.pixels.acquire(bytes); };
   const auto busy = [&chunk](Stage stage) -> double& { return chunk.times[stage].busy_seconds; };
   Packer packer(chunk.packs, gates_.kept);
+  ScratchPool::Loan scratch(scratch_);
   Stopwatch watch;
   for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
     if (check) check();
@@ -320,7 +335,8 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
                             .fate = Fate::kOk,
                             .reason = {}});
     try {
-      const auto input = load(place, std::move(read.inputs[position - plan.begin]), take);
+      auto input = load(place, std::move(read.inputs[position - plan.begin]), take,
+                        std::move(scratch.pixels));
       busy(Stage::kDecode) += watch.lap();
       if (!input) {
         chunk.ledger.back().fate = input.error().fate;
@@ -328,13 +344,16 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
         continue;
       }
       chunk.ledger.back().reason = input->warning;
-      append_fingerprints(chunk.fingerprints, place, *input);
-      chunk.tally.add(input->image.view(), split);
+      const ChannelSums sums = append_fingerprints(chunk.fingerprints, place, *input, scratch.gray);
+      const Image& image = input->image;
+      chunk.tally.add(image.height_px, image.width_px, image.channels, sums, split);
       busy(Stage::kFingerprint) += watch.lap();
       if (store_ != Store::kNone) {
         const std::size_t row = chunk.fingerprints.size() - 1;
+        resize(*input);
         packer.add(record_of(place, *input, chunk.fingerprints, row), {position, row});
       }
+      scratch.pixels = std::move(input->image);
       busy(Stage::kPack) += watch.lap();
     } catch (const std::bad_alloc&) {
       throw SystemError("out of memory at " + describe(in, position) +
@@ -360,11 +379,9 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
                   " changed while it was being ingested; leave the source alone and ingest again");
     }
     Readable& input = inputs.emplace_back(*std::move(loaded));
-    if (store_ == Store::kRaw) {
-      input.encoded = {};
-    } else if (!input.encoded.empty()) {
-      input.image.pixels = {};
-    }
+    resize(input);
+    if (store_ == Store::kRaw) input.encoded = {};
+    if (!input.encoded.empty() || input.smaller) input.image.pixels = {};
     records.push_back(record_of(place, input, chunk.fingerprints, item.row));
     credit.grow_to(credit.bytes() + 2 * pack_bytes(records.back()));
     input.pixel_credit.shrink_to(0);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/ingest/reader.h"
+#include "pipeline/ingest/scratch.h"
 #include "pipeline/ingest/stages.h"
 #include "pipeline/store/ledger.h"
 #include "pipeline/store/shard_format.h"
@@ -27,11 +29,17 @@ namespace winnow::pipeline {
 // bytes are given back by the writer, which may have to wait for a maker.
 struct Gates {
   explicit Gates(std::uint64_t bytes)
-      : encoded(bytes / 4, meter), pixels(bytes / 2, meter), kept(bytes / 4, meter) {}
+      : scratch_bytes(bytes / 8 * 3),
+        encoded(bytes / 4, meter),
+        pixels(bytes / 2, meter),
+        kept(bytes / 4, meter) {}
+
+  // Of memory that is kept for later images, besides.
+  const std::uint64_t scratch_bytes;
 
   ByteMeter meter;
   ByteGate encoded;  // inputs being worked on, as read
-  ByteGate pixels;   // decoded, with the gray copy
+  ByteGate pixels;   // decoded
   ByteGate kept;     // packs, and what is to become one, until written
 };
 
@@ -39,7 +47,8 @@ struct Gates {
 struct Readable {
   Bytes encoded;  // empty where the source holds bare pixels
   Image image;
-  std::string warning;  // of the decoder's; empty where it had none
+  std::optional<Image> smaller;  // what is stored instead; without pixels where it is `encoded`
+  std::string warning;           // of the decoder's; empty where it had none
   ByteGate::Credit pixel_credit;
 };
 
@@ -99,13 +108,17 @@ class ChunkMaker {
   // How the bytes of pixels that it comes to are accounted for.
   using TakePixels = std::function<ByteGate::Credit(std::uint64_t bytes)>;
 
-  Expected<Readable, Refused> load(const Place& place, ReadResult read,
-                                   const TakePixels& take) const;
+  // `buffer` as in decode().
+  Expected<Readable, Refused> load(const Place& place, ReadResult read, const TakePixels& take,
+                                   Image buffer = {}) const;
   Expected<Readable, Refused> load_pixels(const Place& place, Image image,
                                           const TakePixels& take) const;
-  Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take) const;
-  void append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                           const Readable& input) const;
+  Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take, Image buffer) const;
+  // Gives the sums of its pixels; `gray` as in prints_of().
+  ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
+                                  const Readable& input, Image& gray) const;
+  // Once it is fingerprinted.
+  void resize(Readable& input) const;
   // With the labels of row `row` of `table`.
   RecordView record_of(const Place& place, const Readable& input, const dedup::Fingerprints& table,
                        std::size_t row) const;
@@ -113,8 +126,10 @@ class ChunkMaker {
   std::span<const PlacedSource> sources_;
   Store store_;
   DecodeSettings decode_;
+  ResizeSettings resize_;
   std::vector<const dedup::Hash*> hashes_;
   Gates& gates_;
+  mutable ScratchPool scratch_;
 };
 
 }  // namespace winnow::pipeline

@@ -53,6 +53,14 @@ void check_options(const IngestOptions& options) {
   if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
     throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
   }
+  if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
+  if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
+    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
+  }
+  if (options.resize.quality < 1 || options.resize.quality > 100) {
+    throw UsageError("the quality of JPEGs is 1 to 100, not " +
+                     std::to_string(options.resize.quality));
+  }
   if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
   if (options.threads < 0) throw UsageError("the number of threads must not be negative");
   if (options.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
@@ -74,6 +82,7 @@ std::string settings_of(const IngestOptions& options, const dedup::Fingerprints&
                 {"hashes", hashes},
                 {"shard_bytes", options.shard_bytes}};
   write_to(settings, options.decode);
+  write_to(settings, options.resize, options.store == Store::kOriginal);
   return settings.dump();
 }
 
@@ -313,6 +322,7 @@ IngestOptions options_of(const Manifest& manifest) {
   }
   options.shard_bytes = in.number("shard_bytes");
   options.decode = decode_settings(manifest);
+  options.resize = resize_settings(manifest);
   return options;
 }
 

@@ -32,6 +32,7 @@ struct IngestOptions {
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
   std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 64 MiB and 96 MiB a thread
   DecodeSettings decode;           // images it refuses are booked as too large
+  ResizeSettings resize;           // of what is stored; fingerprints are of all pixels
   int threads = 0;                 // TBB workers; 0: what TBB has
   int readers = 64;                // threads that read, at most; as many as are needed
   bool into = false;               // add to the cache that is there

@@ -4,17 +4,21 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/rng.h"
+#include "pipeline/decode/shrink.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 
 DatasetInfo describe(const Cache& cache) {
   const Manifest& m = cache.manifest();
+  const Size size{m.height_px, m.width_px};  // before a resize
+  const Size stored = shrunk(size, resize_settings(m).short_side_px).value_or(size);
   return {.digest = cache.digest(),
           .classes = m.classes,
           .channels = m.channels,
-          .height_px = m.height_px,
-          .width_px = m.width_px,
+          .height_px = stored.height_px,
+          .width_px = stored.width_px,
           .mean = m.mean(),
           .deviation = m.deviation(),
           .split_counts = m.split_counts};

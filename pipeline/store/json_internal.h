@@ -19,6 +19,10 @@ Json parse_json(std::string_view text, const std::string& where);
 // Adds what decode_settings() reads: max_pixels, and of the others what is not as by default.
 void write_to(Json& settings, const DecodeSettings& decode);
 
+// Adds what resize_settings() reads, where anything is resized; the quality only where anything is
+// `encoded`.
+void write_to(Json& settings, const ResizeSettings& resize, bool encoded);
+
 // Strict reading of one object: a missing field or another type is a FormatError naming the field.
 // Numbers are whole, not negative, and fit 64 bits. Fields nobody asks for are left alone.
 class JsonObject {

@@ -33,11 +33,33 @@ std::string without_dropped(const std::string& settings) {
   return out.dump();
 }
 
-DecodeSettings decode_settings(const Manifest& manifest) {
-  DecodeSettings decode;
-  if (manifest.settings.empty()) return decode;
+void write_to(Json& settings, const ResizeSettings& resize, bool encoded) {
+  if (resize.short_side_px == 0) return;
+  settings["resize"] = resize.short_side_px;
+  if (encoded) settings["quality"] = resize.quality;
+}
+
+namespace {
+
+JsonObject settings_of(const Manifest& manifest) {
   const std::string where = "the settings of a manifest";
-  const JsonObject in(parse_json(manifest.settings, where), where);
+  return {manifest.settings.empty() ? Json::object() : parse_json(manifest.settings, where), where};
+}
+
+}  // namespace
+
+ResizeSettings resize_settings(const Manifest& manifest) {
+  const JsonObject in = settings_of(manifest);
+  ResizeSettings resize;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  if (in.has("resize")) resize.short_side_px = static_cast<int>(in.number_to("resize", kMost));
+  if (in.has("quality")) resize.quality = static_cast<int>(in.number_to("quality", 100));
+  return resize;
+}
+
+DecodeSettings decode_settings(const Manifest& manifest) {
+  const JsonObject in = settings_of(manifest);
+  DecodeSettings decode;
   if (in.has("max_pixels")) decode.max_pixels = in.number("max_pixels");
   if (in.has("max_scans")) {
     decode.max_scans =

@@ -11,6 +11,9 @@ namespace winnow::pipeline {
 // default. FormatError for what this winnow does not know.
 DecodeSettings decode_settings(const Manifest& manifest);
 
+// What was stored of large images, likewise.
+ResizeSettings resize_settings(const Manifest& manifest);
+
 // The settings of a manifest with what decided that samples were left out added to their list
 // `dropped`, and without that list: as they were when they were ingested. FormatError.
 std::string with_dropped(const std::string& settings, const std::string& decided_by);

@@ -3,18 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/channel_sums.h"
-
 namespace winnow::pipeline {
 namespace {
-
-PixelSums sum_pixels(ImageView image) {
-  const ChannelSums sums = sum_channels(image);
-  return {.pixels = static_cast<std::uint64_t>(image.height_px) *
-                    static_cast<std::uint64_t>(image.width_px),
-          .sum = sums.sum,
-          .sum_of_squares = sums.sum_of_squares};
-}
 
 int common_side(int a, int b) noexcept {
   if (a == 0) return b;
@@ -33,12 +23,19 @@ PixelSums& PixelSums::operator+=(const PixelSums& more) noexcept {
 }
 
 void Tally::add(ImageView image, Split split) {
+  add(image.height_px, image.width_px, image.channels, sum_channels(image), split);
+}
+
+void Tally::add(int height, int width, int channel_count, const ChannelSums& sums, Split split) {
   ++images[static_cast<std::size_t>(split)];
-  rgb_images += image.channels == 3 ? 1 : 0;
-  height_px = common_side(height_px, image.height_px);
-  width_px = common_side(width_px, image.width_px);
+  rgb_images += channel_count == 3 ? 1 : 0;
+  height_px = common_side(height_px, height);
+  width_px = common_side(width_px, width);
   Part& part = split == Split::kTrain ? train : rest;
-  (image.channels == 3 ? part.rgb : part.gray) += sum_pixels(image);
+  (channel_count == 3 ? part.rgb : part.gray) +=
+      PixelSums{.pixels = static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
+                .sum = sums.sum,
+                .sum_of_squares = sums.sum_of_squares};
 }
 
 void Tally::add(const Tally& other) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "common/channel_sums.h"
 #include "common/image.h"
 #include "common/sample.h"
 
@@ -36,6 +37,8 @@ struct Tally {
   Part rest;
 
   void add(ImageView image, Split split);
+  // Of an image whose sums are known.
+  void add(int height, int width, int channel_count, const ChannelSums& sums, Split split);
   void add(const Tally& other);
 
   std::uint64_t total() const noexcept;

@@ -106,10 +106,16 @@ TEST(ChunkMaker, ItCanBeEndedBeforeAnyInput) {
 TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
   const FakeSource source = make_source();
   const auto sources = placed(source);
-  for (const Store store : {Store::kOriginal, Store::kRaw}) {
+  struct Case {
+    Store store;
+    int resize;
+  };
+  for (const Case& c : {Case{Store::kOriginal, 0}, Case{Store::kRaw, 0},
+                        Case{Store::kOriginal, 240}, Case{Store::kRaw, 350}}) {
     Gates plenty(1u << 30);
     IngestOptions options;
-    options.store = store;
+    options.store = c.store;
+    options.resize.short_side_px = c.resize;
     const ChunkMaker maker(sources, options, plenty);
     Gates little(400'000);  // 100 KB to keep: less than a chunk's packs, and than one of the large
     const ChunkMaker poor(sources, options, little);

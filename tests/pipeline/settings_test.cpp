@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/encode.h"
+#include "pipeline/decode/shrink.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/store/cache.h"
 #include "tests/common/temporary_folder.h"
@@ -128,6 +133,88 @@ TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
       }
     }
   }
+}
+
+// What a resize is to store of an image.
+Image resized(const Image& image, int short_side_px) {
+  auto smaller = shrink(image.view(), short_side_px);
+  return smaller ? *std::move(smaller) : image;
+}
+
+TEST(Settings, ResizedImagesAreStoredSmallAndFingerprintedWhole) {
+  const FakeSource source = make_source();
+  constexpr int kSide = 3;  // between those of the files
+  const TemporaryFolder folder;
+  for (const Store store : {Store::kOriginal, Store::kRaw}) {
+    IngestOptions options;
+    options.store = store;
+    options.decode = unusual_settings();
+    const auto plain = folder / (store == Store::kRaw ? "raw" : "original");
+    const auto small = folder / (store == Store::kRaw ? "small raw" : "small");
+    const auto smaller = folder / (store == Store::kRaw ? "smaller raw" : "smaller");
+    ingest(source, "fake", plain, options, {});
+    options.resize = {.short_side_px = kSide, .quality = 95};
+    options.threads = 1;
+    const Manifest manifest = ingest(source, "fake", small, options, {}).manifest;
+    options.resize.short_side_px = 1;
+    ingest(source, "fake", smaller, options, {});
+    EXPECT_EQ(resize_settings(manifest).short_side_px, kSide);
+    EXPECT_NE(manifest.settings.find(R"("resize":3)"), std::string::npos);
+    EXPECT_EQ(manifest.settings.find(R"("quality":95)") != std::string::npos,
+              store == Store::kOriginal);
+    const Cache whole_cache = Cache::open(plain);
+    EXPECT_EQ(Cache::open(small).manifest().fingerprints_hash,
+              whole_cache.manifest().fingerprints_hash);
+    EXPECT_EQ(manifest.pixel_sums, whole_cache.manifest().pixel_sums);
+    for (const auto& [path, side] : {std::pair{small, kSide}, std::pair{smaller, 1}}) {
+      const Cache cache = Cache::open(path);
+      int kept = 0;
+      for (const SampleId id : cache.read_fingerprints().ids) {
+        const RecordView record = cache.record(id);
+        const RecordView whole = whole_cache.record(id);
+        const Image pixels = loaded(whole_cache, id);
+        const Image want = resized(pixels, side);
+        EXPECT_EQ(record.height_px, want.height_px);
+        EXPECT_EQ(record.width_px, want.width_px);
+        EXPECT_EQ(record.channels, want.channels);
+        if (want == pixels) {
+          ++kept;
+          EXPECT_TRUE(std::ranges::equal(record.payload, whole.payload));
+        } else if (store == Store::kRaw) {
+          EXPECT_EQ(loaded(cache, id), want);
+        } else {
+          EXPECT_TRUE(std::ranges::equal(record.payload, encode_jpeg(want.view(), 95)));
+        }
+      }
+      EXPECT_EQ(kept > 0, side == kSide);
+      EXPECT_LT(static_cast<std::size_t>(kept), source.entries().size());
+    }
+  }
+}
+
+TEST(Settings, TheTrainerIsToldTheStoredSize) {
+  FakeSource source;
+  for (int i = 0; i < 3; ++i) source.add(std::to_string(i), Image(40, 30, 3));
+  const TemporaryFolder folder;
+  IngestOptions options;
+  options.resize.short_side_px = 16;
+  ingest(source, "fake", folder / "cache", options, {});
+  const auto cache = open_cache(folder / "cache");
+  EXPECT_EQ(cache->manifest().height_px, 40);
+  EXPECT_EQ(describe(*cache).height_px, 21);
+  EXPECT_EQ(describe(*cache).width_px, 16);
+}
+
+TEST(Settings, AResizeThatMakesNoSenseIsRefused) {
+  const FakeSource source = make_source();
+  const TemporaryFolder folder;
+  IngestOptions options;
+  options.resize.short_side_px = 8;
+  options.store = Store::kNone;
+  EXPECT_THROW(ingest(source, "fake", folder / "cache", options, {}), UsageError);
+  options.store = Store::kOriginal;
+  options.resize.quality = 101;
+  EXPECT_THROW(ingest(source, "fake", folder / "cache", options, {}), UsageError);
 }
 
 }  // namespace

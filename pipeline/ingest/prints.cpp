@@ -1,0 +1,112 @@
+#include "pipeline/ingest/prints.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "common/resample.h"
+#include "dedup/hash/features.h"
+
+namespace winnow::pipeline {
+namespace {
+
+// Of pixels that are in a core's cache together with what is made of them.
+constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;
+
+void begin_hash(Xxh3Stream& stream, const Image& image) {
+  const std::array<std::uint32_t, 3> shape{static_cast<std::uint32_t>(image.height_px),
+                                           static_cast<std::uint32_t>(image.width_px),
+                                           static_cast<std::uint32_t>(image.channels)};
+  stream.update(std::as_bytes(std::span(shape)));
+}
+
+ImageView rows_of(const Image& image, int first, int count) {
+  ImageView rows = image.view();
+  rows.data = rows.row(first);
+  rows.height_px = count;
+  return rows;
+}
+
+BytesView bytes_of(ImageView packed) {
+  return {reinterpret_cast<const std::byte*>(packed.data),
+          static_cast<std::size_t>(packed.height_px) *
+              static_cast<std::size_t>(packed.row_stride_bytes)};
+}
+
+// Gray rows as they come, with the two before them on top.
+class GrayRows {
+ public:
+  GrayRows(Image& memory, int most_rows, int width_px) : image_(memory) {
+    image_.reshape(most_rows + kAbove, width_px, 1);
+  }
+
+  void add(ImageView rows) {
+    const int kept = std::min(kAbove, above_ + count_);
+    const auto line = static_cast<std::size_t>(image_.width_px);
+    std::memmove(at(kAbove - kept), at(kAbove + count_ - kept),
+                 line * static_cast<std::size_t>(kept));
+    above_ = kept;
+    count_ = rows.height_px;
+    to_gray(rows, at(kAbove));
+  }
+
+  int above() const noexcept { return above_; }
+  ImageView with_above() const {
+    return winnow::pipeline::rows_of(image_, kAbove - above_, above_ + count_);
+  }
+  ImageView rows() const { return winnow::pipeline::rows_of(image_, kAbove, count_); }
+
+ private:
+  static constexpr int kAbove = 2;
+
+  std::uint8_t* at(int row) { return image_.pixels.data() + std::ptrdiff_t{row} * image_.width_px; }
+
+  Image& image_;
+  int above_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Hash128 hash_pixels(const Image& image) {
+  Xxh3Stream stream;
+  begin_hash(stream, image);
+  stream.update(as_bytes(image.pixels));
+  return stream.digest();
+}
+
+Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes, Image& gray) {
+  const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
+  // Whole groups of four, as resizing goes.
+  const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
+  Xxh3Stream pixels;
+  begin_hash(pixels, image);
+  Prints prints;
+  dedup::RowFeatures features(image.height_px, image.width_px);
+  std::vector<RowResizer> resizers;
+  for (const dedup::Hash* hash : hashes) {
+    resizers.emplace_back(image.height_px, image.width_px, 1, hash->height_px, hash->width_px,
+                          hash->filter);
+  }
+  GrayRows grays(gray, std::min(at_once, image.height_px), image.width_px);
+  for (int y = 0; y < image.height_px; y += at_once) {
+    const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
+    pixels.update(bytes_of(rows));
+    prints.sums += sum_channels(rows);
+    grays.add(rows);
+    features.add(grays.with_above(), grays.above());
+    for (RowResizer& resizer : resizers) resizer.add(grays.rows());
+  }
+  prints.pixel_hash = pixels.digest();
+  prints.sharpness = features.sharpness();
+  prints.quality = features.quality();
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const auto words = static_cast<std::size_t>(hashes[i]->bits / 64);
+    prints.codes.resize(prints.codes.size() + words);
+    hashes[i]->of_resized(resizers[i].finish().view(),
+                          prints.codes.data() + prints.codes.size() - words);
+  }
+  return prints;
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/channel_sums.h"
+#include "common/checksum.h"
+#include "common/image.h"
+#include "dedup/hash/hashes.h"
+
+namespace winnow::pipeline {
+
+// XXH3-128 of height, width, channels and pixels.
+Hash128 hash_pixels(const Image& image);
+
+// What is computed from the pixels of an image.
+struct Prints {
+  Hash128 pixel_hash;
+  ChannelSums sums;
+  float sharpness = 0;
+  float quality = 0;
+  std::vector<std::uint64_t> codes;  // of the hashes, one after the other
+};
+
+// In one pass: everything is made of some rows before the next are looked at, since a large picture
+// takes longer to read from memory than most of this to compute. `gray` is memory to use.
+Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes, Image& gray);
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "common/image.h"
+
+namespace winnow::pipeline {
+
+// Images that are done with and lent again for their memory, since fresh pages cost more than what
+// is written to them. What is kept and what is lent of it takes at most a number of bytes. Safe
+// from many threads.
+class ScratchPool {
+ public:
+  struct Scratch {
+    Image pixels;
+    Image gray;
+    std::uint64_t bytes() const noexcept {
+      return pixels.pixels.capacity() + gray.pixels.capacity();
+    }
+  };
+
+  // For one thread, no longer than its pool. What is larger at its end than there is room for goes.
+  class Loan : public Scratch {
+   public:
+    explicit Loan(ScratchPool& pool) : Scratch(pool.take()), pool_(pool), counted_(bytes()) {}
+    ~Loan() { pool_.give(std::move(*this), counted_); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+   private:
+    ScratchPool& pool_;
+    const std::uint64_t counted_;
+  };
+
+  explicit ScratchPool(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+ private:
+  Scratch take() {
+    const std::lock_guard lock(mutex_);
+    if (kept_.empty()) return {};
+    Scratch scratch = std::move(kept_.back());
+    kept_.pop_back();
+    return scratch;
+  }
+  void give(Scratch scratch, std::uint64_t counted) noexcept {
+    const std::lock_guard lock(mutex_);
+    bytes_ -= counted;
+    const std::uint64_t bytes = scratch.bytes();
+    if (bytes == 0 || bytes > most_bytes_ - bytes_) return;
+    try {
+      kept_.push_back(std::move(scratch));
+      bytes_ += bytes;
+    } catch (const std::bad_alloc&) {  // then it goes
+    }
+  }
+
+  const std::uint64_t most_bytes_;
+  std::mutex mutex_;
+  std::vector<Scratch> kept_;
+  std::uint64_t bytes_ = 0;  // kept or lent
+};
+
+}  // namespace winnow::pipeline

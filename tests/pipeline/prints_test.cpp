@@ -1,0 +1,49 @@
+#include "pipeline/ingest/prints.h"
+
+#include <gtest/gtest.h>
+
+#include "common/resample.h"
+#include "common/rng.h"
+#include "dedup/hash/features.h"
+
+namespace winnow::pipeline {
+namespace {
+
+Image noise(int height, int width, int channels) {
+  CounterRng rng(static_cast<std::uint64_t>(height), 0, 0, RandomUse::kTest);
+  Image image(height, width, channels);
+  for (std::uint8_t& p : image.pixels) p = static_cast<std::uint8_t>(rng.next_u32() >> 24);
+  return image;
+}
+
+TEST(Prints, AreThoseOfTheWholeImage) {
+  std::vector<const dedup::Hash*> hashes;
+  for (const dedup::Hash& hash : dedup::hashes()) hashes.push_back(&hash);
+  Image memory;  // as the image before left it
+  struct Size {
+    int height;
+    int width;
+  };
+  // One group of rows, several, one of a single row at the end, rows longer than a group.
+  for (const Size size : {Size{1, 1}, Size{2, 5}, Size{32, 32}, Size{375, 500}, Size{257, 1000},
+                          Size{9, 20'000}, Size{700, 3}}) {
+    for (const int channels : {1, 3}) {
+      const Image image = noise(size.height, size.width, channels);
+      const Image gray = to_gray(image.view());
+      const Prints prints = prints_of(image, hashes, memory);
+      EXPECT_EQ(prints.pixel_hash, hash_pixels(image));
+      EXPECT_EQ(prints.sums, sum_channels(image.view()));
+      EXPECT_EQ(prints.sharpness, dedup::sharpness(gray.view()));
+      EXPECT_EQ(prints.quality, dedup::quality(gray.view()));
+      ASSERT_EQ(prints.codes.size(), hashes.size());
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        std::uint64_t word = 0;
+        hashes[i]->compute(gray.view(), &word);
+        EXPECT_EQ(prints.codes[i], word) << hashes[i]->name << " " << size.height;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
