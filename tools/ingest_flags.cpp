@@ -43,7 +43,7 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--memory-limit", flags.memory_mib,
-                 "MiB of images in flight at most; 0: 64 and 96 a core")
+                 "MiB of images in flight at most; 0: 128, and as much a core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--max-pixels", flags.ingest.decode.max_pixels,

@@ -30,8 +30,8 @@ namespace winnow::pipeline {
 struct Gates {
   explicit Gates(std::uint64_t bytes)
       : scratch_bytes(bytes / 8 * 3),
-        encoded(bytes / 4, meter),
-        pixels(bytes / 2, meter),
+        encoded(bytes / 8 * 3, meter),
+        pixels(bytes / 8 * 3, meter),
         kept(bytes / 4, meter) {}
 
   // Of memory that is kept for later images, besides.

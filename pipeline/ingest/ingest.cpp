@@ -70,7 +70,7 @@ std::uint64_t memory_bytes(const IngestOptions& options) {
   if (options.memory_bytes > 0) return options.memory_bytes;
   const auto threads = options.threads > 0 ? static_cast<unsigned>(options.threads)
                                            : std::max(1u, std::thread::hardware_concurrency());
-  return (64 + std::uint64_t{96} * threads) << 20;
+  return (std::uint64_t{1} + threads) << 27;
 }
 
 std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {

@@ -30,7 +30,7 @@ struct IngestOptions {
   std::vector<std::string> hashes{"phash", "dhash"};
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
-  std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 64 MiB and 96 MiB a thread
+  std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 128 MiB, and as much a thread
   DecodeSettings decode;           // images it refuses are booked as too large
   ResizeSettings resize;           // of what is stored; fingerprints are of all pixels
   int threads = 0;                 // TBB workers; 0: what TBB has

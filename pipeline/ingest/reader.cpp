@@ -9,6 +9,9 @@
 namespace winnow::pipeline {
 namespace {
 
+// Longer than storage that is in memory takes for a chunk.
+constexpr std::chrono::milliseconds kPatience{5};
+
 std::uint64_t bytes_of(const datasets::Payload& payload) {
   if (const auto* image = std::get_if<Image>(&payload)) return image->pixels.size();
   return std::get<Bytes>(payload).size();
@@ -67,14 +70,13 @@ ChunkReaders::~ChunkReaders() {
 
 ReadChunk ChunkReaders::take(std::size_t number) {
   std::unique_lock lock(mutex_);
-  if (!ready_.contains(number)) {
-    // Whoever takes has to wait: reading does not keep up. Twice as many, where there is more to
-    // read.
-    const std::size_t want =
-        std::min({most_, 2 * threads_.size(), threads_.size() + chunks_.size() - next_});
+  // Whoever takes has to wait: reading does not keep up. Half as many more, again and again, where
+  // there is more to read.
+  while (!changed_.wait_for(lock, kPatience, [&] { return ready_.contains(number); })) {
+    const std::size_t want = std::min({most_, threads_.size() + (threads_.size() + 1) / 2,
+                                       threads_.size() + chunks_.size() - next_});
     while (threads_.size() < want) start_thread();
     changed_.notify_all();  // more may be read ahead
-    changed_.wait(lock, [&] { return ready_.contains(number); });
   }
   ReadChunk chunk = std::move(ready_.extract(number).mapped());
   taken_ = number + 1;

@@ -56,7 +56,7 @@ class ChunkReaders {
  private:
   void start_thread();
   void run();
-  std::size_t ahead() const noexcept { return 2 * threads_.size() + 2; }
+  std::size_t ahead() const noexcept { return threads_.size() + 4; }
 
   const std::span<const ChunkPlan> chunks_;
   const std::span<const PlacedSource> sources_;
