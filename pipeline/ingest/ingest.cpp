@@ -210,21 +210,49 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   return job;
 }
 
-// What earlier runs finished of the shards, by their index. What cannot be used of shards that are
-// this rank's is removed.
-std::map<std::size_t, Part> read_parts(const CachePaths& paths, const Job& job,
-                                       const std::function<bool(std::size_t)>& is_mine) {
-  std::map<std::size_t, Part> parts;
-  for (std::size_t shard = 0; shard < job.shards.size(); ++shard) {
-    const std::string name = shard_name(job.sources[job.shards[shard].source], job.shards[shard]);
+// What one rank has to do.
+struct Share {
+  std::map<std::size_t, Part> parts;  // of its shards, those that earlier runs finished
+  std::vector<ChunkPlan> chunks;      // of the others
+  Progress so_far;
+};
+
+// Every rank takes whole shards. It looks for parts of its own only: a network file system may go
+// on for a while to say that there is none where it has said so once. Those that cannot be used are
+// removed.
+Share take_share(const CachePaths& paths, const Job& job, std::span<const ChunkPlan> chunks,
+                 const comm::Communicator& comm) {
+  Share share;
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  for (auto shard = static_cast<std::size_t>(comm.rank()); shard < job.shards.size();
+       shard += ranks) {
+    const ShardPlan& plan = job.shards[shard];
+    const std::string name = shard_name(job.sources[plan.source], plan);
     auto part = read_part(paths, name, job.key);
+    share.so_far.total += plan.end - plan.begin;
     if (part && part->unreadable() == 0) {
-      parts.emplace(shard, *std::move(part));
-    } else if (is_mine(shard)) {
+      share.so_far.done += plan.end - plan.begin;
+      share.parts.emplace(shard, *std::move(part));
+    } else {
       remove_part(paths, name);
     }
   }
-  return parts;
+  std::ranges::copy_if(chunks, std::back_inserter(share.chunks), [&](const ChunkPlan& chunk) {
+    return chunk.shard % ranks == static_cast<std::size_t>(comm.rank()) &&
+           !share.parts.contains(chunk.shard);
+  });
+  return share;
+}
+
+// Of a rank that is not rank 0: that it sees the workspace rank 0 made.
+void check_workspace(const CachePaths& paths, const Job& job, int rank) {
+  std::error_code ignored;
+  if (fs::exists(paths.unfinished(), ignored) && read_text(paths.unfinished()) == job.marker) {
+    return;
+  }
+  throw UsageError("rank " + std::to_string(rank) + " does not see what rank 0 made in " +
+                   paths.root.string() +
+                   "; give all ranks the same folder on a file system they share");
 }
 
 std::vector<NamedPart> all_parts(const CachePaths& paths, const Job& job) {
@@ -265,10 +293,18 @@ void check_stop(const StopRequested& stop, const fs::path& out) {
                      "; run the same command again to go on after the shards that are finished");
 }
 
-void make_shards_folder(Workspace& workspace, const Job& job, const ChunkMaker& maker,
-                        std::span<const ChunkPlan> to_do, const IngestOptions& options) {
+// Room for what rank 0, if it is alone, or else all of them have to do.
+void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
+                  std::span<const ChunkPlan> to_do, const IngestOptions& options,
+                  const comm::Communicator& comm) {
+  const CachePaths& paths = workspace.paths();
+  make_directories(parts_folder(paths));
   if (options.store == Store::kNone) return;
-  const bool in_memory = job.base ? fs::is_symlink(workspace.paths().shards()) : options.memory;
+  const bool in_memory = job.base ? fs::is_symlink(paths.shards()) : options.memory;
+  if (in_memory && comm.local_size() != comm.size()) {
+    throw UsageError(
+        "an ingest into memory runs on one machine; leave out --memory, or start all ranks on one");
+  }
   if (in_memory) check_memory(estimate_bytes(maker, job.sources, to_do, options.store));
   if (job.base && !job.base->manifest().shards.empty()) return;
   if (in_memory) {
@@ -292,6 +328,26 @@ IngestResult result_of_finished(const fs::path& out, const Job& job) {
   result.sources_there = job.sources_there;
   cache.for_each_ledger_row([&](const LedgerRow& row) { result.remarks.add(row); });
   return result;
+}
+
+// The last act: puts what all ranks made together, and the manifest over it.
+void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
+            IngestResult& result) {
+  const CachePaths& paths = workspace.paths();
+  const std::vector<NamedPart> parts = all_parts(paths, job);
+  try {
+    require_an_image(paths, parts);
+  } catch (const RefusedError&) {
+    workspace.abandon();
+    throw;
+  }
+  for (const NamedPart& named : parts) result.remarks.add(named.part.remarks);
+  assemble(parts, no_rows, job.base.get(), paths, job.manifest);
+  fsync_directory(paths.root);
+  write_file_durably(paths.manifest(), to_json(job.manifest));
+  settle(paths, job.manifest);
+  workspace.finish();
+  result.manifest = std::move(job.manifest);
 }
 
 // What rank 0 knows, on all of them.
@@ -365,44 +421,22 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
     return result;
   }
 
-  std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, options.store);
-  const auto is_mine = [&](std::size_t shard) {
-    return shard % static_cast<std::size_t>(comm.size()) == static_cast<std::size_t>(comm.rank());
-  };
-  std::map<std::size_t, Part> parts;
-  Progress so_far;
+  const std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, options.store);
+  Share mine;
   on_all(comm, [&] {
-    std::error_code ignored;
-    if (!fs::exists(paths.unfinished(), ignored) || read_text(paths.unfinished()) != job.marker) {
-      throw UsageError("rank " + std::to_string(comm.rank()) +
-                       " does not see what rank 0 made in " + out.string() +
-                       "; give all ranks the same folder on a file system they share");
-    }
-    parts = read_parts(paths, job, is_mine);
-    std::erase_if(chunks, [&](const ChunkPlan& chunk) { return parts.contains(chunk.shard); });
+    check_workspace(paths, job, comm.rank());
+    mine = take_share(paths, job, chunks, comm);
   });
   on_root(comm, [&] {
-    if (options.memory && comm.local_size() != comm.size()) {
-      throw UsageError(
-          "an ingest into memory runs on one machine; leave out --memory and load the "
-          "shards afterwards");
-    }
     try {
-      make_shards_folder(*workspace, job, *maker, chunks, options);
+      const std::span<const ChunkPlan> all = comm.size() == 1 ? mine.chunks : chunks;
+      make_folders(*workspace, job, *maker, all, options, comm);
     } catch (const Error&) {
-      if (parts.empty()) workspace->abandon();
+      if (comm.size() == 1 && mine.parts.empty()) workspace->abandon();
       throw;
     }
-    make_directories(parts_folder(paths));
   });
-  std::erase_if(chunks, [&](const ChunkPlan& chunk) { return !is_mine(chunk.shard); });
-  for (std::size_t shard = 0; shard < job.shards.size(); ++shard) {
-    if (!is_mine(shard)) continue;
-    const std::uint64_t inputs = job.shards[shard].end - job.shards[shard].begin;
-    so_far.total += inputs;
-    if (parts.contains(shard)) so_far.done += inputs;
-  }
-  std::array<std::uint64_t, 1> done{inputs_of(chunks)};
+  std::array<std::uint64_t, 1> done{inputs_of(mine.chunks)};
   comm.all_reduce(done);
   result.inputs_done = done[0];
   result.sources_there = job.sources_there;
@@ -410,29 +444,14 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
     ShardSink sink(paths, job.key);
     const RunPlan plan{.sources = job.sources,
                        .shards = job.shards,
-                       .chunks = chunks,
+                       .chunks = mine.chunks,
                        .store = options.store,
                        .threads = options.threads,
                        .readers = options.readers};
-    result.times = run_chunks(plan, *maker, *gates, sink, so_far, progress,
+    result.times = run_chunks(plan, *maker, *gates, sink, mine.so_far, progress,
                               [&] { check_stop(options.stop, out); });
   });
-  on_root(comm, [&] {
-    const std::vector<NamedPart> made = all_parts(paths, job);
-    try {
-      require_an_image(paths, made);
-    } catch (const RefusedError&) {
-      workspace->abandon();
-      throw;
-    }
-    for (const NamedPart& named : made) result.remarks.add(named.part.remarks);
-    assemble(made, no_rows, job.base.get(), paths, job.manifest);
-    fsync_directory(paths.root);
-    write_file_durably(paths.manifest(), to_json(job.manifest));
-    settle(paths, job.manifest);
-    workspace->finish();
-    result.manifest = std::move(job.manifest);
-  });
+  on_root(comm, [&] { finish(job, *workspace, no_rows, result); });
   share(result, comm);
   result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   result.peak_in_flight_bytes = gates->meter.peak();
