@@ -6,11 +6,11 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/deduplicate.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/report.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -18,9 +18,7 @@ namespace {
 struct Options {
   std::filesystem::path cache;
   std::string name = "default";
-  dedup::Options dedup;
-  std::string keep = "first";
-  std::string scope = "all";
+  DedupFlags flags;
   std::filesystem::path csv;
   std::filesystem::path groups_csv;
   bool gate = false;
@@ -48,9 +46,7 @@ void tell(const Session& session, const dedup::Result& result) {
 void run(const Options& o, Session& session) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  dedup::Options options = o.dedup;
-  options.keep = dedup::parse_keep_policy(o.keep);
-  options.scope = dedup::parse_scope(o.scope);
+  const dedup::Options options = dedup_options(o.flags);
   const dedup::ColumnSource columns = cache.open_fingerprints();
   dedup::Result result = dedup::deduplicate(columns, options);
   result.selection.name = o.name;
@@ -95,17 +91,7 @@ Command add_dedup(CLI::App& program) {
   for (const dedup::Hash& h : dedup::hashes()) hashes += fmt::format("\n  {:8}{}", h.name, h.what);
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
-  app->add_option("--hash", o->dedup.hash, "Hash to compare, or exact: equal files and pixels only")
-      ->capture_default_str();
-  app->add_option("--threshold", o->dedup.threshold, "Bits that may differ between duplicates")
-      ->capture_default_str();
-  app->add_option("--keep", o->keep, "Which training image of a group stays")
-      ->check(CLI::IsMember({"first", "largest", "sharpest"}))
-      ->capture_default_str();
-  app->add_option("--scope", o->scope,
-                  "all: also remove training images that have a duplicate in an evaluation split")
-      ->check(CLI::IsMember({"all", "within"}))
-      ->capture_default_str();
+  add_dedup_flags(*app, "--", o->flags);
   app->add_option("--csv", o->csv, "Where to list removed images (default: beside the selection)");
   app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
   app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,11 +16,14 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/formats.h"
+#include "dedup/hash/hashes.h"
+#include "pipeline/ingest/drop.h"
 #include "pipeline/ingest/estimate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/report/page.h"
@@ -32,6 +37,8 @@ struct Options {
   std::filesystem::path into;
   IngestFlags flags;
   bool memory = false;
+  bool drop = false;
+  DedupFlags drop_flags;
   std::string fail_on = "none";
   std::string max_bad;
   std::filesystem::path report;
@@ -156,7 +163,14 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
   say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
                            grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
   const std::string list = (out / "ledger.jsonl").string();
+  const std::uint64_t dropped =
+      m.ledger.contains("duplicate") ? m.ledger.at("duplicate") : std::uint64_t{0};
+  if (o.drop) {
+    say(session,
+        fmt::format("  {} left out, as others stand for them: see {}", grouped(dropped), list));
+  }
   for (const auto& [fate, count] : m.ledger) {
+    if (o.drop && fate == "duplicate") continue;
     if (fate != "ok" && count > 0) {
       say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
     }
@@ -200,6 +214,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
                                 {"stages", json_of(result.times)},
                                 {"slowest", name_of_slowest(result.times)},
                                 {"digest", result.digest}};
+    if (o.drop) json["dropped"] = dropped;
     fmt::print("{}\n", json.dump());
   }
   if (const std::string why = pipeline::refusal(gate, m.ledger, result.remarks.warned);
@@ -207,6 +222,34 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
     throw RefusedError(why + "; they are listed in " + list +
                        ", and the cache is complete without those that could not be read");
   }
+}
+
+void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
+  if (hash == "exact") return;
+  dedup::find_hash(hash);  // there is such a one
+  if (std::ranges::find(computed, hash) != computed.end()) return;
+  throw UsageError(fmt::format(
+      "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "
+      "compare another",
+      hash, fmt::join(computed, ", ")));
+}
+
+pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out,
+                              std::span<const pipeline::IngestSource> sources,
+                              const pipeline::IngestOptions& options, Session& session) {
+  const auto bar = [&](const char* title) {
+    return make_progress_bar(title, "images", session.comm.rank() == 0);
+  };
+  if (!o.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
+  const dedup::Options deciding = dedup_options(o.drop_flags);
+  comm::on_all(session.comm, [&] { check_drop_hash(deciding.hash, options.hashes); });
+  const auto decide = [&](const dedup::ColumnSource& columns) {
+    return dedup::deduplicate(columns, deciding).selection;
+  };
+  const auto bar_of = [&](pipeline::DropPass pass) {
+    return bar(pass == pipeline::DropPass::kFingerprint ? "fingerprint" : "ingest");
+  };
+  return pipeline::ingest_dropping(sources, out, options, decide, bar_of, session.comm);
 }
 
 void run(const Options& o, const CLI::App& app, Session& session) {
@@ -223,6 +266,14 @@ void run(const Options& o, const CLI::App& app, Session& session) {
     if (o.out.empty() == o.into.empty()) {
       throw UsageError(
           "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
+    }
+    if (o.drop && !o.into.empty()) {
+      throw UsageError(
+          "--drop is for new caches (--out); add to this one without it, then use winnow dedup and "
+          "winnow compact");
+    }
+    if (o.drop && o.estimate) {
+      throw UsageError("--estimate does not know what --drop will leave out; estimate without it");
     }
     check_report(o, out);
     options = o.into.empty()
@@ -251,11 +302,7 @@ void run(const Options& o, const CLI::App& app, Session& session) {
     say(session, fmt::format("{} ranks take whole shards; the bar shows those of rank 0",
                              session.comm.size()));
   }
-  pipeline::IngestResult result;
-  {
-    const ProgressSink bar = make_progress_bar("ingest", "images", session.comm.rank() == 0);
-    result = pipeline::ingest(sources, out, options, bar, session.comm);
-  }
+  const pipeline::IngestResult result = ingest(o, out, sources, options, session);
   if (session.comm.rank() == 0) report(o, gate, out, sources, result, session);
 }
 
@@ -272,6 +319,13 @@ Command add_ingest(CLI::App& program) {
                   "given, are the cache's. The result is that of ingesting all at once");
   app->add_flag("--memory", o->memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(*app, o->flags);
+  app->add_flag(
+      "--drop", o->drop,
+      "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), decide, "
+      "then store only what stays; the ledger names what stands for each");
+  for (CLI::Option* option : add_dedup_flags(*app, "--drop-", o->drop_flags)) {
+    option->needs("--drop");
+  }
   app->add_option("--fail-on", o->fail_on,
                   "Exit with code 3, once the cache is made, if an input was so or worse: "
                   "truncated, error (no picture), warning (a picture the decoder complained of)")
@@ -302,6 +356,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest more/ --into cache                  # behind what is there\n"
+      "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near duplicates\n"
       "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
   return {app, true,

@@ -1,7 +1,6 @@
 #include "pipeline/compact/plan.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace winnow::pipeline {
 namespace {
@@ -30,18 +29,6 @@ bool PackCutter::ends_before(std::uint64_t payload_bytes) {
   ++records_;
   bytes_ += payload_bytes;
   return ends;
-}
-
-LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
-                   const std::string& kept_name) {
-  const std::string before = std::move(row.reason);
-  row.fate = Fate::kDuplicate;
-  row.reason = "'" + kept_name + "', id " + std::to_string(selection.kept[decision]) +
-               ", stands for it: distance " + std::to_string(selection.distances[decision]) +
-               ", rule ";
-  row.reason += rule_name(selection.rules[decision]);
-  if (!before.empty()) row.reason += "; the decoder warned: " + before;
-  return row;
 }
 
 }  // namespace winnow::pipeline

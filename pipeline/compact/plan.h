@@ -3,11 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "dedup/selection.h"
-#include "pipeline/store/ledger.h"
+#include "common/sample.h"
 #include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
@@ -35,11 +33,5 @@ class PackCutter {
   std::uint64_t bytes_ = 0;
 };
 inline constexpr std::uint64_t kCompactTransactionBytes = 4u << 20;  // of packs
-
-// The ledger's row of a sample that `selection` removed, row number `decision` of it: of class
-// duplicate, with the sample that stands for it, the distance and the rule, and what was said of it
-// before. `kept_name` is what the source calls the one that stands for it.
-LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
-                   const std::string& kept_name);
 
 }  // namespace winnow::pipeline

@@ -97,8 +97,14 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
       store_(options.store),
       decode_(options.decode),
       resize_(options.resize),
+      left_out_(options.left_out),
       gates_(gates),
       scratch_(gates.scratch_bytes) {
+  if (left_out_ != nullptr) {
+    stand_ins_ = left_out_->decisions.kept;
+    std::ranges::sort(stand_ins_);
+    stand_ins_.erase(std::unique(stand_ins_.begin(), stand_ins_.end()), stand_ins_.end());
+  }
   for (const std::string& name : options.hashes) {
     const dedup::Hash* hash = &dedup::find_hash(name);
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
@@ -313,6 +319,20 @@ class Packer {
 
 }  // namespace
 
+LedgerRow ChunkMaker::booked(LedgerRow row) const {
+  const dedup::Selection& decisions = left_out_->decisions;
+  const auto at = std::ranges::lower_bound(decisions.ids, row.id) - decisions.ids.begin();
+  const auto decision = static_cast<std::size_t>(at);
+  const SampleId kept = decisions.kept.at(decision);
+  const auto in = std::ranges::find_if(sources_, [&](const PlacedSource& source) {
+    return source.id_of(0) <= kept && kept < source.id_of(source.info.inputs);
+  });
+  const std::uint64_t position = kept - in->id_of(0);
+  const auto warning = left_out_->warnings.find(row.id);
+  if (warning != left_out_->warnings.end()) row.reason = warning->second;
+  return left_out(std::move(row), decisions, decision, in->source->entries().names()[position]);
+}
+
 Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
                        const std::function<void()>& check) const {
   if (read.error) std::rethrow_exception(read.error);
@@ -334,11 +354,21 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
                             .split = split,
                             .fate = Fate::kOk,
                             .reason = {}});
+    if (in.is_left_out(position)) {
+      chunk.ledger.back() = booked(std::move(chunk.ledger.back()));
+      continue;
+    }
     try {
       auto input = load(place, std::move(read.inputs[position - plan.begin]), take,
                         std::move(scratch.pixels));
       busy(Stage::kDecode) += watch.lap();
       if (!input) {
+        if (std::ranges::binary_search(stand_ins_, in.id_of(position))) {
+          throw Error(describe(in, position) + " stands for others that are left out, and is " +
+                      std::string(fate_name(input.error().fate)) + " (" + input.error().reason +
+                      ") where it could be read before; leave the source alone, remove what the "
+                      "ingest has made and begin again");
+        }
         chunk.ledger.back().fate = input.error().fate;
         chunk.ledger.back().reason = input.error().reason;
         continue;

@@ -119,6 +119,8 @@ class ChunkMaker {
                                   const Readable& input, Image& gray) const;
   // Once it is fingerprinted.
   void resize(Readable& input) const;
+  // The row of an input that is left out, as in the ledger.
+  LedgerRow booked(LedgerRow row) const;
   // With the labels of row `row` of `table`.
   RecordView record_of(const Place& place, const Readable& input, const dedup::Fingerprints& table,
                        std::size_t row) const;
@@ -127,6 +129,8 @@ class ChunkMaker {
   Store store_;
   DecodeSettings decode_;
   ResizeSettings resize_;
+  const LeftOut* left_out_;
+  std::vector<SampleId> stand_ins_;  // for those left out; ascending
   std::vector<const dedup::Hash*> hashes_;
   Gates& gates_;
   mutable ScratchPool scratch_;

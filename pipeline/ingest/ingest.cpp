@@ -48,24 +48,6 @@ std::string_view store_name(Store store) noexcept {
   return "none";
 }
 
-void check_options(const IngestOptions& options) {
-  if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
-  if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
-    throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
-  }
-  if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
-  if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
-    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
-  }
-  if (options.resize.quality < 1 || options.resize.quality > 100) {
-    throw UsageError("the quality of JPEGs is 1 to 100, not " +
-                     std::to_string(options.resize.quality));
-  }
-  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
-  if (options.threads < 0) throw UsageError("the number of threads must not be negative");
-  if (options.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
-}
-
 std::uint64_t memory_bytes(const IngestOptions& options) {
   if (options.memory_bytes > 0) return options.memory_bytes;
   const auto threads = options.threads > 0 ? static_cast<unsigned>(options.threads)
@@ -83,7 +65,8 @@ std::string settings_of(const IngestOptions& options, const dedup::Fingerprints&
                 {"shard_bytes", options.shard_bytes}};
   write_to(settings, options.decode);
   write_to(settings, options.resize, options.store == Store::kOriginal);
-  return settings.dump();
+  if (options.left_out == nullptr) return settings.dump();
+  return with_dropped(settings.dump(), options.left_out->decisions.settings);
 }
 
 std::string in_mebibytes(std::uint64_t bytes) {
@@ -115,6 +98,7 @@ std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const PlacedSour
     const Listing& entries = sources[chunk.source].source->entries();
     if (chunk.ends_shard) bytes += 64 << 10;
     for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
+      if (sources[chunk.source].is_left_out(i)) continue;
       const double payload = scale * static_cast<double>(entries.input_bytes(i));
       const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
       bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entries.labels(i).size()) +
@@ -178,6 +162,23 @@ void check_base(const Manifest& base, const std::string& settings, const fs::pat
   }
 }
 
+// Stands for what is decided of which inputs.
+std::string key_of(const dedup::Selection& decisions) {
+  Xxh3Stream stream;
+  stream.update(std::as_bytes(std::span(decisions.ids)));
+  stream.update(std::as_bytes(std::span(decisions.kept)));
+  stream.update(std::as_bytes(std::span(decisions.distances)));
+  stream.update(std::as_bytes(std::span(decisions.rules)));
+  return to_hex(stream.digest());
+}
+
+// Those of the ids, which ascend, that are of the source.
+std::span<const SampleId> ids_in(std::span<const SampleId> ids, const PlacedSource& source) {
+  const auto begin = std::ranges::lower_bound(ids, source.id_of(0));
+  const auto end = std::lower_bound(begin, ids.end(), source.id_of(source.info.inputs));
+  return {begin, end};
+}
+
 Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
              const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   Job job;
@@ -191,6 +192,12 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
     job.sources_there = sources.size() - fresh.size();
   }
   job.sources = place_sources(fresh, job.manifest);
+  std::string content = job.base ? job.base->digest() : "";
+  if (options.left_out != nullptr) {
+    const dedup::Selection& decisions = options.left_out->decisions;
+    for (PlacedSource& source : job.sources) source.left_out = ids_in(decisions.ids, source);
+    content += key_of(decisions);
+  }
   job.shards = plan_shards(job.sources, options.shard_bytes);
   job.manifest.store = store_name(options.store);
   if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
@@ -198,7 +205,6 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   for (const auto& column : no_rows.codes) {
     job.manifest.hashes.push_back(column.hash + ":" + std::to_string(column.version));
   }
-  std::string content = job.base ? job.base->digest() : "";
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
@@ -314,6 +320,19 @@ void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
   }
 }
 
+// As plan_chunks() has them, with the bytes that will be read of them.
+std::vector<ChunkPlan> chunks_of(const Job& job, Store store) {
+  std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, store);
+  for (ChunkPlan& chunk : chunks) {
+    const PlacedSource& in = job.sources[chunk.source];
+    if (in.left_out.empty()) continue;
+    for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
+      if (in.is_left_out(i)) chunk.input_bytes -= in.source->entries().input_bytes(i);
+    }
+  }
+  return chunks;
+}
+
 std::uint64_t inputs_of(std::span<const ChunkPlan> chunks) {
   std::uint64_t inputs = 0;
   for (const ChunkPlan& chunk : chunks) inputs += chunk.end - chunk.begin;
@@ -382,6 +401,40 @@ IngestOptions options_of(const Manifest& manifest) {
   return options;
 }
 
+void check_options(const IngestOptions& options) {
+  if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
+  if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
+    throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
+  }
+  if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
+  if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
+    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
+  }
+  if (options.resize.quality < 1 || options.resize.quality > 100) {
+    throw UsageError("the quality of JPEGs is 1 to 100, not " +
+                     std::to_string(options.resize.quality));
+  }
+  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
+  if (options.threads < 0) throw UsageError("the number of threads must not be negative");
+  if (options.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
+  if (options.into && options.left_out != nullptr) {
+    throw UsageError("duplicates are left out of new caches only; add to this one and compact it");
+  }
+}
+
+bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
+           const IngestOptions& options) {
+  Gates gates(memory_bytes(options));
+  const ChunkMaker maker({}, options, gates);
+  const auto same = [](const SourceInfo& info, const IngestSource& source) {
+    const SourceInfo other = describe(source);
+    return info.name == other.name && info.format == other.format &&
+           info.listing_hash == other.listing_hash;
+  };
+  return manifest.settings == settings_of(options, maker.empty_fingerprints()) &&
+         std::ranges::equal(manifest.sources, sources, same);
+}
+
 IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
                     const IngestOptions& options, const ProgressSink& progress,
                     comm::Communicator& comm) {
@@ -421,7 +474,7 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
     return result;
   }
 
-  const std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, options.store);
+  const std::vector<ChunkPlan> chunks = chunks_of(job, options.store);
   Share mine;
   on_all(comm, [&] {
     check_workspace(paths, job, comm.rank());

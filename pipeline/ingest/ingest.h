@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "datasets/source.h"
+#include "dedup/selection.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/ingest/stages.h"
@@ -25,18 +27,25 @@ struct IngestSource {
   std::filesystem::path path;  // its last part is the name
 };
 
+// Inputs that a new cache is to be without: others stand for them, as was decided of fingerprints.
+struct LeftOut {
+  dedup::Selection decisions;                // the rows of these inputs alone
+  std::map<SampleId, std::string> warnings;  // what the decoder said of some of them
+};
+
 struct IngestOptions {
   Store store = Store::kOriginal;
   std::vector<std::string> hashes{"phash", "dhash"};
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
-  std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 128 MiB, and as much a thread
-  DecodeSettings decode;           // images it refuses are booked as too large
-  ResizeSettings resize;           // of what is stored; fingerprints are of all pixels
-  int threads = 0;                 // TBB workers; 0: what TBB has
-  int readers = 64;                // threads that read, at most; as many as are needed
-  bool into = false;               // add to the cache that is there
-  StopRequested stop;              // asked before each input
+  std::uint64_t memory_bytes = 0;     // bound on bytes in flight; 0: 128 MiB, and as much a thread
+  DecodeSettings decode;              // images it refuses are booked as too large
+  ResizeSettings resize;              // of what is stored; fingerprints are of all pixels
+  int threads = 0;                    // TBB workers; 0: what TBB has
+  int readers = 64;                   // threads that read, at most; as many as are needed
+  bool into = false;                  // add to the cache that is there
+  const LeftOut* left_out = nullptr;  // not read and booked as duplicates; outlives the ingest
+  StopRequested stop;                 // asked before each input
 };
 
 struct IngestResult {
@@ -79,6 +88,14 @@ IngestResult ingest(const datasets::Source& source, const std::filesystem::path&
 // The options that shape the content of a cache, as it was made with them; FormatError where they
 // are not there.
 IngestOptions options_of(const Manifest& manifest);
+
+// Throws UsageError for options that ingest() refuses of any sources.
+void check_options(const IngestOptions& options);
+
+// Whether a cache is of just these sources and made with these options; of what is left out of it,
+// only what decided that counts.
+bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
+           const IngestOptions& options);
 
 // Removes a cache, finished or not, and, where its shards are on tmpfs, those. Other files in the
 // directory stay, and the directory with them. UsageError if it is none or an ingest is at work

@@ -120,7 +120,8 @@ std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, M
     placed.push_back({.source = in.source,
                       .ordinal = static_cast<std::uint32_t>(manifest.sources.size()),
                       .info = info,
-                      .training_labels = map_classes(info.class_names, manifest.classes)});
+                      .training_labels = map_classes(info.class_names, manifest.classes),
+                      .left_out = {}});
     manifest.inputs += info.inputs;
     manifest.sources.push_back(std::move(info));
   }

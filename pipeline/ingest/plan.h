@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -19,9 +20,13 @@ struct PlacedSource {
   std::uint32_t ordinal = 0;
   SourceInfo info;
   std::vector<std::int32_t> training_labels;  // of its classes; empty: as they are
+  std::span<const SampleId> left_out{};       // ids of its inputs that are not read, ascending
 
   SampleId id_of(std::uint64_t position) const noexcept {
     return make_sample_id(ordinal, position);
+  }
+  bool is_left_out(std::uint64_t position) const noexcept {
+    return std::binary_search(left_out.begin(), left_out.end(), id_of(position));
   }
 };
 

@@ -32,13 +32,15 @@ ReadResult read_patiently(const datasets::Source& source, std::uint64_t position
 ReadChunk read_chunk(const ChunkPlan& plan, std::span<const PlacedSource> sources,
                      ByteGate::Credit credit) {
   ReadChunk chunk{.inputs = {}, .credit = std::move(credit), .error = {}};
-  const datasets::Source& source = *sources[plan.source].source;
+  const PlacedSource& in = sources[plan.source];
+  const datasets::Source& source = *in.source;
   std::uint64_t bytes = 0;
   try {
     chunk.inputs.reserve(plan.end - plan.begin);
     for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
       const bool too_large = source.entries().input_bytes(position) > kMaxInputBytes;
-      chunk.inputs.push_back(too_large ? ReadResult(Bytes()) : read_patiently(source, position));
+      const bool skip = too_large || in.is_left_out(position);
+      chunk.inputs.push_back(skip ? ReadResult(Bytes()) : read_patiently(source, position));
       if (chunk.inputs.back()) bytes += bytes_of(*chunk.inputs.back());
     }
   } catch (...) {

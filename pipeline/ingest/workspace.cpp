@@ -153,19 +153,24 @@ std::uint64_t cgroup_left() {
 
 }  // namespace
 
-Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
+void Workspace::check_is_free(const fs::path& out) {
   const CachePaths paths{out};
   std::error_code ignored;
   if (is_there(out) && !fs::is_directory(out, ignored)) {
     throw UsageError(out.string() + " is not a folder; choose another --out");
   }
   if (is_there(paths.manifest()) && !is_there(paths.unfinished())) refuse_finished(out);
-  const bool made = !is_there(out);
-  make_directories(out);
-  if (!is_there(paths.unfinished()) && !fs::is_empty(out)) {
+  if (is_there(out) && !is_there(paths.unfinished()) && !fs::is_empty(out)) {
     throw UsageError(out.string() +
                      " is not empty and was not made by winnow; choose another --out");
   }
+}
+
+Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
+  check_is_free(out);
+  const CachePaths paths{out};
+  const bool made = !is_there(out);
+  make_directories(out);
   Fd lock = lock_marker(paths);
   const std::string found = read_text(paths.unfinished());
   const bool complete = is_there(paths.manifest());

@@ -20,6 +20,9 @@ class Workspace {
   // another run is at work. `marker` is written into the file.
   static Workspace claim(const std::filesystem::path& out, const std::string& marker);
 
+  // Throws what claim() would where a mere look tells, and changes nothing.
+  static void check_is_free(const std::filesystem::path& out);
+
   // Opens a finished cache for more shards. It stays what it is until its manifest is replaced:
   // readers see nothing of what is going on. What an earlier one left is kept where its marker is
   // the same, else removed; where that had replaced the manifest, its end is caught up on.

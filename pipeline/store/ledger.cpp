@@ -84,6 +84,18 @@ void for_each_line(const InputFile& file, const Parser& parser, const Take& take
 
 std::string_view fate_name(Fate fate) noexcept { return kFates[static_cast<std::size_t>(fate)]; }
 
+LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
+                   const std::string& kept_name) {
+  const std::string before = std::move(row.reason);
+  row.fate = Fate::kDuplicate;
+  row.reason = "'" + kept_name + "', id " + std::to_string(selection.kept[decision]) +
+               ", stands for it: distance " + std::to_string(selection.distances[decision]) +
+               ", rule ";
+  row.reason += rule_name(selection.rules[decision]);
+  if (!before.empty()) row.reason += "; the decoder warned: " + before;
+  return row;
+}
+
 std::string to_json_lines(const std::vector<LedgerRow>& rows) {
   std::string text;
   for (const LedgerRow& row : rows) {

@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "common/sample.h"
+#include "dedup/selection.h"
 
 namespace winnow::pipeline {
 
@@ -45,6 +46,12 @@ std::vector<LedgerRow> parse_ledger(const std::string& text,
 void for_each_row(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
 // Those of them that are not ok, or ok with a reason: quickly, for the others are not parsed.
 void for_each_remark(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
+
+// The row of a sample that `selection` removed, row number `decision` of it: of class duplicate,
+// with the sample that stands for it, the distance and the rule, and what was said of it before.
+// `kept_name` is what the source calls the one that stands for it.
+LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t decision,
+                   const std::string& kept_name);
 
 using FateCounts = std::array<std::uint64_t, kFateCount>;  // by Fate
 FateCounts count_fates(const std::vector<LedgerRow>& rows);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "common/error.h"
@@ -152,6 +153,67 @@ TEST(ChunkMaker, PacksAreCutByCountAndSize) {
   std::vector<std::size_t> counts;
   for (const Pack& pack : chunk.packs) counts.push_back(unpack_records(pack.pack, "pack").size());
   EXPECT_EQ(counts, (std::vector<std::size_t>{64, 64, 2, 1, 2, 1}));
+}
+
+// Of samples 2 and 4 of make_source().
+LeftOut two_left_out(SampleId stands_for_4) {
+  return {.decisions = {.name = {},
+                        .settings = {},
+                        .cache_digest = {},
+                        .ids = {2, 4},
+                        .weights = {0, 0},
+                        .groups = {0, 1},
+                        .kept = {0, stands_for_4},
+                        .distances = {3, 0},
+                        .rules = {dedup::Rule::kDuplicate, dedup::Rule::kLeak}},
+          .warnings = {{4, "2 extraneous bytes"}}};
+}
+
+TEST(ChunkMaker, BooksWhatIsLeftOutWithoutReadingIt) {
+  FakeSource source = make_source();
+  const ChunkPlan plan = make_plans(source).front();
+  auto sources = placed(source);
+  Gates gates(1u << 30);
+  const Chunk all = make(ChunkMaker(sources, {}, gates), sources, plan);
+
+  const LeftOut left_out = two_left_out(3);
+  IngestOptions options;
+  options.left_out = &left_out;
+  sources.front().left_out = left_out.decisions.ids;
+  std::vector<std::size_t> read;
+  source.on_read = [&read](std::size_t position) -> std::optional<FakeSource::Answer> {
+    read.push_back(position);
+    return std::nullopt;
+  };
+  const Chunk chunk = make(ChunkMaker(sources, options, gates), sources, plan);
+  EXPECT_EQ(read, (std::vector<std::size_t>{0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
+
+  auto ledger = all.ledger;
+  ledger[2].fate = ledger[4].fate = Fate::kDuplicate;
+  ledger[2].reason = "'pixels', id 0, stands for it: distance 3, rule duplicate";
+  ledger[4].reason =
+      "'large', id 3, stands for it: distance 0, rule leak; the decoder warned: 2 extraneous bytes";
+  EXPECT_EQ(to_json_lines(chunk.ledger), to_json_lines(ledger));
+  auto ids = all.fingerprints.ids;
+  std::erase_if(ids, [](SampleId id) { return id == 2 || id == 4; });
+  EXPECT_EQ(chunk.fingerprints.ids, ids);
+  std::vector<SampleId> stored;
+  for (const Pack& pack : chunk.packs) {
+    for (const Pack::Item& item : pack.items) stored.push_back(item.position);
+  }
+  EXPECT_EQ(stored, ids);
+}
+
+TEST(ChunkMaker, RefusesToLeaveOutWhatNothingStandsFor) {
+  const FakeSource source = make_source();
+  auto sources = placed(source);
+  Gates gates(1u << 30);
+  const LeftOut left_out = two_left_out(1);  // which cannot be read
+  IngestOptions options;
+  options.left_out = &left_out;
+  sources.front().left_out = left_out.decisions.ids;
+  const ChunkMaker maker(sources, options, gates);
+  EXPECT_THROW(make(maker, sources, make_plans(source).front()), Error);
 }
 
 }  // namespace

@@ -1,0 +1,158 @@
+#include "pipeline/ingest/drop.h"
+
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "pipeline/ingest/chunk.h"
+#include "pipeline/ingest/workspace.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path first_folder(const fs::path& out) {
+  fs::path whole = fs::absolute(out).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole += ".first";
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// What a removal that was cut short left counts too.
+void remove_first(const fs::path& first) {
+  std::error_code ignored;
+  if (is_there(first) && fs::is_empty(first, ignored)) {
+    fs::remove(first, ignored);
+  } else {
+    remove_cache(first);
+  }
+}
+
+LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
+  LeftOut out;
+  dedup::Selection& some = out.decisions;
+  some.settings = all.settings;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.weights[i] > 0) continue;
+    some.ids.push_back(all.ids[i]);
+    some.weights.push_back(0);
+    some.groups.push_back(all.groups[i]);
+    some.kept.push_back(all.kept[i]);
+    some.distances.push_back(all.distances[i]);
+    some.rules.push_back(all.rules[i]);
+  }
+  first.for_each_remark([&](const LedgerRow& row) {
+    const bool warned = row.fate == Fate::kOk && std::ranges::binary_search(some.ids, row.id);
+    if (warned) out.warnings.emplace(row.id, row.reason);
+  });
+  return out;
+}
+
+// What earlier runs got done.
+enum class Done { kNothing, kFirstPass, kAll };
+
+Done what_is_done(std::span<const IngestSource> sources, const fs::path& out, const fs::path& first,
+                  const IngestOptions& first_options, const IngestOptions& options) {
+  const CachePaths paths{out};
+  const CachePaths first_paths{first};
+  const bool finished = is_there(paths.manifest()) && !is_there(paths.unfinished());
+  if (finished && is_there(first) && is_of(Cache::open(out).manifest(), sources, options)) {
+    return Done::kAll;
+  }
+  Workspace::check_is_free(out);
+  if (!is_there(first_paths.manifest())) return Done::kNothing;
+  if (is_of(Cache::open(first).manifest(), sources, first_options)) return Done::kFirstPass;
+  remove_first(first);
+  return Done::kNothing;
+}
+
+Done agree(Done done, comm::Communicator& comm) {
+  return static_cast<Done>(
+      std::stoi(comm::broadcast_text(comm, std::to_string(static_cast<int>(done)))));
+}
+
+IngestResult result_of(const Cache& cache) {
+  IngestResult result;
+  result.manifest = cache.manifest();
+  result.digest = cache.digest();
+  cache.for_each_remark([&](const LedgerRow& row) { result.remarks.add(row); });
+  return result;
+}
+
+void add(const IngestResult& first, IngestResult& result) {
+  result.seconds += first.seconds;
+  result.peak_in_flight_bytes = std::max(result.peak_in_flight_bytes, first.peak_in_flight_bytes);
+  result.times.wall_seconds += first.times.wall_seconds;
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    StageTimes::One& stage = result.times.stages[i];
+    stage.busy_seconds += first.times.stages[i].busy_seconds;
+    stage.threads = std::max(stage.threads, first.times.stages[i].threads);
+  }
+}
+
+}  // namespace
+
+IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::path& out,
+                             const IngestOptions& options, const Decide& decide,
+                             const std::function<ProgressSink(DropPass)>& progress,
+                             comm::Communicator& comm) {
+  const fs::path first = first_folder(out);
+  LeftOut left_out;
+  IngestOptions first_options = options;
+  first_options.store = Store::kNone;
+  first_options.memory = false;
+  first_options.resize = {};
+  IngestOptions second_options = options;
+  second_options.left_out = &left_out;
+  comm::on_all(comm, [&] {
+    check_options(second_options);
+    Gates gates(1u << 20);
+    const dedup::Fingerprints no_rows = ChunkMaker({}, options, gates).empty_fingerprints();
+    left_out.decisions.settings = decide([&](const dedup::ColumnNames& names) {
+                                    return dedup::select_columns(no_rows, names);
+                                  }).settings;
+  });
+  Done done = Done::kNothing;
+  comm::on_root(comm,
+                [&] { done = what_is_done(sources, out, first, first_options, second_options); });
+  done = agree(done, comm);
+  IngestResult result;
+  if (done == Done::kAll) {
+    comm::on_all(comm, [&] { result = result_of(Cache::open(out)); });
+    comm::on_root(comm, [&] { remove_first(first); });
+    return result;
+  }
+  IngestResult fingerprinted;
+  if (done == Done::kNothing) {
+    fingerprinted = ingest(sources, first, first_options, progress(DropPass::kFingerprint), comm);
+  }
+  Stopwatch watch;
+  comm::on_all(comm, [&] {
+    std::optional<tbb::global_control> limit;
+    if (options.threads > 0) {
+      limit.emplace(tbb::global_control::max_allowed_parallelism,
+                    static_cast<std::size_t>(options.threads));
+    }
+    const Cache cache = Cache::open(first);
+    left_out = left_out_by(decide(cache.open_fingerprints()), cache);
+  });
+  const double deciding_seconds = watch.lap();
+  result = ingest(sources, out, second_options, progress(DropPass::kStore), comm);
+  comm::on_root(comm, [&] { remove_first(first); });
+  add(fingerprinted, result);
+  result.seconds += deciding_seconds;
+  return result;
+}
+
+}  // namespace winnow::pipeline
