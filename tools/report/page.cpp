@@ -179,7 +179,7 @@ std::string_view meaning_of(Fate fate) {
     case Fate::kUnreadable:
       break;
   }
-  return "the file system would not give it; the same command tries these again";
+  return "the file system would not give it: ingest anew when it does";
 }
 
 std::string words_of(Fate fate) {
