@@ -42,13 +42,17 @@ std::string with_digest_line(std::string_view json) {
          std::string(json.substr(kOpening.size()));
 }
 
-bool digest_line_matches(std::string_view text) {
-  if (!text.starts_with(kStart)) return false;
+std::string_view stated_digest(std::string_view text) noexcept {
+  if (!text.starts_with(kStart)) return {};
   text.remove_prefix(kStart.size());
   const std::string_view stated = text.substr(0, kDigits);
-  text.remove_prefix(stated.size());
-  if (!text.starts_with(kEnd)) return false;
-  text.remove_prefix(kEnd.size());
+  return text.substr(stated.size()).starts_with(kEnd) ? stated : std::string_view();
+}
+
+bool digest_line_matches(std::string_view text) {
+  const std::string_view stated = stated_digest(text);
+  if (stated.empty()) return false;
+  text.remove_prefix(kStart.size() + stated.size() + kEnd.size());
   return digest_of_json(std::string(kOpening) + std::string(text)) == stated;
 }
 

@@ -21,5 +21,7 @@ std::string digest_of_json(std::string_view json);
 std::string with_digest_line(std::string_view json);
 // Whether `text` has the line and nothing in it was changed since.
 bool digest_line_matches(std::string_view text);
+// What it states, right or wrong; empty where there is none.
+std::string_view stated_digest(std::string_view text) noexcept;
 
 }  // namespace winnow

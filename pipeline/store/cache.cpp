@@ -8,6 +8,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_text.h"
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache_internal.h"
 
@@ -43,7 +44,7 @@ InputFile open_ledger(const CachePaths& paths, const Manifest& manifest) {
   return open_checked(paths.added_ledger(hash), paths.ledger(), hash);
 }
 
-Manifest read_manifest(const CachePaths& paths) {
+ReadManifest read_manifest(const CachePaths& paths) {
   const std::string root = paths.root.string();
   std::error_code ignored;
   if (!fs::exists(paths.root, ignored)) {
@@ -63,7 +64,8 @@ Manifest read_manifest(const CachePaths& paths) {
                      "winnow ingest SOURCE --out " +
                      root);
   }
-  return parse_manifest(read_text(paths.manifest()), paths.manifest().string());
+  const std::string text = read_text(paths.manifest());
+  return {parse_manifest(text, paths.manifest().string()), std::string(stated_digest(text))};
 }
 
 void check_shards_folder(const CachePaths& paths) {
@@ -249,8 +251,9 @@ Cache Cache::open(const fs::path& root, Verify verify) {
   auto state = std::make_unique<State>();
   State& s = *state;
   s.paths.root = root;
-  s.manifest = read_manifest(s.paths);
-  s.digest = pipeline::digest(s.manifest);
+  ReadManifest read = read_manifest(s.paths);
+  s.manifest = std::move(read.manifest);
+  s.digest = std::move(read.digest);
   if (!s.manifest.shards.empty()) check_shards_folder(s.paths);
   s.shards.reserve(s.manifest.shards.size());
   for (const ShardInfo& shard : s.manifest.shards) {

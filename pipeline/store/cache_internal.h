@@ -15,7 +15,12 @@ namespace winnow::pipeline {
 // The parts a Cache is read by, each of which says by itself what is wrong with it. They throw as
 // Cache does.
 
-Manifest read_manifest(const CachePaths& paths);
+// With the digest it has: fields that only a newer winnow knows are in that, too.
+struct ReadManifest {
+  Manifest manifest;
+  std::string digest;
+};
+ReadManifest read_manifest(const CachePaths& paths);
 void check_shards_folder(const CachePaths& paths);
 lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify);
 // Bytes [first, last] of the first block of a shard that is not what was written, and how many such

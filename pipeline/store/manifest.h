@@ -49,7 +49,7 @@ struct Manifest {
   std::optional<Tally> tally;  // what a source that is added later goes on from; not in older ones
   // Of the readable images. Caches of before there were any have none.
   std::optional<Statistics> statistics;
-  std::string store;  // "original", "raw" or "none"
+  std::string store;              // "original", "raw" or "none"
   std::string fingerprints_hash;  // XXH3-128 of fingerprints/table
   std::string ledger_hash;        // XXH3-128 of ledger.jsonl
   std::string settings;           // JSON of the options that shape the content, compact, or ""

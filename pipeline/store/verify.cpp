@@ -24,8 +24,9 @@ std::string without_advice(std::string what) {
 class Verifier {
  public:
   Verifier(const fs::path& root, const ProgressSink& sink) : paths_{root}, sink_(sink) {
-    manifest_ = read_manifest(paths_);
-    out_.digest = digest(manifest_);
+    ReadManifest read = read_manifest(paths_);
+    manifest_ = std::move(read.manifest);
+    out_.digest = std::move(read.digest);
     out_.shards = manifest_.shards.size();
     for (const ShardInfo& shard : manifest_.shards) {
       out_.records += shard.records;

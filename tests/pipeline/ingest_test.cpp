@@ -20,6 +20,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_text.h"
 #include "common/resample.h"
 #include "dedup/hash/features.h"
 #include "dedup/hash/hashes.h"
@@ -1116,6 +1117,17 @@ TEST_F(OpenCache, ChangedFingerprintsAndLedger) {
   EXPECT_THROW(cache.read_ledger(), FormatError);
   fs::remove(paths_.ledger());
   EXPECT_THROW(cache.read_ledger(), FormatError);
+}
+
+// Of a version that adds to the manifest without changing what is there.
+TEST_F(OpenCache, FieldsThatNobodyKnowsArePartOfTheDigest) {
+  std::string text = read_text(paths_.manifest());
+  text.erase(2, text.find('\n', 2) - 1);  // the line of the digest
+  text.insert(2, "  \"later\": [1, 2],\n");
+  write_file_durably(paths_.manifest(), with_digest_line(text));
+  const Cache cache = Cache::open(paths_.root);
+  EXPECT_EQ(cache.digest(), digest_of_json(text));
+  EXPECT_NE(cache.digest(), digest(cache.manifest()));
 }
 
 TEST_F(OpenCache, ANewerManifest) {
