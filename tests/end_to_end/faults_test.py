@@ -261,11 +261,11 @@ class Faults(Case):
             self.assertEqual(stopped.code, 75, stopped.err)
             self.one_sentence(stopped, str(cache), "run the same command again")
             self.assertEqual(stopped.out, "")
-            self.assertTrue((cache / "parts" / "0").exists())
+            self.assertTrue((cache / "parts" / "00000").exists())
             self.assertFalse((cache / "shards" / "00002.mdb").exists())
             self.refused(2, ["not finished"], "info", cache)
             again = self.ok(*self.ingest("--out", cache, "--json"))
-            self.assertIn("an earlier run had finished", again.err)
+            self.assertIn("inputs that were finished before", again.err)
             self.assertEqual(again.json()["inputs"], 18)
             self.assertTrue(tree(cache) == want)
 
