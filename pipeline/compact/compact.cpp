@@ -1,7 +1,6 @@
 #include "pipeline/compact/compact.h"
 
 #include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
@@ -22,6 +21,8 @@
 #include "pipeline/export/pixels.h"
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/workspace.h"
+#include "pipeline/parallel/worker_limit.h"
+#include "pipeline/store/pack_cutter.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"
 #include "pipeline/store/tally.h"
@@ -186,7 +187,7 @@ class ShardCopier {
 
   void close_pack(lmdb::Writer& writer) {
     Bytes pack = pack_records(pack_);
-    if (held_ > 0 && held_ + pack.size() > kCompactTransactionBytes) commit(writer);
+    if (held_ > 0 && held_ + pack.size() > kTransactionBytes) commit(writer);
     held_ += pack.size();
     transaction_.emplace_back(pack_.front().id, std::move(pack));
     pack_.clear();
@@ -236,11 +237,7 @@ std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Worksp
   result.kept_here = kept.ids.size() - so_far.done;
   const LedgerNames names = cache.read_names();
   Counter counter(progress, so_far);
-  std::optional<tbb::global_control> limit;
-  if (options.threads > 0) {
-    limit.emplace(tbb::global_control::max_allowed_parallelism,
-                  static_cast<std::size_t>(options.threads));
-  }
+  const WorkerLimit limit(options.threads);
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {

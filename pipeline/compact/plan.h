@@ -21,17 +21,4 @@ struct KeptRun {
 // kept are left out.
 std::vector<KeptRun> plan_runs(std::span<const ShardInfo> shards, std::span<const SampleId> kept);
 
-// Cuts the records of a shard, taken one after another, into packs and packs into transactions
-// (docs/formats/shard.md): by their payloads alone.
-class PackCutter {
- public:
-  // Whether a pack ends before a record with that payload, which then begins the next.
-  bool ends_before(std::uint64_t payload_bytes);
-
- private:
-  std::size_t records_ = 0;  // of the pack that is open
-  std::uint64_t bytes_ = 0;
-};
-inline constexpr std::uint64_t kCompactTransactionBytes = 4u << 20;  // of packs
-
 }  // namespace winnow::pipeline

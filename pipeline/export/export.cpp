@@ -1,6 +1,5 @@
 #include "pipeline/export/export.h"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "common/file.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/writer.h"
+#include "pipeline/parallel/worker_limit.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -199,11 +199,7 @@ void write_samples(const Job& job, ExportResult& result) {
   if (folder) plan = plan_folders(manifest, job.table, job.choice.rows);
   const LedgerNames names = job.cache.read_names();
   const Preparer preparer(job, names);
-  std::optional<tbb::global_control> limit;
-  if (job.options.threads > 0) {
-    limit.emplace(tbb::global_control::max_allowed_parallelism,
-                  static_cast<std::size_t>(job.options.threads));
-  }
+  const WorkerLimit limit(job.options.threads);
   Workbench bench(job.to);
   const auto writer =
       folder ? make_folder_writer(bench.content(), std::move(plan), job.options.link)

@@ -1,6 +1,5 @@
 #include "pipeline/export/sheet.h"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "pipeline/decode/caption.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
+#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
@@ -165,11 +165,7 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
   const std::vector<std::size_t> rows = rows_for(cache, table, options);
   const std::vector<std::size_t> places = pick(rows.size(), options.count, options.seed);
   std::vector<Cell> cells(places.size());
-  std::optional<tbb::global_control> limit;
-  if (options.threads > 0) {
-    limit.emplace(tbb::global_control::max_allowed_parallelism,
-                  static_cast<std::size_t>(options.threads));
-  }
+  const WorkerLimit limit(options.threads);
   const DecodeSettings settings = decode_settings(manifest);
   tbb::parallel_for(std::size_t{0}, cells.size(), [&](std::size_t i) {
     cells[i] = cell_of(cache, settings, table.ids[rows[places[i]]]);

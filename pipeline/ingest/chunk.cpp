@@ -11,15 +11,12 @@
 #include "pipeline/decode/encode.h"
 #include "pipeline/decode/shrink.h"
 #include "pipeline/ingest/prints.h"
+#include "pipeline/store/pack_cutter.h"
 
 namespace winnow::pipeline {
 namespace {
 
 using datasets::ReadError;
-
-// Small records share a value; see docs/formats/shard.md. Never depends on time or threads.
-constexpr std::size_t kPackRecords = 64;
-constexpr std::size_t kPackBytes = 256u << 10;
 
 Hash128 file_hash(const Readable& input) {
   return input.encoded.empty() ? hash_pixels(input.image) : xxh3_128(input.encoded);
@@ -249,11 +246,9 @@ class Packer {
   Packer(std::vector<Pack>& out, ByteGate& kept) : out_(out), kept_(kept), credit_(kept.none()) {}
 
   void add(const RecordView& record, Pack::Item item) {
-    const std::size_t bytes = record.payload.size();
-    if (items_.size() == kPackRecords || bytes_ + bytes > kPackBytes) close();
+    if (cutter_.ends_before(record.payload.size())) close();
     items_.push_back(item);
-    bytes_ += bytes;
-    if (bytes > kPackBytes) {
+    if (record.payload.size() > kPackBytes) {
       // Straight from the input's own memory, which is counted elsewhere until it goes.
       kept_all_ = credit_.try_grow_to(pack_bytes(record));
       if (kept_all_) close_with(std::span(&record, 1));
@@ -295,7 +290,6 @@ class Packer {
     }
     out_.push_back(std::move(pack));
     drop();
-    bytes_ = 0;
     kept_all_ = true;
   }
 
@@ -313,7 +307,7 @@ class Packer {
   std::vector<RecordView> records_;  // of items_, while all are kept
   std::vector<Bytes> payloads_;      // what their views are of, as the inputs go
   std::vector<std::vector<std::int32_t>> labels_;
-  std::size_t bytes_ = 0;
+  PackCutter cutter_;
   bool kept_all_ = true;
 };
 

@@ -1,7 +1,5 @@
 #include "pipeline/ingest/drop.h"
 
-#include <tbb/global_control.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 #include "common/error.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/workspace.h"
+#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {
@@ -139,11 +138,7 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
   }
   Stopwatch watch;
   comm::on_all(comm, [&] {
-    std::optional<tbb::global_control> limit;
-    if (options.threads > 0) {
-      limit.emplace(tbb::global_control::max_allowed_parallelism,
-                    static_cast<std::size_t>(options.threads));
-    }
+    const WorkerLimit limit(options.threads);
     const Cache cache = Cache::open(first);
     left_out = left_out_by(decide(cache.open_fingerprints()), cache);
   });

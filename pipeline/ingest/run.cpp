@@ -1,6 +1,5 @@
 #include "pipeline/ingest/run.h"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -13,10 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include "pipeline/parallel/worker_limit.h"
+#include "pipeline/store/pack_cutter.h"
+
 namespace winnow::pipeline {
 namespace {
-
-constexpr std::uint64_t kTransactionBytes = 4u << 20;
 
 // The serial part: takes chunks in order and puts what they hold into shards and parts.
 class Collector {
@@ -201,10 +201,7 @@ void run_pipeline(std::span<const ChunkPlan> chunks, const ChunkMaker& maker, Ch
 }
 
 void run_on_threads(int threads, const auto& work) {
-  std::optional<tbb::global_control> limit;
-  if (threads > 0) {
-    limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-  }
+  const WorkerLimit limit(threads);
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   arena.execute([&] { work(arena.max_concurrency()); });
 }

@@ -3,6 +3,7 @@
 #include "common/error.h"
 #include "pipeline/compact/plan.h"
 #include "pipeline/store/ledger.h"
+#include "pipeline/store/pack_cutter.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
