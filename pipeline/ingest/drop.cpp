@@ -81,14 +81,6 @@ Done agree(Done done, comm::Communicator& comm) {
       std::stoi(comm::broadcast_text(comm, std::to_string(static_cast<int>(done)))));
 }
 
-IngestResult result_of(const Cache& cache) {
-  IngestResult result;
-  result.manifest = cache.manifest();
-  result.digest = cache.digest();
-  cache.for_each_remark([&](const LedgerRow& row) { result.remarks.add(row); });
-  return result;
-}
-
 void add(const IngestResult& first, IngestResult& result) {
   result.seconds += first.seconds;
   result.peak_in_flight_bytes = std::max(result.peak_in_flight_bytes, first.peak_in_flight_bytes);

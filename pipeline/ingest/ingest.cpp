@@ -55,13 +55,18 @@ std::uint64_t memory_bytes(const IngestOptions& options) {
   return (std::uint64_t{1} + threads) << 27;
 }
 
-std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
-  Json hashes = Json::array();
+// "phash:1", "dhash:1"
+std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
+  std::vector<std::string> names;
   for (const auto& column : columns.codes) {
-    hashes.push_back(column.hash + ":" + std::to_string(column.version));
+    names.push_back(column.hash + ":" + std::to_string(column.version));
   }
+  return names;
+}
+
+std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
   Json settings{{"store", store_name(options.store)},
-                {"hashes", hashes},
+                {"hashes", hash_names(columns)},
                 {"shard_bytes", options.shard_bytes}};
   write_to(settings, options.decode);
   write_to(settings, options.resize, options.store == Store::kOriginal);
@@ -128,26 +133,21 @@ struct Job {
   std::string marker;  // of the workspace
 };
 
-// Those of `sources` that `base` does not have.
-std::vector<IngestSource> without_those_there(std::span<const IngestSource> sources,
-                                              const Manifest& base, const fs::path& out) {
-  std::vector<IngestSource> fresh;
-  for (const IngestSource& source : sources) {
-    const SourceInfo info = describe(source);
-    const auto same_name = [&](const SourceInfo& old) { return old.name == info.name; };
-    const auto same = [&](const SourceInfo& old) {
-      return same_name(old) && old.format == info.format && old.listing_hash == info.listing_hash;
-    };
-    if (std::any_of(base.sources.begin(), base.sources.end(), same)) continue;
-    if (std::any_of(base.sources.begin(), base.sources.end(), same_name)) {
-      throw UsageError(out.string() + " has a source called '" + info.name +
+// Removes those that `base` has.
+void remove_those_there(std::vector<DescribedSource>& sources, const Manifest& base,
+                        const fs::path& out) {
+  std::erase_if(sources, [&](const DescribedSource& source) {
+    const auto same = [&](const SourceInfo& old) { return is_same(old, source.info); };
+    const auto same_name = [&](const SourceInfo& old) { return old.name == source.info.name; };
+    if (std::ranges::any_of(base.sources, same)) return true;
+    if (std::ranges::any_of(base.sources, same_name)) {
+      throw UsageError(out.string() + " has a source called '" + source.info.name +
                        "' with other files: what was ingested must not change; give new files as a "
                        "source of another name (a link to it will do), or ingest all into a new "
                        "cache");
     }
-    fresh.push_back(source);
-  }
-  return fresh;
+    return false;
+  });
 }
 
 void check_base(const Manifest& base, const std::string& settings, const fs::path& out) {
@@ -183,15 +183,16 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
              const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   Job job;
   const std::string settings = settings_of(options, no_rows);
-  std::vector<IngestSource> fresh(sources.begin(), sources.end());
+  std::vector<DescribedSource> fresh;
+  for (const IngestSource& source : sources) fresh.push_back(describe(source));
   if (options.into) {
     job.base = std::make_unique<const Cache>(Cache::open(out));
     job.manifest = job.base->manifest();
     check_base(job.manifest, settings, out);
-    fresh = without_those_there(sources, job.manifest, out);
+    remove_those_there(fresh, job.manifest, out);
     job.sources_there = sources.size() - fresh.size();
   }
-  job.sources = place_sources(fresh, job.manifest);
+  job.sources = place_sources(std::move(fresh), job.manifest);
   std::string content = job.base ? job.base->digest() : "";
   if (options.left_out != nullptr) {
     const dedup::Selection& decisions = options.left_out->decisions;
@@ -201,10 +202,7 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   job.shards = plan_shards(job.sources, options.shard_bytes);
   job.manifest.store = store_name(options.store);
   if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
-  job.manifest.hashes.clear();
-  for (const auto& column : no_rows.codes) {
-    job.manifest.hashes.push_back(column.hash + ":" + std::to_string(column.version));
-  }
+  job.manifest.hashes = hash_names(no_rows);
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
@@ -320,33 +318,10 @@ void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
   }
 }
 
-// As plan_chunks() has them, with the bytes that will be read of them.
-std::vector<ChunkPlan> chunks_of(const Job& job, Store store) {
-  std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, store);
-  for (ChunkPlan& chunk : chunks) {
-    const PlacedSource& in = job.sources[chunk.source];
-    if (in.left_out.empty()) continue;
-    for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
-      if (in.is_left_out(i)) chunk.input_bytes -= in.source->entries().input_bytes(i);
-    }
-  }
-  return chunks;
-}
-
 std::uint64_t inputs_of(std::span<const ChunkPlan> chunks) {
   std::uint64_t inputs = 0;
   for (const ChunkPlan& chunk : chunks) inputs += chunk.end - chunk.begin;
   return inputs;
-}
-
-// Of a cache that was finished, or only not tidied up.
-IngestResult result_of_finished(const fs::path& out, const Job& job) {
-  const Cache cache = Cache::open(out);
-  IngestResult result;
-  result.manifest = cache.manifest();
-  result.sources_there = job.sources_there;
-  cache.for_each_ledger_row([&](const LedgerRow& row) { result.remarks.add(row); });
-  return result;
 }
 
 // The last act: puts what all ranks made together, and the manifest over it.
@@ -367,17 +342,26 @@ void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
   settle(paths, job.manifest);
   workspace.finish();
   result.manifest = std::move(job.manifest);
-}
-
-// What rank 0 knows, on all of them.
-void share(IngestResult& result, comm::Communicator& comm) {
-  const std::string text =
-      comm::broadcast_text(comm, comm.rank() == 0 ? to_json(result.manifest) : "");
-  if (comm.rank() != 0) result.manifest = parse_manifest(text, "what rank 0 sent");
   result.digest = digest(result.manifest);
 }
 
+// What rank 0 knows, on all of them.
+void tell_all(IngestResult& result, comm::Communicator& comm) {
+  const std::string text =
+      comm::broadcast_text(comm, comm.rank() == 0 ? to_json(result.manifest) : "");
+  if (comm.rank() != 0) result.manifest = parse_manifest(text, "what rank 0 sent");
+  result.digest = comm::broadcast_text(comm, result.digest);
+}
+
 }  // namespace
+
+IngestResult result_of(const Cache& cache) {
+  IngestResult result;
+  result.manifest = cache.manifest();
+  result.digest = cache.digest();
+  cache.for_each_remark([&](const LedgerRow& row) { result.remarks.add(row); });
+  return result;
+}
 
 IngestOptions options_of(const Manifest& manifest) {
   if (manifest.settings.empty()) {
@@ -427,9 +411,7 @@ bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
   Gates gates(memory_bytes(options));
   const ChunkMaker maker({}, options, gates);
   const auto same = [](const SourceInfo& info, const IngestSource& source) {
-    const SourceInfo other = describe(source);
-    return info.name == other.name && info.format == other.format &&
-           info.listing_hash == other.listing_hash;
+    return is_same(info, describe(source).info);
   };
   return manifest.settings == settings_of(options, maker.empty_fingerprints()) &&
          std::ranges::equal(manifest.sources, sources, same);
@@ -468,13 +450,14 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
   if (complete) {
     on_root(comm, [&] {
       workspace->finish();
-      result = result_of_finished(out, job);
+      result = result_of(Cache::open(out));
+      result.sources_there = job.sources_there;
     });
-    share(result, comm);
+    tell_all(result, comm);
     return result;
   }
 
-  const std::vector<ChunkPlan> chunks = chunks_of(job, options.store);
+  const std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, options.store);
   Share mine;
   on_all(comm, [&] {
     check_workspace(paths, job, comm.rank());
@@ -505,7 +488,7 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
                               [&] { check_stop(options.stop, out); });
   });
   on_root(comm, [&] { finish(job, *workspace, no_rows, result); });
-  share(result, comm);
+  tell_all(result, comm);
   result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   result.peak_in_flight_bytes = gates->meter.peak();
   return result;

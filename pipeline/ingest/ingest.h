@@ -19,6 +19,8 @@
 
 namespace winnow::pipeline {
 
+class Cache;
+
 enum class Store { kOriginal, kRaw, kNone };  // the user's bytes, decoded pixels, fingerprints only
 
 // A source that is open, and what it is called.
@@ -80,6 +82,8 @@ struct IngestResult {
 IngestResult ingest(std::span<const IngestSource> sources, const std::filesystem::path& out,
                     const IngestOptions& options, const ProgressSink& progress,
                     comm::Communicator& comm);
+// What it returns of a cache that was finished before, without a time.
+IngestResult result_of(const Cache& cache);
 // Of one source, alone.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,

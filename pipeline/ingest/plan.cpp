@@ -98,34 +98,54 @@ std::vector<std::int32_t> map_classes(std::span<const std::string> names,
   return map;
 }
 
-}  // namespace
-
-SourceInfo describe(const IngestSource& in) {
-  const Source& source = *in.source;
-  return {.name = source_name(in.path),
-          .format = std::string(source.format()),
-          .inputs = source.entries().size(),
-          .listing_hash = listing_hash(source),
-          .class_names = {source.class_names().begin(), source.class_names().end()}};
+std::uint64_t bytes_left_out(const PlacedSource& source, const Range& run) {
+  if (source.left_out.empty()) return 0;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = run.begin; i < run.end; ++i) {
+    if (source.is_left_out(i)) bytes += source.source->entries().input_bytes(i);
+  }
+  return bytes;
 }
 
-std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest) {
+}  // namespace
+
+DescribedSource describe(const IngestSource& in) {
+  const Source& source = *in.source;
+  return {.source = in.source,
+          .info = {.name = source_name(in.path),
+                   .format = std::string(source.format()),
+                   .inputs = source.entries().size(),
+                   .listing_hash = listing_hash(source),
+                   .class_names = {source.class_names().begin(), source.class_names().end()}}};
+}
+
+bool is_same(const SourceInfo& a, const SourceInfo& b) noexcept {
+  return a.name == b.name && a.format == b.format && a.listing_hash == b.listing_hash;
+}
+
+std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Manifest& manifest) {
   constexpr std::size_t kMost = std::size_t{1} << (64 - kPositionBits);
   if (manifest.sources.size() + sources.size() > kMost) {
     throw UsageError("a cache holds at most " + std::to_string(kMost) + " sources");
   }
   std::vector<PlacedSource> placed;
-  for (const IngestSource& in : sources) {
-    SourceInfo info = describe(in);
-    placed.push_back({.source = in.source,
+  for (DescribedSource& described : sources) {
+    const SourceInfo& info = described.info;
+    placed.push_back({.source = described.source,
                       .ordinal = static_cast<std::uint32_t>(manifest.sources.size()),
                       .info = info,
                       .training_labels = map_classes(info.class_names, manifest.classes),
                       .left_out = {}});
     manifest.inputs += info.inputs;
-    manifest.sources.push_back(std::move(info));
+    manifest.sources.push_back(std::move(described.info));
   }
   return placed;
+}
+
+std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest) {
+  std::vector<DescribedSource> described;
+  for (const IngestSource& source : sources) described.push_back(describe(source));
+  return place_sources(std::move(described), manifest);
 }
 
 std::string shard_name(const PlacedSource& source, const ShardPlan& shard) {
@@ -158,7 +178,7 @@ std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
                         .source = in.source,
                         .begin = run.begin,
                         .end = run.end,
-                        .input_bytes = run.bytes,
+                        .input_bytes = run.bytes - bytes_left_out(sources[in.source], run),
                         .ends_shard = run.end == in.end});
     }
   }

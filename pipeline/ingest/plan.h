@@ -30,12 +30,19 @@ struct PlacedSource {
   }
 };
 
-// Its name, and all else that the manifest says of it.
-SourceInfo describe(const IngestSource& source);
+// A source and all that the manifest says of it, which takes reading its whole listing.
+struct DescribedSource {
+  const datasets::Source* source = nullptr;
+  SourceInfo info;
+};
+DescribedSource describe(const IngestSource& source);
+// Of the same name, format and listing.
+bool is_same(const SourceInfo& a, const SourceInfo& b) noexcept;
 
 // Gives sources the ordinals that follow those of `manifest`, and adds them, their inputs and their
 // classes to it: a class it has by name keeps its training label, others get the next ones, so that
 // labels of before never change. UsageError for more sources than ids have room for.
+std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Manifest& manifest);
 std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest);
 
 // A shard's part of the inputs: positions [begin, end) of one source.
@@ -61,7 +68,7 @@ struct ChunkPlan {
   std::size_t source = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t input_bytes = 0;  // as listed
+  std::uint64_t input_bytes = 0;  // as listed, of those that are not left out
   bool ends_shard = false;
 };
 

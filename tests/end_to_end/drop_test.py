@@ -3,17 +3,15 @@ each point, on any threads and ranks."""
 
 import itertools
 import json
-import os
 import pathlib
 import shutil
 import signal
-import tempfile
 import unittest
 
 import traces
 from bad_use_test import JPEG
 from export_test import columns
-from faults_test import SHM, TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
 from golden import mixed_set, picture, write_tree
 from program import Case, run, tree_bytes
 
@@ -21,10 +19,7 @@ from program import Case, run, tree_bytes
 class Drop(Case):
     def setUp(self):
         super().setUp()
-        if os.access(SHM, os.W_OK):  # a sync costs nothing there
-            shutil.rmtree(self.folder)
-            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
-            self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.use_tmpfs()
 
     def large(self, side):
         """A smooth image of blocks of 4 x 4."""

@@ -15,9 +15,8 @@ import unittest
 import zlib
 
 import traces
-from program import WINNOW, Case, run
+from program import SHM, WINNOW, Case, run
 
-SHM = pathlib.Path("/dev/shm")
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
 TAKES_SPACE = ("file.create", "file.write", "file.sync", "file.rename", "dir.create", "dir.sync", "link.create",
@@ -54,11 +53,7 @@ def failpoints(action, point, file, k):
 class Faults(Case):
     def setUp(self):
         super().setUp()
-        # Kills need no disk: on tmpfs a sync costs nothing.
-        if os.access(SHM, os.W_OK):
-            shutil.rmtree(self.folder)
-            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
-            self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.use_tmpfs()
 
     def photos(self, count=18, side=400):
         root = self.folder / "photos"

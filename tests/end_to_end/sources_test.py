@@ -2,25 +2,19 @@
 what adding to a cache leaves of it when it is killed or out of space at any point."""
 
 import itertools
-import os
-import pathlib
 import shutil
 import signal
-import tempfile
 import unittest
 
 import traces
-from faults_test import SHM, TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, tree
-from program import Case, run
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, tree
+from program import SHM, Case, run
 
 
 class Sources(Case):
     def setUp(self):
         super().setUp()
-        if os.access(SHM, os.W_OK):  # a sync costs nothing there
-            shutil.rmtree(self.folder)
-            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
-            self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.use_tmpfs()
         self.sources = [
             self.photos("one", ["cat", "dog"], 14),
             self.photos("two", ["ant", "cat"], 20),
