@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <numbers>
 #include <utility>
 
@@ -678,6 +680,30 @@ Loops best_loops() {
 Loops best_loops() { return kBaseLoops; }
 #endif
 
+// What weights depend on; `channels` is kAnyChannels for a pass down.
+constexpr int kAnyChannels = 0;
+struct Shape {
+  int in;
+  int out;
+  int channels;
+  ResampleFilter filter;
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+Taps taps_of(const Loops& loops, const Shape& shape) {
+  if (shape.channels == kAnyChannels) return loops.taps(shape.in, shape.out, 1, shape.filter);
+  const int block = shape.channels == 1 ? loops.gray_block : kRgbBlock;
+  Taps taps = loops.taps(shape.in, shape.out, block, shape.filter);
+  loops.prepare(taps, shape.channels);
+  return taps;
+}
+
+std::size_t bytes_of(const Taps& taps) {
+  return taps.spans.capacity() * sizeof(Taps::Span) +
+         taps.weights.capacity() * sizeof(std::int32_t) + taps.halves.capacity() * sizeof(Halves) +
+         taps.digits.capacity() * sizeof(Digits);
+}
+
 void copy_rows(ImageView image, Byte* to) {
   const std::size_t line =
       static_cast<std::size_t>(image.width_px) * static_cast<std::size_t>(image.channels);
@@ -696,26 +722,60 @@ Rows rows_of(Image& image) {
 
 }  // namespace
 
+struct ResampleWeights::State {
+  struct Kept {
+    Shape shape;
+    std::shared_ptr<const Taps> taps;
+  };
+
+  static std::shared_ptr<const Taps> find(ResampleWeights* weights, const Loops& loops,
+                                          const Shape& shape) {
+    if (weights == nullptr) return std::make_shared<const Taps>(taps_of(loops, shape));
+    State& s = *weights->state_;
+    const auto found = std::ranges::find(s.kept, shape, &Kept::shape);
+    if (found != s.kept.end()) return found->taps;
+    s.kept.push_back({shape, std::make_shared<const Taps>(taps_of(loops, shape))});
+    const auto taps = s.kept.back().taps;
+    s.bytes += bytes_of(*taps);
+    while (s.bytes > kMostBytes) {
+      s.bytes -= bytes_of(*s.kept.front().taps);
+      s.kept.pop_front();
+    }
+    return taps;
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = 1 << 20;
+  std::deque<Kept> kept;
+  std::size_t bytes = 0;
+};
+
+ResampleWeights::ResampleWeights() : state_(std::make_unique<State>()) {}
+ResampleWeights::ResampleWeights(ResampleWeights&&) noexcept = default;
+ResampleWeights& ResampleWeights::operator=(ResampleWeights&&) noexcept = default;
+ResampleWeights::~ResampleWeights() = default;
+
 struct RowResizer::State {
   Loops loops = best_loops();
-  ResampleFilter filter;
+  std::shared_ptr<const Taps> across;  // null where the width is kept
+  std::shared_ptr<const Taps> down;    // null where the height is
   int to_height_px;
-  Taps across;  // empty where the width is kept
-  Image half;   // of the new width
+  Image half;  // of the new width
   int rows = 0;
 };
 
 RowResizer::RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
-                       ResampleFilter filter)
+                       ResampleFilter filter, ResampleWeights* weights)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.filter = filter;
   s.to_height_px = to_height_px;
-  if (to_width_px != width_px) {
-    s.across =
-        s.loops.taps(width_px, to_width_px, channels == 1 ? s.loops.gray_block : kRgbBlock, filter);
-    s.loops.prepare(s.across, channels);
-  }
+  const auto taps = [&](int in, int out, int for_channels) {
+    return in == out
+               ? nullptr
+               : ResampleWeights::State::find(weights, s.loops, {in, out, for_channels, filter});
+  };
+  s.across = taps(width_px, to_width_px, channels);
+  s.down = taps(height_px, to_height_px, kAnyChannels);
   s.half = Image(height_px, to_width_px, channels);
 }
 RowResizer::RowResizer(RowResizer&&) noexcept = default;
@@ -726,20 +786,19 @@ void RowResizer::add(ImageView rows) {
   Image& half = s.half;
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(half.width_px) * half.channels;
   const Rows to{half.pixels.data() + s.rows * line, rows.height_px, half.width_px, half.channels};
-  if (s.across.spans.empty()) {
+  if (s.across == nullptr) {
     copy_rows(rows, to.data);
   } else {
-    s.loops.across(rows, s.across, to);
+    s.loops.across(rows, *s.across, to);
   }
   s.rows += rows.height_px;
 }
 
 Image RowResizer::finish() {
   State& s = *state_;
-  if (s.to_height_px == s.half.height_px) return std::move(s.half);
+  if (s.down == nullptr) return std::move(s.half);
   Image out(s.to_height_px, s.half.width_px, s.half.channels);
-  s.loops.down(s.half.view(), s.loops.taps(s.half.height_px, s.to_height_px, 1, s.filter),
-               rows_of(out));
+  s.loops.down(s.half.view(), *s.down, rows_of(out));
   return out;
 }
 
@@ -753,7 +812,8 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
   if (height_px == image.height_px) return packed(image);
   const Loops loops = best_loops();  // straight from the image
   Image out(height_px, width_px, image.channels);
-  loops.down(image, loops.taps(image.height_px, height_px, 1, filter), rows_of(out));
+  loops.down(image, taps_of(loops, {image.height_px, height_px, kAnyChannels, filter}),
+             rows_of(out));
   return out;
 }
 

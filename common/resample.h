@@ -18,12 +18,27 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
 Image to_gray(ImageView image);
 void to_gray(ImageView image, std::uint8_t* out);  // rows without padding
 
+// Weights of the filters, kept for images of sizes that come again: at most 1 MiB of them, the
+// oldest go first. For one thread.
+class ResampleWeights {
+ public:
+  ResampleWeights();
+  ResampleWeights(ResampleWeights&&) noexcept;
+  ResampleWeights& operator=(ResampleWeights&&) noexcept;
+  ~ResampleWeights();
+
+ private:
+  friend class RowResizer;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // resize() of an image whose rows come a few at a time: only those that are worked on have to be in
-// the processor's cache. For one thread.
+// the processor's cache. For one thread. `weights`, which outlives it, may be null.
 class RowResizer {
  public:
   RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
-             ResampleFilter filter);
+             ResampleFilter filter, ResampleWeights* weights = nullptr);
   RowResizer(RowResizer&&) noexcept;
   ~RowResizer();
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "datasets/formats.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/ingest/ingest.h"
@@ -96,25 +97,32 @@ Held hold(const Source& source, std::uint64_t most_bytes, const StopRequested& s
   return held;
 }
 
-// Decodes what is held `times` times over on `threads` threads, and nothing else. Returns the
+// Decodes what is held `times` times over on `threads` threads, and nothing else but, where a
+// folder for `copies` is given, to write what was decoded into a file for each thread. Returns the
 // pixels that were decoded.
 std::uint64_t decode_all(const Held& held, std::uint64_t times, int threads,
-                         const pipeline::DecodeSettings& settings, const StopRequested& stop) {
+                         const pipeline::DecodeSettings& settings, const StopRequested& stop,
+                         const fs::path& copies = {}) {
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> pixels{0};
   const std::uint64_t end = times * held.bytes.size();
-  const auto work = [&] {
+  const auto work = [&](int thread) {
+    std::optional<DurableFile> file;
+    if (!copies.empty()) file.emplace(copies / std::to_string(thread));
     for (std::uint64_t i = next++; i < end; i = next++) {
       check(stop);
-      const auto image = pipeline::decode(held.bytes[i % held.bytes.size()], settings);
+      const Bytes& bytes = held.bytes[i % held.bytes.size()];
+      const auto image = pipeline::decode(bytes, settings);
       if (!image) continue;
+      if (file) file->append(bytes);
       pixels += static_cast<std::uint64_t>(image->height_px) *
                 static_cast<std::uint64_t>(image->width_px);
     }
+    if (file) file->finish();
   };
   std::vector<std::future<void>> others;
-  for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work));
-  work();
+  for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work, i));
+  work(0);
   for (std::future<void>& other : others) other.get();
   return pixels;
 }
@@ -202,17 +210,17 @@ class Repeated final : public Source {
   Listing entries_;
 };
 
-// A folder for a cache, gone with what is in it.
-class TemporaryCache {
+// A place for a cache or other files, gone with what is in it.
+class TemporaryFolder {
  public:
-  explicit TemporaryCache(const fs::path& folder)
-      : path_(folder / fmt::format("winnow-bench-{}", ::getpid())) {}
-  ~TemporaryCache() {
+  explicit TemporaryFolder(const fs::path& in)
+      : path_(in / fmt::format("winnow-bench-{}", ::getpid())) {}
+  ~TemporaryFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
-  TemporaryCache(const TemporaryCache&) = delete;
-  TemporaryCache& operator=(const TemporaryCache&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const fs::path& path() const noexcept { return path_; }
 
@@ -231,21 +239,31 @@ void bench_ingest(const Options& o, const Session& session) {
       times_for(o.seconds, held, options.threads, options.decode, session.stop);
   const Repeated repeated(*source, held.positions, times);
   const auto count = static_cast<double>(repeated.entries().size());
+  const auto rate_of = [count](const auto& work) { return count / seconds_of(work); };
+  const auto decode_to = [&](const fs::path& copies) {
+    decode_all(held, times, options.threads, options.decode, session.stop, copies);
+  };
   std::vector<double> ingested;
   std::vector<double> decoded;
+  std::vector<double> copied;
   for (int round = 0; round < o.rounds; ++round) {
-    decoded.push_back(count / seconds_of([&] {
-                        decode_all(held, times, options.threads, options.decode, session.stop);
-                      }));
-    const TemporaryCache cache(out);
-    ingested.push_back(count / seconds_of([&] {
-                         pipeline::ingest(repeated, o.source, cache.path(), options, {});
-                       }));
-    say(session,
-        fmt::format("round {}: {} images, {:.1f} a second decoded, {:.1f} ingested", round + 1,
-                    grouped(repeated.entries().size()), decoded.back(), ingested.back()));
+    decoded.push_back(rate_of([&] { decode_to({}); }));
+    {
+      const TemporaryFolder copies(out);
+      fs::create_directory(copies.path());
+      copied.push_back(rate_of([&] { decode_to(copies.path()); }));
+    }
+    const TemporaryFolder cache(out);
+    ingested.push_back(
+        rate_of([&] { pipeline::ingest(repeated, o.source, cache.path(), options, {}); }));
+    say(session, fmt::format("round {}: {} images, {:.1f} a second decoded, {:.1f} decoded and "
+                             "copied, {:.1f} ingested",
+                             round + 1, grouped(repeated.entries().size()), decoded.back(),
+                             copied.back(), ingested.back()));
   }
-  report(o, session, {{"ingest", median(ingested), median(decoded), "images/s"}});
+  report(o, session,
+         {{"ingest", median(ingested), median(decoded), "images/s"},
+          {"ingest, of decoding and writing", median(ingested), median(copied), "images/s"}});
 }
 
 CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::string& what,
@@ -279,9 +297,11 @@ Command add_bench(CLI::App& program) {
   CLI::App* of_decode = add_bench_of(
       *app, "decode", "Decoding from memory on all cores, beside one core's rate times the cores",
       5, *decode);
-  CLI::App* of_ingest = add_bench_of(
-      *app, "ingest",
-      "A whole ingest, beside decoding the same images from memory on the same cores", 20, *ingest);
+  CLI::App* of_ingest = add_bench_of(*app, "ingest",
+                                     "A whole ingest, beside decoding the same images from memory "
+                                     "on the same cores, and beside that "
+                                     "with plain writing of their bytes",
+                                     20, *ingest);
   of_ingest->add_option("--out", ingest->out,
                         "Folder in which caches are made and removed again; empty: where temporary "
                         "files are kept");

@@ -139,11 +139,11 @@ RowFeatures features_of(ImageView gray) {
 
 }  // namespace
 
-RowFeatures::RowFeatures(int height_px, int width_px)
+RowFeatures::RowFeatures(int height_px, int width_px, ResampleWeights* weights)
     : height_px_(height_px),
       width_px_(width_px),
       resizer_(height_px, width_px, 1, std::min<int>(kSide, height_px),
-               std::min<int>(kSide, width_px), ResampleFilter::kBilinear) {}
+               std::min<int>(kSide, width_px), ResampleFilter::kBilinear, weights) {}
 
 void RowFeatures::add(ImageView gray, int above) {
   const auto laplacian = best_laplacian();

@@ -18,7 +18,8 @@ float quality(ImageView gray);
 // Both, of an image whose rows come a few at a time, from the top.
 class RowFeatures {
  public:
-  RowFeatures(int height_px, int width_px);
+  // `weights` as of RowResizer.
+  RowFeatures(int height_px, int width_px, ResampleWeights* weights = nullptr);
 
   // The next rows of the gray image, with up to two of those before on top of them, which are
   // `above`: as many as there are.

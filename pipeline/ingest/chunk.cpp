@@ -10,7 +10,6 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/decode/shrink.h"
-#include "pipeline/ingest/prints.h"
 #include "pipeline/store/pack_cutter.h"
 
 namespace winnow::pipeline {
@@ -178,11 +177,11 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixe
 }
 
 ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                            const Readable& input, Image& gray) const {
+                                            const Readable& input, PrintMemory& memory) const {
   const datasets::Listing& entries = place.in.source->entries();
   const std::uint64_t position = place.position;
   const Image& image = input.image;
-  Prints prints = prints_of(image, hashes_, gray);
+  Prints prints = prints_of(image, hashes_, memory);
   table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place.in, position);
@@ -368,7 +367,8 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
         continue;
       }
       chunk.ledger.back().reason = input->warning;
-      const ChannelSums sums = append_fingerprints(chunk.fingerprints, place, *input, scratch.gray);
+      const ChannelSums sums =
+          append_fingerprints(chunk.fingerprints, place, *input, scratch.prints);
       const Image& image = input->image;
       chunk.tally.add(image.height_px, image.width_px, image.channels, sums, split);
       busy(Stage::kFingerprint) += watch.lap();

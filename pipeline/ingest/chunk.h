@@ -15,6 +15,7 @@
 #include "pipeline/ingest/byte_gate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/plan.h"
+#include "pipeline/ingest/prints.h"
 #include "pipeline/ingest/reader.h"
 #include "pipeline/ingest/scratch.h"
 #include "pipeline/ingest/stages.h"
@@ -114,9 +115,9 @@ class ChunkMaker {
   Expected<Readable, Refused> load_pixels(const Place& place, Image image,
                                           const TakePixels& take) const;
   Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take, Image buffer) const;
-  // Gives the sums of its pixels; `gray` as in prints_of().
+  // Gives the sums of its pixels.
   ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                  const Readable& input, Image& gray) const;
+                                  const Readable& input, PrintMemory& memory) const;
   // Once it is fingerprinted.
   void resize(Readable& input) const;
   // The row of an input that is left out, as in the ledger.

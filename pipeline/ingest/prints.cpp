@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "common/resample.h"
 #include "dedup/hash/features.h"
 
 namespace winnow::pipeline {
@@ -75,20 +74,21 @@ Hash128 hash_pixels(const Image& image) {
   return stream.digest();
 }
 
-Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes, Image& gray) {
+Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
+                 PrintMemory& memory) {
   const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
   // Whole groups of four, as resizing goes.
   const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
   Xxh3Stream pixels;
   begin_hash(pixels, image);
   Prints prints;
-  dedup::RowFeatures features(image.height_px, image.width_px);
+  dedup::RowFeatures features(image.height_px, image.width_px, &memory.weights);
   std::vector<RowResizer> resizers;
   for (const dedup::Hash* hash : hashes) {
     resizers.emplace_back(image.height_px, image.width_px, 1, hash->height_px, hash->width_px,
-                          hash->filter);
+                          hash->filter, &memory.weights);
   }
-  GrayRows grays(gray, std::min(at_once, image.height_px), image.width_px);
+  GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
   for (int y = 0; y < image.height_px; y += at_once) {
     const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
     pixels.update(bytes_of(rows));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/image.h"
+#include "pipeline/ingest/prints.h"
 
 namespace winnow::pipeline {
 
@@ -17,9 +18,9 @@ class ScratchPool {
  public:
   struct Scratch {
     Image pixels;
-    Image gray;
+    PrintMemory prints;
     std::uint64_t bytes() const noexcept {
-      return pixels.pixels.capacity() + gray.pixels.capacity();
+      return pixels.pixels.capacity() + prints.gray.pixels.capacity();
     }
   };
 

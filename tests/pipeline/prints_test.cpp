@@ -19,14 +19,14 @@ Image noise(int height, int width, int channels) {
 TEST(Prints, AreThoseOfTheWholeImage) {
   std::vector<const dedup::Hash*> hashes;
   for (const dedup::Hash& hash : dedup::hashes()) hashes.push_back(&hash);
-  Image memory;  // as the image before left it
+  PrintMemory memory;  // as the image before left it
   struct Size {
     int height;
     int width;
   };
   // One group of rows, several, one of a single row at the end, rows longer than a group.
   for (const Size size : {Size{1, 1}, Size{2, 5}, Size{32, 32}, Size{375, 500}, Size{257, 1000},
-                          Size{9, 20'000}, Size{700, 3}}) {
+                          Size{9, 20'000}, Size{700, 3}, Size{375, 500}}) {
     for (const int channels : {1, 3}) {
       const Image image = noise(size.height, size.width, channels);
       const Image gray = to_gray(image.view());
