@@ -48,14 +48,15 @@ class Links {
   Links(std::span<const Split> splits, Scope scope) : splits_(splits), across_(splits.size()) {
     if (scope == Scope::kWithin) within_.emplace(splits.size());
   }
-  // `edges_among(rows)` gives the links of one kind between them.
-  template <class EdgesAmong>
-  void add(const EdgesAmong& edges_among) {
+  // `find_among(rows, sink)` gives the links of one kind between them.
+  template <class FindAmong>
+  void add(const FindAmong& find_among) {
     std::vector<std::uint32_t> rows(splits_.size());
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-    across_.unite(edges_among(std::move(rows)));
+    find_among(std::move(rows), [&](std::span<const Edge> edges) { across_.unite(edges); });
     for (int split = 0; within_ && split < kSplitCount; ++split) {
-      within_->unite(edges_among(rows_of_split(splits_, static_cast<Split>(split))));
+      find_among(rows_of_split(splits_, static_cast<Split>(split)),
+                 [&](std::span<const Edge> edges) { within_->unite(edges); });
     }
   }
   Components across() { return std::move(across_).components(); }
@@ -175,13 +176,15 @@ Result deduplicate(const ColumnSource& columns, const Options& options) {
     const Fingerprints with_codes = read({codes_name(options)});
     const CodeColumn& codes = codes_of(with_codes, options);
     settings = settings_json(options, &codes);
-    links.add([&](std::vector<std::uint32_t> rows) {
+    links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
       std::erase_if(rows, [&](std::uint32_t row) { return !(table.quality[row] > 0); });
-      return edges_within(codes, rows, options.threshold);
+      find_edges(codes, rows, options.threshold, sink);
     });
   }
   const auto link_equal = [&](const std::vector<Hash128>& hashes) {
-    links.add([&](const std::vector<std::uint32_t>& rows) { return equal_edges(hashes, rows); });
+    links.add([&](const std::vector<std::uint32_t>& rows, const EdgeSink& sink) {
+      sink(equal_edges(hashes, rows));
+    });
   };
   link_equal(read({"file_hashes"}).file_hashes);
   link_equal(read({"pixel_hashes"}).pixel_hashes);

@@ -1,94 +1,106 @@
 #include "dedup/index/index.h"
 
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <map>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 
-#include "dedup/index/scan.h"
+#include "common/rng.h"
+#include "dedup/index/join.h"
 
 namespace winnow::dedup {
 namespace {
 
-// A block of 64-bit codes (16 KiB) and one of its partner's stay in a core's first-level cache.
-constexpr std::size_t kBlockCodes = 2048;
-
-Edge make_edge(std::uint32_t a, std::uint32_t b, std::uint32_t distance) {
-  return {std::min(a, b), std::max(a, b), distance};
-}
-
-// Sorts rows by key, equal keys by row, and calls `first(row)` for the first row of every key and
-// `again(first_row, row)` for the others.
-template <class KeyLess, class First, class Again>
-void for_each_run(std::span<const std::uint32_t> rows, const KeyLess& less, const First& first,
-                  const Again& again) {
-  std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
-  tbb::parallel_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (less(a, b)) return true;
-    return !less(b, a) && a < b;
-  });
-  for (std::size_t begin = 0; begin < sorted.size();) {
-    std::size_t i = begin;
-    first(sorted[begin]);
-    while (++i < sorted.size() && !less(sorted[begin], sorted[i])) again(sorted[begin], sorted[i]);
-    begin = i;
-  }
-}
-
-// The distinct codes of a column, as planes, with the first row that has each.
-struct DistinctCodes {
-  std::vector<std::uint64_t> words;  // plane w: words[w * rows.size() + j]
+// Rows in the order of their codes, equal codes by row, and where each distinct code begins.
+struct SortedCodes {
   std::vector<std::uint32_t> rows;
-  std::size_t words_per_code;
+  std::vector<std::uint32_t> starts;  // and the end
 
-  CodePlanes planes() const noexcept { return {words.data(), rows.size(), words_per_code}; }
+  std::size_t distinct() const noexcept { return starts.size() - 1; }
+  std::span<const std::uint32_t> rows_of(std::size_t code) const noexcept {
+    return std::span(rows).subspan(starts[code], starts[code + 1] - starts[code]);
+  }
 };
 
-DistinctCodes planes_of(const CodeColumn& codes, std::vector<std::uint32_t> rows) {
-  const std::size_t per_code = codes.words_per_code();
-  DistinctCodes out{std::vector<std::uint64_t>(rows.size() * per_code), std::move(rows), per_code};
-  for (std::size_t j = 0; j < out.rows.size(); ++j) {
-    for (std::size_t w = 0; w < per_code; ++w) {
-      out.words[w * out.rows.size() + j] = codes.words[out.rows[j] * per_code + w];
+SortedCodes sort_codes(const CodeColumn& codes, std::span<const std::uint32_t> rows) {
+  struct Entry {  // the first word beside the row: most comparisons need no more
+    std::uint64_t word;
+    std::uint32_t row;
+  };
+  const auto rest_of = [&](std::uint32_t row) { return codes.code(row).subspan(1); };
+  std::vector<Entry> entries(rows.size());
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+    entries[i] = {codes.code(rows[i])[0], rows[i]};
+  });
+  tbb::parallel_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    if (a.word != b.word) return a.word < b.word;
+    const auto order = std::lexicographical_compare_three_way(
+        rest_of(a.row).begin(), rest_of(a.row).end(), rest_of(b.row).begin(), rest_of(b.row).end());
+    return order != 0 ? order < 0 : a.row < b.row;
+  });
+  SortedCodes sorted;
+  sorted.rows.resize(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    sorted.rows[i] = entries[i].row;
+    if (i > 0 && entries[i].word == entries[i - 1].word &&
+        std::ranges::equal(rest_of(entries[i].row), rest_of(entries[i - 1].row))) {
+      continue;
     }
+    sorted.starts.push_back(static_cast<std::uint32_t>(i));
   }
+  sorted.starts.push_back(static_cast<std::uint32_t>(entries.size()));
+  return sorted;
+}
+
+// The distinct codes of a column as planes, and what to call each.
+struct DistinctCodes {
+  std::vector<std::uint64_t> words;  // plane w: words[w * names.size() + j]
+  std::vector<std::uint32_t> names;
+  std::size_t words_per_code;
+
+  JoinSide side() const noexcept {
+    return {{words.data(), names.size(), words_per_code, names.size()}, names.data()};
+  }
+};
+
+DistinctCodes distinct_codes(const CodeColumn& codes, const SortedCodes& sorted) {
+  const std::size_t count = sorted.distinct();
+  const std::size_t per_code = codes.words_per_code();
+  DistinctCodes out{std::vector<std::uint64_t>(count * per_code), std::vector<std::uint32_t>(count),
+                    per_code};
+  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t j) {
+    out.names[j] = sorted.rows_of(j).front();
+    const auto code = codes.code(out.names[j]);
+    for (std::size_t w = 0; w < per_code; ++w) out.words[w * count + j] = code[w];
+  });
   return out;
 }
 
-// Appends the edges between codes of blocks x and y, x <= y.
-void scan_blocks(const DistinctCodes& codes, std::size_t x, std::size_t y, std::uint32_t radius,
-                 const ScanKernel& kernel, std::vector<Edge>& edges) {
-  const CodePlanes planes = codes.planes();
-  const std::size_t end_x = std::min((x + 1) * kBlockCodes, planes.stride);
-  const std::size_t end_y = std::min((y + 1) * kBlockCodes, planes.stride);
-  std::array<std::uint32_t, kBlockCodes> hits;
-  std::vector<std::uint64_t> query(planes.words_per_code);
-  for (std::size_t i = x * kBlockCodes; i < end_x; ++i) {
-    for (std::size_t w = 0; w < query.size(); ++w) query[w] = planes.words[w * planes.stride + i];
-    const std::size_t first = x == y ? i + 1 : y * kBlockCodes;
-    const std::size_t count = kernel.scan(planes, first, end_y, query.data(), radius, hits.data());
-    for (std::size_t k = 0; k < count; ++k) {
-      std::uint32_t bits = 0;
-      for (std::size_t w = 0; w < query.size(); ++w) {
-        bits += static_cast<std::uint32_t>(
-            std::popcount(query[w] ^ planes.words[w * planes.stride + hits[k]]));
-      }
-      edges.push_back(make_edge(codes.rows[i], codes.rows[hits[k]], bits));
-    }
+// Hands edges on in batches.
+class Batches {
+ public:
+  explicit Batches(const EdgeSink& sink) : sink_(sink) {}
+  void add(const Edge& edge) {
+    edges_.push_back(edge);
+    if (edges_.size() >= kBatch) flush();
   }
-}
+  void flush() {
+    if (!edges_.empty()) sink_(edges_);
+    edges_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 16384;
+  const EdgeSink& sink_;
+  std::vector<Edge> edges_;
+};
 
 }  // namespace
-
-const ScanKernel& best_scan_kernel() noexcept {
-  const auto kernels = scan_kernels();
-  return *std::find_if(kernels.begin(), kernels.end() - 1,
-                       [](const ScanKernel& kernel) { return kernel.runs_here(); });
-}
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept {
   int bits = 0;
@@ -96,49 +108,129 @@ int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) 
   return bits;
 }
 
-std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
-                               int radius) {
-  std::vector<Edge> edges;
-  std::vector<std::uint32_t> first_rows;
-  for_each_run(
-      rows,
-      [&](std::uint32_t a, std::uint32_t b) {
-        return std::ranges::lexicographical_compare(codes.code(a), codes.code(b));
-      },
-      [&](std::uint32_t row) {
-        if (radius > 0) first_rows.push_back(row);
-      },
-      [&](std::uint32_t first, std::uint32_t row) {
-        edges.push_back({first, row, 0});
-      });
+void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
+                const EdgeSink& sink, const SearchOptions& options) {
+  const DistinctCodes distinct = [&] {
+    const SortedCodes sorted = sort_codes(codes, rows);
+    Batches equal(sink);
+    for (std::size_t code = 0; code < sorted.distinct(); ++code) {
+      const auto same = sorted.rows_of(code);
+      for (const std::uint32_t row : same.subspan(1)) equal.add({same.front(), row, 0});
+    }
+    equal.flush();
+    return radius > 0 ? distinct_codes(codes, sorted) : DistinctCodes{{}, {}, 1};
+  }();
+  join(distinct.side(), std::nullopt, radius, options, sink);
+}
 
-  if (radius > 0) {
-    const DistinctCodes distinct = planes_of(codes, std::move(first_rows));
-    const std::size_t blocks = (distinct.rows.size() + kBlockCodes - 1) / kBlockCodes;
-    const ScanKernel& kernel = best_scan_kernel();
-    tbb::enumerable_thread_specific<std::vector<Edge>> found;
-    tbb::parallel_for(std::size_t{0}, blocks * blocks, [&](std::size_t pair) {
-      const std::size_t x = pair / blocks;
-      const std::size_t y = pair % blocks;
-      if (x > y) return;
-      scan_blocks(distinct, x, y, static_cast<std::uint32_t>(radius), kernel, found.local());
-    });
-    for (const std::vector<Edge>& part : found) edges.insert(edges.end(), part.begin(), part.end());
-  }
+std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                               int radius, const SearchOptions& options) {
+  std::vector<Edge> edges;
+  find_edges(
+      codes, rows, radius,
+      [&](std::span<const Edge> batch) { edges.insert(edges.end(), batch.begin(), batch.end()); },
+      options);
   // Edges are distinct, so sorting takes away the order in which threads found them.
   tbb::parallel_sort(edges.begin(), edges.end());
   return edges;
 }
 
+void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
+                        const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
+                        const EdgeSink& sink, const SearchOptions& options) {
+  const SortedCodes sorted_a = sort_codes(a, rows_a);
+  const SortedCodes sorted_b = sort_codes(b, rows_b);
+  const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted) {
+    DistinctCodes distinct = distinct_codes(codes, sorted);
+    std::iota(distinct.names.begin(), distinct.names.end(), std::uint32_t{0});
+    return distinct;
+  };
+  const DistinctCodes distinct_a = numbered(a, sorted_a);
+  const DistinctCodes distinct_b = numbered(b, sorted_b);
+  const EdgeSink to_rows = [&](std::span<const Edge> edges) {
+    Batches out(sink);
+    for (const Edge& edge : edges) {
+      for (const std::uint32_t row_a : sorted_a.rows_of(edge.a)) {
+        for (const std::uint32_t row_b : sorted_b.rows_of(edge.b)) {
+          out.add({row_a, row_b, edge.distance});
+        }
+      }
+    }
+    out.flush();
+  };
+  join(distinct_a.side(), distinct_b.side(), radius, options, to_rows);
+}
+
+std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,
+                                     std::span<const std::uint32_t> rows, int radius) {
+  std::vector<Neighbour> near;
+  for (const std::uint32_t row : rows) {
+    const int distance = hamming(code, codes.code(row));
+    if (distance <= radius) near.push_back({row, static_cast<std::uint32_t>(distance)});
+  }
+  return near;
+}
+
+SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
+                      std::span<const Edge> edges, std::uint64_t queries, std::uint64_t seed) {
+  SelfCheck check;
+  if (rows.empty()) return check;
+  CounterRng rng(seed, 0, 0, RandomUse::kTest);
+  std::vector<std::uint32_t> checked;  // the first rows of the codes that were drawn
+  std::vector<Edge> want;
+  for (check.queries = 0; check.queries < queries; ++check.queries) {
+    const std::uint32_t drawn = rows[rng.below(static_cast<std::uint32_t>(rows.size()))];
+    // Equal codes stand for their first row.
+    std::map<std::vector<std::uint64_t>, std::uint32_t> first_rows;
+    const auto near = neighbours_of(codes.code(drawn), codes, rows, radius);
+    for (const auto& [row, distance] : near) {
+      const auto code = codes.code(row);
+      const auto [at, added] = first_rows.try_emplace({code.begin(), code.end()}, row);
+      at->second = std::min(at->second, row);
+    }
+    const auto own = codes.code(drawn);
+    const std::uint32_t query = first_rows.at({own.begin(), own.end()});
+    checked.push_back(query);
+    for (const auto& [row, distance] : near) {
+      const auto code = codes.code(row);
+      if (row == query) continue;
+      if (distance > 0 && first_rows.at({code.begin(), code.end()}) != row) continue;
+      want.push_back({std::min(query, row), std::max(query, row), distance});
+    }
+  }
+  std::ranges::sort(checked);
+  const auto is_checked = [&](const Edge& edge) {
+    // An edge of distance 0 belongs to the first row, which is a.
+    return std::ranges::binary_search(checked, edge.a) ||
+           (edge.distance > 0 && std::ranges::binary_search(checked, edge.b));
+  };
+  std::vector<Edge> got;
+  std::ranges::copy_if(edges, std::back_inserter(got), is_checked);
+  for (std::vector<Edge>* list : {&want, &got}) {
+    std::ranges::sort(*list);
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  check.edges = want.size();
+  std::ranges::set_difference(want, got, std::back_inserter(check.missing));
+  std::ranges::set_difference(got, want, std::back_inserter(check.wrong));
+  return check;
+}
+
 std::vector<Edge> equal_edges(std::span<const Hash128> hashes,
                               std::span<const std::uint32_t> rows) {
+  std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
+  tbb::parallel_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return hashes[a] != hashes[b] ? hashes[a] < hashes[b] : a < b;
+  });
   std::vector<Edge> edges;
-  for_each_run(
-      rows, [&](std::uint32_t a, std::uint32_t b) { return hashes[a] < hashes[b]; },
-      [](std::uint32_t) {},
-      [&](std::uint32_t first, std::uint32_t row) {
-        edges.push_back({first, row, 0});
-      });
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (hashes[sorted[i]] == hashes[sorted[first]]) {
+      edges.push_back({sorted[first], sorted[i], 0});
+    } else {
+      first = i;
+    }
+  }
   std::sort(edges.begin(), edges.end());
   return edges;
 }

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "dedup/fingerprints.h"
 
 namespace winnow::dedup {
 
-// Rows a < b of a table whose codes differ in `distance` bits.
+// Rows a < b of a table whose codes differ in `distance` bits; between two tables, row a of the one
+// and row b of the other.
 struct Edge {
   std::uint32_t a;
   std::uint32_t b;
@@ -19,13 +23,63 @@ struct Edge {
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept;
 
+// Takes edges as they are found: every edge once, one batch at a time, in no order, on any thread.
+// What it throws ends the search and comes out of it.
+using EdgeSink = std::function<void(std::span<const Edge>)>;
+
+// How to search, the result being the same.
+enum class SearchMethod {
+  kAuto,  // what plan.h expects to be faster
+  kScan,  // compare every pair
+  kJoin,  // partition by bands of bits, however few the codes
+};
+struct SearchOptions {
+  SearchMethod method = SearchMethod::kAuto;
+  std::string_view kernel = {};  // a row of scan.h that runs here; empty: the best
+};
+
 // All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
 // one code are linked to the first of them (distance 0), and between two codes only their first
 // rows are linked; so components are exact while a heap of equal images costs a line, not a square.
-// Sorted. A scan over distinct codes in blocks, parallel by TBB; the result depends on nothing but
-// the input.
+// Parallel by TBB. Beside the edges it needs at most 28 bytes a row for codes of 64 bits, and 12
+// more for every 64 bits more.
+void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
+                const EdgeSink& sink, const SearchOptions& options = {});
+
+// The same, sorted; the result depends on nothing but the input.
 std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
-                               int radius);
+                               int radius, const SearchOptions& options = {});
+
+// All pairs of a row of `a` among `rows_a` and a row of `b` among `rows_b` within `radius` bits,
+// equal codes included: x rows of one code and y of another are x * y edges. Both columns have the
+// same number of bits.
+void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
+                        const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
+                        const EdgeSink& sink, const SearchOptions& options = {});
+
+struct Neighbour {
+  std::uint32_t row;
+  std::uint32_t distance;
+  friend bool operator==(const Neighbour&, const Neighbour&) = default;
+};
+
+// The `rows` within `radius` bits of a code, in the order of `rows`, by a scan.
+std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,
+                                     std::span<const std::uint32_t> rows, int radius);
+
+// What edges_within found beside what a scan for some rows finds.
+struct SelfCheck {
+  std::uint64_t queries = 0;
+  std::uint64_t edges = 0;  // that the scans found
+  // Edges of those rows that only one of both has; sorted. Empty: all is well.
+  std::vector<Edge> missing;  // from `edges`
+  std::vector<Edge> wrong;    // in `edges`
+};
+
+// Checks the result of edges_within for `queries` of the rows, drawn at random by `seed`: each is
+// compared with every row, bit by bit, by none of the code that found the edges.
+SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
+                      std::span<const Edge> edges, std::uint64_t queries, std::uint64_t seed);
 
 // Links rows of equal hash to the first of them. Sorted; distance 0.
 std::vector<Edge> equal_edges(std::span<const Hash128> hashes, std::span<const std::uint32_t> rows);

@@ -7,23 +7,40 @@
 
 namespace winnow::dedup {
 
+struct ScanLoops;
+
 // Borrowed codes, one plane per word: word w of code j is words[w * stride + j].
 struct CodePlanes {
   const std::uint64_t* words;
-  std::size_t stride;  // >= the number of codes
+  std::size_t stride;  // >= count
   std::size_t words_per_code;
+  std::size_t count;
+
+  CodePlanes part(std::size_t first, std::size_t last) const noexcept {
+    return {words + first, stride, words_per_code, last - first};
+  }
 };
 
-// One way to compare a code with a run of others, for one instruction set. All give the same hits.
+// One way to compare codes, for one instruction set. All give the same.
 struct ScanKernel {
   std::string_view name;
   bool (*runs_here)() noexcept;  // this processor has the instructions
-  // Writes to `hits`, ascending, the j in [first, last) whose code differs from `query`
-  // (words_per_code words) in at most `radius` bits, and returns how many they are. `hits` has room
-  // for last - first.
-  std::size_t (*scan)(const CodePlanes& codes, std::size_t first, std::size_t last,
-                      const std::uint64_t* query, std::uint32_t radius,
-                      std::uint32_t* hits) noexcept;
+  double pair_ns;                // of one core, to compare two words among many; for plans only
+  const ScanLoops* loops;
+
+  // Writes to `hits`, ascending, the codes that differ from `query` (words_per_code words) in at
+  // most `radius` bits, and returns how many they are. `hits` has room for codes.count.
+  std::size_t scan(const CodePlanes& codes, const std::uint64_t* query, std::uint32_t radius,
+                   std::uint32_t* hits) const noexcept;
+  // Writes to `found`, ascending, some of the queries, all those among them that have a code within
+  // `radius`, and returns how many. With `triangle` queries and codes are the same run, and a query
+  // is compared with those behind it. `found` has room for queries.count.
+  std::size_t candidates(const CodePlanes& queries, const CodePlanes& codes, bool triangle,
+                         std::uint32_t radius, std::uint32_t* found) const noexcept;
+  // Writes to keys[j] the bits of code j that `bits` names (i: bit i % 64, by value, of word
+  // i / 64), at most 16, the first of them highest.
+  void gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,
+                   std::uint16_t* keys) const noexcept;
 };
 
 // All that are built, the fastest first; the last one runs on every processor of the architecture.

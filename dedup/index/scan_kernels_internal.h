@@ -5,12 +5,26 @@
 
 namespace winnow::dedup {
 
-// ScanKernel::scan, its CodePlanes spelt out, built for one instruction set each.
-using ScanLoop = std::size_t(const std::uint64_t* codes, std::size_t stride, std::size_t words,
-                             std::size_t first, std::size_t last, const std::uint64_t* query,
-                             std::uint32_t radius, std::uint32_t* hits) noexcept;
-ScanLoop scan_portable;
-ScanLoop scan_popcnt;  // x86 only, as are those below
-ScanLoop scan_avx512;
+// CodePlanes and how many codes they hold, spelt out: scan.h includes standard headers with code.
+struct CodeRun {
+  const std::uint64_t* words;
+  std::size_t stride;
+  std::size_t words_per_code;
+  std::size_t count;
+};
+
+// The functions of a ScanKernel, built for one instruction set each.
+struct ScanLoops {
+  std::size_t (*scan)(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
+                      std::uint32_t* hits) noexcept;
+  std::size_t (*candidates)(const CodeRun& queries, const CodeRun& codes, bool triangle,
+                            std::uint32_t radius, std::uint32_t* found) noexcept;
+  void (*gather_bits)(const CodeRun& codes, const std::uint16_t* bits, std::size_t width,
+                      std::uint16_t* keys) noexcept;
+};
+extern const ScanLoops kPortableLoops;
+extern const ScanLoops kPopcntLoops;  // x86 only, as are those below
+extern const ScanLoops kAvx2Loops;
+extern const ScanLoops kAvx512Loops;
 
 }  // namespace winnow::dedup

@@ -1,7 +1,7 @@
 #pragma once
 
-// The loop behind every scan kernel, compiled once per instruction set. Each kernel's file is built
-// with flags of its own, so nothing here or there may be an inline function that another file
+// The loops behind every scan kernel, compiled once per instruction set. Each kernel's file is
+// built with flags of its own, so nothing here or there may be an inline function that another file
 // shares (the linker would keep either copy): everything is in the unnamed namespace, and no
 // standard header with code is included.
 
@@ -13,57 +13,150 @@
 namespace winnow::dedup {
 namespace {
 
+// Without an instruction for it, sums in ever wider fields, which the compiler does for as many
+// words as a register holds.
+inline std::uint64_t ones(std::uint64_t x) noexcept {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+  x -= (x >> 1) & 0x5555555555555555;
+  x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);
+  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  x += x >> 8;
+  x += x >> 16;
+  x += x >> 32;
+  return x & 0x7f;
+#else
+  return static_cast<std::uint64_t>(__builtin_popcountll(x));
+#endif
+}
+
 // kWords == 0: the number of words is only known at run time.
 template <std::size_t kWords>
-inline std::uint64_t distance(const std::uint64_t* codes, std::size_t stride, std::size_t words,
-                              std::size_t j, const std::uint64_t* query) noexcept {
-  const std::size_t count = kWords == 0 ? words : kWords;
+inline std::uint64_t distance(const CodeRun& codes, std::size_t j,
+                              const std::uint64_t* query) noexcept {
+  const std::size_t count = kWords == 0 ? codes.words_per_code : kWords;
   std::uint64_t bits = 0;
-  for (std::size_t w = 0; w < count; ++w) {
-    bits += static_cast<std::uint64_t>(__builtin_popcountll(codes[w * stride + j] ^ query[w]));
-  }
+  for (std::size_t w = 0; w < count; ++w)
+    bits += ones(codes.words[w * codes.stride + j] ^ query[w]);
   return bits;
 }
 
 // Hits are rare, so a chunk is first asked whether it has any, without a branch per code: with
 // distance - (radius + 1) wrapping below zero, the top bit of the OR over the chunk says so.
 template <std::size_t kWords>
-std::size_t scan_words(const std::uint64_t* codes, std::size_t stride, std::size_t words,
-                       std::size_t first, std::size_t last, const std::uint64_t* query,
-                       std::uint32_t radius, std::uint32_t* hits) noexcept {
-  constexpr std::size_t kChunk = 256;
+std::size_t scan_words(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
+                       std::uint32_t* hits) noexcept {
+  constexpr std::size_t kChunk = 128;
   const std::uint64_t limit = std::uint64_t{radius} + 1;
   std::size_t count = 0;
-  for (std::size_t begin = first; begin < last; begin += kChunk) {
-    const std::size_t end = last - begin < kChunk ? last : begin + kChunk;
+  for (std::size_t begin = 0; begin < codes.count; begin += kChunk) {
+    const std::size_t end = codes.count - begin < kChunk ? codes.count : begin + kChunk;
     std::uint64_t below = 0;
-    for (std::size_t j = begin; j < end; ++j) {
-      below |= distance<kWords>(codes, stride, words, j, query) - limit;
-    }
+    for (std::size_t j = begin; j < end; ++j) below |= distance<kWords>(codes, j, query) - limit;
     if ((below >> 63) == 0) continue;
+    std::uint64_t bits[kChunk];
     for (std::size_t j = begin; j < end; ++j) {
-      if (distance<kWords>(codes, stride, words, j, query) < limit) {
-        hits[count++] = static_cast<std::uint32_t>(j);
-      }
+      bits[j - begin] = distance<kWords>(codes, j, query) - limit;
+    }
+    for (std::size_t j = begin; j < end; ++j) {
+      hits[count] = static_cast<std::uint32_t>(j);
+      count += bits[j - begin] >> 63;
     }
   }
   return count;
 }
 
-inline std::size_t scan_any(const std::uint64_t* codes, std::size_t stride, std::size_t words,
-                            std::size_t first, std::size_t last, const std::uint64_t* query,
-                            std::uint32_t radius, std::uint32_t* hits) noexcept {
-  switch (words) {
+// Four queries share each load of a code and one question at the end.
+template <std::size_t kWords>
+std::size_t candidates_words(const CodeRun& queries, const CodeRun& codes, bool triangle,
+                             std::uint32_t radius, std::uint32_t* found) noexcept {
+  constexpr std::size_t kGroup = 4;
+  const std::uint64_t limit = std::uint64_t{radius} + 1;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < queries.count; i += kGroup) {
+    const std::size_t lanes = queries.count - i < kGroup ? queries.count - i : kGroup;
+    std::uint64_t query[kGroup][kWords];
+    for (std::size_t lane = 0; lane < kGroup; ++lane) {
+      const std::size_t of = i + (lane < lanes ? lane : lanes - 1);  // the last one over again
+      for (std::size_t w = 0; w < kWords; ++w) {
+        query[lane][w] = queries.words[w * queries.stride + of];
+      }
+    }
+    std::uint64_t below = 0;
+    std::size_t first = 0;
+    if (triangle) {
+      for (std::size_t a = 0; a < lanes; ++a) {
+        for (std::size_t b = a + 1; b < lanes; ++b) {
+          std::uint64_t bits = 0;
+          for (std::size_t w = 0; w < kWords; ++w) bits += ones(query[a][w] ^ query[b][w]);
+          below |= bits - limit;
+        }
+      }
+      first = i + lanes;
+    }
+    for (std::size_t j = first; j < codes.count; ++j) {
+      below |= (distance<kWords>(codes, j, query[0]) - limit) |
+               (distance<kWords>(codes, j, query[1]) - limit) |
+               (distance<kWords>(codes, j, query[2]) - limit) |
+               (distance<kWords>(codes, j, query[3]) - limit);
+    }
+    if ((below >> 63) == 0) continue;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      found[count++] = static_cast<std::uint32_t>(i + lane);
+    }
+  }
+  return count;
+}
+
+std::size_t scan(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
+                 std::uint32_t* hits) noexcept {
+  switch (codes.words_per_code) {
     case 1:
-      return scan_words<1>(codes, stride, words, first, last, query, radius, hits);
+      return scan_words<1>(codes, query, radius, hits);
     case 2:
-      return scan_words<2>(codes, stride, words, first, last, query, radius, hits);
+      return scan_words<2>(codes, query, radius, hits);
     case 4:
-      return scan_words<4>(codes, stride, words, first, last, query, radius, hits);
+      return scan_words<4>(codes, query, radius, hits);
     default:
-      return scan_words<0>(codes, stride, words, first, last, query, radius, hits);
+      return scan_words<0>(codes, query, radius, hits);
   }
 }
+
+std::size_t candidates(const CodeRun& queries, const CodeRun& codes, bool triangle,
+                       std::uint32_t radius, std::uint32_t* found) noexcept {
+  switch (codes.words_per_code) {
+    case 1:
+      return candidates_words<1>(queries, codes, triangle, radius, found);
+    case 2:
+      return candidates_words<2>(queries, codes, triangle, radius, found);
+    case 4:
+      return candidates_words<4>(queries, codes, triangle, radius, found);
+    default:  // widths that no hash has: every query may have a hit
+      for (std::size_t i = 0; i < queries.count; ++i) found[i] = static_cast<std::uint32_t>(i);
+      return queries.count;
+  }
+}
+
+void gather_bits(const CodeRun& codes, const std::uint16_t* bits, std::size_t width,
+                 std::uint16_t* keys) noexcept {
+  constexpr std::size_t kChunk = 512;
+  std::uint64_t gathered[kChunk];
+  for (std::size_t begin = 0; begin < codes.count; begin += kChunk) {
+    const std::size_t count = codes.count - begin < kChunk ? codes.count - begin : kChunk;
+    for (std::size_t j = 0; j < count; ++j) gathered[j] = 0;
+    for (std::size_t t = 0; t < width; ++t) {
+      const std::uint64_t* plane = codes.words + (bits[t] / 64) * codes.stride + begin;
+      const unsigned shift = bits[t] % 64;
+      for (std::size_t j = 0; j < count; ++j) {
+        gathered[j] = (gathered[j] << 1) | ((plane[j] >> shift) & 1);
+      }
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+      keys[begin + j] = static_cast<std::uint16_t>(gathered[j]);
+    }
+  }
+}
+
+constexpr ScanLoops kLoops{scan, candidates, gather_bits};
 
 }  // namespace
 }  // namespace winnow::dedup

@@ -6,14 +6,8 @@
 namespace winnow::dedup {
 namespace {
 
-std::size_t scan(const CodePlanes& codes, std::size_t first, std::size_t last,
-                 const std::uint64_t* query, std::uint32_t radius, std::uint32_t* hits) noexcept {
-  return scan_portable(codes.words, codes.stride, codes.words_per_code, first, last, query, radius,
-                       hits);
-}
-
 constexpr std::array<ScanKernel, 1> kKernels{{
-    {"portable", []() noexcept { return true; }, scan},
+    {"portable", []() noexcept { return true; }, 0.5, &kPortableLoops},
 }};
 
 }  // namespace

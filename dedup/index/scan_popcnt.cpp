@@ -2,10 +2,6 @@
 
 namespace winnow::dedup {
 
-std::size_t scan_popcnt(const std::uint64_t* codes, std::size_t stride, std::size_t words,
-                        std::size_t first, std::size_t last, const std::uint64_t* query,
-                        std::uint32_t radius, std::uint32_t* hits) noexcept {
-  return scan_any(codes, stride, words, first, last, query, radius, hits);
-}
+const ScanLoops kPopcntLoops = kLoops;
 
 }  // namespace winnow::dedup

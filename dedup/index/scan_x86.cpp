@@ -6,17 +6,12 @@
 namespace winnow::dedup {
 namespace {
 
-template <ScanLoop* kLoop>
-std::size_t scan(const CodePlanes& codes, std::size_t first, std::size_t last,
-                 const std::uint64_t* query, std::uint32_t radius, std::uint32_t* hits) noexcept {
-  return kLoop(codes.words, codes.stride, codes.words_per_code, first, last, query, radius, hits);
-}
-
-constexpr std::array<ScanKernel, 3> kKernels{{
-    {"avx512", []() noexcept { return __builtin_cpu_supports("avx512vpopcntdq") != 0; },
-     scan<scan_avx512>},
-    {"popcnt", []() noexcept { return __builtin_cpu_supports("popcnt") != 0; }, scan<scan_popcnt>},
-    {"portable", []() noexcept { return true; }, scan<scan_portable>},
+constexpr std::array<ScanKernel, 4> kKernels{{
+    {"avx512", []() noexcept { return __builtin_cpu_supports("avx512vpopcntdq") != 0; }, 0.05,
+     &kAvx512Loops},
+    {"avx2", []() noexcept { return __builtin_cpu_supports("avx2") != 0; }, 0.4, &kAvx2Loops},
+    {"popcnt", []() noexcept { return __builtin_cpu_supports("popcnt") != 0; }, 0.5, &kPopcntLoops},
+    {"portable", []() noexcept { return true; }, 0.8, &kPortableLoops},
 }};
 
 }  // namespace

@@ -146,39 +146,126 @@ TEST(EdgesWithin, GivesTheSameOn1And2And8Threads) {
   EXPECT_EQ(edges_on(8), one);
 }
 
+// Codes as planes, as scans take them.
+struct Planes {
+  explicit Planes(const CodeColumn& column)
+      : count(column.words.size() / column.words_per_code()), words(column.words.size()) {
+    const std::size_t per_code = column.words_per_code();
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t w = 0; w < per_code; ++w) {
+        words[w * count + j] = column.words[j * per_code + w];
+      }
+    }
+    codes = {words.data(), count, per_code, count};
+  }
+  std::size_t count;
+  std::vector<std::uint64_t> words;
+  CodePlanes codes{};
+};
+
 TEST(ScanKernels, AllFindWhatABitLoopFinds) {
   CounterRng rng = test_rng(11);
   int run = 0;
   for (const std::size_t words : {1U, 2U, 3U, 4U, 5U}) {
     const CodeColumn rowwise = clustered_codes(700, static_cast<int>(64 * words), words);
-    const std::size_t count = 700;
-    std::vector<std::uint64_t> planes(rowwise.words.size());
-    for (std::size_t j = 0; j < count; ++j) {
-      for (std::size_t w = 0; w < words; ++w) planes[w * count + j] = rowwise.words[j * words + w];
-    }
+    const Planes planes(rowwise);
     for (const ScanKernel& kernel : scan_kernels()) {
       if (!kernel.runs_here()) continue;
       ++run;
       for (int i = 0; i < 40; ++i) {
-        const std::size_t first = rng.below(count);
-        const std::size_t last = first + rng.below(static_cast<std::uint32_t>(count - first) + 1);
-        const auto query = rowwise.code(rng.below(count));
+        const std::size_t first = rng.below(700);
+        const std::size_t last = first + rng.below(static_cast<std::uint32_t>(700 - first) + 1);
+        const auto query = rowwise.code(rng.below(700));
         const std::uint32_t radius = rng.below(40);
         std::vector<std::uint32_t> want;
         for (std::size_t j = first; j < last; ++j) {
           if (hamming(rowwise.code(j), query) <= static_cast<int>(radius)) {
-            want.push_back(static_cast<std::uint32_t>(j));
+            want.push_back(static_cast<std::uint32_t>(j - first));
           }
         }
         std::vector<std::uint32_t> got(last - first);
-        got.resize(kernel.scan({planes.data(), count, words}, first, last, query.data(), radius,
-                               got.data()));
+        got.resize(kernel.scan(planes.codes.part(first, last), query.data(), radius, got.data()));
         ASSERT_EQ(got, want) << kernel.name << ", " << words << " words";
       }
     }
   }
   EXPECT_GE(run, 5);  // the portable one at least, at every size
   EXPECT_TRUE(best_scan_kernel().runs_here());
+}
+
+TEST(ScanKernels, LeaveOutOnlyQueriesThatHaveNothingNear) {
+  CounterRng rng = test_rng(12);
+  for (const std::size_t words : {1U, 2U, 3U, 4U}) {
+    CodeColumn rowwise{"test", 1, static_cast<int>(64 * words), {}};
+    for (std::size_t i = 0; i < 400 * words; ++i) rowwise.words.push_back(rng.next_u64());
+    for (int pair = 0; pair < 12; ++pair) {
+      const std::size_t a = rng.below(400);
+      const std::size_t b = rng.below(400);
+      for (std::size_t w = 0; w < words; ++w) {
+        rowwise.words[b * words + w] = rowwise.words[a * words + w];
+      }
+      rowwise.words[b * words] ^= random_flips(rng, static_cast<int>(rng.below(4)));
+    }
+    const Planes planes(rowwise);
+    for (const ScanKernel& kernel : scan_kernels()) {
+      if (!kernel.runs_here()) continue;
+      for (const std::size_t count : {1U, 3U, 4U, 90U, 201U}) {
+        for (const bool triangle : {false, true}) {
+          const std::size_t queries_at = rng.below(200);
+          const std::size_t codes_at = triangle ? queries_at : rng.below(100);
+          const CodePlanes queries = planes.codes.part(queries_at, queries_at + count);
+          const CodePlanes codes = triangle ? queries : planes.codes.part(codes_at, codes_at + 250);
+          std::vector<std::uint32_t> found(count);
+          found.resize(kernel.candidates(queries, codes, triangle, 3, found.data()));
+          EXPECT_TRUE(std::ranges::is_sorted(found));
+          for (std::uint32_t i = 0; i < count; ++i) {
+            bool near = false;
+            for (std::size_t j = triangle ? i + 1 : 0; j < codes.count; ++j) {
+              near |= hamming(rowwise.code(queries_at + i), rowwise.code(codes_at + j)) <= 3;
+            }
+            if (near) {
+              EXPECT_TRUE(std::ranges::binary_search(found, i)) << kernel.name << " " << words;
+            }
+          }
+          if (words != 3 && !triangle && count == 4) {
+            EXPECT_LE(found.size(), 4U);
+          }
+        }
+      }
+      // Nothing is near: nobody is named.
+      std::vector<std::uint32_t> found(400);
+      if (words != 3) {
+        const Planes alone(CodeColumn{"test", 1, static_cast<int>(64 * words),
+                                      std::vector<std::uint64_t>(words, 0)});
+        const Planes far(CodeColumn{"test", 1, static_cast<int>(64 * words),
+                                    std::vector<std::uint64_t>(77 * words, 0xFFFF)});
+        EXPECT_EQ(kernel.candidates(alone.codes, far.codes, false, 15, found.data()), 0U);
+        EXPECT_EQ(kernel.candidates(alone.codes, far.codes, false,
+                                    static_cast<std::uint32_t>(16 * words), found.data()),
+                  1U);
+      }
+    }
+  }
+}
+
+TEST(ScanKernels, GatherBitsInTheOrderAsked) {
+  CounterRng rng = test_rng(13);
+  CodeColumn rowwise{"test", 1, 128, {}};
+  for (int i = 0; i < 2 * 1100; ++i) rowwise.words.push_back(rng.next_u64());
+  const Planes planes(rowwise);
+  const std::vector<std::uint16_t> bits{127, 0, 64, 5, 63, 70, 1};
+  for (const ScanKernel& kernel : scan_kernels()) {
+    if (!kernel.runs_here()) continue;
+    std::vector<std::uint16_t> keys(1090);
+    kernel.gather_bits(planes.codes.part(10, 1100), bits, keys.data());
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      std::uint32_t want = 0;
+      for (const std::uint16_t bit : bits) {
+        want = want * 2 + ((rowwise.code(10 + j)[bit / 64] >> (bit % 64)) & 1);
+      }
+      ASSERT_EQ(keys[j], want) << kernel.name << " " << j;
+    }
+  }
 }
 
 TEST(EqualEdges, LinkEachRowToTheFirstOfItsHash) {

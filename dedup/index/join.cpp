@@ -1,0 +1,383 @@
+#include "dedup/index/join.h"
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "dedup/index/plan.h"
+
+namespace winnow::dedup {
+namespace {
+
+// A plane of a tile (16 KiB) and one of its partner's stay in a core's first-level cache.
+constexpr std::size_t kTileWords = 2048;
+constexpr std::size_t kBatchEdges = 16384;
+// Cells from which work is divided: partitions by chunks, buckets and tiles among threads.
+constexpr std::size_t kChunkCodes = 1 << 17;
+constexpr std::size_t kParallelCodes = 1 << 16;
+constexpr std::size_t kParallelTiles = 64;
+// What a scan must take before a cell is looked at, and what a plan must save to be followed.
+constexpr double kSmallScanNs = 2000;
+constexpr double kWorthwhile = 0.8;
+// A cell that gets bands of its own, if those it inherits serve it ill; if they do not.
+constexpr std::size_t kReplanCodes = 1 << 12;
+constexpr std::size_t kAlwaysReplanCodes = 1 << 17;
+constexpr std::size_t kSample = 256;
+constexpr std::size_t kReplanSample = 1024;
+
+// Runs body(0..count - 1), in parallel if asked for. A thread that waits here takes no work from
+// outside, which would need memory of its own on top.
+template <class Body>
+void for_each_index(std::size_t count, bool parallel, const Body& body) {
+  if (!parallel) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, body); });
+}
+
+// Codes that agree in some bands.
+struct Cell {
+  CodePlanes codes;
+  const std::uint32_t* names;
+};
+
+// A cell in the order of one band's bits, cut into buckets.
+class Partition {
+ public:
+  Partition(std::size_t codes, std::size_t words_per_code)
+      : codes_(codes),
+        words_per_code_(words_per_code),
+        words_(std::make_unique_for_overwrite<std::uint64_t[]>(codes * words_per_code)),
+        names_(std::make_unique_for_overwrite<std::uint32_t[]>(codes)),
+        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(codes)) {}
+
+  void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
+    const std::size_t buckets = std::size_t{1} << band.bits.size();
+    const std::size_t chunks = (codes_ + kChunkCodes - 1) / kChunkCodes;
+    const auto chunk = [&](std::size_t c) {
+      return std::pair(c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes_));
+    };
+    starts_.assign(chunks * buckets, 0);
+    for_each_index(chunks, chunks > 1, [&](std::size_t c) {
+      const auto [first, last] = chunk(c);
+      kernel.gather_bits(cell.codes.part(first, last), band.bits, keys_.get() + first);
+      std::uint32_t* counts = starts_.data() + c * buckets;
+      for (std::size_t j = first; j < last; ++j) ++counts[keys_[j]];
+    });
+    offsets_.resize(buckets + 1);
+    std::uint32_t at = 0;
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      offsets_[bucket] = at;
+      for (std::size_t c = 0; c < chunks; ++c) {
+        at += std::exchange(starts_[c * buckets + bucket], at);
+      }
+    }
+    offsets_[buckets] = at;
+    for_each_index(chunks, chunks > 1, [&](std::size_t c) {
+      const auto [first, last] = chunk(c);
+      std::uint32_t* to = starts_.data() + c * buckets;
+      for (std::size_t j = first; j < last; ++j) {
+        const std::size_t place = to[keys_[j]]++;
+        names_[place] = cell.names[j];
+        for (std::size_t w = 0; w < words_per_code_; ++w) {
+          words_[w * codes_ + place] = cell.codes.words[w * cell.codes.stride + j];
+        }
+      }
+    });
+  }
+
+  Cell bucket(std::size_t b) const noexcept {
+    const std::size_t first = offsets_[b];
+    return {{words_.get() + first, codes_, words_per_code_, offsets_[b + 1] - first},
+            names_.get() + first};
+  }
+
+ private:
+  std::size_t codes_;
+  std::size_t words_per_code_;
+  std::unique_ptr<std::uint64_t[]> words_;
+  std::unique_ptr<std::uint32_t[]> names_;
+  std::unique_ptr<std::uint16_t[]> keys_;
+  std::vector<std::uint32_t> starts_;  // of each bucket's codes of each chunk
+  std::vector<std::uint32_t> offsets_;
+};
+
+// What pairs of a cell have in common, from it back to the whole: they agree in a band, or they
+// must not, for those that do were found before.
+struct Past {
+  const Band* band;
+  bool agreed;
+  const Past* before;
+};
+
+struct Work {
+  Cell left;
+  Cell right;  // not used in a join of one side with itself
+  std::span<const Band> bands;
+  int budget;
+  const Past* past;
+};
+
+class Joiner {
+ public:
+  Joiner(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
+         const SearchOptions& options, const EdgeSink& sink)
+      : left_(left),
+        right_(right),
+        words_(left.codes.words_per_code),
+        radius_(radius),
+        method_(options.method),
+        kernel_(kernel_of(options)),
+        costs_(join_costs(kernel_.pair_ns, words_)),
+        replan_codes_(kReplanCodes),
+        sink_(sink) {
+    if (options.method == SearchMethod::kJoin) {
+      costs_.pair = 50;  // so that partitions are cheaper
+      replan_codes_ = 0;
+    }
+  }
+
+  void run() {
+    Work all{{left_.codes, left_.names}, {}, {}, radius_, nullptr};
+    if (right_) all.right = {right_->codes, right_->names};
+    visit(all);
+    for (Local& local : locals_) flush(local);
+  }
+
+ private:
+  struct Local {
+    std::vector<Edge> edges;
+    std::array<std::uint32_t, kTileWords> found;
+    std::array<std::uint32_t, kTileWords> hits;
+    std::vector<std::uint64_t> query;
+  };
+
+  static const ScanKernel& kernel_of(const SearchOptions& options) {
+    for (const ScanKernel& kernel : scan_kernels()) {
+      if (kernel.name == options.kernel && kernel.runs_here()) return kernel;
+    }
+    return best_scan_kernel();
+  }
+
+  bool self() const noexcept { return !right_; }
+
+  JoinCase case_of(const Work& work) const {
+    const auto left = static_cast<double>(work.left.codes.count);
+    const auto right = self() ? left : static_cast<double>(work.right.codes.count);
+    return {.codes = self() ? left : left + right,
+            .pairs = self() ? left * (left - 1) / 2 : left * right,
+            .words_per_code = words_,
+            .radius = radius_,
+            .budget = work.budget,
+            .differences = {}};
+  }
+
+  void visit(const Work& work) {
+    JoinCase problem = case_of(work);
+    if (problem.pairs < 1) return;
+    if (method_ == SearchMethod::kScan || problem.pairs * costs_.pair < kSmallScanNs) {
+      scan(work);
+      return;
+    }
+    const auto worthwhile = [&](const JoinChoice& choice) {
+      return choice.levels > 0 && choice.cost_ns < kWorthwhile * choice.scan_ns;
+    };
+    const auto codes = static_cast<std::size_t>(problem.codes);
+    JoinChoice inherited;
+    if (!work.bands.empty()) {
+      inherited = choose_levels(problem, work.bands, costs_);
+      if (worthwhile(inherited)) {  // were the codes uniform
+        const auto differences = sample(work, kSample);
+        problem.differences = differences;
+        inherited = choose_levels(problem, work.bands, costs_);
+      } else if (codes < replan_codes_) {
+        scan(work);
+        return;
+      }
+    }
+    if (worthwhile(inherited) && codes < kAlwaysReplanCodes) {
+      split(work);
+      return;
+    }
+    if (work.past != nullptr && codes < replan_codes_) {
+      scan(work);
+      return;
+    }
+    const auto differences = sample(work, kReplanSample);
+    problem.differences = differences;
+    const JoinPlan plan = plan_join(problem, unused_bits(work.past), costs_);
+    if (worthwhile(inherited) && inherited.cost_ns <= plan.choice.cost_ns) {
+      split(work);
+    } else if (worthwhile(plan.choice)) {
+      Work replanned = work;
+      replanned.bands = plan.bands;
+      split(replanned);
+    } else {
+      scan(work);
+    }
+  }
+
+  std::vector<std::uint64_t> unused_bits(const Past* past) const {
+    std::vector<std::uint64_t> unused(words_, ~std::uint64_t{0});
+    for (; past != nullptr; past = past->before) {
+      for (std::size_t w = 0; w < words_; ++w) unused[w] &= ~past->band->mask[w];
+    }
+    return unused;
+  }
+
+  // Pairs spread over the cell by two additive sequences, those of a code with itself left out.
+  std::vector<std::uint64_t> sample(const Work& work, std::size_t pairs) const {
+    const CodePlanes& a = work.left.codes;
+    const CodePlanes& b = self() ? a : work.right.codes;
+    std::vector<std::uint64_t> differences;
+    differences.reserve(pairs * words_);
+    std::uint64_t x = 0;
+    std::uint64_t y = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      x += 0x9E3779B97F4A7C15;
+      y += 0xD1B54A32D192ED03;
+      const std::size_t of_a = static_cast<std::size_t>(((x >> 32) * a.count) >> 32);
+      const std::size_t of_b = static_cast<std::size_t>(((y >> 32) * b.count) >> 32);
+      if (self() && of_a == of_b) continue;
+      for (std::size_t w = 0; w < words_; ++w) {
+        differences.push_back(a.words[w * a.stride + of_a] ^ b.words[w * b.stride + of_b]);
+      }
+    }
+    return differences;
+  }
+
+  void split(const Work& work) {
+    const std::size_t codes = work.left.codes.count + (self() ? 0 : work.right.codes.count);
+    Partition left(work.left.codes.count, words_);
+    Partition right(self() ? 0 : work.right.codes.count, words_);
+    std::vector<Past> differ(static_cast<std::size_t>(work.budget));
+    const Past* past = work.past;
+    for (int i = 0; i <= work.budget; ++i) {
+      const auto next = static_cast<std::size_t>(i);
+      const Band& band = work.bands[next];
+      left.fill(work.left, band, kernel_);
+      if (!self()) right.fill(work.right, band, kernel_);
+      const Past agreed{&band, true, past};
+      for_each_index(
+          std::size_t{1} << band.bits.size(), codes >= kParallelCodes, [&](std::size_t bucket) {
+            Work part{
+                left.bucket(bucket), {}, work.bands.subspan(next + 1), work.budget - i, &agreed};
+            if (!self()) part.right = right.bucket(bucket);
+            visit(part);
+          });
+      if (i < work.budget) {
+        differ[next] = {&band, false, past};
+        past = &differ[next];
+      }
+    }
+  }
+
+  void scan(const Work& work) {
+    if (self()) {
+      scan_tiles(work.left, work.left, work.past, false);
+    } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
+      scan_tiles(work.right, work.left, work.past, true);
+    } else {
+      scan_tiles(work.left, work.right, work.past, false);
+    }
+  }
+
+  void scan_tiles(const Cell& queries, const Cell& codes, const Past* past, bool swapped) {
+    const std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
+    const std::size_t rows = (queries.codes.count + tile - 1) / tile;
+    const std::size_t columns = (codes.codes.count + tile - 1) / tile;
+    const auto cut = [&](const Cell& cell, std::size_t t) {
+      const std::size_t first = t * tile;
+      return Cell{cell.codes.part(first, std::min(first + tile, cell.codes.count)),
+                  cell.names + first};
+    };
+    for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
+      const std::size_t x = pair / columns;
+      const std::size_t y = pair % columns;
+      if (self() && x > y) return;
+      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, past, swapped);
+    });
+  }
+
+  void scan_tile(const Cell& queries, const Cell& codes, bool triangle, const Past* past,
+                 bool swapped) {
+    Local& local = locals_.local();
+    const auto radius = static_cast<std::uint32_t>(radius_);
+    const std::size_t found =
+        kernel_.candidates(queries.codes, codes.codes, triangle, radius, local.found.data());
+    local.query.resize(words_);
+    for (std::size_t f = 0; f < found; ++f) {
+      const std::size_t i = local.found[f];
+      for (std::size_t w = 0; w < words_; ++w) {
+        local.query[w] = queries.codes.words[w * queries.codes.stride + i];
+      }
+      const std::size_t first = triangle ? i + 1 : 0;
+      const CodePlanes others = codes.codes.part(first, codes.codes.count);
+      const std::size_t hits = kernel_.scan(others, local.query.data(), radius, local.hits.data());
+      for (std::size_t h = 0; h < hits; ++h) {
+        const std::size_t j = first + local.hits[h];
+        emit(local, past, queries.names[i], codes.codes, j, codes.names[j], swapped);
+      }
+    }
+  }
+
+  void emit(Local& local, const Past* past, std::uint32_t query_name, const CodePlanes& codes,
+            std::size_t j, std::uint32_t name, bool swapped) {
+    const auto difference = [&](std::size_t w) {
+      return local.query[w] ^ codes.words[w * codes.stride + j];
+    };
+    for (; past != nullptr; past = past->before) {
+      if (past->agreed) continue;
+      std::uint64_t bits = 0;
+      for (std::size_t w = 0; w < words_; ++w) bits |= difference(w) & past->band->mask[w];
+      if (bits == 0) return;
+    }
+    std::uint32_t distance = 0;
+    for (std::size_t w = 0; w < words_; ++w) {
+      distance += static_cast<std::uint32_t>(std::popcount(difference(w)));
+    }
+    Edge edge{query_name, name, distance};
+    if (self() ? edge.a > edge.b : swapped) std::swap(edge.a, edge.b);
+    local.edges.push_back(edge);
+    if (local.edges.size() >= kBatchEdges) flush(local);
+  }
+
+  void flush(Local& local) {
+    if (local.edges.empty()) return;
+    {
+      const std::lock_guard lock(sink_mutex_);
+      sink_(local.edges);
+    }
+    local.edges.clear();
+  }
+
+  const JoinSide& left_;
+  const std::optional<JoinSide>& right_;
+  std::size_t words_;
+  int radius_;
+  SearchMethod method_;
+  const ScanKernel& kernel_;
+  JoinCosts costs_;
+  std::size_t replan_codes_;
+  const EdgeSink& sink_;
+  std::mutex sink_mutex_;
+  tbb::enumerable_thread_specific<Local> locals_;
+};
+
+}  // namespace
+
+void join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
+          const SearchOptions& options, const EdgeSink& sink) {
+  Joiner(left, right, radius, options, sink).run();
+}
+
+}  // namespace winnow::dedup

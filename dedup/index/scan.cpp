@@ -1,0 +1,38 @@
+#include "dedup/index/scan.h"
+
+#include <algorithm>
+
+#include "dedup/index/scan_kernels_internal.h"
+
+namespace winnow::dedup {
+namespace {
+
+CodeRun run_of(const CodePlanes& codes) noexcept {
+  return {codes.words, codes.stride, codes.words_per_code, codes.count};
+}
+
+}  // namespace
+
+std::size_t ScanKernel::scan(const CodePlanes& codes, const std::uint64_t* query,
+                             std::uint32_t radius, std::uint32_t* hits) const noexcept {
+  return loops->scan(run_of(codes), query, radius, hits);
+}
+
+std::size_t ScanKernel::candidates(const CodePlanes& queries, const CodePlanes& codes,
+                                   bool triangle, std::uint32_t radius,
+                                   std::uint32_t* found) const noexcept {
+  return loops->candidates(run_of(queries), run_of(codes), triangle, radius, found);
+}
+
+void ScanKernel::gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,
+                             std::uint16_t* keys) const noexcept {
+  loops->gather_bits(run_of(codes), bits.data(), bits.size(), keys);
+}
+
+const ScanKernel& best_scan_kernel() noexcept {
+  const auto kernels = scan_kernels();
+  return *std::find_if(kernels.begin(), kernels.end() - 1,
+                       [](const ScanKernel& kernel) { return kernel.runs_here(); });
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,232 @@
+// Times the search for all near pairs among codes that are made up or read; see --help.
+
+#include <oneapi/tbb/global_control.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+#include "common/rng.h"
+#include "dedup/index/index.h"
+#include "dedup/index/plan.h"
+#include "dedup/index/scan.h"
+
+namespace {
+
+using namespace winnow;
+using namespace winnow::dedup;
+
+constexpr const char* kHelp =
+    "bench_search [--count N] [--bits 64] [--radius 8] [--planted N] [--cluster 2] [--codes FILE]\n"
+    "             [--method auto|scan|join] [--kernel NAME] [--threads T] [--seed S] [--check N]\n"
+    "             [--write FILE] [--collect]\n\n"
+    "Finds all pairs within a radius among random codes (or those in FILE, bits / 64 words of 8\n"
+    "bytes each) into which `planted` codes are put within the radius of others, in clusters of "
+    "so\n"
+    "many; tells the time, whether each planted pair was found, the peak of memory, and what a "
+    "scan\n"
+    "and the plan's own work would take at this machine's rates. Edges are counted, or with\n"
+    "--collect held and sorted; --check compares N rows with a scan; --write keeps the codes.\n";
+
+double seconds_of(const auto& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Pairs of codes a second that one core compares where they lie in its cache.
+double pair_rate(const ScanKernel& kernel, std::size_t words) {
+  const std::size_t count = 2048 / words;
+  CounterRng rng(1, 0, 0, RandomUse::kTest);
+  std::vector<std::uint64_t> codes(count * words);
+  for (std::uint64_t& word : codes) word = rng.next_u64();
+  const CodePlanes planes{codes.data(), count, words, count};
+  std::vector<std::uint32_t> found(count);
+  double best = 0;
+  for (int i = 0; i < 200; ++i) {
+    const double s = seconds_of([&] { kernel.candidates(planes, planes, true, 0, found.data()); });
+    best = std::max(best, static_cast<double>(count) * static_cast<double>(count - 1) / 2 / s);
+  }
+  return best;
+}
+
+// Bytes a second that one core copies, larger than its caches.
+double copy_rate() {
+  std::vector<char> from(256 << 20, 1);
+  std::vector<char> to(from.size());
+  double best = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double s = seconds_of([&] { std::memcpy(to.data(), from.data(), from.size()); });
+    best = std::max(best, static_cast<double>(from.size()) / s);
+  }
+  return best;
+}
+
+void flip(CounterRng& rng, std::uint64_t* code, int bits, int flips) {
+  std::vector<std::uint64_t> mask(static_cast<std::size_t>(bits) / 64);
+  while (flips > 0) {
+    const std::uint32_t bit = rng.below(static_cast<std::uint32_t>(bits));
+    const std::uint64_t one = std::uint64_t{1} << (bit % 64);
+    if ((mask[bit / 64] & one) != 0) continue;
+    mask[bit / 64] |= one;
+    --flips;
+  }
+  for (std::size_t w = 0; w < mask.size(); ++w) code[w] ^= mask[w];
+}
+
+double peak_gb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e9;
+}
+
+std::uint64_t key_of(std::uint32_t a, std::uint32_t b) {
+  return (std::uint64_t{std::min(a, b)} << 32) | std::max(a, b);
+}
+
+int run(std::map<std::string, std::string> flags) {
+  const auto number = [&](const char* name, std::uint64_t otherwise) {
+    return flags.contains(name) ? std::stoull(flags[name]) : otherwise;
+  };
+  CodeColumn column{"bench", 1, static_cast<int>(number("bits", 64)), {}};
+  const std::size_t words = column.words_per_code();
+  std::size_t count = number("count", 1'000'000);
+  const int radius = static_cast<int>(number("radius", 8));
+  const std::size_t planted_count = number("planted", count / 100);
+  const std::size_t cluster = std::max<std::size_t>(number("cluster", 2), 2);
+  const std::size_t threads = number("threads", std::thread::hardware_concurrency());
+  SearchOptions options;
+  options.kernel = flags["kernel"];
+  if (flags["method"] == "scan") options.method = SearchMethod::kScan;
+  if (flags["method"] == "join") options.method = SearchMethod::kJoin;
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+
+  CounterRng rng(number("seed", 1), 0, 0, RandomUse::kTest);
+  if (flags.contains("codes")) {
+    std::ifstream file(flags["codes"], std::ios::binary | std::ios::ate);
+    if (!file) throw std::runtime_error("cannot read " + flags["codes"]);
+    count = std::min<std::size_t>(count, static_cast<std::size_t>(file.tellg()) / (8 * words));
+    column.words.resize(count * words);
+    file.seekg(0).read(reinterpret_cast<char*>(column.words.data()),
+                       static_cast<std::streamsize>(column.words.size() * 8));
+  } else {
+    column.words.resize(count * words);
+    for (std::uint64_t& word : column.words) word = rng.next_u64();
+  }
+  // Each cluster is a centre at its first row and members behind it, at most half the radius away
+  // (the radius, if there is but one): all within the radius of each other.
+  std::unordered_set<std::uint64_t> planted;
+  for (std::size_t row = 0, done = 0; done < planted_count && row + cluster <= count;) {
+    for (std::size_t m = 1; m < cluster && done < planted_count; ++m, ++done) {
+      std::uint64_t* code = &column.words[(row + m) * words];
+      std::copy_n(&column.words[row * words], words, code);
+      const int most = cluster == 2 ? radius : radius / 2;
+      flip(rng, code, column.bits,
+           1 + static_cast<int>(rng.below(static_cast<std::uint32_t>(most))));
+      planted.insert(key_of(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row + m)));
+    }
+    row += cluster;
+  }
+  if (flags.contains("write")) {
+    std::ofstream(flags["write"], std::ios::binary)
+        .write(reinterpret_cast<const char*>(column.words.data()),
+               static_cast<std::streamsize>(column.words.size() * 8));
+  }
+
+  std::vector<std::uint32_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  std::vector<Edge> edges;
+  std::uint64_t found = 0;
+  std::uint64_t found_planted = 0;
+  const bool collect = flags.contains("collect") || flags.contains("check");
+  const double took = seconds_of([&] {
+    if (collect) {
+      edges = edges_within(column, rows, radius, options);
+      found = edges.size();
+      return;
+    }
+    find_edges(
+        column, rows, radius,
+        [&](std::span<const Edge> batch) {
+          found += batch.size();
+          if (planted.empty()) return;
+          for (const Edge& edge : batch) found_planted += planted.count(key_of(edge.a, edge.b));
+        },
+        options);
+  });
+  const double peak = peak_gb();
+  for (const Edge& edge : edges) found_planted += planted.count(key_of(edge.a, edge.b));
+
+  const ScanKernel& kernel = best_scan_kernel();
+  const double pairs_s = pair_rate(kernel, words) * static_cast<double>(threads);
+  const double bytes_s = copy_rate() * static_cast<double>(threads);
+  const auto n = static_cast<double>(count);
+  const std::vector<std::uint64_t> unused(words, ~std::uint64_t{0});
+  const JoinPlan plan = plan_join({n, n * (n - 1) / 2, words, radius, radius, {}}, unused,
+                                  join_costs(kernel.pair_ns, words));
+  double work = n * n / 2 / pairs_s;
+  const double scan = work;
+  std::string shape = "scan";
+  if (plan.choice.levels > 0) {
+    double width = 0;
+    for (const Band& band : plan.bands) width += static_cast<double>(band.bits.size());
+    width /= static_cast<double>(plan.bands.size());
+    double ways = 1;
+    work = 0;
+    for (int level = 1; level <= plan.choice.levels; ++level) {
+      ways = ways * (radius + level) / level;
+      work += ways * n * static_cast<double>(8 * words + 4) / bytes_s;
+    }
+    work += ways * n * n / 2 * std::exp2(-width * plan.choice.levels) / pairs_s;
+    shape = std::to_string(plan.choice.levels) + " of " + std::to_string(plan.bands.size()) +
+            " bands agree";
+  }
+  std::printf(
+      "%zu codes of %d bits within %d: %.3f s, %llu edges, planted %llu of %zu, peak %.2f GB "
+      "(%zu threads, %s)\n"
+      "  attainable: %.3f s for the plan's comparisons and copies (%s); %.3f s for a scan at "
+      "%.1f G pairs/s; ratio %.2f\n",
+      count, column.bits, radius, took, static_cast<unsigned long long>(found),
+      static_cast<unsigned long long>(found_planted), planted.size(), peak, threads,
+      std::string(kernel.name).c_str(), work, shape.c_str(), scan, pairs_s / 1e9, took / work);
+  if (flags.contains("check")) {
+    const SelfCheck check = check_edges(column, rows, radius, edges, number("check", 0), 1);
+    std::printf("  check of %llu rows against a scan: %llu edges, %zu missing, %zu wrong\n",
+                static_cast<unsigned long long>(check.queries),
+                static_cast<unsigned long long>(check.edges), check.missing.size(),
+                check.wrong.size());
+    if (!check.missing.empty() || !check.wrong.empty()) return 1;
+  }
+  return found_planted == planted.size() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::map<std::string, std::string> flags;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (!flag.starts_with("--") || flag == "--help") {
+      std::fputs(kHelp, flag == "--help" ? stdout : stderr);
+      return flag == "--help" ? 0 : 2;
+    }
+    const bool has_value = flag != "--collect" && i + 1 < argc;
+    flags[flag.substr(2)] = has_value ? argv[++i] : "";
+  }
+  try {
+    return run(flags);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_search: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,297 @@
+// The join finds what the scan finds, on every kind of codes that we could think of.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+
+#include "dedup/index/index.h"
+#include "dedup/index/plan.h"
+#include "dedup/index/scan.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+using Generator = std::function<std::uint64_t(CounterRng&, std::size_t row, std::size_t word)>;
+
+CodeColumn column_of(std::size_t rows, int bits, std::uint64_t seed, const Generator& word_of) {
+  CounterRng rng = test_rng(seed);
+  CodeColumn column{"test", 1, bits, {}};
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t w = 0; w < column.words_per_code(); ++w) {
+      column.words.push_back(word_of(rng, row, w));
+    }
+  }
+  return column;
+}
+
+// Sets of codes by name; some have so many close pairs that they must be small.
+struct Kind {
+  const char* name;
+  std::size_t rows;
+  Generator word;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> kAll{
+      {"uniform", 3000, [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64(); }},
+      {"clustered", 1500,
+       [](CounterRng& rng, std::size_t row, std::size_t word) {
+         const std::uint64_t centre = CounterRng(row % 60, 1, word, RandomUse::kTest).next_u64();
+         return centre ^ random_flips(rng, static_cast<int>(rng.below(5)));
+       }},
+      {"constant", 400, [](CounterRng&, std::size_t, std::size_t) { return std::uint64_t{7}; }},
+      {"low entropy", 700,  // ten bits that change
+       [](CounterRng& rng, std::size_t, std::size_t) {
+         return rng.next_u64() & 0x8000400020018013;
+       }},
+      {"rare ones", 700,
+       [](CounterRng& rng, std::size_t, std::size_t) {
+         return rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64();
+       }},
+      {"runs", 700,  // as of gradients: every bit says what its neighbour says
+       [](CounterRng& rng, std::size_t, std::size_t) {
+         return (~std::uint64_t{0} << rng.below(64)) ^ random_flips(rng, 2);
+       }},
+      {"one heap among others", 2000,
+       [](CounterRng& rng, std::size_t row, std::size_t) {
+         return row % 4 == 0 ? random_flips(rng, 6) : rng.next_u64();
+       }},
+      {"numbers", 1000,  // neighbours differ in few bits, all of them low
+       [](CounterRng&, std::size_t row, std::size_t) { return std::uint64_t{row}; }},
+      {"halves", 1000,  // one half of a word decides
+       [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64() & 0xFFFFFFFF; }},
+  };
+  return kAll;
+}
+
+std::vector<std::uint32_t> all_rows(std::size_t count) {
+  std::vector<std::uint32_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  return rows;
+}
+
+std::vector<Edge> edges_on(std::size_t threads, const CodeColumn& codes,
+                           const std::vector<std::uint32_t>& rows, int radius,
+                           const SearchOptions& options) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  return edges_within(codes, rows, radius, options);
+}
+
+constexpr SearchOptions kScan{SearchMethod::kScan, {}};
+constexpr SearchOptions kJoin{SearchMethod::kJoin, {}};
+
+class Search : public testing::TestWithParam<int> {};
+
+TEST_P(Search, ByJoinIsThatByScan) {
+  const int bits = GetParam();
+  CounterRng rng = test_rng(static_cast<std::uint64_t>(bits));
+  std::size_t most = 0;
+  for (const Kind& kind : kinds()) {
+    const CodeColumn codes = column_of(kind.rows, bits, 3, kind.word);
+    std::vector<std::uint32_t> rows = all_rows(kind.rows);
+    for (const std::uint32_t below : {2U, 5U, 12U, 30U}) {
+      const int radius = static_cast<int>(rng.below(below));
+      SCOPED_TRACE(std::string(kind.name) + " within " + std::to_string(radius));
+      const auto want = edges_on(1, codes, rows, radius, kScan);
+      most = std::max(most, want.size());
+      ASSERT_EQ(edges_on(1, codes, rows, radius, kJoin), want);
+      ASSERT_EQ(edges_on(4, codes, rows, radius, kJoin), want);
+      for (std::size_t i = rows.size(); i > 1; --i) {
+        std::swap(rows[i - 1], rows[rng.below(static_cast<std::uint32_t>(i))]);
+      }
+      ASSERT_EQ(edges_on(4, codes, rows, radius, kJoin), want) << "in another order";
+      ASSERT_EQ(edges_within(codes, rows, radius), want) << "as the plan has it";
+    }
+  }
+  EXPECT_GT(most, 10000U) << "the codes hold too few neighbours";
+}
+
+INSTANTIATE_TEST_SUITE_P(Bits, Search, testing::Values(64, 128, 256));
+
+// Large enough that the plan joins, partitions in chunks and makes new bands for buckets.
+TEST(Search, OfManyFindsWhatWasPlantedOnAnyNumberOfThreads) {
+  constexpr std::uint32_t kRows = 300'000;
+  const Kind* heap = &kinds()[0];
+  CodeColumn codes = column_of(kRows, 64, 9, heap->word);
+  CounterRng rng = test_rng(10);
+  std::vector<Edge> planted;
+  for (std::uint32_t a = 0; a < kRows / 2; a += 50) {
+    const int distance = 1 + static_cast<int>(rng.below(6));
+    codes.words[a + kRows / 2] = codes.words[a] ^ random_flips(rng, distance);
+    planted.push_back({a, a + kRows / 2, static_cast<std::uint32_t>(distance)});
+  }
+  for (const std::size_t threads : {1U, 2U, 5U}) {
+    EXPECT_EQ(edges_on(threads, codes, all_rows(kRows), 6, {}), planted);
+  }
+}
+
+TEST(Search, OfSkewedCodesInBulkFindsWhatTheScanFinds) {
+  // A third of all codes agree in all but 24 bits, those being rare.
+  const CodeColumn codes =
+      column_of(40'000, 64, 4, [](CounterRng& rng, std::size_t row, std::size_t) {
+        const std::uint64_t word = rng.next_u64();
+        return row % 3 == 0 ? word & rng.next_u64() & 0x0003C0F00F03C0F0 : word;
+      });
+  for (const int radius : {2, 5}) {
+    const auto want = edges_on(2, codes, all_rows(40'000), radius, kScan);
+    EXPECT_GT(want.size(), 1000U);
+    EXPECT_EQ(edges_on(2, codes, all_rows(40'000), radius, {}), want);
+    EXPECT_EQ(edges_on(3, codes, all_rows(40'000), radius, kJoin), want);
+  }
+}
+
+TEST(Search, GivesTheSameByEveryKernel) {
+  const CodeColumn codes = column_of(1500, 256, 5, kinds()[1].word);
+  const auto want = edges_within(codes, all_rows(1500), 20, kScan);
+  for (const ScanKernel& kernel : scan_kernels()) {
+    if (!kernel.runs_here()) continue;
+    for (const SearchMethod method : {SearchMethod::kScan, SearchMethod::kJoin}) {
+      EXPECT_EQ(edges_within(codes, all_rows(1500), 20, {method, kernel.name}), want)
+          << kernel.name;
+    }
+  }
+}
+
+TEST(Search, BetweenTwoColumnsFindsEveryPair) {
+  CounterRng rng = test_rng(21);
+  for (const int bits : {64, 128, 256}) {
+    for (const Kind& kind : kinds()) {
+      const std::size_t count_a = 1 + rng.below(400);
+      const std::size_t count_b = 1 + rng.below(200);
+      const CodeColumn a = column_of(count_a, bits, 31, kind.word);
+      const CodeColumn b = column_of(count_b, bits, 32, kind.word);
+      std::vector<std::uint32_t> rows_a = all_rows(count_a);
+      rows_a.erase(rows_a.begin());
+      const std::vector<std::uint32_t> rows_b = all_rows(count_b);
+      const int radius = static_cast<int>(rng.below(10));
+      std::vector<Edge> want;
+      for (const std::uint32_t row : rows_a) {
+        for (const auto& [other, distance] : neighbours_of(a.code(row), b, rows_b, radius)) {
+          want.push_back({row, other, distance});
+        }
+      }
+      std::ranges::sort(want);
+      for (const SearchMethod method :
+           {SearchMethod::kAuto, SearchMethod::kScan, SearchMethod::kJoin}) {
+        std::vector<Edge> got;
+        find_edges_between(
+            a, rows_a, b, rows_b, radius,
+            [&](std::span<const Edge> batch) { got.insert(got.end(), batch.begin(), batch.end()); },
+            {method, {}});
+        std::ranges::sort(got);
+        ASSERT_EQ(got, want) << kind.name << ", " << bits << " bits within " << radius;
+      }
+    }
+  }
+}
+
+TEST(Search, EndsWithWhatTheSinkThrows) {
+  const CodeColumn codes = column_of(1500, 64, 5, kinds()[1].word);
+  EXPECT_THROW(find_edges(codes, all_rows(1500), 8,
+                          [](std::span<const Edge>) { throw std::runtime_error("full"); }),
+               std::runtime_error);
+}
+
+TEST(NeighboursOf, AreThoseWithinTheRadiusInTheOrderOfRows) {
+  const CodeColumn codes{"test", 1, 64, {0, 3, 1, 255, 1}};
+  const std::vector<std::uint64_t> code{1};
+  const std::vector<std::uint32_t> rows{4, 3, 1, 0};
+  EXPECT_THAT(neighbours_of(code, codes, rows, 1),
+              testing::ElementsAre(Neighbour{4, 0}, Neighbour{1, 1}, Neighbour{0, 1}));
+}
+
+TEST(CheckEdges, SeesWhatIsMissingAndWhatIsWrong) {
+  const CodeColumn codes = column_of(500, 64, 6, [](CounterRng& rng, std::size_t row, std::size_t) {
+    return row % 5 == 0 ? 0 : random_flips(rng, 2);
+  });
+  const auto rows = all_rows(500);
+  const std::vector<Edge> edges = edges_within(codes, rows, 3);
+  const SelfCheck good = check_edges(codes, rows, 3, edges, 400, 1);
+  EXPECT_EQ(good.queries, 400U);
+  EXPECT_GT(good.edges, 400U);
+  EXPECT_EQ(good.missing, std::vector<Edge>{});
+  EXPECT_EQ(good.wrong, std::vector<Edge>{});
+
+  std::vector<Edge> bad = edges;
+  const Edge lost = bad[bad.size() / 2];
+  bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(bad.size() / 2));
+  const Edge first = bad.front();
+  ++bad.front().distance;
+  const SelfCheck check = check_edges(codes, rows, 3, bad, 5000, 1);  // draws everybody
+  EXPECT_THAT(check.missing, testing::UnorderedElementsAre(first, lost));
+  EXPECT_THAT(check.wrong, testing::ElementsAre(bad.front()));
+  EXPECT_EQ(check_edges(codes, {}, 3, {}, 10, 1).queries, 0U);
+}
+
+JoinCase uniform_case(double codes, std::size_t words, int radius) {
+  return {codes, codes * (codes - 1) / 2, words, radius, radius, {}};
+}
+
+TEST(PlanJoin, GivesBandsThatShareNoBits) {
+  const std::vector<std::uint64_t> unused{~std::uint64_t{0xFF}, ~std::uint64_t{0}};
+  const JoinPlan plan = plan_join(uniform_case(1e6, 2, 8), unused, join_costs(0.05, 2));
+  ASSERT_GT(plan.choice.levels, 0);
+  ASSERT_EQ(plan.bands.size(), static_cast<std::size_t>(8 + plan.choice.levels));
+  std::vector<std::uint64_t> seen(2);
+  for (const Band& band : plan.bands) {
+    EXPECT_GE(band.bits.size(), 1U);
+    EXPECT_LE(band.bits.size(), kMaxBandBits);
+    std::vector<std::uint64_t> mask(2);
+    for (const std::uint16_t bit : band.bits) mask[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    EXPECT_EQ(mask, band.mask);
+    for (std::size_t w = 0; w < 2; ++w) {
+      EXPECT_EQ(band.mask[w] & seen[w], 0U);
+      EXPECT_EQ(band.mask[w] & ~unused[w], 0U);
+      seen[w] |= band.mask[w];
+    }
+  }
+}
+
+TEST(PlanJoin, ScansFewCodesAndWideRadiiAndAgreesInMoreBandsTheMoreThereAre) {
+  const std::vector<std::uint64_t> all{~std::uint64_t{0}};
+  const JoinCosts costs = join_costs(0.05, 1);
+  const auto levels = [&](double codes, int radius) {
+    return plan_join(uniform_case(codes, 1, radius), all, costs).choice.levels;
+  };
+  EXPECT_EQ(levels(300, 8), 0);
+  EXPECT_EQ(levels(1e6, 32), 0);
+  EXPECT_EQ(levels(1e6, 64), 0);
+  EXPECT_GT(levels(1e6, 8), 0);
+  EXPECT_GT(levels(1e8, 8), levels(1e5, 8));
+}
+
+TEST(PlanJoin, LooksAtTheCodesThereAre) {
+  const std::vector<std::uint64_t> all{~std::uint64_t{0}};
+  const JoinCosts costs = join_costs(0.05, 1);
+  JoinCase problem = uniform_case(1e6, 1, 4);
+  CounterRng rng = test_rng(3);
+  // Pairs differ in the low 24 bits only, and those of each byte go together.
+  std::vector<std::uint64_t> differences;
+  for (int i = 0; i < 1024; ++i) {
+    std::uint64_t difference = 0;
+    for (const std::uint64_t byte : {0xFFU, 0xFF00U, 0xFF0000U}) {
+      difference |= rng.below(2) == 0 ? byte : 0;
+    }
+    differences.push_back(difference);
+  }
+  problem.differences = differences;
+  const JoinPlan together = plan_join(problem, all, costs);
+  EXPECT_EQ(together.choice.levels, 0) << "five bands of three bits: one is always equal";
+
+  for (std::uint64_t& difference : differences) difference = rng.next_u64() & 0xFFFFFFFFFF;
+  const JoinPlan apart = plan_join(problem, all, costs);
+  EXPECT_GT(apart.choice.levels, 0);
+  for (const Band& band : apart.bands) {
+    EXPECT_EQ(band.mask[0] >> 40, 0U) << "bits that never differ part nobody";
+  }
+  EXPECT_GT(apart.choice.cost_ns, plan_join(uniform_case(1e6, 1, 4), all, costs).choice.cost_ns);
+}
+
+}  // namespace
+}  // namespace winnow::dedup
