@@ -11,6 +11,7 @@
 #include "common/json_text.h"
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache_internal.h"
+#include "pipeline/store/pack_cutter.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -270,7 +271,7 @@ const CachePaths& Cache::paths() const noexcept { return state_->paths; }
 const Manifest& Cache::manifest() const noexcept { return state_->manifest; }
 const std::string& Cache::digest() const noexcept { return state_->digest; }
 
-RecordView Cache::record(SampleId id) const {
+RecordView Cache::record(SampleId id, const PickVariant& pick) const {
   const State& s = *state_;
   const auto& shards = s.manifest.shards;
   const auto shard =
@@ -282,9 +283,11 @@ RecordView Cache::record(SampleId id) const {
     const BytesView pack = reader.at_or_before(id).second;
     if (!pack.empty()) {
       const FoundRecord found =
-          find_record(pack, id, file.string() + ", record " + std::to_string(id));
+          find_record(pack, id, file.string() + ", record " + std::to_string(id), pick);
       if (found.found) {
-        s.count_mapped(pack.size());
+        // Of a larger pack, which is one record, one variant may have been read.
+        s.count_mapped(
+            std::min<std::size_t>(pack.size(), found.record.payload.size() + kPackBytes));
         return found.record;
       }
     }

@@ -61,8 +61,8 @@ class Cache {
 
   // The record of `id`, its views living as long as the cache. What was read of the shards stays
   // mapped up to some tens of MiB only. Throws FormatError when the record
-  // is damaged (naming shard and id), Error when there is none.
-  RecordView record(SampleId id) const;
+  // is damaged (naming shard and id), Error when there is none. `pick` as in find_record().
+  RecordView record(SampleId id, const PickVariant& pick = {}) const;
 
   // Checked against the manifest's hash: all columns, or those that will be asked for, as long as
   // the cache lives.

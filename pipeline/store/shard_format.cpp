@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 8;
 constexpr std::size_t kDirectoryBytes = 8;  // count and zero, before the offsets
+constexpr std::uint16_t kPlainVersion = 1;
+constexpr std::uint16_t kVariantsVersion = 2;
 
 // The header of a record as it lies in memory on the little-endian machines winnow runs on.
 struct RecordHeader {
@@ -25,7 +27,7 @@ struct RecordHeader {
   std::uint32_t height_px;
   std::uint32_t width_px;
   std::uint16_t channels;
-  std::uint16_t zero;
+  std::uint16_t variants;  // 0 where there is one
   std::uint32_t payload_bytes;
 };
 static_assert(sizeof(RecordHeader) == kRecordHeaderBytes);
@@ -52,17 +54,29 @@ std::uint64_t raw_bytes(std::uint64_t height, std::uint64_t width,
 }
 
 struct Layout {
+  std::size_t sums_at;  // of the variants
   std::size_t payload_at;
   std::size_t end;      // of the payload
+  std::size_t summed;   // end of what the record's own checksum is of
   std::size_t aligned;  // where the next record begins
 };
-Layout layout_of(std::size_t labels, std::size_t group_bytes, std::size_t payload_bytes) noexcept {
-  const std::size_t payload_at = aligned(kRecordHeaderBytes + 4 * labels + group_bytes);
+Layout layout_of(std::size_t labels, std::size_t group_bytes, std::size_t variants,
+                 std::size_t payload_bytes) noexcept {
+  const std::size_t sums_at = aligned(kRecordHeaderBytes + 4 * labels + group_bytes);
+  const std::size_t payload_at = sums_at + kChecksumBytes * variants;
   const std::size_t end = payload_at + payload_bytes;
-  return {payload_at, end, aligned(end)};
+  return {sums_at, payload_at, end, variants > 0 ? payload_at : end, aligned(end)};
 }
 Layout layout_of(const RecordView& record) noexcept {
-  return layout_of(record.labels.size(), record.group.size(), record.payload.size());
+  return layout_of(record.labels.size(), record.group.size(),
+                   record.variants > 1 ? static_cast<std::size_t>(record.variants) : 0,
+                   record.payload.size());
+}
+
+// Of the payload of a record of `variants`.
+BytesView variant_in(BytesView payload, std::size_t variants, std::size_t which) noexcept {
+  const std::size_t bytes = payload.size() / variants;
+  return payload.subspan(which * bytes, bytes);
 }
 
 RecordHeader header_of(const RecordView& record) {
@@ -71,7 +85,7 @@ RecordHeader header_of(const RecordView& record) {
                       (record.channels == 1 || record.channels == 3);
   if (!shaped) throw Error("record " + std::to_string(id) + " cannot be stored: it has no shape");
   RecordHeader header{};
-  header.version = kRecordVersion;
+  header.version = record.variants > 1 ? kVariantsVersion : kPlainVersion;
   header.coding = static_cast<std::uint8_t>(record.coding);
   header.split = static_cast<std::uint8_t>(record.split);
   header.labels = narrow<std::uint16_t>(record.labels.size(), "number of labels", id);
@@ -81,10 +95,17 @@ RecordHeader header_of(const RecordView& record) {
   header.width_px = static_cast<std::uint32_t>(record.width_px);
   header.channels = static_cast<std::uint16_t>(record.channels);
   header.payload_bytes = narrow<std::uint32_t>(record.payload.size(), "payload size", id);
+  if (record.variants < 1 || (record.variants > 1 && record.coding != Coding::kRaw)) {
+    throw Error("record " + std::to_string(id) + " cannot be stored: it has " +
+                std::to_string(record.variants) + " variants; only pixels have several");
+  }
+  const auto variants = static_cast<std::uint64_t>(record.variants);
+  if (variants > 1) header.variants = narrow<std::uint16_t>(variants, "number of variants", id);
   if (record.coding == Coding::kRaw &&
-      record.payload.size() != raw_bytes(header.height_px, header.width_px, header.channels)) {
+      record.payload.size() !=
+          variants * raw_bytes(header.height_px, header.width_px, header.channels)) {
     throw Error("record " + std::to_string(id) + " cannot be stored: its pixels are not " +
-                "height x width x channels bytes");
+                "height x width x channels bytes of each variant");
   }
   return header;
 }
@@ -100,7 +121,11 @@ void write_record(const RecordView& record, std::byte* out) {
   if (!record.payload.empty()) {
     std::memcpy(out + layout.payload_at, record.payload.data(), record.payload.size());
   }
-  header.checksum = xxh3_64({out + kChecksumBytes, layout.end - kChecksumBytes});
+  for (std::size_t k = 0; k < header.variants; ++k) {
+    const std::uint64_t sum = xxh3_64(variant_in(record.payload, header.variants, k));
+    std::memcpy(out + layout.sums_at + kChecksumBytes * k, &sum, sizeof(sum));
+  }
+  header.checksum = xxh3_64({out + kChecksumBytes, layout.summed - kChecksumBytes});
   std::memcpy(out, &header.checksum, kChecksumBytes);
 }
 
@@ -134,7 +159,7 @@ class Pack {
     return header;
   }
 
-  RecordView record(std::size_t i) const {
+  RecordView record(std::size_t i, const PickVariant& pick = {}) const {
     const std::size_t at = offset(i);
     const RecordHeader header = this->header(i);
     if (header.version > kRecordVersion) {
@@ -142,18 +167,26 @@ class Pack {
                         std::to_string(header.version) + ", this one reads up to " +
                         std::to_string(kRecordVersion) + ") or is damaged");
     }
-    const Layout layout = layout_of(header.labels, header.group_bytes, header.payload_bytes);
+    const bool several = header.version == kVariantsVersion;
+    const Layout layout = layout_of(header.labels, header.group_bytes,
+                                    several ? header.variants : 0, header.payload_bytes);
     need(layout.end <= bytes_.size() - at, "has a record that ends too soon");
     const BytesView record = bytes_.subspan(at, layout.end);
-    need(xxh3_64(record.subspan(kChecksumBytes)) == header.checksum,
+    need(xxh3_64(record.first(layout.summed).subspan(kChecksumBytes)) == header.checksum,
          "has a record whose checksum does not match");
-    need(header.version == kRecordVersion && header.coding <= 1 && header.split < kSplitCount &&
-             header.zero == 0 && (header.channels == 1 || header.channels == 3) &&
-             in_range(header.height_px) && in_range(header.width_px),
+    const bool raw = header.coding == static_cast<std::uint8_t>(Coding::kRaw);
+    need(header.version >= kPlainVersion && header.coding <= 1 && header.split < kSplitCount &&
+             (several ? header.variants > 1 && raw : header.variants == 0) &&
+             (header.channels == 1 || header.channels == 3) && in_range(header.height_px) &&
+             in_range(header.width_px),
          "has a record that winnow cannot have written");
-    need(header.coding != static_cast<std::uint8_t>(Coding::kRaw) ||
-             header.payload_bytes == raw_bytes(header.height_px, header.width_px, header.channels),
+    const std::uint64_t variants = several ? header.variants : 1;
+    need(!raw || (header.payload_bytes % variants == 0 &&
+                  header.payload_bytes / variants ==
+                      raw_bytes(header.height_px, header.width_px, header.channels)),
          "has a record whose pixels do not fit its size");
+    BytesView payload = record.subspan(layout.payload_at, header.payload_bytes);
+    if (several) payload = checked_variants(record, layout, payload, header.variants, pick);
     // Aligned: the pack is, records begin at multiples of 8, and labels follow a header of 40
     // bytes.
     const auto* labels = reinterpret_cast<const std::int32_t*>(record.data() + kRecordHeaderBytes);
@@ -166,7 +199,8 @@ class Pack {
             .labels = {labels, header.labels},
             .group = as_text(record.subspan(kRecordHeaderBytes + std::size_t{4} * header.labels,
                                             header.group_bytes)),
-            .payload = record.subspan(layout.payload_at, header.payload_bytes)};
+            .payload = payload,
+            .variants = several && !pick ? header.variants : 1};
   }
 
   void need(bool good, const char* what) const {
@@ -174,6 +208,28 @@ class Pack {
   }
 
  private:
+  // All of them, or the one that is picked, as far as their checksums match.
+  BytesView checked_variants(BytesView record, const Layout& layout, BytesView payload,
+                             std::size_t variants, const PickVariant& pick) const {
+    const auto check = [&](std::size_t k) {
+      const BytesView variant = variant_in(payload, variants, k);
+      std::uint64_t sum = 0;
+      std::memcpy(&sum, record.data() + layout.sums_at + kChecksumBytes * k, sizeof(sum));
+      need(xxh3_64(variant) == sum, "has a variant whose checksum does not match");
+      return variant;
+    };
+    if (!pick) {
+      for (std::size_t k = 0; k < variants; ++k) check(k);
+      return payload;
+    }
+    const int picked = pick(static_cast<int>(variants));
+    if (picked < 0 || picked >= static_cast<int>(variants)) {
+      throw Error(where_ + " has no variant " + std::to_string(picked) + ": there are " +
+                  std::to_string(variants));
+    }
+    return check(static_cast<std::size_t>(picked));
+  }
+
   static bool in_range(std::uint32_t side) noexcept {
     return side >= 1 && side <= static_cast<std::uint32_t>(std::numeric_limits<int>::max());
   }
@@ -209,7 +265,8 @@ Bytes pack_records(std::span<const RecordView> records) {
   return pack;
 }
 
-FoundRecord find_record(BytesView pack, SampleId id, const std::string& where) {
+FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
+                        const PickVariant& pick) {
   const Pack in(pack, where);
   std::size_t low = 0;
   std::size_t high = in.count();
@@ -222,7 +279,7 @@ FoundRecord find_record(BytesView pack, SampleId id, const std::string& where) {
     }
   }
   if (low == in.count() || in.header(low).id != id) return {};
-  return {.found = true, .record = in.record(low)};
+  return {.found = true, .record = in.record(low, pick)};
 }
 
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ namespace winnow::pipeline {
 // One record; the records follow one another without gaps:
 //
 //        0     8  XXH3-64 of the bytes [8, end of the payload) of the record
-//        8     2  format version (1)
+//        8     2  format version: 1, or 2 with variants
 //       10     1  Coding
 //       11     1  Split
 //       12     2  number of labels L
@@ -29,14 +30,18 @@ namespace winnow::pipeline {
 //       24     4  height_px        of the decoded image
 //       28     4  width_px
 //       32     2  channels, 1 or 3
-//       34     2  zero
+//       34     2  zero; with variants their number V, >= 2
 //       36     4  payload bytes P
 //       40   4*L  labels, int32
 //        -     G  group key
+//        -   8*V  with variants, at the next multiple of 8: XXH3-64 of each
 //        -     P  payload, at the next multiple of 8; zero bytes follow it to a multiple of 8
 //
+// The payload of a record with variants is their raw pixels, one after another, and the checksum at
+// its beginning is then of [8, begin of the payload): who reads one reads no other.
+//
 // docs/formats/shard.md says the same to people without this source.
-inline constexpr std::uint16_t kRecordVersion = 1;
+inline constexpr std::uint16_t kRecordVersion = 2;  // the newest that is read
 inline constexpr std::size_t kRecordHeaderBytes = 40;
 
 enum class Coding : std::uint8_t { kRaw = 0, kEncoded = 1 };  // on disk: never renumber
@@ -51,22 +56,29 @@ struct RecordView {
   int channels = 0;
   std::span<const std::int32_t> labels;  // indices of the manifest's classes
   std::string_view group;
-  BytesView payload;  // raw: HWC pixels; encoded: the user's bytes
+  BytesView payload;  // raw: HWC pixels, of all variants; encoded: the user's bytes
+  int variants = 1;   // in the payload; more than one are raw
 };
 
+// Which variant is wanted of a record, 0 up to and not including their number, which it is given.
+using PickVariant = std::function<int(int variants)>;
+inline constexpr auto first_variant = [](int /*variants*/) { return 0; };
+
 // Packs records, one or more with ascending ids, into one value, a multiple of 8 bytes. Throws
-// Error when a field does not fit its width or a raw payload is not height * width * channels
-// bytes.
+// Error when a field does not fit its width or a raw payload is not variants * height * width *
+// channels bytes.
 Bytes pack_records(std::span<const RecordView> records);
 
 // The record `id` of a pack, checked against its checksum. Throws FormatError naming `where` when
 // what is read is damaged or newer; `found` is false when the pack has no such id. `pack` must be
-// 8-byte aligned.
+// 8-byte aligned. With `pick`, which is asked where there are several variants, only the one it
+// names is read and checked, and the record is of that one.
 struct FoundRecord {
   bool found = false;
   RecordView record;
 };
-FoundRecord find_record(BytesView pack, SampleId id, const std::string& where);
+FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
+                        const PickVariant& pick = {});
 
 // All records of a pack, each checked, and the pack's directory.
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where);

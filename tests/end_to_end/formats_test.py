@@ -157,7 +157,7 @@ class Newer(Copies):
         header = payload - 48  # 40 bytes and a label, up to a multiple of 8
         checksum, version = struct.unpack_from("<QH", data, header)
         self.assertEqual((checksum, version), (xxh3_64(data[header + 8 : payload + len(raw)]), 1))
-        struct.pack_into("<H", data, header + 8, 2)
+        struct.pack_into("<H", data, header + 8, 3)  # 2 is of variants
         struct.pack_into("<Q", data, header, xxh3_64(data[header + 8 : payload + len(raw)]))
         shard.write_bytes(data)
         manifest = json.loads((cache / "manifest.json").read_text())

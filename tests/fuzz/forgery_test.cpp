@@ -107,7 +107,7 @@ TEST(Forgery, Selections) {
 }
 
 // A pack whose directory and headers are anything, each record's checksum fitting what is there.
-TEST(Forgery, Packs) {
+void forge_packs(int variants) {
   std::mt19937_64 random(3);
   Bytes payload(64);
   for (std::byte& b : payload) b = static_cast<std::byte>(random());
@@ -116,13 +116,14 @@ TEST(Forgery, Packs) {
   for (SampleId id = 10; id < 14; ++id) {
     records.push_back({.id = id,
                        .split = Split::kTrain,
-                       .coding = id % 2 == 0 ? Coding::kRaw : Coding::kEncoded,
-                       .height_px = 8,
+                       .coding = id % 2 == 0 || variants > 1 ? Coding::kRaw : Coding::kEncoded,
+                       .height_px = 8 / variants,
                        .width_px = 8,
                        .channels = 1,
                        .labels = labels,
                        .group = "somebody",
-                       .payload = payload});
+                       .payload = payload,
+                       .variants = variants});
   }
   const Bytes good = pack_records(records);
   constexpr std::size_t kFirst = 8 + 4 * 8;
@@ -135,14 +136,21 @@ TEST(Forgery, Packs) {
     change(random, directory ? std::span(bad).first(kFirst)
                              : std::span(bad).subspan(header, kRecordHeaderBytes + 24));
     if (!directory) {  // as far as the header says that the record goes, if it is there
+      std::uint16_t version = 0;
+      std::uint16_t variant_count = 0;
       std::uint16_t label_count = 0;
       std::uint16_t group_bytes = 0;
       std::uint32_t payload_bytes = 0;
+      std::memcpy(&version, bad.data() + header + 8, 2);
+      std::memcpy(&variant_count, bad.data() + header + 34, 2);
       std::memcpy(&label_count, bad.data() + header + 12, 2);
       std::memcpy(&group_bytes, bad.data() + header + 14, 2);
       std::memcpy(&payload_bytes, bad.data() + header + 36, 4);
       const std::size_t before = kRecordHeaderBytes + std::size_t{4} * label_count + group_bytes;
-      const std::size_t end = (before + 7) / 8 * 8 + payload_bytes;
+      const bool several = version == 2 && variant_count > 0;
+      const std::size_t payload_at =
+          (before + 7) / 8 * 8 + std::size_t{8} * (several ? variant_count : 0);
+      const std::size_t end = payload_at + (several ? 0 : payload_bytes);
       if (end <= bad.size() - header) {
         const std::uint64_t checksum = xxh3_64(BytesView(bad).subspan(header + 8, end - 8));
         std::memcpy(bad.data() + header, &checksum, 8);
@@ -164,7 +172,8 @@ TEST(Forgery, Packs) {
     });
     for (SampleId id = 9; id < 15; ++id) {
       attempt(count, "pack " + std::to_string(i), [&] {
-        const FoundRecord found = find_record(bad, id, "pack");
+        const PickVariant last = [](int number) { return number - 1; };
+        const FoundRecord found = find_record(bad, id, "pack", i % 2 == 0 ? last : PickVariant{});
         if (found.found) inside(found.record);
       });
     }
@@ -172,6 +181,9 @@ TEST(Forgery, Packs) {
   EXPECT_GT(count.refused, 100'000);
   EXPECT_GT(count.used, 100'000);
 }
+
+TEST(Forgery, Packs) { forge_packs(1); }
+TEST(Forgery, PacksOfVariants) { forge_packs(4); }
 
 // Replaces one value, somewhere in the tree, by one that is odd for its place.
 void change(std::mt19937_64& random, nlohmann::ordered_json& value) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 
@@ -22,9 +23,10 @@ struct Sample {
   std::vector<std::int32_t> labels;
   std::string group;
   Bytes payload;
+  int variants = 1;
 
   RecordView view() const {
-    return {id, split, coding, height_px, width_px, channels, labels, group, payload};
+    return {id, split, coding, height_px, width_px, channels, labels, group, payload, variants};
   }
 };
 
@@ -44,9 +46,10 @@ std::vector<Sample> make_samples(std::mt19937_64& random, std::size_t count) {
     for (auto& label : s.labels) label = static_cast<std::int32_t>(random());
     s.group.resize(below(7));
     for (char& c : s.group) c = static_cast<char>(random());
-    s.payload.resize(s.coding == Coding::kRaw
-                         ? static_cast<std::size_t>(s.height_px * s.width_px * s.channels)
-                         : below(300));
+    if (s.coding == Coding::kRaw && below(2) == 0) s.variants = static_cast<int>(2 + below(4));
+    s.payload.resize(s.coding == Coding::kRaw ? static_cast<std::size_t>(s.variants * s.height_px *
+                                                                         s.width_px * s.channels)
+                                              : below(300));
     for (std::byte& b : s.payload) b = static_cast<std::byte>(random());
   }
   return samples;
@@ -62,8 +65,18 @@ bool same(const RecordView& got, const Sample& want) {
   return got.id == want.id && got.split == want.split && got.coding == want.coding &&
          got.height_px == want.height_px && got.width_px == want.width_px &&
          got.channels == want.channels && got.group == want.group &&
+         got.variants == want.variants &&
          std::vector<std::int32_t>(got.labels.begin(), got.labels.end()) == want.labels &&
          Bytes(got.payload.begin(), got.payload.end()) == want.payload;
+}
+
+// The record of one of its variants.
+Sample variant_of(const Sample& s, int k) {
+  Sample one = s;
+  const auto bytes = static_cast<std::ptrdiff_t>(s.payload.size()) / s.variants;
+  one.payload.assign(s.payload.begin() + k * bytes, s.payload.begin() + (k + 1) * bytes);
+  one.variants = 1;
+  return one;
 }
 
 TEST(ShardFormat, RoundTrip) {
@@ -114,6 +127,78 @@ TEST(ShardFormat, BytesAreTheDocumentedOnes) {
   const std::uint64_t checksum = xxh3_64(BytesView(expected).subspan(24, 80 - 24 - 6));
   std::memcpy(expected.data() + 16, &checksum, 8);
   EXPECT_EQ(pack({s}), expected);
+}
+
+TEST(ShardFormat, BytesOfVariantsAreTheDocumentedOnes) {
+  const Sample s{.id = 5,
+                 .split = Split::kTrain,
+                 .coding = Coding::kRaw,
+                 .height_px = 1,
+                 .width_px = 2,
+                 .channels = 1,
+                 .labels = {3},
+                 .group = "",
+                 .payload = {std::byte{0xA0}, std::byte{0xA1}, std::byte{0xB0}, std::byte{0xB1},
+                             std::byte{0xC0}, std::byte{0xC1}},
+                 .variants = 3};
+  const std::vector<unsigned> want{
+      1,    0,    0,    0,    0,    0,    0, 0,   // count
+      16,   0,    0,    0,    0,    0,    0, 0,   // offset
+      0,    0,    0,    0,    0,    0,    0, 0,   // checksum, below
+      2,    0,    0,    1,    1,    0,    0, 0,   // version, coding, split, labels, group
+      5,    0,    0,    0,    0,    0,    0, 0,   // id
+      1,    0,    0,    0,    2,    0,    0, 0,   // height, width
+      1,    0,    3,    0,    6,    0,    0, 0,   // channels, variants, payload bytes
+      3,    0,    0,    0,    0,    0,    0, 0,   // label, to a multiple of 8
+      0,    0,    0,    0,    0,    0,    0, 0,   // checksums of the variants, below
+      0,    0,    0,    0,    0,    0,    0, 0,   //
+      0,    0,    0,    0,    0,    0,    0, 0,   //
+      0xA0, 0xA1, 0xB0, 0xB1, 0xC0, 0xC1, 0, 0};  // payload, to a multiple of 8
+  Bytes expected;
+  for (const unsigned b : want) expected.push_back(static_cast<std::byte>(b));
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::uint64_t sum = xxh3_64(BytesView(expected).subspan(88 + 2 * k, 2));
+    std::memcpy(expected.data() + 64 + 8 * k, &sum, 8);
+  }
+  const std::uint64_t checksum = xxh3_64(BytesView(expected).subspan(24, 88 - 24));
+  std::memcpy(expected.data() + 16, &checksum, 8);
+  EXPECT_EQ(pack({s}), expected);
+}
+
+TEST(ShardFormat, OneVariantIsReadWithoutTheOthers) {
+  std::mt19937_64 random(4);
+  int several = 0;
+  for (int round = 0; round < 50; ++round) {
+    const auto samples = make_samples(random, 10);
+    const Bytes good = pack(samples);
+    for (const Sample& s : samples) {
+      for (int k = 0; k < s.variants; ++k) {
+        const PickVariant pick = [&](int variants) {
+          EXPECT_EQ(variants, s.variants);
+          EXPECT_GT(variants, 1);
+          return k;
+        };
+        const FoundRecord found = find_record(good, s.id, "pack", pick);
+        ASSERT_TRUE(found.found);
+        EXPECT_TRUE(same(found.record, variant_of(s, k)));
+        if (s.variants == 1) continue;
+        ++several;
+        Bytes bad = good;  // in this one alone
+        bad[static_cast<std::size_t>(found.record.payload.data() - good.data())] ^= std::byte{1};
+        EXPECT_THROW(find_record(bad, s.id, "pack", pick), FormatError);
+        EXPECT_THROW(find_record(bad, s.id, "pack"), FormatError);
+        EXPECT_THROW(unpack_records(bad, "pack"), FormatError);
+        const int other = (k + 1) % s.variants;
+        const FoundRecord beside = find_record(bad, s.id, "pack", [&](int) { return other; });
+        EXPECT_TRUE(same(beside.record, variant_of(s, other)));
+      }
+      if (s.variants > 1) {
+        EXPECT_THROW(find_record(good, s.id, "pack", [](int n) { return n; }), Error);
+        EXPECT_THROW(find_record(good, s.id, "pack", [](int) { return -1; }), Error);
+      }
+    }
+  }
+  EXPECT_GT(several, 300);
 }
 
 TEST(ShardFormat, EveryFlippedBitIsNoticed) {
@@ -175,10 +260,64 @@ TEST(ShardFormat, FieldsAreCheckedEvenWithARightChecksum) {
   EXPECT_THROW(unpack_records(forge(32, 2), "pack"), FormatError);     // two channels
   EXPECT_THROW(unpack_records(forge(34, 1), "pack"), FormatError);     // zero field
   try {
-    unpack_records(forge(8, 2), "pack");
+    unpack_records(forge(8, 3), "pack");
     ADD_FAILURE() << "a newer version was read";
   } catch (const FormatError& error) {
-    EXPECT_NE(std::string(error.what()).find("newer winnow (record version 2"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("newer winnow (record version 3"), std::string::npos);
+  }
+}
+
+TEST(ShardFormat, VariantsThatDoNotFitAreRefusedEvenWithRightChecksums) {
+  Sample s;
+  s.variants = 4;
+  s.payload.assign(4, std::byte{9});
+  const Bytes good = pack({s});
+  const auto forge = [&good](std::size_t at, std::uint16_t value) {
+    Bytes bad = good;
+    std::memcpy(bad.data() + 16 + at, &value, 2);
+    std::uint16_t version = 0;
+    std::uint16_t variants = 0;
+    std::memcpy(&version, bad.data() + 16 + 8, 2);
+    std::memcpy(&variants, bad.data() + 16 + 34, 2);
+    const std::size_t payload_at = 40 + (version == 2 ? std::size_t{8} * variants : 0);
+    const std::size_t end = version == 2 && variants > 0 ? payload_at : payload_at + 4;
+    if (16 + end > bad.size()) return bad;
+    const std::uint64_t checksum = xxh3_64(BytesView(bad).subspan(24, end - 8));
+    std::memcpy(bad.data() + 16, &checksum, 8);
+    return bad;
+  };
+  EXPECT_NO_THROW(unpack_records(forge(11, 0x0002), "pack"));  // another split
+  for (const auto variants : std::array<std::uint16_t, 9>{0, 1, 2, 3, 5, 8, 255, 256, 65535}) {
+    const Bytes bad = forge(34, variants);
+    EXPECT_THROW(unpack_records(bad, "pack"), FormatError) << variants;
+    EXPECT_THROW(find_record(bad, s.id, "pack"), FormatError) << variants;
+    EXPECT_THROW(find_record(bad, s.id, "pack", first_variant), FormatError) << variants;
+  }
+  EXPECT_THROW(unpack_records(forge(8, 1), "pack"), FormatError);        // as if it had none
+  EXPECT_THROW(unpack_records(forge(10, 0x0101), "pack"), FormatError);  // encoded
+  EXPECT_THROW(unpack_records(forge(24, 2), "pack"), FormatError);       // twice as high
+  EXPECT_THROW(unpack_records(forge(36, 8), "pack"), FormatError);       // twice the payload
+}
+
+TEST(ShardFormat, SizesWhoseProductWrapsRoundAreRefused) {
+  Sample s;
+  s.variants = 16;
+  s.payload.assign(16, std::byte{9});
+  Bytes bad = pack({s});
+  const std::uint32_t side = 1u << 30;  // 16 * 2^30 * 2^30 is 0 in 64 bits
+  const std::uint32_t payload_bytes = 0;
+  std::memcpy(bad.data() + 16 + 24, &side, 4);
+  std::memcpy(bad.data() + 16 + 28, &side, 4);
+  std::memcpy(bad.data() + 16 + 36, &payload_bytes, 4);
+  const std::uint64_t checksum = xxh3_64(BytesView(bad).subspan(24, 40 + 8 * 16 - 8));
+  std::memcpy(bad.data() + 16, &checksum, 8);
+  for (const PickVariant& pick : {PickVariant{}, PickVariant(first_variant)}) {
+    try {
+      find_record(bad, s.id, "pack", pick);
+      ADD_FAILURE() << "pixels were found where there are none";
+    } catch (const FormatError& error) {
+      EXPECT_NE(std::string(error.what()).find("do not fit its size"), std::string::npos);
+    }
   }
 }
 
@@ -196,6 +335,19 @@ TEST(ShardFormat, RefusesWhatDoesNotFit) {
   Sample short_pixels = s;
   short_pixels.height_px = 2;
   EXPECT_THROW(pack({short_pixels}), Error);
+  Sample no_variant = s;
+  no_variant.variants = 0;
+  EXPECT_THROW(pack({no_variant}), Error);
+  Sample few_variants = s;
+  few_variants.variants = 2;  // of one pixel
+  EXPECT_THROW(pack({few_variants}), Error);
+  Sample encoded_variants = few_variants;
+  encoded_variants.coding = Coding::kEncoded;
+  EXPECT_THROW(pack({encoded_variants}), Error);
+  Sample many_variants = s;
+  many_variants.variants = 65536;
+  many_variants.payload.resize(65536);
+  EXPECT_THROW(pack({many_variants}), Error);
   Sample no_shape = s;
   no_shape.channels = 2;
   EXPECT_THROW(pack({no_shape}), Error);
