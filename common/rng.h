@@ -29,6 +29,7 @@ enum class RandomUse : std::uint32_t {
   kFlip = 3,        // random flips
   kInitialise = 4,  // initial weights
   kHoldout = 5,     // which samples are held out
+  kVariant = 6,     // which stored variant of a sample an epoch sees
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/export/export.h"
+#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
 
@@ -50,6 +51,10 @@ void run(const Options& o, Session& session) {
       fmt::format("{} samples {} in {:.1f} s, {:.0f} a second: {} files, {} MiB, in {}",
                   grouped(result.samples), o.as == "list" ? "listed" : "exported", result.seconds,
                   rate, grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
+  if (pipeline::variant_settings(cache.manifest()).copies > 1 && options.as != ExportAs::kList) {
+    say(session,
+        "the cache holds variants of each training image, not the image: the first is exported");
+  }
   if (!options.selection.empty()) {
     say(session,
         fmt::format("selection '{}' leaves out {}", options.selection, grouped(result.left_out)));
@@ -102,7 +107,8 @@ Command add_export(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
-      "Encoded images keep their bytes, pixels become PNG. What is there already is never\n"
+      "Encoded images keep their bytes, pixels become PNG; of images that ingest --augment made\n"
+      "variants of, the first is exported. What is there already is never\n"
       "replaced, and nothing is there before all of it is: it is made beside it and renamed at "
       "the\n"
       "end. SIGTERM or SIGUSR1 (exit code 75) and a full disk leave nothing, a kill leaves\n"

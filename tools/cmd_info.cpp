@@ -11,7 +11,9 @@
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/settings.h"
 #include "tools/command.h"
+#include "tools/ingest_flags.h"
 #include "tools/report/page.h"
 
 namespace winnow::tools {
@@ -156,6 +158,8 @@ void print(const pipeline::Manifest& m) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
+  const std::string variants = in_words(pipeline::variant_settings(m));
+  if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
 // A table: a line a class, a column a split that has some, of what is kept and in brackets removed.

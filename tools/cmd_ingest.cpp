@@ -22,6 +22,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/ingest_flags.h"
@@ -184,6 +185,12 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
                              grouped(result.remarks.warned), list));
   }
   if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
+  if (const std::string variants = in_words(pipeline::variant_settings(m)); !variants.empty()) {
+    say(session, fmt::format("stored: {}", variants));
+    if (m.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
+      say(session, "  no image is of the split train, so none has variants");
+    }
+  }
   say(session, fmt::format("cache: {}", out.string()));
   if (!o.report.empty()) {
     write_report(o, out, sources, result);
@@ -345,6 +352,14 @@ Command add_ingest(CLI::App& program) {
       "Formats:" + format_lines() + passed_over_lines() +
       "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
       "after the shards that were finished. Under mpirun ranks share the shards.\n\n"
+      "--augment does the work of a recipe once, for machines that cannot decode as fast as they\n"
+      "train: shards hold pixels of --image-size, of each training image --copies variants, of\n"
+      "others one as it is. An epoch still has every sample once; which variant it sees follows "
+      "from\n"
+      "the run's seed, the epoch and the id, and in --copies epochs each is seen once. What is\n"
+      "fingerprinted is the image itself. A copy takes height x width x 3 bytes, whatever the "
+      "image;\n"
+      "--estimate says what all take.\n\n"
       "Examples:\n"
       "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
       "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
@@ -352,6 +367,8 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
       "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
       "  winnow ingest photos/ --out cache --resize 256    # a sixth of the bytes\n"
+      "  winnow ingest photos/ --out cache --augment cifar --copies 10 --image-size 64\n"
+      "                                                    # train without decoding: see below\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"
       "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"

@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   train::TrainOptions train;
-  std::string augment = "cifar";
+  std::string augment;
   std::string decay = "cosine";
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
@@ -58,7 +58,7 @@ std::vector<train::RateRule> rate_rules(const Options& o) {
 void run(const Options& o, Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
-    options.data.augment = pipeline::parse_recipe(o.augment);
+    if (!o.augment.empty()) options.data.augment = pipeline::parse_recipe(o.augment);
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
     options.start.rates = rate_rules(o);
@@ -119,9 +119,10 @@ Command add_train(CLI::App& program) {
 
   auto* data = app->add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
-  data->add_option("--augment", o->augment, "Augmentation recipe")
-      ->check(CLI::IsMember({"cifar", "none"}))
-      ->capture_default_str();
+  data->add_option("--augment", o->augment,
+                   "Augmentation recipe; if not given, cifar, or none where the cache holds "
+                   "variants that ingest --augment made at random")
+      ->check(CLI::IsMember({"cifar", "none"}));
   data->add_option("--holdout", t.data.holdout,
                    "Share of the training samples to validate on instead of training on them, cut "
                    "by duplicate group; the test split is left alone then")

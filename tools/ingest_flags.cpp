@@ -3,12 +3,52 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "common/error.h"
 #include "datasets/formats.h"
 
 namespace winnow::tools {
+namespace {
+
+struct Sides {
+  int height_px = 0;
+  int width_px = 0;
+};
+
+// "224" or "HxW"; nothing for another text.
+std::optional<Sides> parse_sides(std::string_view text) {
+  const auto number = [](std::string_view digits) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+  };
+  const std::size_t x = text.find('x');
+  const int height = number(text.substr(0, x));
+  const int width = x == std::string_view::npos ? height : number(text.substr(x + 1));
+  if (height < 1 || width < 1) return std::nullopt;
+  return Sides{height, width};
+}
+
+void set_variants(const IngestFlags& flags, pipeline::IngestOptions& options) {
+  const std::optional<Sides> sides = parse_sides(flags.image_size);
+  if (!sides) {
+    throw UsageError(flags.image_size.empty()
+                         ? "--augment needs --image-size, the size that is stored: 224, or HxW"
+                         : "--image-size " + flags.image_size +
+                               " is no size; give a side in pixels, such as 224, or HxW");
+  }
+  if (options.variants.copies == 0) options.variants.copies = 1;
+  options.variants.recipe = pipeline::parse_recipe(flags.augment);
+  options.variants.height_px = sides->height_px;
+  options.variants.width_px = sides->width_px;
+  options.store = pipeline::Store::kRaw;
+}
+
+}  // namespace
 
 void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--format", flags.open.format, "Format of the source; auto looks")
@@ -32,10 +72,12 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
                  "Leave out what fits a glob, by its name or its whole relative path; repeatable")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--store", flags.store,
-                 "What shards hold: the original bytes, raw pixels, or none (fingerprints only)")
-      ->check(CLI::IsMember({"original", "raw", "none"}))
-      ->capture_default_str();
+  CLI::Option* store =
+      app.add_option("--store", flags.store,
+                     "What shards hold: the original bytes, raw pixels, or none (fingerprints "
+                     "only)")
+          ->check(CLI::IsMember({"original", "raw", "none"}))
+          ->capture_default_str();
   app.add_option("--hash", flags.ingest.hashes, "Perceptual hashes to compute")
       ->delimiter(',')
       ->capture_default_str();
@@ -69,6 +111,23 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str()
       ->needs(resize);
+  CLI::Option* augment =
+      app.add_option("--augment", flags.augment,
+                     "Store pixels of one size that training need not decode: of each training "
+                     "image --copies variants, by this recipe, of other images one, without")
+          ->check(CLI::IsMember({"cifar", "none"}))
+          ->excludes(store)
+          ->excludes(resize);
+  app.add_option("--copies", flags.ingest.variants.copies,
+                 "Variants of a training image; so many epochs see each of them once")
+      ->check(CLI::Range(1, 65'535))
+      ->needs(augment);
+  app.add_option("--image-size", flags.image_size,
+                 "Size of what --augment stores: a side in pixels, or HxW")
+      ->needs(augment);
+  app.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
+      ->capture_default_str()
+      ->needs(augment);
   app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -103,6 +162,7 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
                        " is no colour; give none, white, black or #rrggbb, such as #ffffff");
     }
   }
+  if (!flags.augment.empty()) set_variants(flags, options);
   options.shard_bytes = flags.shard_mib << 20;
   options.memory_bytes = flags.memory_mib << 20;
   options.stop = session.stop;
@@ -119,7 +179,7 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
   const auto is_given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
   pipeline::IngestOptions options = given;
   options.into = true;
-  if (!is_given("--store")) options.store = made.store;
+  if (!is_given("--store") && !is_given("--augment")) options.store = made.store;
   if (!is_given("--hash")) options.hashes = made.hashes;
   if (!is_given("--shard-size")) options.shard_bytes = made.shard_bytes;
   if (!is_given("--max-pixels")) options.decode.max_pixels = made.decode.max_pixels;
@@ -127,7 +187,16 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
   if (!is_given("--orientation")) options.decode.orientation = made.decode.orientation;
   if (!is_given("--matte")) options.decode.matte = made.decode.matte;
   if (!is_given("--resize")) options.resize = made.resize;
+  if (!is_given("--augment")) options.variants = made.variants;
   return options;
+}
+
+std::string in_words(const pipeline::VariantSettings& variants) {
+  if (variants.copies == 0) return "";
+  const std::string size = fmt::format("{} x {} px", variants.width_px, variants.height_px);
+  if (variants.recipe == pipeline::Recipe::kNone) return "pixels of " + size;
+  return fmt::format("pixels of {}, {} variants of each training image by recipe {}, seed {}", size,
+                     variants.copies, pipeline::recipe_name(variants.recipe), variants.seed);
 }
 
 std::string format_lines() {

@@ -18,6 +18,8 @@ struct IngestFlags {
   std::string store = "original";
   std::string orientation = "ignore";
   std::string matte = "none";
+  std::string augment;     // recipe; empty: what is stored are the images
+  std::string image_size;  // "224" or "HxW"
   pipeline::IngestOptions ingest;
   std::uint64_t shard_mib = 256;
   std::uint64_t memory_mib = 0;
@@ -32,6 +34,10 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
 // To add to a cache: what `app` was not told of its content is as the cache was made.
 pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
                                        const pipeline::Manifest& cache, const Session& session);
+
+// "pixels of 64 x 64 px, 4 variants of each training image by recipe cifar, seed 0"; empty where
+// images are stored as they are.
+std::string in_words(const pipeline::VariantSettings& variants);
 
 // For a footer: "\n  NAME  WHAT" of each format, and what of folders is passed over.
 std::string format_lines();

@@ -116,6 +116,10 @@ Recipe parse_recipe(std::string_view name) {
                    "'; use none or cifar");
 }
 
+std::string_view recipe_name(Recipe recipe) noexcept {
+  return recipe == Recipe::kCifar ? "cifar" : "none";
+}
+
 void augment(ImageView image, Recipe recipe, const Geometry& geometry, const AugmentKey& key,
              std::span<std::uint8_t> out) {
   const auto one_or_three = [](int channels) { return channels == 1 || channels == 3; };

@@ -12,6 +12,7 @@ namespace winnow::pipeline {
 enum class Recipe { kNone, kCifar };  // kCifar: pad 4 zeros, random crop, horizontal flip
 
 Recipe parse_recipe(std::string_view name);  // "none", "cifar"; UsageError
+std::string_view recipe_name(Recipe recipe) noexcept;
 
 struct Geometry {
   int height_px = 0;

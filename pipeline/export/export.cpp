@@ -112,7 +112,7 @@ struct Job {
 
 RecordView record_of(const Job& job, SampleId id, const std::string& name) {
   try {
-    const RecordView record = job.cache.record(id);
+    const RecordView record = job.cache.record(id, first_variant);
     // Both say it; a cache that somebody put together may say two things.
     for (const std::int32_t label : record.labels) class_name(job.cache.manifest(), label);
     return record;

@@ -44,6 +44,7 @@ struct ExportResult {
 };
 
 // Writes what a cache holds where other programs read it, in id order, the same bytes every time.
+// Of a sample that is stored in variants, the first.
 //
 //   kImageFolder  TO/SPLIT/CLASS/NAME: encoded images as they are stored, pixels as PNG. NAME is
 //                 the last part of the sample's own name (names.h). Unlabelled samples lie in

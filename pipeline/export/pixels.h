@@ -7,8 +7,8 @@
 
 namespace winnow::pipeline {
 
-// The pixels of a record, decoded as its cache's `settings` say, or why there are none. Safe from
-// many threads.
+// The pixels of a record (of several variants, the first), decoded as its cache's `settings` say,
+// or why there are none. Safe from many threads.
 Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings);
 
 }  // namespace winnow::pipeline

@@ -77,7 +77,7 @@ struct Cell {
 
 Cell cell_of(const Cache& cache, const DecodeSettings& settings, SampleId id) {
   try {
-    const auto image = pixels_of(cache.record(id), settings);
+    const auto image = pixels_of(cache.record(id, first_variant), settings);
     if (image) return {thumbnail(image->view()), ""};
     return {crossed_out(), "cannot be decoded: " + image.error().detail};
   } catch (const FormatError& error) {

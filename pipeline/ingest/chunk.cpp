@@ -55,8 +55,9 @@ Refused too_large(std::uint64_t bytes) {
 
 // Room for a record of its own pack: header, directory, padding.
 std::uint64_t pack_bytes(const RecordView& record) {
+  const auto variants = static_cast<std::uint64_t>(record.variants);
   return 16 + kRecordHeaderBytes + 4 * record.labels.size() + record.group.size() + 16 +
-         record.payload.size();
+         8 * variants + record.payload.size();
 }
 
 // Of what is in memory already: counted, without waiting.
@@ -93,6 +94,7 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
       store_(options.store),
       decode_(options.decode),
       resize_(options.resize),
+      variants_(options.variants),
       left_out_(options.left_out),
       gates_(gates),
       scratch_(gates.scratch_bytes) {
@@ -121,11 +123,12 @@ dedup::Fingerprints ChunkMaker::empty_fingerprints() const {
   return table;
 }
 
-std::uint64_t ChunkMaker::pixel_bytes(std::size_t source, std::uint64_t position) const {
+ChunkMaker::PixelSize ChunkMaker::pixel_size(std::size_t source, std::uint64_t position) const {
   const Place place{sources_[source], position};
   const auto input = load(place, read_patiently(*place.in.source, position),
                           [this](std::uint64_t bytes) { return gates_.pixels.acquire(bytes); });
-  return input ? input->image.pixels.size() : 0;
+  if (!input) return {};
+  return {input->image.pixels.size(), input->image.channels};
 }
 
 Expected<Readable, Refused> ChunkMaker::load(const Place& place, ReadResult read,
@@ -155,7 +158,7 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image im
   }
   if (image.pixels.size() > kMaxInputBytes) return too_large(image.pixels.size());
   ByteGate::Credit gray = take(pixels);
-  return Readable{{}, std::move(image), {}, {}, std::move(gray)};
+  return Readable{{}, std::move(image), {}, 1, {}, std::move(gray)};
 }
 
 Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixels& take,
@@ -169,11 +172,12 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixe
   };
   auto image = decode(bytes, decode_, before, std::move(buffer));
   if (!image) return refused(image.error());
-  if (store_ == Store::kRaw && image->pixels.size() > kMaxInputBytes) {
+  if (store_ == Store::kRaw && variants_.copies == 0 && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }
   std::string warning = std::move(image->warning);
-  return Readable{std::move(bytes), *std::move(image), {}, std::move(warning), std::move(pixels)};
+  return Readable{std::move(bytes),   *std::move(image), {}, 1,
+                  std::move(warning), std::move(pixels)};
 }
 
 ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
@@ -200,6 +204,16 @@ ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Pl
     next = end;
   }
   return prints.sums;
+}
+
+void ChunkMaker::shape(const Place& place, Readable& input) const {
+  if (variants_.copies == 0) return resize(input);
+  const Split split = place.in.source->entries().split(place.position);
+  // Besides: all variants, and what they are made of.
+  input.pixel_credit.grow_to(input.pixel_credit.bytes() + 2 * variant_bytes(variants_));
+  input.smaller =
+      make_variants(input.image.view(), variants_, split, place.in.id_of(place.position));
+  input.variants = variant_count(variants_, split);
 }
 
 void ChunkMaker::resize(Readable& input) const {
@@ -229,12 +243,13 @@ RecordView ChunkMaker::record_of(const Place& place, const Readable& input,
   return {.id = place.in.id_of(place.position),
           .split = entries.split(place.position),
           .coding = raw ? Coding::kRaw : Coding::kEncoded,
-          .height_px = image.height_px,
+          .height_px = image.height_px / input.variants,
           .width_px = image.width_px,
           .channels = image.channels,
           .labels = table.labels[row],
           .group = entries.group(place.position),
-          .payload = raw ? as_bytes(image.pixels) : BytesView(input.encoded)};
+          .payload = raw ? as_bytes(image.pixels) : BytesView(input.encoded),
+          .variants = input.variants};
 }
 
 namespace {
@@ -374,7 +389,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
       busy(Stage::kFingerprint) += watch.lap();
       if (store_ != Store::kNone) {
         const std::size_t row = chunk.fingerprints.size() - 1;
-        resize(*input);
+        shape(place, *input);
         packer.add(record_of(place, *input, chunk.fingerprints, row), {position, row});
       }
       scratch.pixels = std::move(input->image);
@@ -403,7 +418,7 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
                   " changed while it was being ingested; leave the source alone and ingest again");
     }
     Readable& input = inputs.emplace_back(*std::move(loaded));
-    resize(input);
+    shape(place, input);
     if (store_ == Store::kRaw) input.encoded = {};
     if (!input.encoded.empty() || input.smaller) input.image.pixels = {};
     records.push_back(record_of(place, input, chunk.fingerprints, item.row));

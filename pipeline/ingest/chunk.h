@@ -49,6 +49,7 @@ struct Readable {
   Bytes encoded;  // empty where the source holds bare pixels
   Image image;
   std::optional<Image> smaller;  // what is stored instead; without pixels where it is `encoded`
+  int variants = 1;              // that it is of, one below the other
   std::string warning;           // of the decoder's; empty where it had none
   ByteGate::Credit pixel_credit;
 };
@@ -98,7 +99,11 @@ class ChunkMaker {
 
   dedup::Fingerprints empty_fingerprints() const;
   // Of one input, 0 where it cannot be read.
-  std::uint64_t pixel_bytes(std::size_t source, std::uint64_t position) const;
+  struct PixelSize {
+    std::uint64_t bytes = 0;
+    int channels = 0;
+  };
+  PixelSize pixel_size(std::size_t source, std::uint64_t position) const;
 
  private:
   // An input's place in the listing of its source.
@@ -118,7 +123,8 @@ class ChunkMaker {
   // Gives the sums of its pixels.
   ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
                                   const Readable& input, PrintMemory& memory) const;
-  // Once it is fingerprinted.
+  // What is stored instead of it, once it is fingerprinted.
+  void shape(const Place& place, Readable& input) const;
   void resize(Readable& input) const;
   // The row of an input that is left out, as in the ledger.
   LedgerRow booked(LedgerRow row) const;
@@ -130,6 +136,7 @@ class ChunkMaker {
   Store store_;
   DecodeSettings decode_;
   ResizeSettings resize_;
+  VariantSettings variants_;
   const LeftOut* left_out_;
   std::vector<SampleId> stand_ins_;  // for those left out; ascending
   std::vector<const dedup::Hash*> hashes_;

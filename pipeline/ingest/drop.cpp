@@ -104,6 +104,7 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
   first_options.store = Store::kNone;
   first_options.memory = false;
   first_options.resize = {};
+  first_options.variants = {};
   IngestOptions second_options = options;
   second_options.left_out = &left_out;
   comm::on_all(comm, [&] {

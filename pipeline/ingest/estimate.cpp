@@ -104,7 +104,7 @@ Plan plan_of(std::span<const IngestSource> sources, const fs::path& out,
   std::vector<PlacedSource> placed(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) placed[i].source = sources[i].source;
   const std::vector<ShardPlan> shards = plan_shards(placed, options.shard_bytes);
-  plan.chunks = plan_chunks(placed, shards, options.store);
+  plan.chunks = plan_chunks(placed, shards, options.store, options.variants);
   plan.shards = shards.size();
   return plan;
 }
@@ -157,9 +157,12 @@ Estimate scaled(const Plan& plan, const Sample& sample, double seconds) {
   out.inputs = whole.inputs;
   out.input_bytes = whole.bytes;
   out.seconds = seconds;
-  out.cache_bytes = static_cast<std::uint64_t>(
-      static_cast<double>(sample.shard_bytes) * ratio(whole.bytes, sample.amount.bytes) +
-      static_cast<double>(sample.row_bytes) * ratio(whole.inputs, sample.amount.inputs));
+  const double of_shards = plan.options.variants.copies > 0  // all of one size
+                               ? ratio(whole.inputs, sample.amount.inputs)
+                               : ratio(whole.bytes, sample.amount.bytes);
+  out.cache_bytes = static_cast<std::uint64_t>(static_cast<double>(sample.shard_bytes) * of_shards +
+                                               static_cast<double>(sample.row_bytes) *
+                                                   ratio(whole.inputs, sample.amount.inputs));
   out.times = sample.times;
   return out;
 }

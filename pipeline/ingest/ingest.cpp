@@ -19,6 +19,7 @@
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/plan.h"
+#include "pipeline/ingest/reader.h"
 #include "pipeline/ingest/run.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
@@ -70,6 +71,7 @@ std::string settings_of(const IngestOptions& options, const dedup::Fingerprints&
                 {"shard_bytes", options.shard_bytes}};
   write_to(settings, options.decode);
   write_to(settings, options.resize, options.store == Store::kOriginal);
+  write_to(settings, options.variants);
   if (options.left_out == nullptr) return settings.dump();
   return with_dropped(settings.dump(), options.left_out->decisions.settings);
 }
@@ -78,33 +80,50 @@ std::string in_mebibytes(std::uint64_t bytes) {
   return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
 }
 
-// How many bytes of pixels a byte of input holds, from inputs spread evenly over the listings.
-double pixels_per_byte(const ChunkMaker& maker, std::span<const PlacedSource> sources) {
+// What inputs spread evenly over the listings say of all.
+struct Sampled {
+  double pixels_per_byte = 1;  // bytes of pixels that a byte of input holds
+  int channels = 1;            // the most that one has
+};
+Sampled sample(const ChunkMaker& maker, std::span<const PlacedSource> sources) {
   constexpr std::size_t kSamples = 48;
   double input = 0;
   double pixels = 0;
+  Sampled out;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     const Listing& entries = sources[s].source->entries();
     const std::size_t step = std::max<std::size_t>(1, entries.size() / kSamples);
     for (std::size_t i = 0; i < entries.size(); i += step) {
+      const ChunkMaker::PixelSize size = maker.pixel_size(s, i);
       input += static_cast<double>(entries.input_bytes(i));
-      pixels += static_cast<double>(maker.pixel_bytes(s, i));
+      pixels += static_cast<double>(size.bytes);
+      out.channels = std::max(out.channels, size.channels);
     }
   }
-  return input > 0 ? std::max(1.0, 1.25 * pixels / input) : 1.0;
+  if (input > 0) out.pixels_per_byte = std::max(1.0, 1.25 * pixels / input);
+  return out;
 }
 
 // Upper estimate of the size of the shards that hold `chunks`.
 std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const PlacedSource> sources,
-                             std::span<const ChunkPlan> chunks, Store store) {
-  const double scale = store == Store::kRaw ? pixels_per_byte(maker, sources) : 1.0;
+                             std::span<const ChunkPlan> chunks, const IngestOptions& options) {
+  const VariantSettings& variants = options.variants;
+  const Sampled sampled = options.store == Store::kRaw ? sample(maker, sources) : Sampled{};
+  // Of an input, in what is stored for it.
+  const auto payload_of = [&](const Listing& entries, std::uint64_t i) {
+    if (variants.copies == 0) {
+      return sampled.pixels_per_byte * static_cast<double>(entries.input_bytes(i));
+    }
+    const double of_one = static_cast<double>(variant_bytes(variants)) / variants.copies;
+    return (of_one * sampled.channels / 3 + 8) * variant_count(variants, entries.split(i));
+  };
   double bytes = 0;
   for (const ChunkPlan& chunk : chunks) {
     const Listing& entries = sources[chunk.source].source->entries();
     if (chunk.ends_shard) bytes += 64 << 10;
     for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
       if (sources[chunk.source].is_left_out(i)) continue;
-      const double payload = scale * static_cast<double>(entries.input_bytes(i));
+      const double payload = payload_of(entries, i);
       const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
       bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entries.labels(i).size()) +
                static_cast<double>(entries.group(i).size());
@@ -309,7 +328,7 @@ void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
     throw UsageError(
         "an ingest into memory runs on one machine; leave out --memory, or start all ranks on one");
   }
-  if (in_memory) check_memory(estimate_bytes(maker, job.sources, to_do, options.store));
+  if (in_memory) check_memory(estimate_bytes(maker, job.sources, to_do, options));
   if (job.base && !job.base->manifest().shards.empty()) return;
   if (in_memory) {
     workspace.make_shards_folder_in_memory(job.key);
@@ -382,10 +401,53 @@ IngestOptions options_of(const Manifest& manifest) {
   options.shard_bytes = in.number("shard_bytes");
   options.decode = decode_settings(manifest);
   options.resize = resize_settings(manifest);
+  options.variants = variant_settings(manifest);
   return options;
 }
 
+namespace {
+
+void check_variants(const IngestOptions& options) {
+  const VariantSettings& v = options.variants;
+  if (v == VariantSettings{}) return;
+  if (v.copies < 1 || v.height_px < 1 || v.width_px < 1) {
+    throw UsageError("what is augmented needs at least 1 copy of at least 1 x 1 px, not " +
+                     std::to_string(v.copies) + " of " + std::to_string(v.width_px) + " x " +
+                     std::to_string(v.height_px));
+  }
+  if (v.recipe == Recipe::kNone && v.copies > 1) {
+    throw UsageError("without a recipe all " + std::to_string(v.copies) +
+                     " copies would be the same; ask for one, or for a recipe");
+  }
+  if (v.recipe != Recipe::kNone && v.copies == 1) {
+    throw UsageError(
+        "of one copy every epoch would see the same crop; ask for 2 or more, as many "
+        "as there is room for");
+  }
+  if (options.store == Store::kNone) {
+    throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");
+  }
+  if (options.store != Store::kRaw) {
+    throw UsageError("what is augmented is stored as pixels; leave out the original bytes");
+  }
+  if (options.resize.short_side_px > 0) {
+    throw UsageError("what is augmented is stored in the size it says; leave out the resize");
+  }
+  const auto side = [](int px) { return static_cast<std::uint64_t>(px); };
+  constexpr std::uint64_t kMostCopies = 65'535;
+  if (side(v.copies) > kMostCopies || side(v.height_px) > kMaxInputBytes / 3 / side(v.width_px) ||
+      variant_bytes(v) > kMaxInputBytes) {
+    throw UsageError(std::to_string(v.copies) + " copies of " + std::to_string(v.width_px) + " x " +
+                     std::to_string(v.height_px) + " px do not fit a record, which has at most " +
+                     std::to_string(kMostCopies) + " of " + in_mebibytes(kMaxInputBytes) +
+                     " together; ask for fewer or smaller ones");
+  }
+}
+
+}  // namespace
+
 void check_options(const IngestOptions& options) {
+  check_variants(options);
   if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
   if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
     throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
@@ -457,7 +519,8 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
     return result;
   }
 
-  const std::vector<ChunkPlan> chunks = plan_chunks(job.sources, job.shards, options.store);
+  const std::vector<ChunkPlan> chunks =
+      plan_chunks(job.sources, job.shards, options.store, options.variants);
   Share mine;
   on_all(comm, [&] {
     check_workspace(paths, job, comm.rank());

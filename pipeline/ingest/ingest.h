@@ -12,6 +12,7 @@
 #include "common/stop.h"
 #include "datasets/source.h"
 #include "dedup/selection.h"
+#include "pipeline/augment/variants.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/ingest/stages.h"
@@ -43,6 +44,7 @@ struct IngestOptions {
   std::uint64_t memory_bytes = 0;     // bound on bytes in flight; 0: 128 MiB, and as much a thread
   DecodeSettings decode;              // images it refuses are booked as too large
   ResizeSettings resize;              // of what is stored; fingerprints are of all pixels
+  VariantSettings variants;           // likewise; with Store::kRaw and without a resize
   int threads = 0;                    // TBB workers; 0: what TBB has
   int readers = 64;                   // threads that read, at most; as many as are needed
   bool into = false;                  // add to the cache that is there

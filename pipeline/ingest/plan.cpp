@@ -168,12 +168,17 @@ std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
 }
 
 std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
-                                   std::span<const ShardPlan> shards, Store store) {
+                                   std::span<const ShardPlan> shards, Store store,
+                                   const VariantSettings& variants) {
+  const std::uint64_t most_entries =
+      variants.copies == 0 ? kChunkEntries
+                           : std::clamp<std::uint64_t>(kChunkVariantBytes / variant_bytes(variants),
+                                                       1, kChunkEntries);
   std::vector<ChunkPlan> chunks;
   for (std::size_t shard = 0; shard < shards.size(); ++shard) {
     const ShardPlan& in = shards[shard];
     const Listing& entries = sources[in.source].source->entries();
-    for (const Range& run : cut(entries, in.begin, in.end, chunk_bytes(store), kChunkEntries)) {
+    for (const Range& run : cut(entries, in.begin, in.end, chunk_bytes(store), most_entries)) {
       chunks.push_back({.shard = shard,
                         .source = in.source,
                         .begin = run.begin,

@@ -61,8 +61,8 @@ std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
                                    std::uint64_t shard_bytes);
 
 // What one task reads, decodes and packs: positions [begin, end) of one source, all in one shard.
-// The borders, and with them those of packs and of transactions, depend on the listing and `store`
-// alone.
+// The borders, and with them those of packs and of transactions, depend on the listing, `store` and
+// the variants alone.
 struct ChunkPlan {
   std::size_t shard = 0;  // among those planned
   std::size_t source = 0;
@@ -73,6 +73,7 @@ struct ChunkPlan {
 };
 
 inline constexpr std::uint64_t kChunkEntries = 256;
+inline constexpr std::uint64_t kChunkVariantBytes = 4u << 20;  // of as many inputs, if all train
 
 // Input bytes a chunk is cut at; pixels are several times larger than what they were decoded from.
 constexpr std::uint64_t chunk_bytes(Store store) noexcept {
@@ -80,6 +81,7 @@ constexpr std::uint64_t chunk_bytes(Store store) noexcept {
 }
 
 std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
-                                   std::span<const ShardPlan> shards, Store store);
+                                   std::span<const ShardPlan> shards, Store store,
+                                   const VariantSettings& variants = {});
 
 }  // namespace winnow::pipeline

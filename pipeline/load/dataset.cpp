@@ -13,12 +13,16 @@ namespace winnow::pipeline {
 DatasetInfo describe(const Cache& cache) {
   const Manifest& m = cache.manifest();
   const Size size{m.height_px, m.width_px};  // before a resize
-  const Size stored = shrunk(size, resize_settings(m).short_side_px).value_or(size);
+  const VariantSettings variants = variant_settings(m);
+  const Size stored = variants.copies > 0
+                          ? Size{variants.height_px, variants.width_px}
+                          : shrunk(size, resize_settings(m).short_side_px).value_or(size);
   return {.digest = cache.digest(),
           .classes = m.classes,
           .channels = m.channels,
           .height_px = stored.height_px,
           .width_px = stored.width_px,
+          .stored_recipe = variants.recipe,
           .mean = m.mean(),
           .deviation = m.deviation(),
           .split_counts = m.split_counts};

@@ -19,9 +19,10 @@ struct DatasetInfo {
   std::string digest;                // of the manifest
   std::vector<std::string> classes;  // label -> name; empty: unlabelled
   int channels = 0;                  // 1: every image is gray
-  int height_px = 0;                 // of all images; 0 where they differ
+  int height_px = 0;                 // of all images as stored; 0 where they differ
   int width_px = 0;
-  std::array<double, 3> mean{};  // per channel, scale [0, 1]
+  Recipe stored_recipe = Recipe::kNone;  // what training images are stored in variants of
+  std::array<double, 3> mean{};          // per channel, scale [0, 1]
   std::array<double, 3> deviation{};
   std::array<std::uint64_t, kSplitCount> split_counts{};
 };

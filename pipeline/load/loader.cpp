@@ -14,6 +14,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/load/order.h"
 #include "pipeline/load/team.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/settings.h"
@@ -53,7 +54,9 @@ void check_options(const LoadOptions& options) {
 // Writes the pixels of one sample and returns its record, whose views live as long as the cache.
 RecordView load_sample(const Cache& cache, DecodeSettings settings, const Request& request,
                        const LoadOptions& options, std::span<std::uint8_t> out) {
-  const RecordView record = cache.record(request.id);
+  const RecordView record = cache.record(request.id, [&](int variants) {
+    return variant_at(options.seed, request.epoch, request.id, variants);
+  });
   const AugmentKey key{options.seed, request.epoch, request.id};
   if (record.coding == Coding::kRaw) {
     const std::ptrdiff_t row_bytes = std::ptrdiff_t{record.width_px} * record.channels;

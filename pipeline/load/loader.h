@@ -37,16 +37,17 @@ struct Request {
 struct LoadOptions {
   Geometry geometry;
   Recipe recipe = Recipe::kNone;
-  std::uint64_t seed = 0;
-  int threads = 1;        // that read, decode and augment
-  int batches_ahead = 2;  // prepared while the caller computes
+  std::uint64_t seed = 0;  // of augmentation and of which variant is taken
+  int threads = 1;         // that read, decode and augment
+  int batches_ahead = 2;   // prepared while the caller computes
 };
 
 // Reads, decodes and augments, in parallel, one batch for `requests` (in their order). The result
-// does not depend on the number of threads. Safe from many threads. Throws Error naming id and
-// shard for a record that cannot be decoded, FormatError for a damaged one (of several, the first
-// of the batch), UsageError for options that make no sense. Starts its threads anew each time: for
-// one batch after another use a Loader.
+// does not depend on the number of threads. Of a sample that is stored in variants it takes one, by
+// variant_at() of options.seed, epoch and id; the recipe is applied to that. Safe from many
+// threads. Throws Error naming id and shard for a record that cannot be decoded, FormatError for a
+// damaged one (of several, the first of the batch), UsageError for options that make no sense.
+// Starts its threads anew each time: for one batch after another use a Loader.
 Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "common/error.h"
 #include "common/rng.h"
@@ -68,6 +70,18 @@ std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint6
     ++epoch;
   }
   return samples;
+}
+
+int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants) {
+  if (variants <= 1) return 0;
+  const auto count = static_cast<std::uint32_t>(variants);
+  const std::uint32_t wanted = epoch % count;
+  // Fisher and Yates from the front, as far as is wanted.
+  CounterRng rng(seed, epoch / count, id, RandomUse::kVariant);
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::uint32_t i = 0; i <= wanted; ++i) std::swap(order[i], order[i + rng.below(count - i)]);
+  return order[wanted];
 }
 
 std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks) {

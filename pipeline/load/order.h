@@ -34,6 +34,11 @@ struct StreamSample {
 std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,
                                  std::uint64_t count);
 
+// Which of the variants of a sample an epoch sees: over each block of `variants` epochs (from a
+// multiple of it on) every one once, in an order that is a pure function of (seed, block, id).
+// Constant 0 for one. `variants` is 1 at least.
+int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants);
+
 // Rank r's contiguous run [first, second) of `parts` equal parts; counts differ by at most one.
 // Throws UsageError for a rank outside [0, ranks) or negative parts.
 std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/utf8.h"
+#include "pipeline/augment/variants.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/store/statistics.h"
 
@@ -22,6 +23,9 @@ void write_to(Json& settings, const DecodeSettings& decode);
 // Adds what resize_settings() reads, where anything is resized; the quality only where anything is
 // `encoded`.
 void write_to(Json& settings, const ResizeSettings& resize, bool encoded);
+
+// Adds what variant_settings() reads, where there are variants.
+void write_to(Json& settings, const VariantSettings& variants);
 
 // Strict reading of one object: a missing field or another type is a FormatError naming the field.
 // Numbers are whole, not negative, and fit 64 bits. Fields nobody asks for are left alone.

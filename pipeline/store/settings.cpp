@@ -39,7 +39,18 @@ void write_to(Json& settings, const ResizeSettings& resize, bool encoded) {
   if (encoded) settings["quality"] = resize.quality;
 }
 
+void write_to(Json& settings, const VariantSettings& variants) {
+  if (variants.copies == 0) return;
+  settings["augment"] = {{"recipe", recipe_name(variants.recipe)},
+                         {"copies", variants.copies},
+                         {"height_px", variants.height_px},
+                         {"width_px", variants.width_px},
+                         {"seed", variants.seed}};
+}
+
 namespace {
+
+constexpr auto kMostInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
 
 JsonObject settings_of(const Manifest& manifest) {
   const std::string where = "the settings of a manifest";
@@ -51,10 +62,31 @@ JsonObject settings_of(const Manifest& manifest) {
 ResizeSettings resize_settings(const Manifest& manifest) {
   const JsonObject in = settings_of(manifest);
   ResizeSettings resize;
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
-  if (in.has("resize")) resize.short_side_px = static_cast<int>(in.number_to("resize", kMost));
+  if (in.has("resize")) resize.short_side_px = static_cast<int>(in.number_to("resize", kMostInt));
   if (in.has("quality")) resize.quality = static_cast<int>(in.number_to("quality", 100));
   return resize;
+}
+
+VariantSettings variant_settings(const Manifest& manifest) {
+  const JsonObject in = settings_of(manifest);
+  if (!in.has("augment")) return {};
+  const JsonObject made = in.object("augment");
+  const auto number = [&](const char* field) {
+    const auto value = static_cast<int>(made.number_to(field, kMostInt));
+    if (value < 1) made.fail(std::string("'") + field + "' is below 1");
+    return value;
+  };
+  VariantSettings variants{.copies = number("copies"),
+                           .recipe = Recipe::kNone,
+                           .height_px = number("height_px"),
+                           .width_px = number("width_px"),
+                           .seed = made.number("seed")};
+  try {
+    variants.recipe = parse_recipe(made.text("recipe"));
+  } catch (const UsageError&) {
+    made.fail("'recipe' is not one this winnow knows");
+  }
+  return variants;
 }
 
 DecodeSettings decode_settings(const Manifest& manifest) {

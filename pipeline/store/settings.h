@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "pipeline/augment/variants.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/store/manifest.h"
 
@@ -13,6 +14,9 @@ DecodeSettings decode_settings(const Manifest& manifest);
 
 // What was stored of large images, likewise.
 ResizeSettings resize_settings(const Manifest& manifest);
+
+// Which variants of images were stored, likewise.
+VariantSettings variant_settings(const Manifest& manifest);
 
 // The settings of a manifest with what decided that samples were left out added to their list
 // `dropped`, and without that list: as they were when they were ingested. FormatError.

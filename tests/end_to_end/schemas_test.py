@@ -135,6 +135,12 @@ class Schemas(Case):
                 self.assertEqual(compacted["kept"], exact["kept"])
                 self.json_of("info", "info", small)
                 self.lines_of("ledger", small / "ledger.jsonl")
+        augmented = self.folder / "augmented"
+        self.json_of("ingest", "ingest", self.folder / "mixed", "--out", augmented, "--augment", "cifar", "--copies", 2,
+                     "--image-size", 8)  # fmt: skip
+        said = self.json_of("info", "info", augmented)
+        self.assertEqual(said["manifest"]["settings"]["augment"]["copies"], 2)
+        self.refuses_spoiled("info", said)
         self.refuses_spoiled("compact", compacted)
         estimated = self.json_of("estimate", "ingest", self.folder / "mixed", "--out", self.folder / "no", "--estimate")
         self.assertEqual(estimated["inputs"], ingested["inputs"])

@@ -110,13 +110,18 @@ TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
   struct Case {
     Store store;
     int resize;
+    VariantSettings variants{};
   };
-  for (const Case& c : {Case{Store::kOriginal, 0}, Case{Store::kRaw, 0},
-                        Case{Store::kOriginal, 240}, Case{Store::kRaw, 350}}) {
+  const VariantSettings variants{
+      .copies = 7, .recipe = Recipe::kCifar, .height_px = 40, .width_px = 30, .seed = 2};
+  for (const Case& c :
+       {Case{Store::kOriginal, 0}, Case{Store::kRaw, 0}, Case{Store::kOriginal, 240},
+        Case{Store::kRaw, 350}, Case{Store::kRaw, 0, variants}}) {
     Gates plenty(1u << 30);
     IngestOptions options;
     options.store = c.store;
     options.resize.short_side_px = c.resize;
+    options.variants = c.variants;
     const ChunkMaker maker(sources, options, plenty);
     Gates little(400'000);  // 100 KB to keep: less than a chunk's packs, and than one of the large
     const ChunkMaker poor(sources, options, little);

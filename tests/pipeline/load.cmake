@@ -7,6 +7,9 @@ winnow_test(pipeline.augment
 winnow_test(pipeline.settings
   SOURCES settings_test.cpp
   DEPS winnow::ingest winnow::load winnow::decode winnow::store opencv::core opencv::imgcodecs)
+winnow_test(pipeline.variants
+  SOURCES variants_test.cpp
+  DEPS winnow::compact winnow::ingest winnow::load winnow::decode winnow::store opencv::core opencv::imgcodecs)
 winnow_test(pipeline.loader
   SOURCES loader_test.cpp
   DEPS winnow::load winnow::decode winnow::store winnow::lmdb JPEG::JPEG

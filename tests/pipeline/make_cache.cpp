@@ -1,6 +1,6 @@
 // make_cache FOLDER: a small cache at FOLDER/cache and, from what winnow's own reader says of it,
 // the lines docs/read_cache.py should print (FOLDER/lines) and all payloads in a row
-// (FOLDER/payloads).
+// (FOLDER/payloads). make_cache FOLDER variants: one that holds variants.
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace winnow;
 
-void make(const std::filesystem::path& folder) {
+void make(const std::filesystem::path& folder, bool variants) {
   std::filesystem::create_directories(folder);
   std::mt19937_64 random(1);
   FakeSource source;
@@ -35,6 +35,11 @@ void make(const std::filesystem::path& folder) {
   }
   pipeline::IngestOptions options;
   options.shard_bytes = 100'000;
+  if (variants) {
+    options.store = pipeline::Store::kRaw;
+    options.variants = {
+        .copies = 3, .recipe = pipeline::Recipe::kCifar, .height_px = 9, .width_px = 7};
+  }
   pipeline::ingest(source, "pictures", folder / "cache", options, {});
 
   const auto cache = pipeline::Cache::open(folder / "cache");
@@ -59,8 +64,8 @@ void make(const std::filesystem::path& folder) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 2) return 2;
-    make(argv[1]);
+    if (argc < 2 || argc > 3) return 2;
+    make(argv[1], argc == 3);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

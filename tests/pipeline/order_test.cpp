@@ -201,5 +201,53 @@ TEST(Share, RefusesRanksThatAreNot) {
   EXPECT_THROW(share(-1, 0, 1), UsageError);
 }
 
+TEST(VariantAt, EachIsSeenOnceInABlockOfEpochs) {
+  for (const int variants : {1, 2, 3, 10}) {
+    for (SampleId id = 0; id < 50; ++id) {
+      for (std::uint32_t block = 0; block < 4; ++block) {
+        std::set<int> seen;
+        for (int k = 0; k < variants; ++k) {
+          const auto epoch =
+              block * static_cast<std::uint32_t>(variants) + static_cast<std::uint32_t>(k);
+          const int variant = variant_at(7, epoch, id, variants);
+          EXPECT_EQ(variant_at(7, epoch, id, variants), variant);
+          EXPECT_TRUE(variant >= 0 && variant < variants);
+          seen.insert(variant);
+        }
+        EXPECT_EQ(seen.size(), static_cast<std::size_t>(variants));
+      }
+    }
+  }
+}
+
+TEST(VariantAt, OrdersDifferByIdBlockAndSeed) {
+  const auto order = [](std::uint64_t seed, std::uint32_t block, SampleId id) {
+    std::vector<int> variants(5);
+    for (std::uint32_t k = 0; k < 5; ++k) variants[k] = variant_at(seed, 5 * block + k, id, 5);
+    return variants;
+  };
+  std::map<std::vector<int>, std::uint64_t> by_id;
+  std::map<std::vector<int>, std::uint64_t> by_block;
+  std::map<std::vector<int>, std::uint64_t> by_seed;
+  for (std::uint32_t i = 0; i < 12'000; ++i) {
+    ++by_id[order(1, 0, i)];
+    ++by_block[order(1, i, 3)];
+    ++by_seed[order(i, 0, 3)];
+  }
+  for (const auto& orders : {by_id, by_block, by_seed}) {
+    ASSERT_EQ(orders.size(), 120U);  // all there are
+    std::vector<std::uint64_t> counts;
+    for (const auto& [one, count] : orders) counts.push_back(count);
+    // 119 degrees of freedom: deviation 15.4, so 5 of them.
+    EXPECT_LT(chi_square(counts), 119 + 5 * 15.4);
+  }
+}
+
+TEST(VariantAt, WhatASeedMeansStays) {
+  std::vector<int> seen;
+  for (std::uint32_t epoch = 0; epoch < 8; ++epoch) seen.push_back(variant_at(1, epoch, 42, 4));
+  EXPECT_THAT(seen, testing::ElementsAre(2, 0, 1, 3, 1, 2, 0, 3));
+}
+
 }  // namespace
 }  // namespace winnow::pipeline

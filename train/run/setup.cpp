@@ -59,6 +59,11 @@ pipeline::Geometry geometry_of(const NetSetup& setup) {
   return {setup.options.height_px, setup.options.width_px, setup.options.channels};
 }
 
+pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info) noexcept {
+  const bool augmented = info.stored_recipe != pipeline::Recipe::kNone;
+  return options.augment.value_or(augmented ? pipeline::Recipe::kNone : pipeline::Recipe::kCifar);
+}
+
 Graph forward_graph(const NetSetup& setup) { return fuse(find_net(setup.net).make(setup.options)); }
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
@@ -68,12 +73,11 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   Json config;
   config["version"] = kConfigVersion;
   config["net"] = to_json(setup);
-  config["data"] = {
-      {"cache_digest", info.digest},
-      {"selection", options.data.selection},
-      {"selection_digest", selection_digest},
-      {"holdout", options.data.holdout},
-      {"augment", options.data.augment == pipeline::Recipe::kCifar ? "cifar" : "none"}};
+  config["data"] = {{"cache_digest", info.digest},
+                    {"selection", options.data.selection},
+                    {"selection_digest", selection_digest},
+                    {"holdout", options.data.holdout},
+                    {"augment", pipeline::recipe_name(recipe_of(options.data, info))}};
   config["recipe"] = {{"optimizer", r.optimizer},
                       {"lr", r.lr},
                       {"momentum", r.optimizer_options.momentum},

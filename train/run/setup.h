@@ -24,6 +24,9 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
 
 pipeline::Geometry geometry_of(const NetSetup& setup);
 
+// That training images are augmented with, as they come from the cache.
+pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info) noexcept;
+
 // The forward graph, fused.
 Graph forward_graph(const NetSetup& setup);
 

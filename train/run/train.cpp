@@ -178,6 +178,7 @@ class Trainer {
     const auto stored = directory_.open(job_.config, run.resume, run.replan);
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
     note(execution_note(execution, backend));
+    if (job_.info.stored_recipe != pipeline::Recipe::kNone) note(variants_note());
     const bool reproducible = options_.execution.reproducible;
     const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
     const Graph graph = prune(differentiate(freeze(job_.forward, frozen_tensors(model_))));
@@ -207,7 +208,7 @@ class Trainer {
 
   TrainResult run(const ProgressSink& progress) {
     TrainResult result;
-    pipeline::Loader loader(*job_.cache, load_options(options_.data.augment),
+    pipeline::Loader loader(*job_.cache, load_options(recipe_of(options_.data, job_.info)),
                             [this](std::uint64_t i) { return requests(i); });
     double paused = 0;
     auto interval_begin = began_ = Clock::now();
@@ -292,6 +293,14 @@ class Trainer {
     return std::to_string(lanes) + (lanes == 1 ? " lane of " : " lanes of ") +
            std::to_string(execution.lane_threads) +
            (execution.lane_threads == 1 ? " thread" : " threads") + micro_batches;
+  }
+
+  std::string variants_note() const {
+    const pipeline::Recipe more = recipe_of(options_.data, job_.info);
+    return "training images are the cache's variants (recipe " +
+           std::string(recipe_name(job_.info.stored_recipe)) + "), " +
+           (more == pipeline::Recipe::kNone ? "as they are"
+                                            : std::string(recipe_name(more)) + " on top");
   }
 
   pipeline::LoadOptions load_options(pipeline::Recipe recipe) const {

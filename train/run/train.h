@@ -24,7 +24,8 @@ class Backend;
 struct DataOptions {
   std::filesystem::path cache;
   std::string selection;  // name of a selection; empty: everything
-  pipeline::Recipe augment = pipeline::Recipe::kCifar;
+  // None: kCifar, unless training images are stored in variants made by a recipe.
+  std::optional<pipeline::Recipe> augment;
   int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
   double holdout = 0;     // share of the training samples to validate on instead, see hold_out()
 };

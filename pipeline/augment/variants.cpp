@@ -1,0 +1,34 @@
+#include "pipeline/augment/variants.h"
+
+#include <algorithm>
+#include <span>
+
+namespace winnow::pipeline {
+
+int variant_count(const VariantSettings& settings, Split split) noexcept {
+  return split == Split::kTrain ? settings.copies : 1;
+}
+
+std::uint64_t variant_bytes(const VariantSettings& settings) noexcept {
+  return static_cast<std::uint64_t>(settings.copies) *
+         static_cast<std::uint64_t>(settings.height_px) *
+         static_cast<std::uint64_t>(settings.width_px) * 3;
+}
+
+Image make_variants(ImageView image, const VariantSettings& settings, Split split, SampleId id) {
+  const Geometry geometry{settings.height_px, settings.width_px, image.channels};
+  // Sized once: a recipe takes nothing but the sized pixels.
+  Image sized(geometry.height_px, geometry.width_px, geometry.channels);
+  augment(image, Recipe::kNone, geometry, {}, sized.pixels);
+  if (split != Split::kTrain) return sized;
+  Image all(settings.copies * geometry.height_px, geometry.width_px, geometry.channels);
+  for (int k = 0; k < settings.copies; ++k) {
+    const std::size_t bytes = sized.pixels.size();
+    augment(sized.view(), settings.recipe, geometry,
+            {.seed = settings.seed, .epoch = static_cast<std::uint32_t>(k), .id = id},
+            std::span(all.pixels).subspan(static_cast<std::size_t>(k) * bytes, bytes));
+  }
+  return all;
+}
+
+}  // namespace winnow::pipeline
