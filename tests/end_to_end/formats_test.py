@@ -7,11 +7,12 @@ import shutil
 import struct
 import unittest
 
-from golden import (GOLDEN, fill_safetensors, mixed_set, momentum, pixels, seal_checkpoint, squares, weight, with_digest,
-                    xxh3_128, xxh3_64)
+from golden import (GOLDEN, fill_safetensors, mixed_set, momentum, pixels, seal_checkpoint, square_variant, squares, weight,
+                    with_digest, xxh3_128, xxh3_64)
 from program import ROOT, Case, tensors
 
 V1 = GOLDEN / "v1"
+VARIANTS = GOLDEN / "v2" / "variants"
 
 try:
     import lmdb
@@ -38,8 +39,7 @@ class Golden(Copies):
     CONFUSION = [[1, 3], [4, 0]]
 
     def test_caches(self):
-        for name, inputs, ok in (("original", 23, 20), ("raw", 32, 32)):
-            cache = V1 / name
+        for cache, inputs, ok in ((V1 / "original", 23, 20), (V1 / "raw", 32, 32), (VARIANTS, 32, 32)):
             verified = self.ok("verify", cache, "--json").json()
             self.assertEqual((verified["records"], verified["selections"]), (ok, ["golden"]))
             manifest = self.ok("info", cache, "--json").json()["manifest"]
@@ -72,6 +72,30 @@ class Golden(Copies):
                 self.assertEqual((group, shape), (b"", (height, width, channels)))
                 self.assertEqual(coding, "raw" if name == "raw" else "encoded")
                 self.assertEqual(payload, raw if name == "raw" else files[path])
+
+    @unittest.skipUnless(lmdb, "this Python has no package lmdb (Debian: python3-lmdb)")
+    def test_the_reader_in_the_docs_and_variants(self):
+        spec = importlib.util.spec_from_file_location("read_cache", ROOT / "docs" / "read_cache.py")
+        reader = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reader)
+        files = squares()
+        listing = sorted(files)
+        records = list(reader.records(VARIANTS))
+        self.assertEqual(len(records), 32)
+        for number, split, _, _, coding, shape, payload in records:
+            self.assertEqual((coding, shape), ("raw", (16, 16, 1)))
+            *_, raw = pnm_parts(files[listing[number]])
+            if split == "test":
+                self.assertEqual(payload, raw)
+                continue
+            k = int(listing[number].split(b"/")[-1][:2])
+            wanted = b"".join(square_variant(3 if k == 5 else k, number, which) for which in range(3))
+            self.assertEqual(payload, wanted, listing[number])
+
+    def test_a_cache_with_variants_is_trained_on(self):
+        out = self.folder / "run"
+        self.ok("train", VARIANTS, "--out", out, "--net", "lenet", "--batch-size", 8, "--epochs", 3, "--selection", "golden")
+        self.assertEqual(json.loads((out / "config.json").read_text())["data"]["augment"], "none")
 
     def test_checkpoint(self):
         latest = V1 / "run" / "checkpoints" / "latest"

@@ -56,6 +56,37 @@ def squares():
     }
 
 
+VARIANTS_SEED = 5
+
+
+def philox4x32(counter, key):
+    """Four random words of 32 bits (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3")."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(b >> 32) ^ c[1] ^ k[0], b & 0xFFFFFFFF, (a >> 32) ^ c[3] ^ k[1], a & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+def square_variant(k, number, which):
+    """Variant `which` of square k, whose id is `number`: padded by 4 zeros, cropped, flipped."""
+
+    def words(use):  # a bound of 9 or 2 rejects no word that comes up here
+        return philox4x32((use << 24, number, 0, which), (VARIANTS_SEED, 0))
+
+    crop = words(2)
+    top, left = (crop[0] * 9 >> 32) - 4, (crop[1] * 9 >> 32) - 4
+    flip = words(3)[0] * 2 >> 32 == 1
+    image = pixels(k, 16, 16, 1)
+    inside = range(16)
+    return bytes(
+        image[16 * (y + top) + x + left] if y + top in inside and x + left in inside else 0
+        for y in range(16)
+        for x in (reversed(range(16)) if flip else range(16))
+    )
+
+
 def weight(name, i):
     """Element i of the tensor `name` of the golden checkpoint."""
     return ((7 * i + 13 * len(name)) % 31 - 15) / 128

@@ -169,7 +169,8 @@ class ShardDamage : public testing::TestWithParam<const char*> {
     if (GetParam() == std::string("tree")) {
       make_tree(root);
     } else {
-      copy_golden(std::string("v1/") + GetParam(), root);
+      const bool newer = GetParam() == std::string("variants");
+      copy_golden((newer ? "v2/" : "v1/") + std::string(GetParam()), root);
     }
     subject_.emplace(root);
   }
@@ -224,7 +225,8 @@ TEST_P(ShardDamage, SteeringNumbers) {
   EXPECT_GT(judge.refused(), 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Caches, ShardDamage, testing::Values("raw", "original", "tree"),
+INSTANTIATE_TEST_SUITE_P(Caches, ShardDamage,
+                         testing::Values("raw", "original", "variants", "tree"),
                          [](const auto& row) { return std::string(row.param); });
 
 TEST(Shard, VerifyFindsEveryFlippedByte) {

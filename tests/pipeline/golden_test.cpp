@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "common/checksum.h"
+#include "common/rng.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -64,15 +66,18 @@ Input square(std::string name, Split split, int label, int k) {
 }
 
 struct Golden {
+  std::string folder;
   std::string store;
   std::string source;
   std::vector<std::string> classes;
   std::vector<Input> inputs;
   std::string digest;
+  int copies = 1;  // of a training image
 };
 
 Golden original() {
-  return {.store = "original",
+  return {.folder = "v1/original",
+          .store = "original",
           .source = "mixed",
           .classes = {"ant", "bee", "caf\xE9"},
           .inputs = {picture("test/ant/12.ppm", kTest, 0, 12),
@@ -102,7 +107,8 @@ Golden original() {
 }
 
 Golden raw() {
-  Golden golden{.store = "raw",
+  Golden golden{.folder = "v1/raw",
+                .store = "raw",
                 .source = "squares",
                 .classes = {"left", "right"},
                 .inputs = {},
@@ -121,10 +127,37 @@ Golden raw() {
   return golden;
 }
 
+constexpr std::uint64_t kVariantsSeed = 5;
+
+Golden variants() {
+  Golden golden = raw();
+  golden.folder = "v2/variants";
+  golden.digest = "85719fdfaa3f02cdc2defe7537cd3ceb";
+  golden.copies = 3;
+  return golden;
+}
+
+// Padded by 4 zeros, cropped at random, flipped by chance.
+Bytes variant(const Bytes& square, SampleId id, std::uint32_t which) {
+  CounterRng crop(kVariantsSeed, which, id, RandomUse::kCrop);
+  const int top = static_cast<int>(crop.below(9)) - 4;
+  const int left = static_cast<int>(crop.below(9)) - 4;
+  const bool flip = CounterRng(kVariantsSeed, which, id, RandomUse::kFlip).below(2) == 1;
+  Bytes out;
+  for (int y = top; y < top + 16; ++y) {
+    for (int column = 0; column < 16; ++column) {
+      const int x = left + (flip ? 15 - column : column);
+      const bool inside = y >= 0 && y < 16 && x >= 0 && x < 16;
+      out.push_back(inside ? square[static_cast<std::size_t>(16 * y + x)] : std::byte{0});
+    }
+  }
+  return out;
+}
+
 class GoldenCache : public testing::TestWithParam<Golden (*)()> {
  protected:
   const Golden golden_ = GetParam()();
-  const Cache cache_ = Cache::open(fs::path(WINNOW_GOLDEN) / "v1" / golden_.store, Verify::kBlocks);
+  const Cache cache_ = Cache::open(fs::path(WINNOW_GOLDEN) / golden_.folder, Verify::kBlocks);
 
   std::vector<std::pair<SampleId, Input>> readable() const {
     std::vector<std::pair<SampleId, Input>> rows;
@@ -192,8 +225,27 @@ TEST_P(GoldenCache, Records) {
     EXPECT_EQ(record.coding, is_raw ? Coding::kRaw : Coding::kEncoded);
     const Bytes wanted =
         is_raw ? pixels(input.k, input.width, input.height, input.channels) : input.file();
-    EXPECT_TRUE(std::ranges::equal(record.payload, wanted)) << input.name;
+    if (golden_.copies == 1 || input.split != kTrain) {
+      EXPECT_EQ(record.variants, 1);
+      EXPECT_TRUE(std::ranges::equal(record.payload, wanted)) << input.name;
+      continue;
+    }
+    ASSERT_EQ(record.variants, golden_.copies);
+    for (int k = 0; k < golden_.copies; ++k) {
+      const RecordView one = cache_.record(id, [k](int) { return k; });
+      const Bytes made = variant(wanted, id, static_cast<std::uint32_t>(k));
+      EXPECT_TRUE(std::ranges::equal(one.payload, made)) << input.name << ", variant " << k;
+    }
   }
+}
+
+TEST(GoldenVariants, Settings) {
+  const Cache cache = Cache::open(fs::path(WINNOW_GOLDEN) / variants().folder);
+  EXPECT_EQ(variant_settings(cache.manifest()), (VariantSettings{.copies = 3,
+                                                                 .recipe = Recipe::kCifar,
+                                                                 .height_px = 16,
+                                                                 .width_px = 16,
+                                                                 .seed = kVariantsSeed}));
 }
 
 TEST_P(GoldenCache, Ledger) {
@@ -301,8 +353,8 @@ TEST_P(GoldenCache, Selection) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, GoldenCache, testing::Values(original, raw),
-                         [](const auto& row) { return row.param().store; });
+INSTANTIATE_TEST_SUITE_P(Stores, GoldenCache, testing::Values(original, raw, variants),
+                         [](const auto& row) { return row.param().folder.substr(3); });
 
 }  // namespace
 }  // namespace winnow::pipeline
