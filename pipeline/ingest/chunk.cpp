@@ -157,7 +157,7 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image im
                                         std::to_string(image.height_px) + " pixels"};
   }
   if (image.pixels.size() > kMaxInputBytes) return too_large(image.pixels.size());
-  ByteGate::Credit gray = take(pixels);
+  ByteGate::Credit gray = take(pixels + variants_room());
   return Readable{{}, std::move(image), {}, 1, {}, std::move(gray)};
 }
 
@@ -168,7 +168,7 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixe
   ByteGate::Credit pixels;
   const BeforeAllocation before = [&](std::uint64_t decoded_bytes) {
     pixels.shrink_to(0);
-    pixels = take(decoded_bytes);
+    pixels = take(decoded_bytes + variants_room());
   };
   auto image = decode(bytes, decode_, before, std::move(buffer));
   if (!image) return refused(image.error());
@@ -206,11 +206,11 @@ ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Pl
   return prints.sums;
 }
 
+std::uint64_t ChunkMaker::variants_room() const noexcept { return 2 * variant_bytes(variants_); }
+
 void ChunkMaker::shape(const Place& place, Readable& input) const {
   if (variants_.copies == 0) return resize(input);
   const Split split = place.in.source->entries().split(place.position);
-  // Besides: all variants, and what they are made of.
-  input.pixel_credit.grow_to(input.pixel_credit.bytes() + 2 * variant_bytes(variants_));
   input.smaller =
       make_variants(input.image.view(), variants_, split, place.in.id_of(place.position));
   input.variants = variant_count(variants_, split);

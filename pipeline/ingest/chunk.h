@@ -123,6 +123,9 @@ class ChunkMaker {
   // Gives the sums of its pixels.
   ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
                                   const Readable& input, PrintMemory& memory) const;
+  // Bytes, besides an image's own, that its variants and what they are made of take: waited for
+  // with it, since many variants may be more than any image.
+  std::uint64_t variants_room() const noexcept;
   // What is stored instead of it, once it is fingerprinted.
   void shape(const Place& place, Readable& input) const;
   void resize(Readable& input) const;
