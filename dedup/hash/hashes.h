@@ -1,35 +1,46 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/image.h"
 #include "common/resample.h"
 
 namespace winnow::dedup {
 
+// The hash of one image, whose rows come a few at a time. For one thread.
+class HashStream {
+ public:
+  virtual ~HashStream() = default;
+
+  // The next rows from the top, of the whole width: as they are, and as to_gray() makes them.
+  virtual void add(ImageView rows, ImageView gray) = 0;
+  // Once all are there. Gives the quality by the hash's own measure, 0..100; 100 if it has none.
+  virtual int finish(std::uint64_t* words) = 0;
+};
+
 // One perceptual hash: images that look alike get codes at small Hamming distance. Pure,
 // thread-safe, the same bits on every machine.
 struct Hash {
   std::string_view name;
   std::uint32_t version;
-  int bits;
+  int bits;               // of which bits/64 words are made (bit order: CodeColumn)
   std::string_view what;  // one line for --help
-  // A gray image is resized to this, of which bits/64 words are made (bit order: CodeColumn).
-  int height_px;
-  int width_px;
-  ResampleFilter filter;
-  void (*of_resized)(ImageView small, std::uint64_t* words);
+  // Of an image of at least 1x1 with 1 or 3 channels. `weights` may be null, else outlives it.
+  std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels,
+                                       ResampleWeights* weights);
 
-  // Of a gray image of any size >= 1x1.
-  void compute(ImageView gray, std::uint64_t* words) const;
+  // Of a whole image; returns what HashStream::finish does.
+  int compute(ImageView image, std::uint64_t* words) const;
 };
 
-// imagehash's definitions, bit for bit: phash (DCT, with the DC term in the median) and dhash.
-// Zauner 2010; N. Krawetz 2013.
+// Bit for bit what their authors' programs print of the same pixels: imagehash 4.3 (ahash, dhash,
+// dhash_vertical, phash, phash16; whash but for ties, which it leaves to rounding), imagededup 0.3
+// (its names begin with it), PDQ's reference in C++ (without its shrinking of large images).
+// Zauner 2010; N. Krawetz 2013; Facebook's "PDQ" 2019.
 std::span<const Hash> hashes();
 
 // Throws UsageError naming the known hashes.

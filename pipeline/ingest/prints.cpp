@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "dedup/hash/features.h"
 
@@ -83,10 +84,10 @@ Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
   begin_hash(pixels, image);
   Prints prints;
   dedup::RowFeatures features(image.height_px, image.width_px, &memory.weights);
-  std::vector<RowResizer> resizers;
+  std::vector<std::unique_ptr<dedup::HashStream>> streams;
   for (const dedup::Hash* hash : hashes) {
-    resizers.emplace_back(image.height_px, image.width_px, 1, hash->height_px, hash->width_px,
-                          hash->filter, &memory.weights);
+    streams.push_back(
+        hash->begin(image.height_px, image.width_px, image.channels, &memory.weights));
   }
   GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
   for (int y = 0; y < image.height_px; y += at_once) {
@@ -95,7 +96,7 @@ Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
     prints.sums += sum_channels(rows);
     grays.add(rows);
     features.add(grays.with_above(), grays.above());
-    for (RowResizer& resizer : resizers) resizer.add(grays.rows());
+    for (const auto& stream : streams) stream->add(rows, grays.rows());
   }
   prints.pixel_hash = pixels.digest();
   prints.sharpness = features.sharpness();
@@ -103,8 +104,7 @@ Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const auto words = static_cast<std::size_t>(hashes[i]->bits / 64);
     prints.codes.resize(prints.codes.size() + words);
-    hashes[i]->of_resized(resizers[i].finish().view(),
-                          prints.codes.data() + prints.codes.size() - words);
+    streams[i]->finish(prints.codes.data() + prints.codes.size() - words);
   }
   return prints;
 }

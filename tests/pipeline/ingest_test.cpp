@@ -378,7 +378,7 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
       EXPECT_EQ(table.quality[row], dedup::quality(gray.view()));
       for (const char* hash : {"phash", "dhash"}) {
         std::uint64_t word = 0;
-        dedup::find_hash(hash).compute(gray.view(), &word);
+        dedup::find_hash(hash).compute(image->view(), &word);
         EXPECT_EQ(table.find_codes(hash)->code(row)[0], word);
       }
       ++row;

@@ -1,0 +1,395 @@
+#include "dedup/hash/pdq.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "dedup/hash/cosines_internal.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr int kSide = 64;
+constexpr std::size_t kLow = 16;
+using Samples = std::array<std::array<float, kSide>, kSide>;
+
+// Running means along an axis, of `full` values where there are as many on both sides.
+struct Window {
+  explicit Window(int length) : full((length + 127) / 128), half((full + 2) / 2) {}
+  int full;
+  int half;
+};
+
+// The additions of a row wait for one another, so sixteen rows are summed side by side: `Lanes`
+// holds the pixels of all of them at one x.
+constexpr int kBatch = 16;
+using Lanes [[gnu::vector_size(kBatch * sizeof(float))]] = float;
+using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
+using Places [[gnu::vector_size(8 * sizeof(int))]] = int;
+
+// Below, what is inlined into one function per instruction set.
+
+[[gnu::always_inline]] inline void transpose(std::array<Eight, 8>& m) {
+  const auto step = [&m](std::size_t distance, Places low, Places high)
+      __attribute__((always_inline)) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      if ((i & distance) != 0) continue;
+      const Eight a = m[i];
+      const Eight b = m[i + distance];
+      m[i] = __builtin_shuffle(a, b, low);
+      m[i + distance] = __builtin_shuffle(a, b, high);
+    }
+  };
+  step(1, Places{0, 8, 2, 10, 4, 12, 6, 14}, Places{1, 9, 3, 11, 5, 13, 7, 15});
+  step(2, Places{0, 1, 8, 9, 4, 5, 12, 13}, Places{2, 3, 10, 11, 6, 7, 14, 15});
+  step(4, Places{0, 1, 2, 3, 8, 9, 10, 11}, Places{4, 5, 6, 7, 12, 13, 14, 15});
+}
+
+// Between rows of `width` floats and lanes.
+[[gnu::always_inline]] inline void to_lanes(const float* rows, int width, float* lanes) {
+  int x = 0;
+  for (; x + 8 <= width; x += 8) {
+    for (int half = 0; half < kBatch; half += 8) {
+      std::array<Eight, 8> m;
+      for (int i = 0; i < 8; ++i) {
+        std::memcpy(&m[static_cast<std::size_t>(i)], rows + std::ptrdiff_t{half + i} * width + x,
+                    sizeof(Eight));
+      }
+      transpose(m);
+      for (int i = 0; i < 8; ++i) {
+        std::memcpy(lanes + std::ptrdiff_t{x + i} * kBatch + half, &m[static_cast<std::size_t>(i)],
+                    sizeof(Eight));
+      }
+    }
+  }
+  for (; x < width; ++x) {
+    for (int i = 0; i < kBatch; ++i) {
+      lanes[std::ptrdiff_t{x} * kBatch + i] = rows[std::ptrdiff_t{i} * width + x];
+    }
+  }
+}
+[[gnu::always_inline]] inline void from_lanes(const float* lanes, int width, float* rows) {
+  int x = 0;
+  for (; x + 8 <= width; x += 8) {
+    for (int half = 0; half < kBatch; half += 8) {
+      std::array<Eight, 8> m;
+      for (int i = 0; i < 8; ++i) {
+        std::memcpy(&m[static_cast<std::size_t>(i)], lanes + std::ptrdiff_t{x + i} * kBatch + half,
+                    sizeof(Eight));
+      }
+      transpose(m);
+      for (int i = 0; i < 8; ++i) {
+        std::memcpy(rows + std::ptrdiff_t{half + i} * width + x, &m[static_cast<std::size_t>(i)],
+                    sizeof(Eight));
+      }
+    }
+  }
+  for (; x < width; ++x) {
+    for (int i = 0; i < kBatch; ++i) {
+      rows[std::ptrdiff_t{i} * width + x] = lanes[std::ptrdiff_t{x} * kBatch + i];
+    }
+  }
+}
+
+// Means along kBatch rows of `width`, in place. `lanes` and `means` are room for as many.
+[[gnu::always_inline]] inline void mean_rows(float* rows, int width, Window window, float* lanes,
+                                             float* means) {
+  to_lanes(rows, width, lanes);
+  const auto load = [lanes](int x) __attribute__((always_inline)) {
+    Lanes values;
+    std::memcpy(&values, lanes + std::ptrdiff_t{x} * kBatch, sizeof(values));
+    return values;
+  };
+  Lanes sum{};
+  int size = 0;
+  int at = 0;
+  int left = 0;
+  int right = 0;
+  const auto put = [&]() __attribute__((always_inline)) {
+    const Lanes mean = sum / static_cast<float>(size);
+    std::memcpy(means + std::ptrdiff_t{at++} * kBatch, &mean, sizeof(mean));
+  };
+  for (; right < window.half - 1; ++right, ++size) sum += load(right);
+  while (right < window.full) {
+    sum += load(right++);
+    ++size;
+    put();
+  }
+  while (right < width) {
+    sum += load(right++);
+    sum -= load(left++);
+    put();
+  }
+  while (at < width) {
+    sum -= load(left++);
+    --size;
+    put();
+  }
+  from_lanes(means, width, rows);
+}
+
+[[gnu::always_inline]] inline void luma_of(const std::uint8_t* p, int channels, int width,
+                                           float* out) {
+  for (int x = 0; x < width; ++x) {
+    const auto at = [&](int c) __attribute__((always_inline)) {
+      return static_cast<float>(p[channels == 3 ? 3 * x + c : x]);
+    };
+    out[x] = 0.299F * at(0) + 0.587F * at(1) + 0.114F * at(2);
+  }
+}
+
+// One step of means along columns: `added` comes and `removed` goes, where not null, and the
+// means of what is left, `size` rows, are written to `means` if that is not null.
+struct ColumnStep {
+  const float* added;
+  const float* removed;
+  int size;
+  float* means;
+};
+[[gnu::always_inline]] inline void step_columns(const ColumnStep& step, int width, float* sums) {
+  const auto size = static_cast<float>(step.size);
+  if (step.added != nullptr) {
+    for (int x = 0; x < width; ++x) sums[x] += step.added[x];
+  }
+  if (step.removed != nullptr) {
+    for (int x = 0; x < width; ++x) sums[x] -= step.removed[x];
+  }
+  if (step.means != nullptr) {
+    for (int x = 0; x < width; ++x) step.means[x] = sums[x] / size;
+  }
+}
+
+struct Loops {
+  void (*mean_rows)(float* rows, int width, Window window, float* lanes, float* means);
+  void (*step_columns)(const ColumnStep& step, int width, float* sums);
+  void (*luma)(const std::uint8_t* row, int channels, int width, float* out);
+};
+
+void mean_rows_base(float* rows, int width, Window window, float* lanes, float* means) {
+  mean_rows(rows, width, window, lanes, means);
+}
+void step_columns_base(const ColumnStep& step, int width, float* sums) {
+  step_columns(step, width, sums);
+}
+void luma_base(const std::uint8_t* row, int channels, int width, float* out) {
+  channels == 3 ? luma_of(row, 3, width, out) : luma_of(row, 1, width, out);
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void mean_rows_avx2(float* rows, int width, Window window, float* lanes,
+                                            float* means) {
+  mean_rows(rows, width, window, lanes, means);
+}
+[[gnu::target("avx2")]] void step_columns_avx2(const ColumnStep& step, int width, float* sums) {
+  step_columns(step, width, sums);
+}
+[[gnu::target("avx2")]] void luma_avx2(const std::uint8_t* row, int channels, int width,
+                                       float* out) {
+  channels == 3 ? luma_of(row, 3, width, out) : luma_of(row, 1, width, out);
+}
+Loops best_loops() {
+  if (__builtin_cpu_supports("avx2")) return {mean_rows_avx2, step_columns_avx2, luma_avx2};
+  return {mean_rows_base, step_columns_base, luma_base};
+}
+#else
+Loops best_loops() { return {mean_rows_base, step_columns_base, luma_base}; }
+#endif
+
+using TakeRow = std::function<void(const float*)>;
+
+// Means along rows, then along columns, of rows that come one after the other.
+class BoxFilter {
+ public:
+  BoxFilter(int height_px, int width_px, TakeRow next)
+      : width_(width_px),
+        along_rows_(width_px),
+        along_columns_(height_px),
+        next_(std::move(next)),
+        batch_(floats(kBatch)),
+        lanes_(floats(kBatch)),
+        lane_means_(floats(kBatch)),
+        window_(floats(along_columns_.full)),
+        sums_(floats(1)),
+        means_(floats(1)) {}
+
+  // Room for the next row.
+  float* row() { return batch_.data() + std::ptrdiff_t{waiting_} * width_; }
+  void row_is_there() {
+    if (++waiting_ == kBatch) flush();
+  }
+  void finish() {
+    flush();
+    for (int size = along_columns_.full - 1; size >= along_columns_.full - along_columns_.half + 1;
+         --size) {
+      step({nullptr, row_of_window(left_++), size, means_.data()});
+    }
+  }
+
+ private:
+  std::vector<float> floats(int rows) const {
+    return std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(width_));
+  }
+  float* row_of_window(int row) {
+    return window_.data() + std::ptrdiff_t{row % along_columns_.full} * width_;
+  }
+
+  void flush() {
+    if (waiting_ == 0) return;
+    loops_.mean_rows(batch_.data(), width_, along_rows_, lanes_.data(), lane_means_.data());
+    const int count = std::exchange(waiting_, 0);
+    for (int i = 0; i < count; ++i) {
+      add(batch_.data() + std::ptrdiff_t{i} * width_);
+    }
+  }
+  void add(const float* row) {
+    float* const place = row_of_window(rows_);
+    const bool is_full = rows_ >= along_columns_.full;
+    if (is_full) ++left_;
+    ++rows_;
+    const int size = std::min(rows_, along_columns_.full);
+    step({row, is_full ? place : nullptr, size,
+          rows_ >= along_columns_.half ? means_.data() : nullptr});
+    std::copy(row, row + width_, place);
+  }
+  void step(const ColumnStep& step) {
+    loops_.step_columns(step, width_, sums_.data());
+    if (step.means != nullptr) next_(step.means);
+  }
+
+  const Loops loops_ = best_loops();
+  const int width_;
+  const Window along_rows_;
+  const Window along_columns_;
+  const TakeRow next_;
+  std::vector<float> batch_;  // rows that wait for others
+  int waiting_ = 0;
+  std::vector<float> lanes_;
+  std::vector<float> lane_means_;
+  std::vector<float> window_;  // the last rows that went into the sums
+  int rows_ = 0;
+  int left_ = 0;  // the first row in them
+  std::vector<float> sums_;
+  std::vector<float> means_;
+};
+
+// Steps to the right and down, of the scale of 255 in percent; small ones do not count.
+int quality_of(const Samples& samples) {
+  int sum = 0;
+  const auto add = [&sum](float u, float v) {
+    sum += std::abs(static_cast<int>(((u - v) * 100) / 255));
+  };
+  for (std::size_t i = 0; i < kSide; ++i) {
+    for (std::size_t j = 0; j < kSide; ++j) {
+      if (i + 1 < kSide) add(samples[i][j], samples[i + 1][j]);
+      if (j + 1 < kSide) add(samples[i][j], samples[i][j + 1]);
+    }
+  }
+  return std::min(100, sum / 90);
+}
+
+// Rows 1..16 of the orthonormal DCT-II of length 64, by columns: [n][k].
+constexpr auto make_basis() {
+  constexpr double kScale = 0.17677669529663687F;  // sqrt(2 / 64), rounded as theirs is
+  std::array<std::array<float, kLow>, kSide> basis{};
+  for (std::size_t n = 0; n < kSide; ++n) {
+    for (std::size_t k = 0; k < kLow; ++k) {
+      basis[n][k] = static_cast<float>(kScale * cosine(static_cast<int>((k + 1) * (2 * n + 1))));
+    }
+  }
+  return basis;
+}
+constexpr auto kBasis = make_basis();
+
+// All sums in ascending order.
+std::array<float, kLow * kLow> low_dct(const Samples& samples) {
+  std::array<std::array<float, kSide>, kLow> columns{};
+  for (std::size_t k = 0; k < kSide; ++k) {
+    for (std::size_t i = 0; i < kLow; ++i) {
+      for (std::size_t j = 0; j < kSide; ++j) columns[i][j] += kBasis[k][i] * samples[k][j];
+    }
+  }
+  std::array<float, kLow * kLow> block{};
+  for (std::size_t i = 0; i < kLow; ++i) {
+    for (std::size_t k = 0; k < kSide; ++k) {
+      for (std::size_t j = 0; j < kLow; ++j) block[i * kLow + j] += columns[i][k] * kBasis[k][j];
+    }
+  }
+  return block;
+}
+
+class PdqStream final : public HashStream {
+ public:
+  PdqStream(int height_px, int width_px)
+      : height_px_(height_px),
+        width_px_(width_px),
+        second_(height_px, width_px, [this](const float* row) { sample(row); }),
+        first_(height_px, width_px, [this](const float* row) {
+          std::copy(row, row + width_px_, second_.row());
+          second_.row_is_there();
+        }) {}
+
+  void add(ImageView rows, ImageView) override {
+    for (int y = 0; y < rows.height_px; ++y) {
+      if (is_sampled()) {
+        luma_.resize(static_cast<std::size_t>(width_px_));
+        loops_.luma(rows.row(y), rows.channels, width_px_, luma_.data());
+        sample(luma_.data());
+      } else {
+        loops_.luma(rows.row(y), rows.channels, width_px_, first_.row());
+        first_.row_is_there();
+      }
+    }
+  }
+
+  int finish(std::uint64_t* words) override {
+    std::fill_n(words, kLow * kLow / 64, std::uint64_t{0});
+    if (std::min(height_px_, width_px_) < 5) return 0;
+    if (!is_sampled()) {
+      first_.finish();
+      second_.finish();
+    }
+    const auto block = low_dct(samples_);
+    auto sorted = block;
+    const auto middle = sorted.begin() + kLow * kLow / 2 - 1;
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      // Its text begins with the last bit.
+      if (block[i] > *middle) words[(block.size() - 1 - i) / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    return quality_of(samples_);
+  }
+
+ private:
+  bool is_sampled() const { return height_px_ == kSide && width_px_ == kSide; }
+  static int place(std::size_t i, int length) {
+    return static_cast<int>((static_cast<double>(i) + 0.5) * length / kSide);
+  }
+  void sample(const float* row) {
+    for (; next_ < kSide && place(next_, height_px_) == row_; ++next_) {
+      for (std::size_t j = 0; j < kSide; ++j) samples_[next_][j] = row[place(j, width_px_)];
+    }
+    ++row_;
+  }
+
+  const Loops loops_ = best_loops();
+  const int height_px_;
+  const int width_px_;
+  Samples samples_{};
+  std::size_t next_ = 0;
+  int row_ = 0;
+  std::vector<float> luma_;
+  BoxFilter second_;
+  BoxFilter first_;
+};
+
+}  // namespace
+
+std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int, ResampleWeights*) {
+  return std::make_unique<PdqStream>(height_px, width_px);
+}
+
+}  // namespace winnow::dedup

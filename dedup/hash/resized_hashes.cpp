@@ -1,0 +1,200 @@
+#include "dedup/hash/resized_hashes.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+#include "dedup/hash/cosines_internal.h"
+
+namespace winnow::dedup {
+namespace {
+
+// The first bit is the most significant (see CodeColumn).
+template <std::size_t kBits>
+void set_bits(const std::array<bool, kBits>& bits, std::uint64_t* words) {
+  static_assert(kBits % 64 == 0);
+  for (std::size_t i = 0; i < kBits; ++i)
+    words[i / 64] = words[i / 64] << 1 | std::uint64_t{bits[i]};
+}
+
+// Which values are above `middle`, or at it where `or_equal`.
+template <class T, std::size_t kBits>
+void set_above(const std::array<T, kBits>& values, T middle, bool or_equal, std::uint64_t* words) {
+  std::array<bool, kBits> bits;
+  for (std::size_t i = 0; i < kBits; ++i) {
+    bits[i] = values[i] > middle || (or_equal && values[i] == middle);
+  }
+  set_bits(bits, words);
+}
+
+// Of an even number, the sum of the two in the middle.
+template <class T, std::size_t kCount>
+T twice_median(std::array<T, kCount> values) {
+  static_assert(kCount % 2 == 0);
+  const auto upper = values.begin() + kCount / 2;
+  std::nth_element(values.begin(), upper, values.end());
+  return *std::max_element(values.begin(), upper) + *upper;
+}
+
+// kBasis[k][n] = 2 cos(pi k (2n + 1) / 2N), k < N/4: the first rows of the unnormalised DCT-II of
+// length N.
+template <std::size_t kSide>
+constexpr auto make_basis() {
+  std::array<std::array<double, kSide>, kSide / 4> basis{};
+  constexpr int kStep = 64 / static_cast<int>(kSide);
+  for (std::size_t k = 0; k < kSide / 4; ++k) {
+    for (std::size_t n = 0; n < kSide; ++n) {
+      basis[k][n] = 2.0 * cosine(kStep * static_cast<int>(k * (2 * n + 1)));
+    }
+  }
+  return basis;
+}
+template <std::size_t kSide>
+constexpr auto kBasis = make_basis<kSide>();
+
+// The same by columns.
+template <std::size_t kSide>
+constexpr auto make_columns() {
+  std::array<std::array<double, kSide / 4>, kSide> columns{};
+  for (std::size_t j = 0; j < kSide / 4; ++j) {
+    for (std::size_t x = 0; x < kSide; ++x) columns[x][j] = kBasis<kSide>[j][x];
+  }
+  return columns;
+}
+template <std::size_t kSide>
+constexpr auto kColumns = make_columns<kSide>();
+
+// The low block of a quarter of the side, DC included, of the two-dimensional DCT-II of a square
+// gray image; every sum in ascending order. What is below 1e-6 is 0: where the exact sum is 0 the
+// rounding noise of one summation order would otherwise decide the bits.
+template <std::size_t kSide>
+std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
+  constexpr std::size_t kLow = kSide / 4;
+  std::array<std::array<double, kSide>, kLow> columns{};
+  for (std::size_t y = 0; y < kSide; ++y) {
+    const std::uint8_t* row = gray.row(static_cast<int>(y));
+    std::array<double, kSide> values;
+    std::copy(row, row + kSide, values.begin());
+    for (std::size_t k = 0; k < kLow; ++k) {
+      for (std::size_t x = 0; x < kSide; ++x) columns[k][x] += kBasis<kSide>[k][y] * values[x];
+    }
+  }
+  // Sums side by side: each waits for its own last addition.
+  std::array<double, kLow * kLow> block{};
+  for (std::size_t k = 0; k < kLow; ++k) {
+    std::array<double, kLow> sums{};
+    for (std::size_t x = 0; x < kSide; ++x) {
+      for (std::size_t j = 0; j < kLow; ++j) sums[j] += kColumns<kSide>[x][j] * columns[k][x];
+    }
+    for (std::size_t j = 0; j < kLow; ++j) {
+      block[k * kLow + j] = std::abs(sums[j]) < 1e-6 ? 0.0 : sums[j];
+    }
+  }
+  return block;
+}
+
+void ahash_of(ImageView small, bool or_equal, std::uint64_t* words) {
+  std::array<int, 64> values;
+  int sum = 0;
+  for (std::size_t i = 0; i < 64; ++i) {
+    sum += small.row(static_cast<int>(i / 8))[i % 8];
+    values[i] = 64 * small.row(static_cast<int>(i / 8))[i % 8];
+  }
+  set_above(values, sum, or_equal, words);
+}
+
+// Haar's wavelet is sums of blocks: no rounding.
+void whash_of(ImageView small, bool or_equal, std::uint64_t* words) {
+  const int block = small.height_px / 8;
+  std::array<std::int64_t, 64> sums{};
+  for (int y = 0; y < small.height_px; ++y) {
+    for (int x = 0; x < small.width_px; ++x) {
+      sums[static_cast<std::size_t>(y / block * 8 + x / block)] += small.row(y)[x];
+    }
+  }
+  const std::int64_t middle = twice_median(sums);
+  for (std::int64_t& sum : sums) sum *= 2;
+  set_above(sums, middle, or_equal, words);
+}
+
+class SmallStream final : public HashStream {
+ public:
+  SmallStream(const SmallRule& rule, int height_px, int width_px, int channels, int to_height_px,
+              int to_width_px, ResampleWeights* weights)
+      : rule_(rule),
+        resizer_(height_px, width_px, channels, to_height_px, to_width_px, ResampleFilter::kLanczos,
+                 weights) {}
+
+  void add(ImageView rows, ImageView gray) override {
+    resizer_.add(rule_.order == SmallRule::Order::kGrayFirst ? gray : rows);
+  }
+  int finish(std::uint64_t* words) override {
+    Image small = resizer_.finish();
+    if (small.channels != 1) small = to_gray(small.view());
+    rule_.bits(small.view(), words);
+    return 100;
+  }
+
+ private:
+  const SmallRule& rule_;
+  RowResizer resizer_;
+};
+
+}  // namespace
+
+void ahash_bits(ImageView small, std::uint64_t* words) { ahash_of(small, false, words); }
+void ahash_or_equal_bits(ImageView small, std::uint64_t* words) { ahash_of(small, true, words); }
+
+void dhash_bits(ImageView small, std::uint64_t* words) {
+  std::array<bool, 64> bits;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const std::uint8_t* p = small.row(static_cast<int>(i / 8)) + i % 8;
+    bits[i] = p[1] > p[0];
+  }
+  set_bits(bits, words);
+}
+
+void dhash_vertical_bits(ImageView small, std::uint64_t* words) {
+  std::array<bool, 64> bits;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const int y = static_cast<int>(i / 8);
+    bits[i] = small.row(y + 1)[i % 8] > small.row(y)[i % 8];
+  }
+  set_bits(bits, words);
+}
+
+void phash_bits(ImageView small, std::uint64_t* words) {
+  const auto block = low_dct<32>(small);
+  set_above(block, twice_median(block) / 2, false, words);
+}
+
+void phash16_bits(ImageView small, std::uint64_t* words) {
+  const auto block = low_dct<64>(small);
+  set_above(block, twice_median(block) / 2, false, words);
+}
+
+void phash_or_equal_bits(ImageView small, std::uint64_t* words) {
+  const auto block = low_dct<32>(small);
+  std::array<double, 63> others;
+  std::copy(block.begin() + 1, block.end(), others.begin());
+  const auto middle = others.begin() + 31;
+  std::nth_element(others.begin(), middle, others.end());
+  set_above(block, *middle, true, words);
+}
+
+void whash_bits(ImageView small, std::uint64_t* words) { whash_of(small, false, words); }
+void whash_or_equal_bits(ImageView small, std::uint64_t* words) { whash_of(small, true, words); }
+
+std::unique_ptr<HashStream> begin_small(const SmallRule& rule, int height_px, int width_px,
+                                        int channels, ResampleWeights* weights) {
+  const auto shorter = static_cast<unsigned>(std::min(height_px, width_px));
+  const int square = std::max(8, static_cast<int>(std::bit_floor(shorter)));
+  return std::make_unique<SmallStream>(rule, height_px, width_px,
+                                       rule.order == SmallRule::Order::kGrayFirst ? 1 : channels,
+                                       rule.height_px == 0 ? square : rule.height_px,
+                                       rule.width_px == 0 ? square : rule.width_px, weights);
+}
+
+}  // namespace winnow::dedup
