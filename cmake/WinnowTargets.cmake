@@ -59,7 +59,7 @@ add_custom_target(tests_cuda)  # likewise cuda
 # LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge, cuda what needs
 # CUDA's libraries.
 function(winnow_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_SIMD" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "winnow_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -97,5 +97,12 @@ function(winnow_test name)
   else()
     add_test(NAME ${name} COMMAND test_${target})
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  endif()
+  if(arg_EACH_SIMD)
+    foreach(simd none avx2)
+      add_test(NAME ${name}.${simd} COMMAND test_${target})
+      set_tests_properties(${name}.${simd} PROPERTIES
+        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT WINNOW_SIMD=${simd})
+    endforeach()
   endif()
 endfunction()

@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "common/simd.h"
+
 namespace winnow {
 namespace {
 
@@ -110,10 +112,12 @@ void add_base(const Byte* bytes, std::size_t blocks, std::size_t channels, Chann
 }
 
 Kernel best_kernel() {
-  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw")) {
+  const Simd simd = widest_simd();
+  if (simd >= Simd::kAvx512 && __builtin_cpu_supports("avx512vnni") &&
+      __builtin_cpu_supports("avx512bw")) {
     return {768, add_vnni};
   }
-  if (__builtin_cpu_supports("avx2")) return {96, add_avx2};
+  if (simd >= Simd::kAvx2) return {96, add_avx2};
   return {3, add_base};
 }
 #else

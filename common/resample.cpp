@@ -13,6 +13,8 @@
 #include <numbers>
 #include <utility>
 
+#include "common/simd.h"
+
 namespace winnow {
 namespace {
 
@@ -666,9 +668,11 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
 }
 
 Loops best_loops() {
-  if (!__builtin_cpu_supports("avx2")) return kBaseLoops;
+  const Simd simd = widest_simd();
+  if (simd < Simd::kAvx2) return kBaseLoops;
   Loops loops{16, make_taps_avx2, prepare_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
-  if (__builtin_cpu_supports("avx512f")) loops.taps = make_taps_avx512;
+  if (simd < Simd::kAvx512) return loops;
+  loops.taps = make_taps_avx512;
   if (__builtin_cpu_supports("avx512vnni")) {
     loops.prepare = prepare_vnni;
     loops.across = across_rows_vnni;

@@ -88,7 +88,7 @@ Command add_dedup(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
   std::string hashes;
-  for (const dedup::Hash& h : dedup::hashes()) hashes += fmt::format("\n  {:8}{}", h.name, h.what);
+  for (const dedup::Hash& h : dedup::hashes()) hashes += fmt::format("\n  {:18}{}", h.name, h.what);
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*app, "--", o->flags);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/resample.h"
+#include "common/simd.h"
 
 namespace winnow::dedup {
 
@@ -82,11 +83,12 @@ RowSums laplacian_base(const std::uint8_t* above, const std::uint8_t* row,
 }
 
 auto best_laplacian() {
-  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl")) {
+  const Simd simd = widest_simd();
+  if (simd >= Simd::kAvx512 && __builtin_cpu_supports("avx512vnni") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     return laplacian_vnni;
   }
-  return __builtin_cpu_supports("avx2") ? laplacian_avx2 : laplacian_base;
+  return simd >= Simd::kAvx2 ? laplacian_avx2 : laplacian_base;
 }
 #else
 auto best_laplacian() { return laplacian_base; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simd.h"
 #include "dedup/hash/cosines_internal.h"
 
 namespace winnow::dedup {
@@ -192,7 +193,7 @@ void luma_base(const std::uint8_t* row, int channels, int width, float* out) {
   channels == 3 ? luma_of(row, 3, width, out) : luma_of(row, 1, width, out);
 }
 Loops best_loops() {
-  if (__builtin_cpu_supports("avx2")) return {mean_rows_avx2, step_columns_avx2, luma_avx2};
+  if (widest_simd() >= Simd::kAvx2) return {mean_rows_avx2, step_columns_avx2, luma_avx2};
   return {mean_rows_base, step_columns_base, luma_base};
 }
 #else

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/resample.h"
+#include "common/rng.h"
 #include "dedup/hash/features.h"
 #include "dedup/hash/hashes.h"
 #include "tests/common/formula_images.h"
@@ -130,6 +131,32 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
   }
   EXPECT_EQ(compared.size(), names.size());
   for (const auto& [algorithm, count] : compared) EXPECT_EQ(count, 24) << algorithm;
+}
+
+// One number for every instruction set: the test is run with each.
+TEST(Hash, IsTheSameWithAnyInstructions) {
+  CounterRng rng(1, 0, 0, RandomUse::kTest);
+  const auto below = [&rng](std::uint32_t n) { return static_cast<int>(rng.next_u32() % n); };
+  std::vector<std::uint64_t> all;
+  for (int i = 0; i < 200; ++i) {
+    Image image(1 + below(300), 1 + below(300), below(2) == 0 ? 1 : 3);
+    // Smooth where the two are few, noise where they are many.
+    const auto steps = static_cast<std::uint32_t>(1 + below(256));
+    int value = 128;
+    for (std::uint8_t& p : image.pixels) {
+      value = std::clamp(value + below(2 * steps + 1) - static_cast<int>(steps), 0, 255);
+      p = static_cast<std::uint8_t>(value);
+    }
+    for (const Hash& hash : hashes()) {
+      const auto code = code_of(hash, image.view());
+      all.insert(all.end(), code.begin(), code.end());
+    }
+    const Image gray = to_gray(image.view());
+    all.push_back(std::bit_cast<std::uint32_t>(sharpness(gray.view())));
+    all.push_back(std::bit_cast<std::uint32_t>(quality(gray.view())));
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(all.data());
+  EXPECT_EQ(test::fnv1a(std::span(bytes, all.size() * sizeof(all[0]))), 17266566030279328983U);
 }
 
 TEST(Hash, FlatImagesAllHaveOneHash) {
