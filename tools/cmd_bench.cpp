@@ -15,7 +15,11 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/image.h"
+#include "common/resample.h"
+#include "common/rng.h"
 #include "datasets/formats.h"
+#include "dedup/hash/hashes.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/ingest/ingest.h"
 #include "tools/command.h"
@@ -134,7 +138,7 @@ std::uint64_t times_for(double seconds, const Held& held, int threads,
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / std::max(once, 1e-6))));
 }
 
-void report(const Options& o, const Session& session, const std::vector<Row>& rows) {
+void report(bool as_json, const Session& session, const std::vector<Row>& rows) {
   nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
                               {"rows", nlohmann::ordered_json::array()}};
   for (const Row& row : rows) {
@@ -145,7 +149,7 @@ void report(const Options& o, const Session& session, const std::vector<Row>& ro
                             {"attainable", row.attainable},
                             {"unit", row.unit}});
   }
-  if (o.json) fmt::print("{}\n", json.dump());
+  if (as_json) fmt::print("{}\n", json.dump());
 }
 
 void bench_decode(const Options& o, const Session& session) {
@@ -175,7 +179,7 @@ void bench_decode(const Options& o, const Session& session) {
                              count / alone.back()));
   }
   const double linear = options.threads / median(alone);
-  report(o, session,
+  report(o.json, session,
          {{"decode", count / median(together), count * linear, "images/s"},
           {"decode pixels", megapixels / median(together), megapixels * linear, "Mpixel/s"}});
 }
@@ -261,9 +265,80 @@ void bench_ingest(const Options& o, const Session& session) {
                              round + 1, grouped(repeated.entries().size()), decoded.back(),
                              copied.back(), ingested.back()));
   }
-  report(o, session,
+  report(o.json, session,
          {{"ingest", median(ingested), median(decoded), "images/s"},
           {"ingest, of decoding and writing", median(ingested), median(copied), "images/s"}});
+}
+
+struct HashOptions {
+  std::vector<std::string> hashes{"phash", "dhash"};
+  int width_px = 500;
+  int height_px = 375;
+  double seconds = 1;
+  int rounds = 3;
+  bool json = false;
+};
+
+// Colour pictures that are neither smooth nor noise, some more than a core's cache holds.
+std::vector<Image> pictures(int height_px, int width_px) {
+  std::vector<Image> images;
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    CounterRng rng(i, 0, 0, RandomUse::kTest);
+    Image& image = images.emplace_back(height_px, width_px, 3);
+    int value = 128;
+    for (std::uint8_t& p : image.pixels) {
+      value = std::clamp(value + static_cast<int>(rng.next_u32() % 33) - 16, 0, 255);
+      p = static_cast<std::uint8_t>(value);
+    }
+  }
+  return images;
+}
+
+// Pictures that `work` gets through in a second, on this thread, by at least `seconds` of it.
+double pictures_per_second(const std::vector<Image>& images, double seconds, const auto& work) {
+  double done = 0;
+  double passed = 0;
+  while (passed < seconds) {
+    passed += seconds_of([&] {
+      for (const Image& image : images) work(image);
+    });
+    done += static_cast<double>(images.size());
+  }
+  return done / passed;
+}
+
+void bench_hash(const HashOptions& o, const Session& session) {
+  std::vector<std::vector<const dedup::Hash*>> sets;
+  for (const std::string& name : o.hashes) sets.push_back({&dedup::find_hash(name)});
+  if (sets.size() > 1) {
+    std::vector<const dedup::Hash*>& all = sets.emplace_back();
+    for (std::size_t i = 0; i + 1 < sets.size(); ++i) all.push_back(sets[i].front());
+  }
+  const std::vector<Image> images = pictures(o.height_px, o.width_px);
+  std::vector<std::vector<double>> hashed(sets.size());
+  std::vector<double> grayed;
+  dedup::HashMemory memory;
+  for (int round = 0; round < o.rounds; ++round) {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      check(session.stop);
+      hashed[i].push_back(pictures_per_second(images, o.seconds, [&](const Image& image) {
+        dedup::compute_hashes(image.view(), sets[i], memory);
+      }));
+    }
+    grayed.push_back(pictures_per_second(images, o.seconds, [&](const Image& image) {
+      memory.gray.reshape(image.height_px, image.width_px, 1);
+      to_gray(image.view(), memory.gray.pixels.data());
+    }));
+  }
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    std::string name;
+    for (const dedup::Hash* hash : sets[i]) {
+      name += (name.empty() ? "" : "+") + std::string(hash->name);
+    }
+    rows.push_back({name, median(hashed[i]), median(grayed), "images/s"});
+  }
+  report(o.json, session, rows);
 }
 
 CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::string& what,
@@ -305,18 +380,40 @@ Command add_bench(CLI::App& program) {
   of_ingest->add_option("--out", ingest->out,
                         "Folder in which caches are made and removed again; empty: where temporary "
                         "files are kept");
+  auto hash = std::make_shared<HashOptions>();
+  CLI::App* of_hash = app->add_subcommand(
+      "hash", "Hashing of decoded pixels on one core, beside making them gray, which is the least");
+  of_hash->add_option("--hash", hash->hashes, "Each alone, and all together")
+      ->delimiter(',')
+      ->capture_default_str();
+  of_hash->add_option("--width", hash->width_px, "Of the pictures")
+      ->check(CLI::Range(1, 1 << 14))
+      ->capture_default_str();
+  of_hash->add_option("--height", hash->height_px, "Of the pictures")
+      ->check(CLI::Range(1, 1 << 14))
+      ->capture_default_str();
+  of_hash->add_option("--seconds", hash->seconds, "Of each run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  of_hash->add_option("--rounds", hash->rounds, "Runs of each kind, by turns; medians count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  of_hash->add_flag("--json", hash->json, "Print one JSON object on stdout");
   app->footer(
       "Kinds of runs alternate, so that a machine that others use slows all alike.\n\n"
       "Examples:\n"
       "  winnow bench decode photos.tar                     # images/s, and pixels/s\n"
       "  winnow bench ingest photos.tar --out /dev/shm      # without the disk\n"
-      "  winnow bench ingest photos/ --store raw --json");
+      "  winnow bench ingest photos/ --store raw --json\n"
+      "  winnow bench hash --hash phash,dhash,pdq");
   return {app, false,
           [=](Session& session) {
             if (of_decode->parsed()) {
               bench_decode(*decode, session);
             } else if (of_ingest->parsed()) {
               bench_ingest(*ingest, session);
+            } else if (of_hash->parsed()) {
+              bench_hash(*hash, session);
             }
           },
           /*stops=*/true};

@@ -6,11 +6,11 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/hash/hashes.h"
 #include "dedup/report.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/ingest_flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -87,8 +87,6 @@ Command add_dedup(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
-  std::string hashes;
-  for (const dedup::Hash& h : dedup::hashes()) hashes += fmt::format("\n  {:18}{}", h.name, h.what);
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*app, "--", o->flags);
@@ -96,7 +94,7 @@ Command add_dedup(CLI::App& program) {
   app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
   app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer("Hashes:" + hashes +
+  app->footer("Hashes:" + hash_lines() +
               "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
               "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n\n"
               "Examples:\n"

@@ -42,6 +42,7 @@ Command add_info(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);
 Command add_compact(CLI::App& program);
+Command add_hash(CLI::App& program);
 Command add_bench(CLI::App& program);
 
 // The words of a command that does what this one does: options of the command line, the environment

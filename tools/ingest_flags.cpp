@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
+#include "dedup/hash/hashes.h"
 
 namespace winnow::tools {
 namespace {
@@ -50,7 +51,7 @@ void set_variants(const IngestFlags& flags, pipeline::IngestOptions& options) {
 
 }  // namespace
 
-void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
+void add_reading_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--format", flags.open.format, "Format of the source; auto looks")
       ->capture_default_str();
   app.add_option(
@@ -72,22 +73,6 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
                  "Leave out what fits a glob, by its name or its whole relative path; repeatable")
       ->take_all()
       ->allow_extra_args(false);
-  CLI::Option* store =
-      app.add_option("--store", flags.store,
-                     "What shards hold: the original bytes, raw pixels, or none (fingerprints "
-                     "only)")
-          ->check(CLI::IsMember({"original", "raw", "none"}))
-          ->capture_default_str();
-  app.add_option("--hash", flags.ingest.hashes, "Perceptual hashes to compute")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--memory-limit", flags.memory_mib,
-                 "MiB of images in flight at most; 0: 128, and as much a core")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
   app.add_option("--max-pixels", flags.ingest.decode.max_pixels,
                  "Larger images are booked as too large")
       ->capture_default_str();
@@ -101,6 +86,29 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
       ->capture_default_str();
   app.add_option("--matte", flags.matte,
                  "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
+      ->capture_default_str();
+  app.add_option("--hash", flags.ingest.hashes, "Perceptual hashes to compute")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
+  add_reading_flags(app, flags);
+  CLI::Option* store =
+      app.add_option("--store", flags.store,
+                     "What shards hold: the original bytes, raw pixels, or none (fingerprints "
+                     "only)")
+          ->check(CLI::IsMember({"original", "raw", "none"}))
+          ->capture_default_str();
+  app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--memory-limit", flags.memory_mib,
+                 "MiB of images in flight at most; 0: 128, and as much a core")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   CLI::Option* resize =
       app.add_option("--resize", flags.ingest.resize.short_side_px,
@@ -128,9 +136,6 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
       ->capture_default_str()
       ->needs(augment);
-  app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
   app.add_option("--readers", flags.ingest.readers,
                  "Threads that read, at most: there are as many as storage needs to keep up")
       ->check(CLI::Range(1, 4096))
@@ -197,6 +202,14 @@ std::string in_words(const pipeline::VariantSettings& variants) {
   if (variants.recipe == pipeline::Recipe::kNone) return "pixels of " + size;
   return fmt::format("pixels of {}, {} variants of each training image by recipe {}, seed {}", size,
                      variants.copies, pipeline::recipe_name(variants.recipe), variants.seed);
+}
+
+std::string hash_lines() {
+  std::string lines;
+  for (const dedup::Hash& hash : dedup::hashes()) {
+    lines += fmt::format("\n  {:18}{}", hash.name, hash.what);
+  }
+  return lines;
 }
 
 std::string format_lines() {

@@ -10,7 +10,7 @@
 namespace winnow::tools {
 
 // The options of an ingest that say how sources are read, what is stored of them and with how much
-// of the machine: those that every verb has that ingests.
+// of the machine.
 struct IngestFlags {
   datasets::OpenOptions open;
   std::string labels = "auto";
@@ -25,7 +25,9 @@ struct IngestFlags {
   std::uint64_t memory_mib = 0;
 };
 
-// `flags` must live as long as `app`.
+// `flags` must live as long as `app`. Those of every verb that decodes a source, and those of every
+// verb that ingests, the others with them.
+void add_reading_flags(CLI::App& app, IngestFlags& flags);
 void add_ingest_flags(CLI::App& app, IngestFlags& flags);
 
 datasets::OpenOptions open_options(const IngestFlags& flags);
@@ -39,8 +41,9 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
 // images are stored as they are.
 std::string in_words(const pipeline::VariantSettings& variants);
 
-// For a footer: "\n  NAME  WHAT" of each format, and what of folders is passed over.
+// For a footer: "\n  NAME  WHAT" of each format and each hash, and what of folders is passed over.
 std::string format_lines();
+std::string hash_lines();
 std::string passed_over_lines();
 
 }  // namespace winnow::tools

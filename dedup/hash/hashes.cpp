@@ -1,6 +1,9 @@
 #include "dedup/hash/hashes.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
@@ -45,14 +48,42 @@ constexpr std::array kHashes{
 
 }  // namespace
 
-int Hash::compute(ImageView image, std::uint64_t* words) const {
-  const auto stream = begin(image.height_px, image.width_px, image.channels, nullptr);
-  if (image.channels == 1) {
-    stream->add(image, image);
-  } else {
-    stream->add(image, to_gray(image).view());
+std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
+                                     HashMemory& memory) {
+  // Of pixels that are in a core's cache together with what is made of them; whole groups of four,
+  // as resizing goes.
+  constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;
+  const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
+  const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
+  std::vector<std::unique_ptr<HashStream>> streams;
+  for (const Hash* hash : hashes) {
+    streams.push_back(
+        hash->begin(image.height_px, image.width_px, image.channels, &memory.weights));
   }
-  return stream->finish(words);
+  for (int y = 0; y < image.height_px; y += at_once) {
+    ImageView rows = image;
+    rows.data = image.row(y);
+    rows.height_px = std::min(at_once, image.height_px - y);
+    ImageView gray = rows;
+    if (image.channels != 1) {
+      memory.gray.reshape(rows.height_px, rows.width_px, 1);
+      to_gray(rows, memory.gray.pixels.data());
+      gray = memory.gray.view();
+    }
+    for (const auto& stream : streams) stream->add(rows, gray);
+  }
+  std::vector<HashCode> codes(hashes.size());
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    codes[i].words.resize(static_cast<std::size_t>(hashes[i]->bits) / 64);
+    codes[i].quality = streams[i]->finish(codes[i].words.data());
+  }
+  return codes;
+}
+
+HashCode compute_hash(ImageView image, const Hash& hash) {
+  HashMemory memory;
+  const Hash* const one = &hash;
+  return std::move(compute_hashes(image, std::span(&one, 1), memory).front());
 }
 
 std::span<const Hash> hashes() { return kHashes; }

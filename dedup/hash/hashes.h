@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/image.h"
 #include "common/resample.h"
@@ -32,10 +33,24 @@ struct Hash {
   // Of an image of at least 1x1 with 1 or 3 channels. `weights` may be null, else outlives it.
   std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels,
                                        ResampleWeights* weights);
-
-  // Of a whole image; returns what HashStream::finish does.
-  int compute(ImageView image, std::uint64_t* words) const;
 };
+
+// What the hashes of one image leave for those of the next.
+struct HashMemory {
+  Image gray;
+  ResampleWeights weights;
+};
+
+// One code of an image.
+struct HashCode {
+  std::vector<std::uint64_t> words;
+  int quality = 0;  // as of HashStream::finish
+};
+
+// Of a whole image: its gray is made once for all.
+std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
+                                     HashMemory& memory);
+HashCode compute_hash(ImageView image, const Hash& hash);
 
 // Bit for bit what their authors' programs print of the same pixels: imagehash 4.3 (ahash, dhash,
 // dhash_vertical, phash, phash16; whash but for ties, which it leaves to rounding), imagededup 0.3

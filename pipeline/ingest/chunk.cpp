@@ -181,7 +181,8 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixe
 }
 
 ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                            const Readable& input, PrintMemory& memory) const {
+                                            const Readable& input,
+                                            dedup::HashMemory& memory) const {
   const datasets::Listing& entries = place.in.source->entries();
   const std::uint64_t position = place.position;
   const Image& image = input.image;

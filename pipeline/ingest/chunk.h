@@ -122,7 +122,7 @@ class ChunkMaker {
   Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take, Image buffer) const;
   // Gives the sums of its pixels.
   ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                  const Readable& input, PrintMemory& memory) const;
+                                  const Readable& input, dedup::HashMemory& memory) const;
   // Bytes, besides an image's own, that its variants and what they are made of take: waited for
   // with it, since many variants may be more than any image.
   std::uint64_t variants_room() const noexcept;

@@ -76,7 +76,7 @@ Hash128 hash_pixels(const Image& image) {
 }
 
 Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
-                 PrintMemory& memory) {
+                 dedup::HashMemory& memory) {
   const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
   // Whole groups of four, as resizing goes.
   const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));

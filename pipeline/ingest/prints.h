@@ -7,7 +7,6 @@
 #include "common/channel_sums.h"
 #include "common/checksum.h"
 #include "common/image.h"
-#include "common/resample.h"
 #include "dedup/hash/hashes.h"
 
 namespace winnow::pipeline {
@@ -24,15 +23,9 @@ struct Prints {
   std::vector<std::uint64_t> codes;  // of the hashes, one after the other
 };
 
-// What one image's prints leave for those of the next.
-struct PrintMemory {
-  Image gray;
-  ResampleWeights weights;
-};
-
 // In one pass: everything is made of some rows before the next are looked at, since a large picture
 // takes longer to read from memory than most of this to compute.
 Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
-                 PrintMemory& memory);
+                 dedup::HashMemory& memory);
 
 }  // namespace winnow::pipeline

@@ -18,7 +18,7 @@ class ScratchPool {
  public:
   struct Scratch {
     Image pixels;
-    PrintMemory prints;
+    dedup::HashMemory prints;
     std::uint64_t bytes() const noexcept {
       return pixels.pixels.capacity() + prints.gray.pixels.capacity();
     }

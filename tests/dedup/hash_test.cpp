@@ -26,9 +26,7 @@ std::filesystem::path data_folder() {
 }
 
 std::vector<std::uint64_t> code_of(const Hash& hash, ImageView image) {
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(hash.bits / 64));
-  hash.compute(image, words.data());
-  return words;
+  return compute_hash(image, hash).words;
 }
 
 std::string hex_of(const char* hash, const Image& image) {
@@ -117,8 +115,7 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
     if (quality.ends_with('\r')) quality.pop_back();
     const Image image = formula_image(kind, std::stoi(width), std::stoi(height));
     const Hash& hash = find_hash(name->second);
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(hash.bits / 64));
-    const int measured = hash.compute(image.view(), words.data());
+    const auto [words, measured] = compute_hash(image.view(), hash);
     if (hash.name == "whash") {
       // imagehash decides blocks that tie with the median by its rounding.
       const std::uint64_t theirs = std::stoull(hex, nullptr, 16);
@@ -171,8 +168,7 @@ TEST(Hash, FlatImagesAllHaveOneHash) {
   for (const char* hash : {"imagededup_ahash", "imagededup_whash", "imagededup_phash"}) {
     EXPECT_EQ(hex_of(hash, flat(40, 70, 128)), "ffffffffffffffff") << hash;
   }
-  std::vector<std::uint64_t> words(4);
-  EXPECT_EQ(find_hash("pdq").compute(flat(40, 70, 128).view(), words.data()), 0);
+  EXPECT_EQ(compute_hash(flat(40, 70, 128).view(), find_hash("pdq")).quality, 0);
 }
 
 TEST(Hash, TakesAnySizeAndPaddedRows) {

@@ -161,13 +161,20 @@ class Schemas(Case):
         write_tree(self.folder / "mixed", mixed_set())
         caches = self.folder / "caches"
         caches.mkdir()
+        lines = self.ok("hash", self.folder / "mixed", "--hash", "phash,pdq", "--json").out.splitlines()
+        self.assertGreater(len(lines), 10)
+        for line in lines:
+            self.check("hash", json.loads(line))
+        self.refuses_spoiled("hash", json.loads(lines[0]))
         quick = ["--seconds", 0.01, "--rounds", 2, "--labels", "none"]
         decoded = self.json_of("bench", "bench", "decode", self.folder / "mixed", *quick)
         self.assertEqual([row["name"] for row in decoded["rows"]], ["decode", "decode pixels"])
         ingested = self.json_of("bench", "bench", "ingest", self.folder / "mixed", *quick, "--out", caches)
         self.assertEqual([row["name"] for row in ingested["rows"]],
                          ["ingest", "ingest, of decoding and writing"])
-        for row in decoded["rows"] + ingested["rows"]:
+        hashed = self.json_of("bench", "bench", "hash", "--seconds", 0.01, "--hash", "pdq,ahash", "--width", 40)
+        self.assertEqual([row["name"] for row in hashed["rows"]], ["pdq", "ahash", "pdq+ahash"])
+        for row in decoded["rows"] + ingested["rows"] + hashed["rows"]:
             self.assertGreater(row["achieved"], 0)
             self.assertGreater(row["attainable"], 0)
         self.assertEqual(list(caches.iterdir()), [])

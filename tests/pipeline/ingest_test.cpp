@@ -377,9 +377,8 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
       EXPECT_EQ(table.sharpness[row], dedup::sharpness(gray.view()));
       EXPECT_EQ(table.quality[row], dedup::quality(gray.view()));
       for (const char* hash : {"phash", "dhash"}) {
-        std::uint64_t word = 0;
-        dedup::find_hash(hash).compute(image->view(), &word);
-        EXPECT_EQ(table.find_codes(hash)->code(row)[0], word);
+        const auto code = dedup::compute_hash(image->view(), dedup::find_hash(hash));
+        EXPECT_EQ(table.find_codes(hash)->code(row)[0], code.words[0]);
       }
       ++row;
     }

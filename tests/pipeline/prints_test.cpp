@@ -19,7 +19,7 @@ Image noise(int height, int width, int channels) {
 TEST(Prints, AreThoseOfTheWholeImage) {
   std::vector<const dedup::Hash*> hashes;
   for (const dedup::Hash& hash : dedup::hashes()) hashes.push_back(&hash);
-  PrintMemory memory;  // as the image before left it
+  dedup::HashMemory memory;  // as the image before left it
   struct Size {
     int height;
     int width;
@@ -37,8 +37,7 @@ TEST(Prints, AreThoseOfTheWholeImage) {
       EXPECT_EQ(prints.quality, dedup::quality(gray.view()));
       std::vector<std::uint64_t> codes;
       for (const dedup::Hash* hash : hashes) {
-        std::vector<std::uint64_t> words(static_cast<std::size_t>(hash->bits / 64));
-        hash->compute(image.view(), words.data());
+        const auto words = dedup::compute_hash(image.view(), *hash).words;
         codes.insert(codes.end(), words.begin(), words.end());
       }
       EXPECT_EQ(prints.codes, codes) << size.height << " x " << size.width;

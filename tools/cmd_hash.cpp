@@ -1,0 +1,119 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/csv.h"
+#include "common/error.h"
+#include "common/utf8.h"
+#include "datasets/formats.h"
+#include "dedup/hash/hashes.h"
+#include "pipeline/ingest/hash_source.h"
+#include "tools/command.h"
+#include "tools/ingest_flags.h"
+#include "tools/progress_bar.h"
+
+namespace winnow::tools {
+namespace {
+
+using pipeline::HashedInput;
+
+struct Options {
+  std::filesystem::path source;
+  IngestFlags flags;
+  bool json = false;
+};
+
+// Only PDQ has a quality of its own.
+bool has_quality(const dedup::Hash& hash) { return hash.name == "pdq"; }
+
+std::string header(const std::vector<const dedup::Hash*>& hashes) {
+  std::string line = "image,width,height";
+  for (const dedup::Hash* hash : hashes) {
+    line += fmt::format(",{}", hash->name);
+    if (has_quality(*hash)) line += fmt::format(",{}_quality", hash->name);
+  }
+  return line + ",problem";
+}
+
+std::string csv_line(const HashedInput& input, std::string_view name,
+                     const std::vector<const dedup::Hash*>& hashes) {
+  std::string line = csv_field(name);
+  line += input.codes.empty() ? ",," : fmt::format(",{},{}", input.width_px, input.height_px);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    line += ',';
+    if (!input.codes.empty()) line += dedup::to_hex(input.codes[i].words);
+    if (!has_quality(*hashes[i])) continue;
+    line += ',';
+    if (!input.codes.empty()) line += std::to_string(input.codes[i].quality);
+  }
+  return line + "," + csv_field(input.problem);
+}
+
+nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
+                               const std::vector<const dedup::Hash*>& hashes) {
+  nlohmann::ordered_json json{{"schema", "winnow.hash/1"}, {"image", to_utf8(std::string(name))}};
+  if (!input.problem.empty()) {
+    json["problem"] = to_utf8(input.problem);
+    return json;
+  }
+  json["width"] = input.width_px;
+  json["height"] = input.height_px;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    json["hashes"].push_back({{"hash", hashes[i]->name},
+                              {"version", hashes[i]->version},
+                              {"hex", dedup::to_hex(input.codes[i].words)}});
+    if (has_quality(*hashes[i])) json["hashes"].back()["quality"] = input.codes[i].quality;
+  }
+  return json;
+}
+
+void hash(const Options& o, const Session& session) {
+  const auto source = datasets::open_source(o.source, open_options(o.flags));
+  const pipeline::IngestOptions ingest = ingest_options(o.flags, session);
+  std::vector<const dedup::Hash*> hashes;
+  for (const std::string& name : ingest.hashes) hashes.push_back(&dedup::find_hash(name));
+  std::uint64_t hashed = 0;
+  Progress progress{.done = 0, .total = source->entries().size(), .note = {}};
+  {
+    const ProgressSink bar = make_progress_bar("hash", "images", true);
+    if (!o.json) fmt::print("{}\n", header(hashes));
+    pipeline::hash_source(
+        *source, hashes, {.decode = ingest.decode, .threads = ingest.threads, .stop = session.stop},
+        [&](const HashedInput& input) {
+          const std::string name = source->entries().names()[input.position];
+          fmt::print("{}\n",
+                     o.json ? json_of(input, name, hashes).dump() : csv_line(input, name, hashes));
+          if (input.problem.empty()) ++hashed;
+          ++progress.done;
+          bar(progress);
+        });
+  }
+  if (hashed == 0) throw RefusedError("none of the inputs could be read");
+  say(session,
+      fmt::format("{} of {} images hashed", grouped(hashed), grouped(source->entries().size())));
+}
+
+}  // namespace
+
+Command add_hash(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app =
+      program.add_subcommand("hash", "Print the perceptual hashes of a data set's images");
+  app->add_option("source", o->source, "Data set, as of ingest")->required();
+  app->add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
+  add_reading_flags(*app, o->flags);
+  app->footer("Hashes:" + hash_lines() +
+              "\n\nImages are printed in the order of their names, those that cannot be read with "
+              "the reason.\n\n"
+              "Examples:\n"
+              "  winnow hash photos/ > hashes.csv\n"
+              "  winnow hash photos.tar --hash phash,pdq --json | jq -r .hashes[1].hex");
+  return {app, false, [o](Session& session) { hash(*o, session); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools
