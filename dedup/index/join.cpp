@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -158,6 +157,7 @@ class Joiner {
     std::vector<Edge> edges;
     std::array<std::uint32_t, kTileWords> found;
     std::array<std::uint32_t, kTileWords> hits;
+    std::array<std::uint32_t, kTileWords> distances;
     std::vector<std::uint64_t> query;
   };
 
@@ -281,17 +281,29 @@ class Joiner {
     }
   }
 
+  // The bits of the bands that pairs must not agree in, words_ a band.
+  std::vector<std::uint64_t> must_differ(const Past* past) const {
+    std::vector<std::uint64_t> masks;
+    for (; past != nullptr; past = past->before) {
+      if (!past->agreed)
+        masks.insert(masks.end(), past->band->mask.begin(), past->band->mask.end());
+    }
+    return masks;
+  }
+
   void scan(const Work& work) {
+    const std::vector<std::uint64_t> differ = must_differ(work.past);
     if (self()) {
-      scan_tiles(work.left, work.left, work.past, false);
+      scan_tiles(work.left, work.left, differ, false);
     } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
-      scan_tiles(work.right, work.left, work.past, true);
+      scan_tiles(work.right, work.left, differ, true);
     } else {
-      scan_tiles(work.left, work.right, work.past, false);
+      scan_tiles(work.left, work.right, differ, false);
     }
   }
 
-  void scan_tiles(const Cell& queries, const Cell& codes, const Past* past, bool swapped) {
+  void scan_tiles(const Cell& queries, const Cell& codes, std::span<const std::uint64_t> differ,
+                  bool swapped) {
     const std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
     const std::size_t rows = (queries.codes.count + tile - 1) / tile;
     const std::size_t columns = (codes.codes.count + tile - 1) / tile;
@@ -304,12 +316,12 @@ class Joiner {
       const std::size_t x = pair / columns;
       const std::size_t y = pair % columns;
       if (self() && x > y) return;
-      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, past, swapped);
+      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, differ, swapped);
     });
   }
 
-  void scan_tile(const Cell& queries, const Cell& codes, bool triangle, const Past* past,
-                 bool swapped) {
+  void scan_tile(const Cell& queries, const Cell& codes, bool triangle,
+                 std::span<const std::uint64_t> differ, bool swapped) {
     Local& local = locals_.local();
     const auto radius = static_cast<std::uint32_t>(radius_);
     const std::size_t found =
@@ -321,34 +333,16 @@ class Joiner {
         local.query[w] = queries.codes.words[w * queries.codes.stride + i];
       }
       const std::size_t first = triangle ? i + 1 : 0;
-      const CodePlanes others = codes.codes.part(first, codes.codes.count);
-      const std::size_t hits = kernel_.scan(others, local.query.data(), radius, local.hits.data());
+      const std::size_t hits = kernel_.scan(codes.codes.part(first, codes.codes.count),
+                                            {local.query.data(), radius, differ}, local.hits.data(),
+                                            local.distances.data());
       for (std::size_t h = 0; h < hits; ++h) {
-        const std::size_t j = first + local.hits[h];
-        emit(local, past, queries.names[i], codes.codes, j, codes.names[j], swapped);
+        Edge edge{queries.names[i], codes.names[first + local.hits[h]], local.distances[h]};
+        if (self() ? edge.a > edge.b : swapped) std::swap(edge.a, edge.b);
+        local.edges.push_back(edge);
       }
+      if (local.edges.size() >= kBatchEdges) flush(local);
     }
-  }
-
-  void emit(Local& local, const Past* past, std::uint32_t query_name, const CodePlanes& codes,
-            std::size_t j, std::uint32_t name, bool swapped) {
-    const auto difference = [&](std::size_t w) {
-      return local.query[w] ^ codes.words[w * codes.stride + j];
-    };
-    for (; past != nullptr; past = past->before) {
-      if (past->agreed) continue;
-      std::uint64_t bits = 0;
-      for (std::size_t w = 0; w < words_; ++w) bits |= difference(w) & past->band->mask[w];
-      if (bits == 0) return;
-    }
-    std::uint32_t distance = 0;
-    for (std::size_t w = 0; w < words_; ++w) {
-      distance += static_cast<std::uint32_t>(std::popcount(difference(w)));
-    }
-    Edge edge{query_name, name, distance};
-    if (self() ? edge.a > edge.b : swapped) std::swap(edge.a, edge.b);
-    local.edges.push_back(edge);
-    if (local.edges.size() >= kBatchEdges) flush(local);
   }
 
   void flush(Local& local) {

@@ -148,9 +148,9 @@ std::vector<Band> make_bands(const Agreement& agreement, std::vector<Candidate> 
 JoinCosts join_costs(double pair_ns_per_word, std::size_t words_per_code) noexcept {
   const auto words = static_cast<double>(words_per_code);
   return {.pair = pair_ns_per_word * words,
-          .hit = 4,
-          .query = 2 + words,
-          .move = 1.5 + words,
+          .hit = 2,
+          .query = 1.2 + 0.6 * words,
+          .move = 1 + 0.6 * words,
           .scan = 10,
           .bucket = 1.5};
 }

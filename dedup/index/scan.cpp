@@ -13,9 +13,12 @@ CodeRun run_of(const CodePlanes& codes) noexcept {
 
 }  // namespace
 
-std::size_t ScanKernel::scan(const CodePlanes& codes, const std::uint64_t* query,
-                             std::uint32_t radius, std::uint32_t* hits) const noexcept {
-  return loops->scan(run_of(codes), query, radius, hits);
+std::size_t ScanKernel::scan(const CodePlanes& codes, const ScanQuery& query, std::uint32_t* hits,
+                             std::uint32_t* distances) const noexcept {
+  return loops->scan(
+      run_of(codes),
+      {query.words, query.radius, query.differ.data(), query.differ.size() / codes.words_per_code},
+      hits, distances);
 }
 
 std::size_t ScanKernel::candidates(const CodePlanes& queries, const CodePlanes& codes,

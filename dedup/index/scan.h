@@ -21,6 +21,14 @@ struct CodePlanes {
   }
 };
 
+// Near are codes that differ from `words` in at most `radius` bits, and in some bit of each mask in
+// `differ` (words_per_code words each).
+struct ScanQuery {
+  const std::uint64_t* words;
+  std::uint32_t radius;
+  std::span<const std::uint64_t> differ = {};
+};
+
 // One way to compare codes, for one instruction set. All give the same.
 struct ScanKernel {
   std::string_view name;
@@ -28,10 +36,10 @@ struct ScanKernel {
   double pair_ns;                // of one core, to compare two words among many; for plans only
   const ScanLoops* loops;
 
-  // Writes to `hits`, ascending, the codes that differ from `query` (words_per_code words) in at
-  // most `radius` bits, and returns how many they are. `hits` has room for codes.count.
-  std::size_t scan(const CodePlanes& codes, const std::uint64_t* query, std::uint32_t radius,
-                   std::uint32_t* hits) const noexcept;
+  // Writes to `hits`, ascending, the codes that the query is near to, to `distances` how near, and
+  // returns how many they are. Both have room for codes.count.
+  std::size_t scan(const CodePlanes& codes, const ScanQuery& query, std::uint32_t* hits,
+                   std::uint32_t* distances) const noexcept;
   // Writes to `found`, ascending, some of the queries, all those among them that have a code within
   // `radius`, and returns how many. With `triangle` queries and codes are the same run, and a query
   // is compared with those behind it. `found` has room for queries.count.

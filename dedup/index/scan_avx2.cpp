@@ -2,6 +2,6 @@
 
 namespace winnow::dedup {
 
-const ScanLoops kAvx2Loops = kLoops;
+const ScanLoops kAvx2Loops{scan, candidates, gather_bits};
 
 }  // namespace winnow::dedup

@@ -13,10 +13,18 @@ struct CodeRun {
   std::size_t count;
 };
 
+// ScanQuery, likewise.
+struct QueryRun {
+  const std::uint64_t* words;
+  std::uint32_t radius;
+  const std::uint64_t* differ;
+  std::size_t differ_count;
+};
+
 // The functions of a ScanKernel, built for one instruction set each.
 struct ScanLoops {
-  std::size_t (*scan)(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
-                      std::uint32_t* hits) noexcept;
+  std::size_t (*scan)(const CodeRun& codes, const QueryRun& query, std::uint32_t* hits,
+                      std::uint32_t* distances) noexcept;
   std::size_t (*candidates)(const CodeRun& queries, const CodeRun& codes, bool triangle,
                             std::uint32_t radius, std::uint32_t* found) noexcept;
   void (*gather_bits)(const CodeRun& codes, const std::uint16_t* bits, std::size_t width,

@@ -40,26 +40,47 @@ inline std::uint64_t distance(const CodeRun& codes, std::size_t j,
   return bits;
 }
 
+template <std::size_t kWords>
+inline bool differs(const CodeRun& codes, std::size_t j, const QueryRun& query) noexcept {
+  const std::size_t count = kWords == 0 ? codes.words_per_code : kWords;
+  for (std::size_t m = 0; m < query.differ_count; ++m) {
+    std::uint64_t bits = 0;
+    for (std::size_t w = 0; w < count; ++w) {
+      bits |= (codes.words[w * codes.stride + j] ^ query.words[w]) & query.differ[m * count + w];
+    }
+    if (bits == 0) return false;
+  }
+  return true;
+}
+
 // Hits are rare, so a chunk is first asked whether it has any, without a branch per code: with
 // distance - (radius + 1) wrapping below zero, the top bit of the OR over the chunk says so.
 template <std::size_t kWords>
-std::size_t scan_words(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
-                       std::uint32_t* hits) noexcept {
+std::size_t scan_words(const CodeRun& codes, const QueryRun& query, std::uint32_t* hits,
+                       std::uint32_t* distances) noexcept {
   constexpr std::size_t kChunk = 128;
-  const std::uint64_t limit = std::uint64_t{radius} + 1;
+  const std::uint64_t limit = std::uint64_t{query.radius} + 1;
   std::size_t count = 0;
   for (std::size_t begin = 0; begin < codes.count; begin += kChunk) {
-    const std::size_t end = codes.count - begin < kChunk ? codes.count : begin + kChunk;
-    std::uint64_t below = 0;
-    for (std::size_t j = begin; j < end; ++j) below |= distance<kWords>(codes, j, query) - limit;
-    if ((below >> 63) == 0) continue;
-    std::uint64_t bits[kChunk];
-    for (std::size_t j = begin; j < end; ++j) {
-      bits[j - begin] = distance<kWords>(codes, j, query) - limit;
+    const std::size_t size = codes.count - begin < kChunk ? codes.count - begin : kChunk;
+    std::uint64_t below[kChunk];
+    std::uint64_t any = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      below[j] = distance<kWords>(codes, begin + j, query.words) - limit;
+      any |= below[j];
     }
-    for (std::size_t j = begin; j < end; ++j) {
-      hits[count] = static_cast<std::uint32_t>(j);
-      count += bits[j - begin] >> 63;
+    if ((any >> 63) == 0) continue;
+    std::uint32_t near[kChunk];
+    std::size_t near_count = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      near[near_count] = static_cast<std::uint32_t>(j);
+      near_count += below[j] >> 63;
+    }
+    for (std::size_t n = 0; n < near_count; ++n) {
+      const std::size_t j = near[n];
+      if (!differs<kWords>(codes, begin + j, query)) continue;
+      hits[count] = static_cast<std::uint32_t>(begin + j);
+      distances[count++] = static_cast<std::uint32_t>(below[j] + limit);
     }
   }
   return count;
@@ -107,17 +128,17 @@ std::size_t candidates_words(const CodeRun& queries, const CodeRun& codes, bool 
   return count;
 }
 
-std::size_t scan(const CodeRun& codes, const std::uint64_t* query, std::uint32_t radius,
-                 std::uint32_t* hits) noexcept {
+std::size_t scan(const CodeRun& codes, const QueryRun& query, std::uint32_t* hits,
+                 std::uint32_t* distances) noexcept {
   switch (codes.words_per_code) {
     case 1:
-      return scan_words<1>(codes, query, radius, hits);
+      return scan_words<1>(codes, query, hits, distances);
     case 2:
-      return scan_words<2>(codes, query, radius, hits);
+      return scan_words<2>(codes, query, hits, distances);
     case 4:
-      return scan_words<4>(codes, query, radius, hits);
+      return scan_words<4>(codes, query, hits, distances);
     default:
-      return scan_words<0>(codes, query, radius, hits);
+      return scan_words<0>(codes, query, hits, distances);
   }
 }
 
@@ -136,8 +157,8 @@ std::size_t candidates(const CodeRun& queries, const CodeRun& codes, bool triang
   }
 }
 
-void gather_bits(const CodeRun& codes, const std::uint16_t* bits, std::size_t width,
-                 std::uint16_t* keys) noexcept {
+[[maybe_unused]] void gather_bits(const CodeRun& codes, const std::uint16_t* bits,
+                                  std::size_t width, std::uint16_t* keys) noexcept {
   constexpr std::size_t kChunk = 512;
   std::uint64_t gathered[kChunk];
   for (std::size_t begin = 0; begin < codes.count; begin += kChunk) {
@@ -155,8 +176,6 @@ void gather_bits(const CodeRun& codes, const std::uint16_t* bits, std::size_t wi
     }
   }
 }
-
-constexpr ScanLoops kLoops{scan, candidates, gather_bits};
 
 }  // namespace
 }  // namespace winnow::dedup

@@ -2,6 +2,6 @@
 
 namespace winnow::dedup {
 
-const ScanLoops kPopcntLoops = kLoops;
+const ScanLoops kPopcntLoops{scan, candidates, gather_bits};
 
 }  // namespace winnow::dedup

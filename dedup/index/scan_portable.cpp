@@ -2,6 +2,6 @@
 
 namespace winnow::dedup {
 
-const ScanLoops kPortableLoops = kLoops;
+const ScanLoops kPortableLoops{scan, candidates, gather_bits};
 
 }  // namespace winnow::dedup

@@ -6,9 +6,14 @@
 namespace winnow::dedup {
 namespace {
 
+bool has_avx512() noexcept {
+  return __builtin_cpu_supports("avx512vpopcntdq") != 0 &&
+         __builtin_cpu_supports("avx512bitalg") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
+
 constexpr std::array<ScanKernel, 4> kKernels{{
-    {"avx512", []() noexcept { return __builtin_cpu_supports("avx512vpopcntdq") != 0; }, 0.05,
-     &kAvx512Loops},
+    {"avx512", has_avx512, 0.03, &kAvx512Loops},
     {"avx2", []() noexcept { return __builtin_cpu_supports("avx2") != 0; }, 0.4, &kAvx2Loops},
     {"popcnt", []() noexcept { return __builtin_cpu_supports("popcnt") != 0; }, 0.5, &kPopcntLoops},
     {"portable", []() noexcept { return true; }, 0.8, &kPortableLoops},

@@ -177,14 +177,27 @@ TEST(ScanKernels, AllFindWhatABitLoopFinds) {
         const std::size_t last = first + rng.below(static_cast<std::uint32_t>(700 - first) + 1);
         const auto query = rowwise.code(rng.below(700));
         const std::uint32_t radius = rng.below(40);
-        std::vector<std::uint32_t> want;
+        std::vector<std::uint64_t> differ(words * rng.below(3));
+        for (std::uint64_t& mask : differ) mask = random_flips(rng, 24);
+        std::vector<Neighbour> want;
         for (std::size_t j = first; j < last; ++j) {
-          if (hamming(rowwise.code(j), query) <= static_cast<int>(radius)) {
-            want.push_back(static_cast<std::uint32_t>(j - first));
+          const auto code = rowwise.code(j);
+          const auto distance = static_cast<std::uint32_t>(hamming(code, query));
+          bool near = distance <= radius;
+          for (std::size_t m = 0; m < differ.size(); m += words) {
+            std::uint64_t bits = 0;
+            for (std::size_t w = 0; w < words; ++w) bits |= (code[w] ^ query[w]) & differ[m + w];
+            near &= bits != 0;
           }
+          if (near) want.push_back({static_cast<std::uint32_t>(j - first), distance});
         }
-        std::vector<std::uint32_t> got(last - first);
-        got.resize(kernel.scan(planes.codes.part(first, last), query.data(), radius, got.data()));
+        std::vector<std::uint32_t> hits(last - first);
+        std::vector<std::uint32_t> distances(last - first);
+        const std::size_t found =
+            kernel.scan(planes.codes.part(first, last), {query.data(), radius, differ}, hits.data(),
+                        distances.data());
+        std::vector<Neighbour> got;
+        for (std::size_t h = 0; h < found; ++h) got.push_back({hits[h], distances[h]});
         ASSERT_EQ(got, want) << kernel.name << ", " << words << " words";
       }
     }

@@ -39,32 +39,32 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kAll{
-      {"uniform", 3000, [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64(); }},
-      {"clustered", 1500,
+      {"uniform", 1500, [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64(); }},
+      {"clustered", 900,
        [](CounterRng& rng, std::size_t row, std::size_t word) {
          const std::uint64_t centre = CounterRng(row % 60, 1, word, RandomUse::kTest).next_u64();
          return centre ^ random_flips(rng, static_cast<int>(rng.below(5)));
        }},
-      {"constant", 400, [](CounterRng&, std::size_t, std::size_t) { return std::uint64_t{7}; }},
-      {"low entropy", 700,  // ten bits that change
+      {"constant", 200, [](CounterRng&, std::size_t, std::size_t) { return std::uint64_t{7}; }},
+      {"low entropy", 400,  // ten bits that change
        [](CounterRng& rng, std::size_t, std::size_t) {
          return rng.next_u64() & 0x8000400020018013;
        }},
-      {"rare ones", 700,
+      {"rare ones", 400,
        [](CounterRng& rng, std::size_t, std::size_t) {
          return rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64();
        }},
-      {"runs", 700,  // as of gradients: every bit says what its neighbour says
+      {"runs", 400,  // as of gradients: every bit says what its neighbour says
        [](CounterRng& rng, std::size_t, std::size_t) {
          return (~std::uint64_t{0} << rng.below(64)) ^ random_flips(rng, 2);
        }},
-      {"one heap among others", 2000,
+      {"one heap among others", 900,
        [](CounterRng& rng, std::size_t row, std::size_t) {
          return row % 4 == 0 ? random_flips(rng, 6) : rng.next_u64();
        }},
-      {"numbers", 1000,  // neighbours differ in few bits, all of them low
+      {"numbers", 500,  // neighbours differ in few bits, all of them low
        [](CounterRng&, std::size_t row, std::size_t) { return std::uint64_t{row}; }},
-      {"halves", 1000,  // one half of a word decides
+      {"halves", 500,  // one half of a word decides
        [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64() & 0xFFFFFFFF; }},
   };
   return kAll;
@@ -95,7 +95,7 @@ TEST_P(Search, ByJoinIsThatByScan) {
   for (const Kind& kind : kinds()) {
     const CodeColumn codes = column_of(kind.rows, bits, 3, kind.word);
     std::vector<std::uint32_t> rows = all_rows(kind.rows);
-    for (const std::uint32_t below : {2U, 5U, 12U, 30U}) {
+    for (const std::uint32_t below : {2U, 5U, 12U, 18U}) {
       const int radius = static_cast<int>(rng.below(below));
       SCOPED_TRACE(std::string(kind.name) + " within " + std::to_string(radius));
       const auto want = edges_on(1, codes, rows, radius, kScan);
@@ -132,28 +132,28 @@ TEST(Search, OfManyFindsWhatWasPlantedOnAnyNumberOfThreads) {
 }
 
 TEST(Search, OfSkewedCodesInBulkFindsWhatTheScanFinds) {
+  constexpr std::size_t kRows = 15'000;
   // A third of all codes agree in all but 24 bits, those being rare.
   const CodeColumn codes =
-      column_of(40'000, 64, 4, [](CounterRng& rng, std::size_t row, std::size_t) {
+      column_of(kRows, 64, 4, [](CounterRng& rng, std::size_t row, std::size_t) {
         const std::uint64_t word = rng.next_u64();
         return row % 3 == 0 ? word & rng.next_u64() & 0x0003C0F00F03C0F0 : word;
       });
   for (const int radius : {2, 5}) {
-    const auto want = edges_on(2, codes, all_rows(40'000), radius, kScan);
+    const auto want = edges_on(2, codes, all_rows(kRows), radius, kScan);
     EXPECT_GT(want.size(), 1000U);
-    EXPECT_EQ(edges_on(2, codes, all_rows(40'000), radius, {}), want);
-    EXPECT_EQ(edges_on(3, codes, all_rows(40'000), radius, kJoin), want);
+    EXPECT_EQ(edges_on(2, codes, all_rows(kRows), radius, {}), want);
+    EXPECT_EQ(edges_on(3, codes, all_rows(kRows), radius, kJoin), want);
   }
 }
 
 TEST(Search, GivesTheSameByEveryKernel) {
-  const CodeColumn codes = column_of(1500, 256, 5, kinds()[1].word);
-  const auto want = edges_within(codes, all_rows(1500), 20, kScan);
+  const CodeColumn codes = column_of(500, 256, 5, kinds()[1].word);
+  const auto want = edges_within(codes, all_rows(500), 20, kScan);
   for (const ScanKernel& kernel : scan_kernels()) {
     if (!kernel.runs_here()) continue;
     for (const SearchMethod method : {SearchMethod::kScan, SearchMethod::kJoin}) {
-      EXPECT_EQ(edges_within(codes, all_rows(1500), 20, {method, kernel.name}), want)
-          << kernel.name;
+      EXPECT_EQ(edges_within(codes, all_rows(500), 20, {method, kernel.name}), want) << kernel.name;
     }
   }
 }

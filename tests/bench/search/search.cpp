@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -37,6 +38,15 @@ constexpr const char* kHelp =
     "scan\n"
     "and the plan's own work would take at this machine's rates. Edges are counted, or with\n"
     "--collect held and sorted; --check compares N rows with a scan; --write keeps the codes.\n";
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 double seconds_of(const auto& body) {
   const auto start = std::chrono::steady_clock::now();
@@ -126,13 +136,17 @@ int run(std::map<std::string, std::string> flags) {
   // Each cluster is a centre at its first row and members behind it, at most half the radius away
   // (the radius, if there is but one): all within the radius of each other.
   std::unordered_set<std::uint64_t> planted;
+  std::set<std::vector<std::uint64_t>> members;  // equal codes are linked to the first alone
   for (std::size_t row = 0, done = 0; done < planted_count && row + cluster <= count;) {
+    members = {{&column.words[row * words], &column.words[(row + 1) * words]}};
     for (std::size_t m = 1; m < cluster && done < planted_count; ++m, ++done) {
       std::uint64_t* code = &column.words[(row + m) * words];
-      std::copy_n(&column.words[row * words], words, code);
-      const int most = cluster == 2 ? radius : radius / 2;
-      flip(rng, code, column.bits,
-           1 + static_cast<int>(rng.below(static_cast<std::uint32_t>(most))));
+      const int most = std::max(cluster == 2 ? radius : radius / 2, 1);
+      do {
+        std::copy_n(&column.words[row * words], words, code);
+        flip(rng, code, column.bits,
+             1 + static_cast<int>(rng.below(static_cast<std::uint32_t>(most))));
+      } while (!members.insert({code, code + words}).second);
       planted.insert(key_of(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row + m)));
     }
     row += cluster;
@@ -149,6 +163,7 @@ int run(std::map<std::string, std::string> flags) {
   std::uint64_t found = 0;
   std::uint64_t found_planted = 0;
   const bool collect = flags.contains("collect") || flags.contains("check");
+  const double cpu_before = cpu_seconds();
   const double took = seconds_of([&] {
     if (collect) {
       edges = edges_within(column, rows, radius, options);
@@ -164,6 +179,7 @@ int run(std::map<std::string, std::string> flags) {
         },
         options);
   });
+  const double cpu = cpu_seconds() - cpu_before;
   const double peak = peak_gb();
   for (const Edge& edge : edges) found_planted += planted.count(key_of(edge.a, edge.b));
 
@@ -192,11 +208,12 @@ int run(std::map<std::string, std::string> flags) {
             " bands agree";
   }
   std::printf(
-      "%zu codes of %d bits within %d: %.3f s, %llu edges, planted %llu of %zu, peak %.2f GB "
+      "%zu codes of %d bits within %d: %.3f s (%.3f s of CPU), %llu edges, planted %llu of %zu, "
+      "peak %.2f GB "
       "(%zu threads, %s)\n"
       "  attainable: %.3f s for the plan's comparisons and copies (%s); %.3f s for a scan at "
       "%.1f G pairs/s; ratio %.2f\n",
-      count, column.bits, radius, took, static_cast<unsigned long long>(found),
+      count, column.bits, radius, took, cpu, static_cast<unsigned long long>(found),
       static_cast<unsigned long long>(found_planted), planted.size(), peak, threads,
       std::string(kernel.name).c_str(), work, shape.c_str(), scan, pairs_s / 1e9, took / work);
   if (flags.contains("check")) {
