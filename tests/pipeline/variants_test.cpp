@@ -382,7 +382,8 @@ TEST_F(Variants, AnEstimateKnowsTheirSize) {
   const Estimate estimate = estimate_ingest(std::span(&one, 1), folder_ / "other", with_variants());
   const CachePaths paths{folder_ / "cache"};
   std::uint64_t bytes = fs::file_size(paths.fingerprints()) + fs::file_size(paths.ledger());
-  for (const ShardInfo& shard : open().manifest().shards) bytes += shard.bytes;
+  const Cache cache = open();
+  for (const ShardInfo& shard : cache.manifest().shards) bytes += shard.bytes;
   EXPECT_EQ(estimate.cache_bytes, bytes);
 }
 
