@@ -52,18 +52,22 @@ struct Cell {
 // A cell in the order of one band's bits, cut into buckets.
 class Partition {
  public:
-  Partition(std::size_t codes, std::size_t words_per_code)
-      : codes_(codes),
+  Partition(std::size_t capacity, std::size_t words_per_code)
+      : capacity_(capacity),
         words_per_code_(words_per_code),
-        words_(std::make_unique_for_overwrite<std::uint64_t[]>(codes * words_per_code)),
-        names_(std::make_unique_for_overwrite<std::uint32_t[]>(codes)),
-        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(codes)) {}
+        words_(std::make_unique_for_overwrite<std::uint64_t[]>(capacity * words_per_code)),
+        names_(std::make_unique_for_overwrite<std::uint32_t[]>(capacity)),
+        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
 
+  std::size_t capacity() const noexcept { return capacity_; }
+
+  // The cell has capacity() codes at most.
   void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
+    const std::size_t codes = cell.codes.count;
     const std::size_t buckets = std::size_t{1} << band.bits.size();
-    const std::size_t chunks = (codes_ + kChunkCodes - 1) / kChunkCodes;
+    const std::size_t chunks = (codes + kChunkCodes - 1) / kChunkCodes;
     const auto chunk = [&](std::size_t c) {
-      return std::pair(c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes_));
+      return std::pair(c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes));
     };
     starts_.assign(chunks * buckets, 0);
     for_each_index(chunks, chunks > 1, [&](std::size_t c) {
@@ -88,7 +92,7 @@ class Partition {
         const std::size_t place = to[keys_[j]]++;
         names_[place] = cell.names[j];
         for (std::size_t w = 0; w < words_per_code_; ++w) {
-          words_[w * codes_ + place] = cell.codes.words[w * cell.codes.stride + j];
+          words_[w * capacity_ + place] = cell.codes.words[w * cell.codes.stride + j];
         }
       }
     });
@@ -96,18 +100,44 @@ class Partition {
 
   Cell bucket(std::size_t b) const noexcept {
     const std::size_t first = offsets_[b];
-    return {{words_.get() + first, codes_, words_per_code_, offsets_[b + 1] - first},
+    return {{words_.get() + first, capacity_, words_per_code_, offsets_[b + 1] - first},
             names_.get() + first};
   }
 
  private:
-  std::size_t codes_;
+  std::size_t capacity_;
   std::size_t words_per_code_;
   std::unique_ptr<std::uint64_t[]> words_;
   std::unique_ptr<std::uint32_t[]> names_;
   std::unique_ptr<std::uint16_t[]> keys_;
   std::vector<std::uint32_t> starts_;  // of each bucket's codes of each chunk
   std::vector<std::uint32_t> offsets_;
+};
+
+// Partitions of one thread that nobody uses just now: their memory is not asked of the system, and
+// cleared by it, for every cell again.
+class Spares {
+ public:
+  std::unique_ptr<Partition> take(std::size_t codes, std::size_t words_per_code) {
+    for (auto& spare : spares_) {
+      if (spare->capacity() < codes || spare->capacity() > 8 * codes) continue;
+      std::swap(spare, spares_.back());
+      std::unique_ptr<Partition> taken = std::move(spares_.back());
+      spares_.pop_back();
+      return taken;
+    }
+    return std::make_unique<Partition>(codes + codes / 4, words_per_code);
+  }
+  void give(std::unique_ptr<Partition> partition) {
+    if (partition->capacity() <= kLargest && spares_.size() < kMost) {
+      spares_.push_back(std::move(partition));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLargest = std::size_t{1} << 18;
+  static constexpr std::size_t kMost = 8;
+  std::vector<std::unique_ptr<Partition>> spares_;
 };
 
 // What pairs of a cell have in common, from it back to the whole: they agree in a band, or they
@@ -136,7 +166,9 @@ class Joiner {
         radius_(radius),
         method_(options.method),
         kernel_(kernel_of(options)),
-        costs_(join_costs(kernel_.pair_ns, words_)),
+        costs_(join_costs(kernel_.pair_ns * static_cast<double>(words_to_compare(
+                                                words_, static_cast<std::uint32_t>(radius))),
+                          words_)),
         replan_codes_(kReplanCodes),
         sink_(sink) {
     if (options.method == SearchMethod::kJoin) {
@@ -159,6 +191,7 @@ class Joiner {
     std::array<std::uint32_t, kTileWords> hits;
     std::array<std::uint32_t, kTileWords> distances;
     std::vector<std::uint64_t> query;
+    Spares spares;
   };
 
   static const ScanKernel& kernel_of(const SearchOptions& options) {
@@ -257,21 +290,21 @@ class Joiner {
 
   void split(const Work& work) {
     const std::size_t codes = work.left.codes.count + (self() ? 0 : work.right.codes.count);
-    Partition left(work.left.codes.count, words_);
-    Partition right(self() ? 0 : work.right.codes.count, words_);
+    auto left = locals_.local().spares.take(work.left.codes.count, words_);
+    auto right = self() ? nullptr : locals_.local().spares.take(work.right.codes.count, words_);
     std::vector<Past> differ(static_cast<std::size_t>(work.budget));
     const Past* past = work.past;
     for (int i = 0; i <= work.budget; ++i) {
       const auto next = static_cast<std::size_t>(i);
       const Band& band = work.bands[next];
-      left.fill(work.left, band, kernel_);
-      if (!self()) right.fill(work.right, band, kernel_);
+      left->fill(work.left, band, kernel_);
+      if (!self()) right->fill(work.right, band, kernel_);
       const Past agreed{&band, true, past};
       for_each_index(
           std::size_t{1} << band.bits.size(), codes >= kParallelCodes, [&](std::size_t bucket) {
             Work part{
-                left.bucket(bucket), {}, work.bands.subspan(next + 1), work.budget - i, &agreed};
-            if (!self()) part.right = right.bucket(bucket);
+                left->bucket(bucket), {}, work.bands.subspan(next + 1), work.budget - i, &agreed};
+            if (!self()) part.right = right->bucket(bucket);
             visit(part);
           });
       if (i < work.budget) {
@@ -279,6 +312,8 @@ class Joiner {
         past = &differ[next];
       }
     }
+    locals_.local().spares.give(std::move(left));
+    if (right) locals_.local().spares.give(std::move(right));
   }
 
   // The bits of the bands that pairs must not agree in, words_ a band.

@@ -145,9 +145,9 @@ std::vector<Band> make_bands(const Agreement& agreement, std::vector<Candidate> 
 
 }  // namespace
 
-JoinCosts join_costs(double pair_ns_per_word, std::size_t words_per_code) noexcept {
+JoinCosts join_costs(double pair_ns, std::size_t words_per_code) noexcept {
   const auto words = static_cast<double>(words_per_code);
-  return {.pair = pair_ns_per_word * words,
+  return {.pair = pair_ns,
           .hit = 2,
           .query = 1.2 + 0.6 * words,
           .move = 1 + 0.6 * words,

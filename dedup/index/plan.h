@@ -46,7 +46,8 @@ struct JoinCosts {
   double scan = 0;    // begin a scan
   double bucket = 0;  // have an empty bucket
 };
-JoinCosts join_costs(double pair_ns_per_word, std::size_t words_per_code) noexcept;
+// `pair_ns`: to compare two codes.
+JoinCosts join_costs(double pair_ns, std::size_t words_per_code) noexcept;
 
 struct JoinChoice {
   int levels = 0;      // bands that agree before a scan; 0: scan at once

@@ -1,6 +1,7 @@
 #include "dedup/index/scan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dedup/index/scan_kernels_internal.h"
 
@@ -13,6 +14,16 @@ CodeRun run_of(const CodePlanes& codes) noexcept {
 
 }  // namespace
 
+std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius) noexcept {
+  for (const std::size_t words : {1U, 2U, 4U}) {
+    // Random words differ in 32 bits each, give or take four.
+    const double mean = 32.0 * static_cast<double>(words);
+    const double deviation = 4.0 * std::sqrt(static_cast<double>(words));
+    if (words < words_per_code && radius <= mean - 5 * deviation) return words;
+  }
+  return words_per_code;
+}
+
 std::size_t ScanKernel::scan(const CodePlanes& codes, const ScanQuery& query, std::uint32_t* hits,
                              std::uint32_t* distances) const noexcept {
   return loops->scan(
@@ -24,7 +35,11 @@ std::size_t ScanKernel::scan(const CodePlanes& codes, const ScanQuery& query, st
 std::size_t ScanKernel::candidates(const CodePlanes& queries, const CodePlanes& codes,
                                    bool triangle, std::uint32_t radius,
                                    std::uint32_t* found) const noexcept {
-  return loops->candidates(run_of(queries), run_of(codes), triangle, radius, found);
+  CodeRun first_words = run_of(codes);
+  CodeRun of_queries = run_of(queries);
+  first_words.words_per_code = words_to_compare(codes.words_per_code, radius);
+  of_queries.words_per_code = first_words.words_per_code;
+  return loops->candidates(of_queries, first_words, triangle, radius, found);
 }
 
 void ScanKernel::gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,

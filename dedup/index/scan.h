@@ -29,6 +29,10 @@ struct ScanQuery {
   std::span<const std::uint64_t> differ = {};
 };
 
+// Of how many words, the first ones, the distance already tells nearly all pairs of random codes to
+// be further apart than the radius.
+std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius) noexcept;
+
 // One way to compare codes, for one instruction set. All give the same.
 struct ScanKernel {
   std::string_view name;

@@ -261,6 +261,16 @@ TEST(ScanKernels, LeaveOutOnlyQueriesThatHaveNothingNear) {
   }
 }
 
+TEST(ScanKernels, CompareAllWordsOnlyWhereTheFirstSayLittle) {
+  EXPECT_EQ(words_to_compare(1, 8), 1U);
+  EXPECT_EQ(words_to_compare(2, 8), 1U);
+  EXPECT_EQ(words_to_compare(2, 20), 2U);
+  EXPECT_EQ(words_to_compare(4, 31), 2U);
+  EXPECT_EQ(words_to_compare(4, 60), 4U);
+  EXPECT_EQ(words_to_compare(5, 60), 4U);
+  EXPECT_EQ(words_to_compare(3, 192), 3U);
+}
+
 TEST(ScanKernels, GatherBitsInTheOrderAsked) {
   CounterRng rng = test_rng(13);
   CodeColumn rowwise{"test", 1, 128, {}};

@@ -189,7 +189,7 @@ int run(std::map<std::string, std::string> flags) {
   const auto n = static_cast<double>(count);
   const std::vector<std::uint64_t> unused(words, ~std::uint64_t{0});
   const JoinPlan plan = plan_join({n, n * (n - 1) / 2, words, radius, radius, {}}, unused,
-                                  join_costs(kernel.pair_ns, words));
+                                  join_costs(1e9 * static_cast<double>(threads) / pairs_s, words));
   double work = n * n / 2 / pairs_s;
   const double scan = work;
   std::string shape = "scan";
