@@ -41,7 +41,7 @@ struct SearchOptions {
 // All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
 // one code are linked to the first of them (distance 0), and between two codes only their first
 // rows are linked; so components are exact while a heap of equal images costs a line, not a square.
-// Parallel by TBB. Beside the edges it needs at most 28 bytes a row for codes of 64 bits, and 12
+// Parallel by TBB. Beside the edges it needs about 28 bytes a row for codes of 64 bits, and 16
 // more for every 64 bits more.
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink, const SearchOptions& options = {});

@@ -87,14 +87,7 @@ class Partition {
     offsets_[buckets] = at;
     for_each_index(chunks, chunks > 1, [&](std::size_t c) {
       const auto [first, last] = chunk(c);
-      std::uint32_t* to = starts_.data() + c * buckets;
-      for (std::size_t j = first; j < last; ++j) {
-        const std::size_t place = to[keys_[j]]++;
-        names_[place] = cell.names[j];
-        for (std::size_t w = 0; w < words_per_code_; ++w) {
-          words_[w * capacity_ + place] = cell.codes.words[w * cell.codes.stride + j];
-        }
-      }
+      move(cell, first, last, starts_.data() + c * buckets);
     });
   }
 
@@ -105,6 +98,26 @@ class Partition {
   }
 
  private:
+  // Moves codes [first, last) to where their buckets' codes belong, `to`.
+  void move(const Cell& cell, std::size_t first, std::size_t last, std::uint32_t* to) {
+    const std::uint16_t* keys = keys_.get();
+    const std::uint64_t* codes = cell.codes.words;
+    const std::uint32_t* names = cell.names;
+    std::uint64_t* moved_codes = words_.get();
+    std::uint32_t* moved_names = names_.get();
+    const std::size_t words = words_per_code_;
+    const std::size_t stride = cell.codes.stride;
+    const std::size_t moved_stride = capacity_;
+    for (std::size_t j = first; j < last; ++j) {
+      const std::size_t place = to[keys[j]]++;
+      moved_names[place] = names[j];
+      moved_codes[place] = codes[j];
+      for (std::size_t w = 1; w < words; ++w) {
+        moved_codes[w * moved_stride + place] = codes[w * stride + j];
+      }
+    }
+  }
+
   std::size_t capacity_;
   std::size_t words_per_code_;
   std::unique_ptr<std::uint64_t[]> words_;
@@ -140,11 +153,9 @@ class Spares {
   std::vector<std::unique_ptr<Partition>> spares_;
 };
 
-// What pairs of a cell have in common, from it back to the whole: they agree in a band, or they
-// must not, for those that do were found before.
+// The bands that a cell was parted by, from it back to the whole.
 struct Past {
   const Band* band;
-  bool agreed;
   const Past* before;
 };
 
@@ -154,6 +165,8 @@ struct Work {
   std::span<const Band> bands;
   int budget;
   const Past* past;
+  std::span<const std::uint64_t>
+      differ;  // the masks of the bands that pairs differ in: others were found before
 };
 
 class Joiner {
@@ -178,7 +191,7 @@ class Joiner {
   }
 
   void run() {
-    Work all{{left_.codes, left_.names}, {}, {}, radius_, nullptr};
+    Work all{{left_.codes, left_.names}, {}, {}, radius_, nullptr, {}};
     if (right_) all.right = {right_->codes, right_->names};
     visit(all);
     for (Local& local : locals_) flush(local);
@@ -292,54 +305,44 @@ class Joiner {
     const std::size_t codes = work.left.codes.count + (self() ? 0 : work.right.codes.count);
     auto left = locals_.local().spares.take(work.left.codes.count, words_);
     auto right = self() ? nullptr : locals_.local().spares.take(work.right.codes.count, words_);
-    std::vector<Past> differ(static_cast<std::size_t>(work.budget));
-    const Past* past = work.past;
+    std::vector<std::uint64_t> differ(work.differ.begin(), work.differ.end());
+    std::vector<Past> past(static_cast<std::size_t>(work.budget) + 1);
     for (int i = 0; i <= work.budget; ++i) {
       const auto next = static_cast<std::size_t>(i);
       const Band& band = work.bands[next];
       left->fill(work.left, band, kernel_);
       if (!self()) right->fill(work.right, band, kernel_);
-      const Past agreed{&band, true, past};
-      for_each_index(
-          std::size_t{1} << band.bits.size(), codes >= kParallelCodes, [&](std::size_t bucket) {
-            Work part{
-                left->bucket(bucket), {}, work.bands.subspan(next + 1), work.budget - i, &agreed};
-            if (!self()) part.right = right->bucket(bucket);
-            visit(part);
-          });
-      if (i < work.budget) {
-        differ[next] = {&band, false, past};
-        past = &differ[next];
-      }
+      past[next] = {&band, i == 0 ? work.past : &past[next - 1]};
+      for_each_index(std::size_t{1} << band.bits.size(), codes >= kParallelCodes,
+                     [&](std::size_t bucket) {
+                       Work part{left->bucket(bucket), {},          work.bands.subspan(next + 1),
+                                 work.budget - i,      &past[next], differ};
+                       if (!self()) part.right = right->bucket(bucket);
+                       visit(part);
+                     });
+      differ.insert(differ.end(), band.mask.begin(), band.mask.end());
     }
     locals_.local().spares.give(std::move(left));
     if (right) locals_.local().spares.give(std::move(right));
   }
 
-  // The bits of the bands that pairs must not agree in, words_ a band.
-  std::vector<std::uint64_t> must_differ(const Past* past) const {
-    std::vector<std::uint64_t> masks;
-    for (; past != nullptr; past = past->before) {
-      if (!past->agreed)
-        masks.insert(masks.end(), past->band->mask.begin(), past->band->mask.end());
-    }
-    return masks;
-  }
-
   void scan(const Work& work) {
-    const std::vector<std::uint64_t> differ = must_differ(work.past);
     if (self()) {
-      scan_tiles(work.left, work.left, differ, false);
+      scan_tiles(work.left, work.left, work.differ, false);
     } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
-      scan_tiles(work.right, work.left, differ, true);
+      scan_tiles(work.right, work.left, work.differ, true);
     } else {
-      scan_tiles(work.left, work.right, differ, false);
+      scan_tiles(work.left, work.right, work.differ, false);
     }
   }
 
   void scan_tiles(const Cell& queries, const Cell& codes, std::span<const std::uint64_t> differ,
                   bool swapped) {
     const std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
+    if (queries.codes.count <= tile && codes.codes.count <= tile) {
+      scan_tile(queries, codes, self(), differ, swapped);
+      return;
+    }
     const std::size_t rows = (queries.codes.count + tile - 1) / tile;
     const std::size_t columns = (codes.codes.count + tile - 1) / tile;
     const auto cut = [&](const Cell& cell, std::size_t t) {
@@ -361,6 +364,7 @@ class Joiner {
     const auto radius = static_cast<std::uint32_t>(radius_);
     const std::size_t found =
         kernel_.candidates(queries.codes, codes.codes, triangle, radius, local.found.data());
+    if (found == 0) return;
     local.query.resize(words_);
     for (std::size_t f = 0; f < found; ++f) {
       const std::size_t i = local.found[f];
