@@ -235,6 +235,18 @@ class Training(Case):
         self.assertEqual(self.train("two", "--threads", 1, ranks=2)[2], weights)
         self.assertEqual(self.train("four", "--threads", 4)[2], weights)
 
+    def test_killed_and_gone_on_with(self):
+        more = ["--threads", 1, "--log-interval", 1, "--recovery-interval", 2]
+        _, _, weights = self.train("whole", *more)
+        losses = self.metrics(self.folder / "whole", "train.loss")
+        for step in (3, 8):  # in the first epoch and in the second
+            out = self.folder / f"killed-{step}"
+            command = ["train", self.cache, "--out", out, *self.RECIPE, *more]
+            killed = run(*command, env=failpoints("kill", "file.write.after", "metrics.jsonl", step))
+            self.assertEqual(killed.code, -signal.SIGKILL, killed.err)
+            self.assertEqual(self.train(out.name, *more, "--resume", "auto")[2], weights)
+            self.assertEqual(self.metrics(out, "train.loss"), losses)
+
     def test_another_size_is_made_of_them(self):
         self.train("smaller", "--image-size", 20)
         sized = self.folder / "sized cache"
