@@ -187,6 +187,39 @@ Fingerprints marked(const Fingerprints& table, const std::vector<bool>& keep) {
   return out;
 }
 
+// The next row of several tables.
+struct NextRow {
+  SampleId id;
+  std::uint32_t table;
+  std::uint32_t row;
+};
+
+// A column of tables with the rows in that order; `of` gives the column of one.
+template <class Of>
+auto in_order(std::span<const Fingerprints> tables, const std::vector<NextRow>& order, const Of& of,
+              std::size_t width = 1) {
+  std::remove_cvref_t<decltype(of(tables.front()))> out;
+  for (const NextRow& next : order) {
+    const auto& values = of(tables[next.table]);
+    if (values.empty()) break;  // not among the columns that they have
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(next.row * width);
+    out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(width));
+  }
+  return out;
+}
+
+template <class Of>
+auto rows_in_order(std::span<const Fingerprints> tables, const std::vector<NextRow>& order,
+                   const Of& of) {
+  std::remove_cvref_t<decltype(of(tables.front()))> out;
+  for (const NextRow& next : order) {
+    const auto& rows = of(tables[next.table]);
+    if (rows.size() == 0) break;
+    out.push_back(rows[next.row]);
+  }
+  return out;
+}
+
 constexpr const char* kOtherHashes =
     "cannot append fingerprints made with other hashes or other versions of them; "
     "fingerprint both with the same --hash and the same winnow";
@@ -270,6 +303,42 @@ Fingerprints select_columns(const Fingerprints& table, const ColumnNames& column
   if (wanted("sharpness")) out.sharpness = table.sharpness;
   if (wanted("quality")) out.quality = table.quality;
   std::ranges::copy_if(table.codes, std::back_inserter(out.codes), wanted);
+  return out;
+}
+
+Fingerprints merge(std::span<const Fingerprints> tables) {
+  if (tables.empty()) return {};
+  std::vector<NextRow> order;
+  for (std::uint32_t table = 0; table < tables.size(); ++table) {
+    for (std::uint32_t row = 0; row < tables[table].size(); ++row) {
+      order.push_back({tables[table].ids[row], table, row});
+    }
+  }
+  std::ranges::sort(order, {}, &NextRow::id);
+  const auto column = [&](auto Fingerprints::*member) {
+    return in_order(
+        tables, order, [member](const Fingerprints& t) -> auto& { return t.*member; });
+  };
+  const auto ragged = [&](auto Fingerprints::*member) {
+    return rows_in_order(
+        tables, order, [member](const Fingerprints& t) -> auto& { return t.*member; });
+  };
+  Fingerprints out{.ids = column(&Fingerprints::ids),
+                   .splits = column(&Fingerprints::splits),
+                   .labels = ragged(&Fingerprints::labels),
+                   .groups = ragged(&Fingerprints::groups),
+                   .widths_px = column(&Fingerprints::widths_px),
+                   .heights_px = column(&Fingerprints::heights_px),
+                   .file_bytes = column(&Fingerprints::file_bytes),
+                   .file_hashes = column(&Fingerprints::file_hashes),
+                   .pixel_hashes = column(&Fingerprints::pixel_hashes),
+                   .sharpness = column(&Fingerprints::sharpness),
+                   .quality = column(&Fingerprints::quality),
+                   .codes = without_codes(tables.front().codes)};
+  for (std::size_t i = 0; i < out.codes.size(); ++i) {
+    const auto words = [i](const Fingerprints& t) -> auto& { return t.codes.at(i).words; };
+    out.codes[i].words = in_order(tables, order, words, out.codes[i].words_per_code());
+  }
   return out;
 }
 

@@ -80,6 +80,9 @@ inline constexpr std::array<std::string_view, 9> kColumns{
 using ColumnSource = std::function<Fingerprints(const ColumnNames&)>;
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns);
 
+// The rows of all tables, in the order of their ids, of the columns that they have: the same ones.
+Fingerprints merge(std::span<const Fingerprints> tables);
+
 // Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
 // ascending, offsets in order, sharpness and quality numbers, every hash once with whole words,
 // fewer than 2^32 rows. `columns`: only these need be there; nullptr: all.

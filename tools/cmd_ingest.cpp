@@ -38,6 +38,7 @@ struct Options {
   std::filesystem::path into;
   IngestFlags flags;
   bool memory = false;
+  bool retry = false;
   bool drop = false;
   DedupFlags drop_flags;
   std::string fail_on = "none";
@@ -147,6 +148,12 @@ void tell_estimate(const Options& o, const std::filesystem::path& out,
   fmt::print("{}\n", json.dump());
 }
 
+std::string retry_sentence(const pipeline::IngestResult& result) {
+  if (result.retried == 0) return "there is nothing to retry: no input could not be read";
+  return fmt::format("asked again for {} inputs that could not be read: {} could be now",
+                     grouped(result.retried), grouped(result.recovered));
+}
+
 void report(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
             std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
             const Session& session) {
@@ -157,7 +164,9 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
     say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
                              result.sources_there == 1 ? "is" : "are"));
   }
-  if (result.inputs_done < m.inputs) {
+  if (o.retry) {
+    say(session, retry_sentence(result));
+  } else if (result.inputs_done < m.inputs) {
     say(session, fmt::format("went on after {} inputs that were finished before",
                              grouped(m.inputs - result.inputs_done)));
   }
@@ -222,6 +231,10 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
                                 {"slowest", name_of_slowest(result.times)},
                                 {"digest", result.digest}};
     if (o.drop) json["dropped"] = dropped;
+    if (o.retry) {
+      json["retried"] = result.retried;
+      json["recovered"] = result.recovered;
+    }
     fmt::print("{}\n", json.dump());
   }
   if (const std::string why = pipeline::refusal(gate, m.ledger, result.remarks.warned);
@@ -279,13 +292,20 @@ void run(const Options& o, const CLI::App& app, Session& session) {
           "--drop is for new caches (--out); add to this one without it, then use winnow dedup and "
           "winnow compact");
     }
+    if (o.retry && (o.out.empty() || o.drop || o.estimate)) {
+      throw UsageError(
+          "--retry-failed is for a finished cache, --out CACHE, and goes with neither --drop nor "
+          "--estimate; do one after the other");
+    }
     if (o.drop && o.estimate) {
       throw UsageError("--estimate does not know what --drop will leave out; estimate without it");
     }
     check_report(o, out);
-    options = o.into.empty()
+    options = o.into.empty() && !o.retry
                   ? ingest_options(o.flags, session)
-                  : options_to_add(o.flags, app, pipeline::Cache::open(o.into).manifest(), session);
+                  : options_to_add(o.flags, app, pipeline::Cache::open(out).manifest(), session);
+    options.into = !o.into.empty();
+    options.retry = o.retry;
   });
   options.memory = o.memory;
 
@@ -324,6 +344,10 @@ Command add_ingest(CLI::App& program) {
   app->add_option("--into", o->into,
                   "Finished cache to add the sources to; flags that shape the content, where not "
                   "given, are the cache's. The result is that of ingesting all at once");
+  app->add_flag("--retry-failed", o->retry,
+                "Ask again for the inputs that the finished cache --out could not read, and for "
+                "nothing else: give the sources it was made of, once they are repaired or their "
+                "storage is back. The result is that of ingesting all anew");
   app->add_flag("--memory", o->memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(*app, o->flags);
   app->add_flag(
@@ -372,6 +396,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
       "  winnow ingest more/ --into cache                  # behind what is there\n"
+      "  winnow ingest photos/ --out cache --retry-failed  # the broken files were replaced\n"
       "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near duplicates\n"
       "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");

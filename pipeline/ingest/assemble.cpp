@@ -1,11 +1,15 @@
 #include "pipeline/ingest/assemble.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "common/checksum.h"
 #include "common/file.h"
+#include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -15,6 +19,77 @@ void move_if_there(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   if (fs::exists(from, ignored)) move_file(from, to);
 }
+
+class LedgerFile {
+ public:
+  explicit LedgerFile(const fs::path& path) : file_(path) {}
+  void add(const std::string& lines) {
+    hash_.update(as_bytes(lines));
+    file_.append(as_bytes(lines));
+  }
+  std::string finish() {
+    file_.finish();
+    return to_hex(hash_.digest());
+  }
+
+ private:
+  DurableFile file_;
+  Xxh3Stream hash_;
+};
+
+// Where both are written that come to lie beside those of a cache.
+struct Beside {
+  explicit Beside(const CachePaths& paths)
+      : table(paths.fingerprints().parent_path() / "table.next"),
+        ledger(paths.fingerprints().parent_path() / "ledger.next") {}
+
+  void finish(const CachePaths& paths, const Manifest& manifest) const {
+    move_file(table, paths.added_fingerprints(manifest.fingerprints_hash));
+    move_file(ledger, paths.added_ledger(manifest.ledger_hash));
+  }
+
+  fs::path table;
+  fs::path ledger;
+};
+
+// The columns that statistics are of.
+dedup::ColumnNames counted() { return {"labels", "widths_px", "heights_px", "file_bytes"}; }
+
+// The rows of ledgers of parts, one after another; those of one part are held.
+class PartRows {
+ public:
+  PartRows(const std::vector<NamedPart>& parts, const CachePaths& paths)
+      : parts_(parts), paths_(paths) {}
+
+  // The row of `id`, which is asked for in ascending order; null where there is none.
+  const LedgerRow* find(SampleId id) {
+    while (next_ == rows_.size() || rows_[next_].id < id) {
+      if (next_ < rows_.size()) {
+        ++next_;
+      } else if (part_ < parts_.size()) {
+        read(parts_[part_++].name);
+      } else {
+        return nullptr;
+      }
+    }
+    return rows_[next_].id == id ? &rows_[next_] : nullptr;
+  }
+
+ private:
+  void read(const std::string& part) {
+    rows_.clear();
+    next_ = 0;
+    for_each_piece(paths_, part, [&](const std::string& lines, const dedup::Fingerprints&) {
+      std::ranges::move(parse_ledger(lines, "a part"), std::back_inserter(rows_));
+    });
+  }
+
+  const std::vector<NamedPart>& parts_;
+  const CachePaths& paths_;
+  std::size_t part_ = 0;
+  std::vector<LedgerRow> rows_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
@@ -31,48 +106,91 @@ void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no
     size += part.size;
   }
   make_directories(paths.fingerprints().parent_path());
-  const fs::path beside = paths.fingerprints().parent_path();
-  const fs::path table_path = base != nullptr ? beside / "table.next" : paths.fingerprints();
-  const fs::path ledger_path = base != nullptr ? beside / "ledger.next" : paths.ledger();
+  const Beside beside(paths);
   dedup::ColumnSource old_table;
   if (base != nullptr) {
     old_table = base->open_fingerprints();
     size += dedup::FingerprintWriter::size_of(old_table);
   }
-  dedup::FingerprintWriter table(table_path, no_rows, size);
-  DurableFile ledger(ledger_path);
-  Xxh3Stream ledger_hash;
-  const auto add_lines = [&](const std::string& lines) {
-    ledger_hash.update(as_bytes(lines));
-    ledger.append(as_bytes(lines));
-  };
+  dedup::FingerprintWriter table(base != nullptr ? beside.table : paths.fingerprints(), no_rows,
+                                 size);
+  LedgerFile ledger(base != nullptr ? beside.ledger : paths.ledger());
   Statistics statistics(manifest.classes.size());
   if (base != nullptr) {
-    statistics.add(old_table({"labels", "widths_px", "heights_px", "file_bytes"}));
+    statistics.add(old_table(counted()));
     table.append(old_table);
-    base->for_each_ledger_row([&](const LedgerRow& row) { add_lines(to_json_lines({row})); });
+    base->for_each_ledger_row([&](const LedgerRow& row) { ledger.add(to_json_lines({row})); });
   }
   for (const NamedPart& named : parts) {
     for_each_piece(paths, named.name,
                    [&](const std::string& lines, const dedup::Fingerprints& rows) {
                      table.append(rows);
                      statistics.add(rows);
-                     add_lines(lines);
+                     ledger.add(lines);
                    });
   }
   manifest.fingerprints_hash = to_hex(table.finish());
-  ledger.finish();
-  manifest.ledger_hash = to_hex(ledger_hash.digest());
-  if (base != nullptr) {
-    move_file(table_path, paths.added_fingerprints(manifest.fingerprints_hash));
-    move_file(ledger_path, paths.added_ledger(manifest.ledger_hash));
-  }
+  manifest.ledger_hash = ledger.finish();
+  if (base != nullptr) beside.finish(paths, manifest);
   for (const auto& [name, count] : by_name(fates)) manifest.ledger[name] += count;
   set_tally(manifest, tally);
   manifest.statistics = std::move(statistics);
 }
 
+Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
+                       const Cache& base, const CachePaths& paths, Manifest& manifest) {
+  Tally tally = *base.manifest().tally;
+  const dedup::ColumnSource old_table = base.open_fingerprints();
+  dedup::FingerprintWriter::Size size = dedup::FingerprintWriter::size_of(old_table);
+  for (const NamedPart& named : parts) {
+    tally.add(named.part.tally);
+    size += named.part.size;
+    if (named.part.info.file.empty()) continue;
+    ShardInfo shard = named.part.info;
+    shard.file = shard_file(named.name);
+    std::erase_if(manifest.shards, [&](const ShardInfo& old) { return old.file == shard.file; });
+    manifest.shards.push_back(std::move(shard));
+  }
+  std::ranges::sort(manifest.shards, {}, &ShardInfo::first_id);
+  set_tally(manifest, tally);
+
+  const Beside beside(paths);
+  const dedup::ColumnSource new_table = [&](const dedup::ColumnNames& columns) {
+    std::vector<dedup::Fingerprints> tables{old_table(columns)};
+    for (const NamedPart& named : parts) {
+      for_each_piece(paths, named.name, [&](const std::string&, const dedup::Fingerprints& rows) {
+        if (rows.size() > 0) tables.push_back(dedup::select_columns(rows, columns));
+      });
+    }
+    return dedup::merge(tables);
+  };
+  dedup::FingerprintWriter table(beside.table, no_rows, size);
+  table.append(new_table);
+  manifest.fingerprints_hash = to_hex(table.finish());
+  manifest.statistics = Statistics(manifest.classes.size());
+  manifest.statistics->add(new_table(counted()));
+
+  Remarks remarks;
+  FateCounts fates{};
+  PartRows fresh(parts, paths);
+  LedgerFile ledger(beside.ledger);
+  base.for_each_ledger_row([&](const LedgerRow& old) {
+    const LedgerRow* again = fresh.find(old.id);
+    const LedgerRow& row = again != nullptr ? *again : old;
+    ++fates[static_cast<std::size_t>(row.fate)];
+    remarks.add(row);
+    ledger.add(to_json_lines({row}));
+  });
+  manifest.ledger_hash = ledger.finish();
+  manifest.ledger = by_name(fates);
+  beside.finish(paths, manifest);
+  return remarks;
+}
+
 void settle(const CachePaths& paths, const Manifest& manifest) {
+  for (const ShardInfo& shard : manifest.shards) {
+    move_if_there(paths.root / added_shard_file(shard), paths.root / shard.file);
+  }
   move_if_there(paths.added_fingerprints(manifest.fingerprints_hash), paths.fingerprints());
   move_if_there(paths.added_ledger(manifest.ledger_hash), paths.ledger());
 }

@@ -21,8 +21,15 @@ struct NamedPart {
 void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
               const Cache* base, const CachePaths& paths, Manifest& manifest);
 
-// Moves what assemble() put beside into its place; what `manifest` does not name is left alone. A
-// cache whose manifest was replaced is whole before and after, and at every step between.
+// The same where inputs of `base` were asked for again, whose rows in the parts take the place of
+// those it has. The manifest is its own but for what was asked: the shards of which parts say the
+// file are made again and take that of `base`, or are new. All inputs are remarked on.
+Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
+                       const Cache& base, const CachePaths& paths, Manifest& manifest);
+
+// Moves what assemble() put beside, and shards that were made again, into their places; what
+// `manifest` does not name is left alone. A cache whose manifest was replaced is whole before and
+// after, and at every step between.
 void settle(const CachePaths& paths, const Manifest& manifest);
 
 }  // namespace winnow::pipeline

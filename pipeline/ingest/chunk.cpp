@@ -10,6 +10,7 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/decode/shrink.h"
+#include "pipeline/store/cache.h"
 #include "pipeline/store/pack_cutter.h"
 
 namespace winnow::pipeline {
@@ -357,6 +358,10 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
   for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
     if (check) check();
     const Place place{in, position};
+    if (in.is_in_base(position)) {
+      if (store_ != Store::kNone) packer.add(in.base->record(in.id_of(position)), {position});
+      continue;
+    }
     const Split split = in.source->entries().split(position);
     chunk.ledger.push_back({.id = in.id_of(position),
                             .name = in.source->entries().names()[position],
@@ -380,6 +385,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
         }
         chunk.ledger.back().fate = input.error().fate;
         chunk.ledger.back().reason = input.error().reason;
+        chunk.ledger.back().bytes = in.source->entries().input_bytes(position);
         continue;
       }
       chunk.ledger.back().reason = input->warning;
@@ -413,6 +419,11 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
   const auto take = [this](std::uint64_t bytes) { return count_only(gates_.pixels, bytes); };
   for (const Pack::Item& item : pack.items) {
     const Place place{in, item.position};
+    if (in.is_in_base(item.position)) {
+      records.push_back(in.base->record(in.id_of(item.position)));
+      credit.grow_to(credit.bytes() + 2 * pack_bytes(records.back()));
+      continue;
+    }
     auto loaded = load(place, read_patiently(*in.source, item.position), take);
     if (!loaded || file_hash(*loaded) != chunk.fingerprints.file_hashes[item.row]) {
       throw Error(describe(in, item.position) +

@@ -65,14 +65,14 @@ struct Refused {
 struct Pack {
   struct Item {
     std::uint64_t position = 0;
-    std::size_t row = 0;  // in the chunk's fingerprints
+    std::size_t row = 0;  // in the chunk's fingerprints, of what is not of a base
   };
   std::vector<Item> items;
   Bytes pack;
   ByteGate::Credit credit;
 };
 
-// All that comes of one ChunkPlan.
+// All that comes of one ChunkPlan; of records of a base, nothing but the packs.
 struct Chunk {
   ChunkPlan plan;
   std::vector<LedgerRow> ledger;

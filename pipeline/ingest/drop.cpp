@@ -84,12 +84,7 @@ Done agree(Done done, comm::Communicator& comm) {
 void add(const IngestResult& first, IngestResult& result) {
   result.seconds += first.seconds;
   result.peak_in_flight_bytes = std::max(result.peak_in_flight_bytes, first.peak_in_flight_bytes);
-  result.times.wall_seconds += first.times.wall_seconds;
-  for (std::size_t i = 0; i < kStageCount; ++i) {
-    StageTimes::One& stage = result.times.stages[i];
-    stage.busy_seconds += first.times.stages[i].busy_seconds;
-    stage.threads = std::max(stage.threads, first.times.stages[i].threads);
-  }
+  result.times += first.times;
 }
 
 }  // namespace

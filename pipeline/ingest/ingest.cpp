@@ -20,6 +20,7 @@
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/ingest/reader.h"
+#include "pipeline/ingest/retry.h"
 #include "pipeline/ingest/run.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
@@ -148,8 +149,9 @@ struct Job {
   std::vector<PlacedSource> sources;
   std::vector<ShardPlan> shards;
   std::uint64_t sources_there = 0;
-  std::string key;     // stands for listings and options
-  std::string marker;  // of the workspace
+  std::optional<RetryPlan> retry;  // sources and shards are its own
+  std::string key;                 // stands for listings and options
+  std::string marker;              // of the workspace
 };
 
 // Removes those that `base` has.
@@ -198,12 +200,42 @@ std::span<const SampleId> ids_in(std::span<const SampleId> ids, const PlacedSour
   return {begin, end};
 }
 
+// The settings that a cache must have to be asked again with these: limits may have been raised
+// since, which changes nothing of what could be read.
+std::string settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
+                            const Manifest& base) {
+  const DecodeSettings old = options_of(base).decode;
+  IngestOptions before = options;
+  before.decode.max_pixels = std::min(old.max_pixels, options.decode.max_pixels);
+  before.decode.max_scans = std::min(old.max_scans, options.decode.max_scans);
+  return settings_of(before, columns);
+}
+
+// Takes from a finished cache what is not asked for again.
+void plan_retry_of(Job& job, std::vector<DescribedSource> sources, const fs::path& out,
+                   const IngestOptions& options, const dedup::Fingerprints& no_rows) {
+  job.base = std::make_unique<const Cache>(Cache::open(out));
+  job.manifest = job.base->manifest();
+  check_base(job.manifest, settings_before(options, no_rows, job.manifest), out);
+  job.retry = plan_retry(*job.base, std::move(sources), options, job.manifest);
+  job.sources = std::move(job.retry->sources);
+  job.shards = std::move(job.retry->shards);
+  job.manifest.settings = settings_of(options, no_rows);
+  std::erase_if(job.manifest.shards, [&](const ShardInfo& shard) {
+    const auto is_of = [&](const PlacedSource& source) {
+      return source_of(shard.first_id) == source.ordinal;
+    };
+    return std::ranges::any_of(job.sources, is_of) && !job.retry->files.contains(shard.file);
+  });
+}
+
 Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
              const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   Job job;
   const std::string settings = settings_of(options, no_rows);
   std::vector<DescribedSource> fresh;
   for (const IngestSource& source : sources) fresh.push_back(describe(source));
+  if (options.retry) plan_retry_of(job, std::move(fresh), out, options, no_rows);
   if (options.into) {
     job.base = std::make_unique<const Cache>(Cache::open(out));
     job.manifest = job.base->manifest();
@@ -211,20 +243,23 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
     remove_those_there(fresh, job.manifest, out);
     job.sources_there = sources.size() - fresh.size();
   }
-  job.sources = place_sources(std::move(fresh), job.manifest);
+  if (!options.retry) {
+    job.sources = place_sources(std::move(fresh), job.manifest);
+    job.shards = plan_shards(job.sources, options.shard_bytes);
+  }
   std::string content = job.base ? job.base->digest() : "";
   if (options.left_out != nullptr) {
     const dedup::Selection& decisions = options.left_out->decisions;
     for (PlacedSource& source : job.sources) source.left_out = ids_in(decisions.ids, source);
     content += key_of(decisions);
   }
-  job.shards = plan_shards(job.sources, options.shard_bytes);
   job.manifest.store = store_name(options.store);
   if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
   job.manifest.hashes = hash_names(no_rows);
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
+  if (options.retry) content += "retry";
   job.key = to_hex(xxh3_128(as_bytes(content + settings + (options.memory ? "memory" : "disk"))));
   job.marker =
       "winnow is ingesting here, or was stopped while it did: run the same ingest again to "
@@ -240,11 +275,21 @@ struct Share {
   Progress so_far;
 };
 
+// Whether a part says that nothing is left to do for a shard. Of a retry, one without a file was
+// only looked at: that is all where nothing could be read. What the system would not give is asked
+// for again by each run, unless it `asked` already.
+bool is_done(const Part& part, const Job& job, std::size_t shard, bool asked) {
+  if (part.unreadable() > 0 && !asked) return false;
+  const bool is_looked_at =
+      job.retry && job.manifest.store != store_name(Store::kNone) && part.info.file.empty();
+  return !is_looked_at || (part.size.rows == 0 && !job.retry->made_anew[shard]);
+}
+
 // Every rank takes whole shards. It looks for parts of its own only: a network file system may go
 // on for a while to say that there is none where it has said so once. Those that cannot be used are
 // removed.
 Share take_share(const CachePaths& paths, const Job& job, std::span<const ChunkPlan> chunks,
-                 const comm::Communicator& comm) {
+                 const comm::Communicator& comm, bool asked = false) {
   Share share;
   const auto ranks = static_cast<std::size_t>(comm.size());
   for (auto shard = static_cast<std::size_t>(comm.rank()); shard < job.shards.size();
@@ -253,7 +298,7 @@ Share take_share(const CachePaths& paths, const Job& job, std::span<const ChunkP
     const std::string name = shard_name(job.sources[plan.source], plan);
     auto part = read_part(paths, name, job.key);
     share.so_far.total += plan.end - plan.begin;
-    if (part && part->unreadable() == 0) {
+    if (part && is_done(*part, job, shard, asked)) {
       share.so_far.done += plan.end - plan.begin;
       share.parts.emplace(shard, *std::move(part));
     } else {
@@ -316,6 +361,11 @@ void check_stop(const StopRequested& stop, const fs::path& out) {
                      "; run the same command again to go on after the shards that are finished");
 }
 
+bool is_nothing_to_do(const Job& job) {
+  if (!job.retry) return job.sources.empty();
+  return job.shards.empty() && to_json(job.manifest) == to_json(job.base->manifest());
+}
+
 // Room for what rank 0, if it is alone, or else all of them have to do.
 void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
                   std::span<const ChunkPlan> to_do, const IngestOptions& options,
@@ -343,22 +393,49 @@ std::uint64_t inputs_of(std::span<const ChunkPlan> chunks) {
   return inputs;
 }
 
+// Of a retry: asks for the inputs of shards that are only made anew if one of them can be read now.
+StageTimes look(const CachePaths& paths, const Job& job, Gates& gates, const Share& share,
+                IngestOptions options, const ProgressSink& progress,
+                const std::function<void()>& check) {
+  options.store = Store::kNone;
+  options.resize = {};
+  options.variants = {};
+  std::vector<ChunkPlan> chunks;
+  std::ranges::copy_if(share.chunks, std::back_inserter(chunks),
+                       [&](const ChunkPlan& chunk) { return !job.retry->made_anew[chunk.shard]; });
+  const ChunkMaker maker(job.sources, options, gates);
+  ShardSink sink(paths, job.key);
+  const RunPlan plan{.sources = job.sources,
+                     .shards = job.shards,
+                     .chunks = chunks,
+                     .store = Store::kNone,
+                     .threads = options.threads,
+                     .readers = options.readers};
+  return run_chunks(plan, maker, gates, sink, share.so_far, progress, check);
+}
+
 // The last act: puts what all ranks made together, and the manifest over it.
 void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
             IngestResult& result) {
   const CachePaths& paths = workspace.paths();
   const std::vector<NamedPart> parts = all_parts(paths, job);
-  try {
-    require_an_image(paths, parts);
-  } catch (const RefusedError&) {
-    workspace.abandon();
-    throw;
+  if (job.retry) {
+    result.remarks = assemble_again(parts, no_rows, *job.base, paths, job.manifest);
+    for (const NamedPart& named : parts) result.recovered += named.part.size.rows;
+  } else {
+    try {
+      require_an_image(paths, parts);
+    } catch (const RefusedError&) {
+      workspace.abandon();
+      throw;
+    }
+    for (const NamedPart& named : parts) result.remarks.add(named.part.remarks);
+    assemble(parts, no_rows, job.base.get(), paths, job.manifest);
   }
-  for (const NamedPart& named : parts) result.remarks.add(named.part.remarks);
-  assemble(parts, no_rows, job.base.get(), paths, job.manifest);
   fsync_directory(paths.root);
   write_file_durably(paths.manifest(), to_json(job.manifest));
   settle(paths, job.manifest);
+  if (job.retry) workspace.keep_only(job.manifest);
   workspace.finish();
   result.manifest = std::move(job.manifest);
   result.digest = digest(result.manifest);
@@ -370,6 +447,7 @@ void tell_all(IngestResult& result, comm::Communicator& comm) {
       comm::broadcast_text(comm, comm.rank() == 0 ? to_json(result.manifest) : "");
   if (comm.rank() != 0) result.manifest = parse_manifest(text, "what rank 0 sent");
   result.digest = comm::broadcast_text(comm, result.digest);
+  result.recovered = std::stoull(comm::broadcast_text(comm, std::to_string(result.recovered)));
 }
 
 }  // namespace
@@ -463,6 +541,11 @@ void check_options(const IngestOptions& options) {
   if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
   if (options.threads < 0) throw UsageError("the number of threads must not be negative");
   if (options.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
+  if (options.retry && (options.into || options.left_out != nullptr)) {
+    throw UsageError(
+        "what could not be read is asked for again by itself; add to the cache or "
+        "leave duplicates out of a new one in another ingest");
+  }
   if (options.into && options.left_out != nullptr) {
     throw UsageError("duplicates are left out of new caches only; add to this one and compact it");
   }
@@ -507,7 +590,7 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
   });
   const bool complete =
       !comm::broadcast_text(
-           comm, workspace && (workspace->complete() || job.sources.empty()) ? "complete" : "")
+           comm, workspace && (workspace->complete() || is_nothing_to_do(job)) ? "complete" : "")
            .empty();
   if (complete) {
     on_root(comm, [&] {
@@ -526,6 +609,15 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
     check_workspace(paths, job, comm.rank());
     mine = take_share(paths, job, chunks, comm);
   });
+  const auto check = [&] { check_stop(options.stop, out); };
+  if (job.retry) {
+    result.retried = job.retry->ids.size();
+    on_root(comm, [&] { make_directories(parts_folder(paths)); });
+    on_all(comm, [&] {
+      result.times = look(paths, job, *gates, mine, options, progress, check);
+      mine = take_share(paths, job, chunks, comm, /*asked=*/true);
+    });
+  }
   on_root(comm, [&] {
     try {
       const std::span<const ChunkPlan> all = comm.size() == 1 ? mine.chunks : chunks;
@@ -537,18 +629,17 @@ IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
   });
   std::array<std::uint64_t, 1> done{inputs_of(mine.chunks)};
   comm.all_reduce(done);
-  result.inputs_done = done[0];
+  result.inputs_done = job.retry ? result.retried : done[0];
   result.sources_there = job.sources_there;
   on_all(comm, [&] {
-    ShardSink sink(paths, job.key);
+    ShardSink sink(paths, job.key, /*beside=*/job.retry.has_value());
     const RunPlan plan{.sources = job.sources,
                        .shards = job.shards,
                        .chunks = mine.chunks,
                        .store = options.store,
                        .threads = options.threads,
                        .readers = options.readers};
-    result.times = run_chunks(plan, *maker, *gates, sink, mine.so_far, progress,
-                              [&] { check_stop(options.stop, out); });
+    result.times += run_chunks(plan, *maker, *gates, sink, mine.so_far, progress, check);
   });
   on_root(comm, [&] { finish(job, *workspace, no_rows, result); });
   tell_all(result, comm);

@@ -48,6 +48,7 @@ struct IngestOptions {
   int threads = 0;                    // TBB workers; 0: what TBB has
   int readers = 64;                   // threads that read, at most; as many as are needed
   bool into = false;                  // add to the cache that is there
+  bool retry = false;                 // ask again for what the cache that is there could not read
   const LeftOut* left_out = nullptr;  // not read and booked as duplicates; outlives the ingest
   StopRequested stop;                 // asked before each input
 };
@@ -58,7 +59,9 @@ struct IngestResult {
   Remarks remarks;                  // on all inputs
   std::uint64_t inputs_done = 0;    // by this run; the others by those before
   std::uint64_t sources_there = 0;  // were in the cache already and are not read again
-  StageTimes times;                 // of this rank
+  std::uint64_t retried = 0;        // inputs asked for again, and those of them that could be read
+  std::uint64_t recovered = 0;
+  StageTimes times;  // of this rank
   double seconds = 0;
   std::uint64_t peak_in_flight_bytes = 0;
 };
@@ -74,6 +77,14 @@ struct IngestResult {
 // without `into` (UsageError), as is anything that is not ours, or another run at work. The content
 // depends on the sources and options alone: same bytes for any number of threads and ranks, with or
 // without interruptions. Unreadable inputs go to the ledger.
+//
+// With `options.retry` the finished cache at `out` is asked again for the inputs it could not read,
+// and nothing else is read, for other reasons than limits that were raised since: the result is
+// what ingesting all anew would give, byte for byte. Shards in which an input can be read now, and
+// those that end elsewhere because a repaired file has another size, are made anew, of the records
+// there are and the inputs that are new; the cache stays what it was until all are there. Sources
+// are some of the cache's, as they were but for inputs that could not be read; others are refused
+// (UsageError), and so is a cache that duplicates were left out of.
 //
 // On several ranks, which must see the same sources and the same `out`, each takes whole shards;
 // all return the same manifest, digest and counts, rank 0 the remarks.

@@ -15,7 +15,7 @@ namespace {
 
 // Parts live only from one run to the next of the same program: the version is raised when anything
 // below changes, and what it does not know is done again.
-constexpr std::string_view kMagic = "winnow part 4\n";
+constexpr std::string_view kMagic = "winnow part 5\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
 

@@ -22,13 +22,13 @@ struct Range {
 };
 
 // Cuts [begin, end) into runs of at most `bytes` and `count`, at least one entry each.
-std::vector<Range> cut(const Listing& entries, std::uint64_t first, std::uint64_t last,
+std::vector<Range> cut(const PlacedSource& source, std::uint64_t first, std::uint64_t last,
                        std::uint64_t bytes, std::uint64_t count) {
   std::vector<Range> runs;
   std::uint64_t begin = first;
   std::uint64_t held = 0;
   for (std::uint64_t i = first; i < last; ++i) {
-    const std::uint64_t more = entries.input_bytes(i);
+    const std::uint64_t more = source.input_bytes(i);
     const bool full = more > bytes || held > bytes - more || i - begin >= count;
     if (i > begin && full) {
       runs.push_back({begin, i, held});
@@ -41,7 +41,25 @@ std::vector<Range> cut(const Listing& entries, std::uint64_t first, std::uint64_
   return runs;
 }
 
-std::string listing_hash(const Source& source) {
+// The last part of the path, whatever way it was written; never an absolute path.
+std::string source_name(const fs::path& path) {
+  fs::path whole = fs::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole.filename().string();
+}
+
+std::uint64_t bytes_not_read(const PlacedSource& source, const Range& run) {
+  if (source.left_out.empty() && source.base == nullptr) return 0;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = run.begin; i < run.end; ++i) {
+    if (!source.is_read(i)) bytes += source.input_bytes(i);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string listing_hash(const Source& source, const OtherBytes& other_bytes) {
   Xxh3Stream stream;
   ByteWriter row;
   const auto put_text = [&row](std::string_view text) {
@@ -55,6 +73,7 @@ std::string listing_hash(const Source& source) {
   row.put<std::uint64_t>(source.class_names().size());
   for (const std::string& name : source.class_names()) put_text(name);
   const Listing& entries = source.entries();
+  auto other = other_bytes.begin();
   row.put<std::uint64_t>(entries.size());
   std::size_t position = 0;
   for (const std::string& name : entries.names()) {
@@ -63,7 +82,8 @@ std::string listing_hash(const Source& source) {
     row.put<std::uint64_t>(entries.labels(position).size());
     row.put_array(entries.labels(position));
     put_text(entries.group(position));
-    row.put(entries.input_bytes(position));
+    const bool is_other = other != other_bytes.end() && other->first == position;
+    row.put(is_other ? (other++)->second : entries.input_bytes(position));
     flush();
     ++position;
   }
@@ -71,15 +91,6 @@ std::string listing_hash(const Source& source) {
   return to_hex(stream.digest());
 }
 
-// The last part of the path, whatever way it was written; never an absolute path.
-std::string source_name(const fs::path& path) {
-  fs::path whole = fs::absolute(path).lexically_normal();
-  if (!whole.has_filename()) whole = whole.parent_path();
-  return whole.filename().string();
-}
-
-// Where each of `names` is in `classes`, which grows by those it has not; empty where that is where
-// they are already.
 std::vector<std::int32_t> map_classes(std::span<const std::string> names,
                                       std::vector<std::string>& classes) {
   std::unordered_map<std::string, std::int32_t> known;
@@ -97,17 +108,6 @@ std::vector<std::int32_t> map_classes(std::span<const std::string> names,
   if (map == same) map.clear();
   return map;
 }
-
-std::uint64_t bytes_left_out(const PlacedSource& source, const Range& run) {
-  if (source.left_out.empty()) return 0;
-  std::uint64_t bytes = 0;
-  for (std::uint64_t i = run.begin; i < run.end; ++i) {
-    if (source.is_left_out(i)) bytes += source.source->entries().input_bytes(i);
-  }
-  return bytes;
-}
-
-}  // namespace
 
 DescribedSource describe(const IngestSource& in) {
   const Source& source = *in.source;
@@ -134,8 +134,7 @@ std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Ma
     placed.push_back({.source = described.source,
                       .ordinal = static_cast<std::uint32_t>(manifest.sources.size()),
                       .info = info,
-                      .training_labels = map_classes(info.class_names, manifest.classes),
-                      .left_out = {}});
+                      .training_labels = map_classes(info.class_names, manifest.classes)});
     manifest.inputs += info.inputs;
     manifest.sources.push_back(std::move(described.info));
   }
@@ -158,9 +157,9 @@ std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
                                    std::uint64_t shard_bytes) {
   std::vector<ShardPlan> shards;
   for (std::size_t source = 0; source < sources.size(); ++source) {
-    const Listing& entries = sources[source].source->entries();
+    const std::size_t inputs = sources[source].source->entries().size();
     std::size_t number = 0;
-    for (const Range& run : cut(entries, 0, entries.size(), shard_bytes, entries.size())) {
+    for (const Range& run : cut(sources[source], 0, inputs, shard_bytes, inputs)) {
       shards.push_back({source, number++, run.begin, run.end});
     }
   }
@@ -177,13 +176,13 @@ std::vector<ChunkPlan> plan_chunks(std::span<const PlacedSource> sources,
   std::vector<ChunkPlan> chunks;
   for (std::size_t shard = 0; shard < shards.size(); ++shard) {
     const ShardPlan& in = shards[shard];
-    const Listing& entries = sources[in.source].source->entries();
-    for (const Range& run : cut(entries, in.begin, in.end, chunk_bytes(store), most_entries)) {
+    const PlacedSource& source = sources[in.source];
+    for (const Range& run : cut(source, in.begin, in.end, chunk_bytes(store), most_entries)) {
       chunks.push_back({.shard = shard,
                         .source = in.source,
                         .begin = run.begin,
                         .end = run.end,
-                        .input_bytes = run.bytes - bytes_left_out(sources[in.source], run),
+                        .input_bytes = run.bytes - bytes_not_read(source, run),
                         .ends_shard = run.end == in.end});
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,11 @@
 
 namespace winnow::pipeline {
 
+class Cache;
+
+// Bytes of inputs, by their positions, that are to count instead of those listed.
+using OtherBytes = std::map<std::uint64_t, std::uint64_t>;
+
 // A source and its place in a cache.
 struct PlacedSource {
   const datasets::Source* source = nullptr;
@@ -21,12 +27,29 @@ struct PlacedSource {
   SourceInfo info;
   std::vector<std::int32_t> training_labels;  // of its classes; empty: as they are
   std::span<const SampleId> left_out{};       // ids of its inputs that are not read, ascending
+  // Of which the records are taken, but for those of the ids `again`, ascending; null: none.
+  const Cache* base = nullptr;
+  std::span<const SampleId> again{};
+  const OtherBytes* other_bytes = nullptr;
 
   SampleId id_of(std::uint64_t position) const noexcept {
     return make_sample_id(ordinal, position);
   }
   bool is_left_out(std::uint64_t position) const noexcept {
     return std::binary_search(left_out.begin(), left_out.end(), id_of(position));
+  }
+  bool is_in_base(std::uint64_t position) const noexcept {
+    return base != nullptr && !std::binary_search(again.begin(), again.end(), id_of(position));
+  }
+  bool is_read(std::uint64_t position) const noexcept {
+    return !is_left_out(position) && !is_in_base(position);
+  }
+  std::uint64_t input_bytes(std::uint64_t position) const {
+    if (other_bytes != nullptr) {
+      const auto other = other_bytes->find(position);
+      if (other != other_bytes->end()) return other->second;
+    }
+    return source->entries().input_bytes(position);
   }
 };
 
@@ -38,6 +61,14 @@ struct DescribedSource {
 DescribedSource describe(const IngestSource& source);
 // Of the same name, format and listing.
 bool is_same(const SourceInfo& a, const SourceInfo& b) noexcept;
+
+// As SourceInfo says it, of the listing with those other bytes.
+std::string listing_hash(const datasets::Source& source, const OtherBytes& other_bytes = {});
+
+// Where each of `names` is in `classes`, which grows by those it has not; empty where that is where
+// they are already.
+std::vector<std::int32_t> map_classes(std::span<const std::string> names,
+                                      std::vector<std::string>& classes);
 
 // Gives sources the ordinals that follow those of `manifest`, and adds them, their inputs and their
 // classes to it: a class it has by name keeps its training label, others get the next ones, so that
@@ -68,7 +99,7 @@ struct ChunkPlan {
   std::size_t source = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t input_bytes = 0;  // as listed, of those that are not left out
+  std::uint64_t input_bytes = 0;  // as listed, of those that are read
   bool ends_shard = false;
 };
 

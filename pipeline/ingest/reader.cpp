@@ -39,7 +39,7 @@ ReadChunk read_chunk(const ChunkPlan& plan, std::span<const PlacedSource> source
     chunk.inputs.reserve(plan.end - plan.begin);
     for (std::uint64_t position = plan.begin; position < plan.end; ++position) {
       const bool too_large = source.entries().input_bytes(position) > kMaxInputBytes;
-      const bool skip = too_large || in.is_left_out(position);
+      const bool skip = too_large || !in.is_read(position);
       chunk.inputs.push_back(skip ? ReadResult(Bytes()) : read_patiently(source, position));
       if (chunk.inputs.back()) bytes += bytes_of(*chunk.inputs.back());
     }

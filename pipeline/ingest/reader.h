@@ -25,7 +25,8 @@ inline constexpr std::uint64_t kMaxInputBytes = (std::uint64_t{1} << 31) - (4u <
 using ReadResult = Expected<datasets::Payload, datasets::ReadError>;
 ReadResult read_patiently(const datasets::Source& source, std::uint64_t position);
 
-// The inputs of one ChunkPlan, in order; empty where one is left out or larger than kMaxInputBytes.
+// The inputs of one ChunkPlan, in order; empty where one is not to be read or is larger than
+// kMaxInputBytes.
 struct ReadChunk {
   std::vector<ReadResult> inputs;
   ByteGate::Credit credit;   // for all of them

@@ -29,7 +29,7 @@ class Collector {
     if (chunk.error) std::rethrow_exception(chunk.error);
     const PlacedSource& source = plan_.sources[chunk.plan.source];
     const std::string shard = shard_name(source, plan_.shards[chunk.plan.shard]);
-    if (part_.inputs() == 0) part_.info.first_id = source.id_of(chunk.plan.begin);
+    part_.info.first_id = source.id_of(plan_.shards[chunk.plan.shard].begin);
     part_.info.last_id = source.id_of(chunk.plan.end - 1);
     if (plan_.store != Store::kNone) store_packs(source, shard, chunk);
     sink_.add(shard, chunk.ledger, chunk.fingerprints);

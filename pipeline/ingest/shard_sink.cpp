@@ -1,15 +1,33 @@
 #include "pipeline/ingest/shard_sink.h"
 
+#include "common/file.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
+namespace {
+
+std::string file_to_write(const std::string& shard, bool beside) {
+  return shard_file(beside ? shard + ".next" : shard);
+}
+
+// What was written of a shard, sealed; where it is from now on.
+void measure(const CachePaths& paths, const std::string& shard, bool beside, ShardInfo& info) {
+  info.file = file_to_write(shard, beside);
+  measure_shard(paths, info);
+  if (!beside) return;
+  const std::string written = std::exchange(info.file, shard_file(shard));
+  info.file = added_shard_file(info);
+  move_file(paths.root / written, paths.root / info.file);
+}
+
+}  // namespace
 
 ShardSink::~ShardSink() {
   if (sealing_.valid()) sealing_.wait();  // it works in this cache's files
 }
 
 void ShardSink::put(const std::string& shard, const std::vector<lmdb::Writer::Entry>& packs) {
-  if (!writer_) writer_.emplace(paths_.root / shard_file(shard));
+  if (!writer_) writer_.emplace(paths_.root / file_to_write(shard, beside_));
   writer_->put(packs);
 }
 
@@ -21,16 +39,16 @@ void ShardSink::add(const std::string& shard, const std::vector<LedgerRow>& ledg
 
 void ShardSink::end_shard(const std::string& shard, Part part) {
   finish();
-  sealing_ = std::async(std::launch::async, [paths = paths_, shard, part = std::move(part),
-                                             writer = std::exchange(writer_, std::nullopt),
-                                             part_writer = std::move(part_writer_)]() mutable {
-    if (writer) {
-      part.info.file = shard_file(shard);
-      writer->seal();
-      measure_shard(paths, part.info);
-    }
-    part_writer->finish(part);
-  });
+  sealing_ = std::async(std::launch::async,
+                        [paths = paths_, beside = beside_, shard, part = std::move(part),
+                         writer = std::exchange(writer_, std::nullopt),
+                         part_writer = std::move(part_writer_)]() mutable {
+                          if (writer) {
+                            writer->seal();
+                            measure(paths, shard, beside, part.info);
+                          }
+                          part_writer->finish(part);
+                        });
 }
 
 void ShardSink::finish() {

@@ -19,7 +19,9 @@ namespace winnow::pipeline {
 // `shard`: its shard_name().
 class ShardSink {
  public:
-  ShardSink(CachePaths paths, std::string key) : paths_(std::move(paths)), key_(std::move(key)) {}
+  // `beside`: under the names of shards that are made again (shard_file.h), which their parts say.
+  ShardSink(CachePaths paths, std::string key, bool beside = false)
+      : paths_(std::move(paths)), key_(std::move(key)), beside_(beside) {}
   ~ShardSink();
   ShardSink(const ShardSink&) = delete;
   ShardSink& operator=(const ShardSink&) = delete;
@@ -38,6 +40,7 @@ class ShardSink {
  private:
   CachePaths paths_;
   std::string key_;
+  bool beside_;
   std::optional<lmdb::Writer> writer_;
   std::unique_ptr<PartWriter> part_writer_;
   std::future<void> sealing_;

@@ -34,6 +34,15 @@ std::string of_workers(const StageTimes& times, Stage stage, const std::string& 
 
 }  // namespace
 
+StageTimes& StageTimes::operator+=(const StageTimes& before) noexcept {
+  wall_seconds += before.wall_seconds;
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    stages[i].busy_seconds += before.stages[i].busy_seconds;
+    stages[i].threads = std::max(stages[i].threads, before.stages[i].threads);
+  }
+  return *this;
+}
+
 std::string_view stage_name(Stage stage) noexcept {
   return kNames[static_cast<std::size_t>(stage)];
 }

@@ -26,6 +26,7 @@ struct StageTimes {
   const One& operator[](Stage stage) const noexcept {
     return stages[static_cast<std::size_t>(stage)];
   }
+  StageTimes& operator+=(const StageTimes& before) noexcept;
 };
 
 std::string_view stage_name(Stage stage) noexcept;  // "read", "decode", ...

@@ -65,9 +65,10 @@ void remove_files(const CachePaths& paths) {
 }
 
 [[noreturn]] void refuse_finished(const fs::path& out) {
-  throw UsageError(out.string() +
-                   " already holds a finished cache; remove it or choose another "
-                   "--out");
+  throw UsageError(
+      out.string() +
+      " already holds a finished cache; remove it or choose another --out, or ask again "
+      "for what it could not read with --retry-failed");
 }
 
 bool same_file(const Fd& fd, const fs::path& path) {
@@ -232,6 +233,12 @@ void Workspace::make_shards_folder_in_memory(const std::string& content) {
   }
   fault_after("dir.create", folder);
   replace_symlink(paths_.shards(), folder);
+}
+
+void Workspace::keep_only(const Manifest& manifest) {
+  sealed_.clear();
+  for (const ShardInfo& shard : manifest.shards) sealed_.insert(shard.file);
+  remove_what_was_added();
 }
 
 void Workspace::finish() {

@@ -39,6 +39,8 @@ class Workspace {
   void make_shards_folder();
   void make_shards_folder_in_memory(const std::string& content);
 
+  // The manifest that replaced that of a cache which was reopened has these shards and no others.
+  void keep_only(const Manifest& manifest);
   void finish();            // the manifest is in place
   void abandon() noexcept;  // removes everything again, but what was there when it was reopened
 

@@ -12,6 +12,7 @@
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/pack_cutter.h"
+#include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -112,7 +113,7 @@ void check_blocks(const fs::path& file, const ShardInfo& shard) {
 }  // namespace
 
 lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify) {
-  const fs::path file = paths.root / shard.file;
+  const fs::path file = path_of(paths, shard);
   std::error_code error;
   const std::uint64_t bytes = fs::file_size(file, error);
   if (error) fail(file, "cannot be read (" + error.message() + ")");

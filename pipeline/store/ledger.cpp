@@ -42,6 +42,7 @@ class Parser {
     row.name = from_utf8(line.text("name"));
     row.split = parse_exact_split(line.text("split"), at);
     row.fate = parse_fate(line.text("class"), at);
+    if (line.has("bytes")) row.bytes = line.number("bytes");
     if (line.has("reason")) row.reason = from_utf8(line.text("reason"));
     if (line_ > 1 && row.id <= last_id_) {
       throw FormatError(at + " is damaged: its ids do not ascend");
@@ -104,6 +105,7 @@ std::string to_json_lines(const std::vector<LedgerRow>& rows) {
     line["name"] = to_utf8(row.name);
     line["split"] = split_name(row.split);
     line["class"] = fate_name(row.fate);
+    if (row.bytes) line["bytes"] = *row.bytes;
     if (!row.reason.empty()) line["reason"] = to_utf8(row.reason);
     text += line.dump();
     text += '\n';

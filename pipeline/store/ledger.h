@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct LedgerRow {
   Split split = Split::kNone;
   Fate fate = Fate::kOk;
   std::string reason;  // empty where ok without a warning
+  // As listed, of what could not be read; older ledgers do not say.
+  std::optional<std::uint64_t> bytes{};
 };
 
 // One JSON object a line, in id order (docs/formats/ledger.md). Equal ledgers, equal text. Names

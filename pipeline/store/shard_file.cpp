@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <system_error>
 #include <vector>
 
 #include "common/checksum.h"
@@ -15,6 +16,18 @@ std::string shard_file(const std::string& shard) { return "shards/" + shard + ".
 
 std::string shard_name(const ShardInfo& shard) {
   return std::filesystem::path(shard.file).stem().string();
+}
+
+std::string added_shard_file(const ShardInfo& shard) {
+  std::string blocks;
+  for (const std::string& hash : shard.block_hashes) blocks += hash;
+  return shard_file(shard_name(shard) + "." + to_hex(xxh3_128(as_bytes(blocks))));
+}
+
+std::filesystem::path path_of(const CachePaths& paths, const ShardInfo& shard) {
+  const std::filesystem::path added = paths.root / added_shard_file(shard);
+  std::error_code ignored;
+  return std::filesystem::exists(added, ignored) ? added : paths.root / shard.file;
 }
 
 // Reads instead of mapping: mapped pages would count as memory of this process.

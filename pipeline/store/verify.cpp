@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "pipeline/store/cache_internal.h"
+#include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -125,7 +126,7 @@ class Verifier {
   }
 
   void check_shard(const ShardInfo& shard, const std::optional<std::vector<SampleId>>& ids) {
-    const fs::path file = paths_.root / shard.file;
+    const fs::path file = path_of(paths_, shard);
     const std::uint64_t done = progress_.done + shard.bytes;
     std::optional<lmdb::Reader> reader;
     BadBlocks bad;
@@ -151,7 +152,7 @@ class Verifier {
   // Notes those that cannot be read: all, where there is no reader. What is wrong with the first.
   std::string check_records(const ShardInfo& shard, std::span<const SampleId> ids,
                             const std::optional<lmdb::Reader>& reader, const auto& each) {
-    const std::string file = (paths_.root / shard.file).string();
+    const std::string file = path_of(paths_, shard).string();
     std::string first;
     std::size_t read = 0;
     for (const SampleId id : ids) {

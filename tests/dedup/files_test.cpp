@@ -352,6 +352,31 @@ TEST(FingerprintWriter, PutsATableTogetherFromAnyParts) {
   }
 }
 
+TEST(Fingerprints, AreMergedInTheOrderOfTheirIds) {
+  const Fingerprints table = small_table(40);
+  for (const std::size_t every : {1, 2, 3, 40}) {
+    std::vector<Fingerprints> parts;
+    for (std::size_t first = 0; first < every; ++first) {  // every so many rows
+      std::vector<Fingerprints> rows;
+      for (std::size_t i = first; i < table.size(); i += every) {
+        rows.push_back(rows_of(table, i, i + 1));
+      }
+      parts.push_back(merge(rows));
+    }
+    parts.push_back(rows_of(table, 0, 0));
+    EXPECT_EQ(serialize(merge(parts)), serialize(table)) << every;
+    for (Fingerprints& part : parts) part = select_columns(part, {"groups", "quality"});
+    const Fingerprints some = merge(parts);
+    EXPECT_EQ(some.ids, table.ids);
+    EXPECT_EQ(some.quality, table.quality);
+    EXPECT_EQ(some.groups.values, table.groups.values);
+    EXPECT_EQ(some.labels.size(), 0U);
+    EXPECT_TRUE(some.sharpness.empty());
+    EXPECT_TRUE(some.codes.empty());
+  }
+  EXPECT_EQ(merge({}).size(), 0U);
+}
+
 TEST(FingerprintFile, OfSomeRowsIsThatOfATableOfThem) {
   const TemporaryFolder folder;
   const Fingerprints table = small_table(40);

@@ -270,8 +270,8 @@ TEST(Manifest, MeanAndDeviation) {
 
 std::vector<LedgerRow> example_rows() {
   return {{0, "a/b.jpg", Split::kTrain, Fate::kOk, ""},
-          {3, "caf\xE9 \"x\"\n\t\x01.png", Split::kNone, Fate::kCorrupt, "bad \xFF marker"},
-          {make_sample_id(7, 1), "\xEE\xBE\x80\xC3\xA9", Split::kTest, Fate::kMissing, "gone"}};
+          {3, "caf\xE9 \"x\"\n\t\x01.png", Split::kNone, Fate::kCorrupt, "bad \xFF marker", 17},
+          {make_sample_id(7, 1), "\xEE\xBE\x80\xC3\xA9", Split::kTest, Fate::kMissing, "gone", 0}};
 }
 
 TEST(Ledger, RoundTrip) {
@@ -285,6 +285,7 @@ TEST(Ledger, RoundTrip) {
     EXPECT_EQ(back[i].split, want.split);
     EXPECT_EQ(back[i].fate, want.fate);
     EXPECT_EQ(back[i].reason, want.reason);
+    EXPECT_EQ(back[i].bytes, want.bytes);
   }
   EXPECT_EQ(to_json_lines(back), text);
   EXPECT_EQ(text.substr(0, text.find('\n')),
