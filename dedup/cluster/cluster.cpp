@@ -1,9 +1,51 @@
 #include "dedup/cluster/cluster.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace winnow::dedup {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// Of every node, those linked to it, ascending.
+struct Neighbours {
+  std::vector<std::size_t> offsets;
+  std::vector<std::uint32_t> nodes;
+
+  std::span<const std::uint32_t> of(std::uint32_t node) const noexcept {
+    return std::span(nodes).subspan(offsets[node], offsets[node + 1] - offsets[node]);
+  }
+};
+
+// Links between rows as links between the nodes that the rows are of.
+Neighbours neighbours_among(const Components& nodes, std::span<const Edge> edges) {
+  const auto for_each_link = [&](const auto& take) {
+    for (const Edge& edge : edges) {
+      const std::uint32_t a = nodes.of_row[edge.a];
+      const std::uint32_t b = nodes.of_row[edge.b];
+      if (a == b) continue;
+      take(a, b);
+      take(b, a);
+    }
+  };
+  Neighbours out;
+  out.offsets.resize(nodes.count + std::size_t{1});
+  for_each_link([&](std::uint32_t from, std::uint32_t) { ++out.offsets[from + std::size_t{1}]; });
+  std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
+  out.nodes.resize(out.offsets.back());
+  std::vector<std::size_t> next(out.offsets.begin(), out.offsets.end() - 1);
+  for_each_link([&](std::uint32_t from, std::uint32_t to) { out.nodes[next[from]++] = to; });
+  for (std::uint32_t node = 0; node < nodes.count; ++node) {
+    std::sort(out.nodes.begin() + static_cast<std::ptrdiff_t>(out.offsets[node]),
+              out.nodes.begin() + static_cast<std::ptrdiff_t>(out.offsets[node + 1]));
+  }
+  return out;
+}
+
+}  // namespace
 
 UnionFind::UnionFind(std::size_t row_count) : parent_(row_count) {
   std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
@@ -38,6 +80,63 @@ Components connected_components(std::size_t row_count, std::span<const Edge> edg
   UnionFind rows(row_count);
   rows.unite(edges);
   return std::move(rows).components();
+}
+
+Components group_rows(std::size_t row_count, std::span<const Edge> edges, GroupKind kind) {
+  if (kind == GroupKind::kComponents) return connected_components(row_count, edges);
+  std::vector<Edge> equal;
+  std::ranges::copy_if(edges, std::back_inserter(equal),
+                       [](const Edge& edge) { return edge.distance == 0; });
+  Components rows = connected_components(row_count, equal);
+  const Neighbours neighbours = neighbours_among(rows, edges);
+  std::vector<std::uint32_t> group_of(rows.count, kNone);
+  std::uint32_t groups = 0;
+  for (std::uint32_t node = 0; node < rows.count; ++node) {
+    if (group_of[node] != kNone) continue;
+    group_of[node] = groups;
+    std::vector<std::uint32_t> free;
+    std::ranges::copy_if(neighbours.of(node), std::back_inserter(free),
+                         [&](std::uint32_t other) { return group_of[other] == kNone; });
+    while (!free.empty()) {
+      if (kind == GroupKind::kStars) {
+        for (const std::uint32_t other : free) group_of[other] = groups;
+        break;
+      }
+      const std::uint32_t joined = free.front();
+      group_of[joined] = groups;
+      std::vector<std::uint32_t> linked;
+      std::ranges::set_intersection(free, neighbours.of(joined), std::back_inserter(linked));
+      free = std::move(linked);
+    }
+    ++groups;
+  }
+  for (std::uint32_t& row : rows.of_row) row = group_of[row];
+  rows.count = groups;
+  return rows;
+}
+
+GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold) {
+  struct Member {
+    std::uint32_t to_first;
+    std::uint32_t row;
+  };
+  const auto distance = [&](std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::uint32_t>(hamming(codes.code(a), codes.code(b)));
+  };
+  std::vector<Member> members;
+  for (const std::uint32_t row : rows) members.push_back({distance(rows.front(), row), row});
+  // Two members are no further apart than both are from the first together.
+  std::ranges::stable_sort(members, std::ranges::greater{}, &Member::to_first);
+  GroupShape shape;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (2 * members[i].to_first <= shape.diameter) break;
+    for (std::size_t j = i + 1; j < members.size(); ++j) {
+      if (members[i].to_first + members[j].to_first <= shape.diameter) break;
+      shape.diameter = std::max(shape.diameter, distance(members[i].row, members[j].row));
+    }
+  }
+  shape.chain = threshold >= 0 && shape.diameter > static_cast<std::uint32_t>(threshold);
+  return shape;
 }
 
 std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components) {

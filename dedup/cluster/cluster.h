@@ -32,6 +32,27 @@ class UnionFind {
 // its own.
 Components connected_components(std::size_t row_count, std::span<const Edge> edges);
 
+// What makes a group of rows, linked at a threshold. Rows linked at distance 0 are always together.
+enum class GroupKind {
+  kComponents,  // linked directly or through others: nobody outside is near, members may be far
+  kStars,       // all are linked to the group's first row: members are within twice the threshold
+  kCliques,     // all are linked to all: members are within the threshold
+};
+
+// Groups of one kind. Stars and cliques depend on whom one asks first, and that is always the row
+// that comes first of those without a group: it takes its neighbours that have none either, for a
+// clique in their order and only while each is linked to all before it. `edges` as edges_within
+// gives them, in any order; memory for both ends of each.
+Components group_rows(std::size_t row_count, std::span<const Edge> edges, GroupKind kind);
+
+struct GroupShape {
+  std::uint32_t diameter = 0;  // bits between the two members furthest apart
+  bool chain = false;  // that is more than the threshold: some are linked through others only
+};
+
+// Looks at all pairs of `rows` at worst; at few where one row is in the middle of the others.
+GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
+
 // The components of two or more rows, each ascending, in the order of their numbers.
 std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components);
 

@@ -69,6 +69,97 @@ TEST(ConnectedComponents, AreWhatSpreadingLabelsFinds) {
   }
 }
 
+// Codes around a few centres, some equal, in lines of small steps between them.
+CodeColumn codes_in_chains(std::size_t rows, std::uint64_t seed) {
+  CounterRng rng = test_rng(seed);
+  CodeColumn codes{"test", 1, 64, {}};
+  std::uint64_t code = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (rng.below(12) == 0) code = rng.next_u64();
+    code ^= random_flips(rng, static_cast<int>(rng.below(4)));
+    codes.words.push_back(code);
+  }
+  return codes;
+}
+
+std::vector<std::vector<std::uint32_t>> all_groups(const Components& components) {
+  std::vector<std::vector<std::uint32_t>> groups(components.count);
+  for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
+    groups[components.of_row[row]].push_back(row);
+  }
+  return groups;
+}
+
+TEST(GroupRows, KeepsWhatEachKindPromises) {
+  constexpr int kThreshold = 4;
+  std::size_t chains = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const CodeColumn codes = codes_in_chains(150, seed);
+    std::vector<std::uint32_t> rows(150);
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    std::vector<Edge> edges = edges_within(codes, rows, kThreshold);
+    const auto near = [&](std::uint32_t a, std::uint32_t b) {
+      return hamming(codes.code(a), codes.code(b)) <= kThreshold;
+    };
+    const auto components = group_rows(150, edges, GroupKind::kComponents);
+    EXPECT_EQ(components.of_row, connected_components(150, edges).of_row);
+    for (const auto& group : all_groups(components)) {
+      chains += shape_of(codes, group, kThreshold).chain ? 1 : 0;
+    }
+    for (const GroupKind kind : {GroupKind::kStars, GroupKind::kCliques}) {
+      const bool star = kind == GroupKind::kStars;
+      const Components got = group_rows(150, edges, kind);
+      const auto groups = all_groups(got);
+      std::uint32_t next_first = 0;
+      for (std::uint32_t g = 0; g < got.count; ++g) {
+        ASSERT_FALSE(groups[g].empty());
+        ASSERT_GE(groups[g].front(), next_first) << "numbers follow first rows";
+        next_first = groups[g].front() + 1;
+        const GroupShape shape = shape_of(codes, groups[g], kThreshold);
+        EXPECT_LE(shape.diameter, star ? 2U * kThreshold : kThreshold);
+        for (std::uint32_t row = 0; row < 150; ++row) {
+          const bool fits = star ? near(groups[g].front(), row)
+                                 : std::ranges::all_of(groups[g], [&](std::uint32_t member) {
+                                     return near(member, row);
+                                   });
+          if (got.of_row[row] == g) {
+            EXPECT_TRUE(fits);
+          } else if (got.of_row[row] > g) {
+            EXPECT_FALSE(fits) << "row " << row << " would have belonged to group " << g;
+          }
+        }
+      }
+      std::shuffle(edges.begin(), edges.end(), std::minstd_rand(static_cast<unsigned>(seed)));
+      EXPECT_EQ(group_rows(150, edges, kind).of_row, got.of_row) << "whatever the order of edges";
+    }
+  }
+  EXPECT_GT(chains, 20U) << "the codes hold too few chains";
+}
+
+TEST(ShapeOf, IsTheFurthestPair) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const CodeColumn codes = codes_in_chains(60, seed);
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < 60; row += 1 + static_cast<std::uint32_t>(seed % 3)) {
+      rows.push_back(row);
+    }
+    std::uint32_t furthest = 0;
+    for (const std::uint32_t a : rows) {
+      for (const std::uint32_t b : rows) {
+        furthest =
+            std::max(furthest, static_cast<std::uint32_t>(hamming(codes.code(a), codes.code(b))));
+      }
+    }
+    EXPECT_EQ(shape_of(codes, rows, 3).diameter, furthest);
+    EXPECT_EQ(shape_of(codes, rows, static_cast<int>(furthest)).chain, false);
+    EXPECT_EQ(shape_of(codes, rows, static_cast<int>(furthest) - 1).chain, true);
+  }
+  const CodeColumn line{"test", 1, 64, {0, 1, 3, 7}};
+  EXPECT_EQ(shape_of(line, std::vector<std::uint32_t>{2}, 0).diameter, 0U);
+  EXPECT_FALSE(shape_of(line, std::vector<std::uint32_t>{2}, 0).chain);
+  EXPECT_TRUE(shape_of(line, std::vector<std::uint32_t>{0, 1, 2, 3}, 1).chain);
+}
+
 TEST(ConnectedComponents, OfNothingAreNone) {
   const Components none = connected_components(0, {});
   EXPECT_EQ(none.count, 0U);

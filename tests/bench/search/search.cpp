@@ -131,7 +131,11 @@ int run(std::map<std::string, std::string> flags) {
                        static_cast<std::streamsize>(column.words.size() * 8));
   } else {
     column.words.resize(count * words);
-    for (std::uint64_t& word : column.words) word = rng.next_u64();
+    for (std::size_t i = 0; i < column.words.size(); ++i) {
+      // A stream of random numbers comes round after 2^26 of them.
+      if (i % (1 << 20) == 0) rng = {number("seed", 1), 1, i, RandomUse::kTest};
+      column.words[i] = rng.next_u64();
+    }
   }
   // Each cluster is a centre at its first row and members behind it, at most half the radius away
   // (the radius, if there is but one): all within the radius of each other.
