@@ -82,6 +82,22 @@ CodeColumn codes_in_chains(std::size_t rows, std::uint64_t seed) {
   return codes;
 }
 
+// What edges_within gives, for this test is one that the thread sanitizer judges.
+std::vector<Edge> slow_edges(const CodeColumn& codes, std::uint32_t rows, std::uint32_t radius) {
+  std::vector<Edge> edges;
+  const auto is_first = [&](std::uint32_t row) {
+    const auto end = codes.words.begin() + row;
+    return std::find(codes.words.begin(), end, codes.words[row]) == end;
+  };
+  for (std::uint32_t a = 0; a < rows; ++a) {
+    for (std::uint32_t b = a + 1; b < rows && is_first(a); ++b) {
+      const auto distance = static_cast<std::uint32_t>(hamming(codes.code(a), codes.code(b)));
+      if (distance <= radius && (distance == 0 || is_first(b))) edges.push_back({a, b, distance});
+    }
+  }
+  return edges;
+}
+
 std::vector<std::vector<std::uint32_t>> all_groups(const Components& components) {
   std::vector<std::vector<std::uint32_t>> groups(components.count);
   for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
@@ -95,9 +111,7 @@ TEST(GroupRows, KeepsWhatEachKindPromises) {
   std::size_t chains = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const CodeColumn codes = codes_in_chains(150, seed);
-    std::vector<std::uint32_t> rows(150);
-    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-    std::vector<Edge> edges = edges_within(codes, rows, kThreshold);
+    std::vector<Edge> edges = slow_edges(codes, 150, kThreshold);
     const auto near = [&](std::uint32_t a, std::uint32_t b) {
       return hamming(codes.code(a), codes.code(b)) <= kThreshold;
     };
