@@ -19,9 +19,10 @@ constexpr std::string_view kExact = "exact";
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn* column = table.find_codes(options.hash);
   if (column == nullptr) {
-    find_hash(options.hash);  // an unknown name is the likelier mistake, and is told apart
+    find_scaled_hash(options.hash);  // an unknown name is the likelier mistake, and is told apart
     throw UsageError("these fingerprints hold no codes of '" + options.hash +
-                     "'; add them with winnow fingerprint --hash " + options.hash);
+                     "'; compare those they hold, which winnow info lists, or ingest with --hash " +
+                     options.hash);
   }
   if (options.threshold < 0 || options.threshold > column->bits) {
     throw UsageError("a threshold of " + std::to_string(options.threshold) +

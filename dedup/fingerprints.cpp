@@ -46,6 +46,9 @@ struct Checker {
 };
 
 bool plain_name(std::string_view name) noexcept {
+  for (const std::string_view scale : {"@1/2", "@1/4", "@1/8"}) {
+    if (name.ends_with(scale)) name.remove_suffix(scale.size());
+  }
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });

@@ -22,7 +22,7 @@ namespace winnow::dedup {
 // i / 64: written as hex, words in order, a code reads as imagehash and imagededup print it.
 // Name and version travel with the codes; columns of different versions are never compared.
 struct CodeColumn {
-  std::string hash;           // row of hashes.h
+  std::string hash;           // row of hashes.h, with its scale: "phash", "phash@1/8"
   std::uint32_t version = 0;  // raised by any change that alters one bit on any image
   int bits = 64;
   std::vector<std::uint64_t> words;

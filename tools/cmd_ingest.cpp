@@ -246,7 +246,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
 
 void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
   if (hash == "exact") return;
-  dedup::find_hash(hash);  // there is such a one
+  dedup::find_scaled_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;
   throw UsageError(fmt::format(
       "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "
@@ -392,6 +392,7 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --resize 256    # a sixth of the bytes\n"
       "  winnow ingest photos/ --out cache --augment cifar --copies 10 --image-size 64\n"
       "                                                    # train without decoding (see above)\n"
+      "  winnow ingest photos/ --out cache --hash phash@1/8,dhash@1/8   # large JPEGs, faster\n"
       "  winnow ingest photos/ --out cache --report photos.html\n"
       "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
       "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"

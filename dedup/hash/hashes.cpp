@@ -97,6 +97,32 @@ const Hash& find_hash(std::string_view name) {
   throw UsageError("there is no hash '" + std::string(name) + "'; known: " + known);
 }
 
+ScaledHash find_scaled_hash(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, int>, 3> kScales{
+      {{"@1/2", 2}, {"@1/4", 4}, {"@1/8", 8}}};
+  const std::size_t at = std::min(name.find('@'), name.size());
+  const std::string_view suffix = name.substr(at);
+  const Hash& hash = find_hash(name.substr(0, at));
+  if (suffix.empty()) return {&hash, 1};
+  const auto scale = std::ranges::find(kScales, suffix, [](auto& row) { return row.first; });
+  if (scale != kScales.end()) return {&hash, scale->second};
+  throw UsageError("'" + std::string(name) + "' names no scale; hashes are of all pixels, as " +
+                   std::string(hash.name) + ", or of a scale: @1/2, @1/4 or @1/8");
+}
+
+int common_scale(std::span<const std::string> names) {
+  int scale = 0;
+  for (const std::string& name : names) {
+    const int one = find_scaled_hash(name).scale;
+    if (scale != 0 && one != scale) {
+      throw UsageError("the hashes " + names.front() + " and " + name +
+                       " are of two scales, and pictures are decoded once; give all hashes one");
+    }
+    scale = one;
+  }
+  return std::max(scale, 1);
+}
+
 std::string to_hex(std::span<const std::uint64_t> code) {
   std::string text;
   for (const std::uint64_t word : code) text += winnow::to_hex(word);

@@ -58,8 +58,18 @@ HashCode compute_hash(ImageView image, const Hash& hash);
 // Zauner 2010; N. Krawetz 2013; Facebook's "PDQ" 2019.
 std::span<const Hash> hashes();
 
-// Throws UsageError naming the known hashes.
-const Hash& find_hash(std::string_view name);
+// A hash and what it is computed of: the picture at 1/scale of both its sides, 1, 2, 4 or 8. Names
+// say so, as "phash@1/8", since the bits are others; "phash" is that of all pixels.
+struct ScaledHash {
+  const Hash* hash = nullptr;
+  int scale = 1;
+};
+
+// Both throw UsageError naming what is known.
+const Hash& find_hash(std::string_view name);  // a row of hashes()
+ScaledHash find_scaled_hash(std::string_view name);
+// What all of these are computed of. UsageError where they differ.
+int common_scale(std::span<const std::string> names);
 
 std::string to_hex(std::span<const std::uint64_t> code);
 

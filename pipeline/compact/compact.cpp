@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/channel_sums.h"
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/lmdb/lmdb.h"
+#include "dedup/hash/hashes.h"
 #include "pipeline/compact/plan.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
@@ -93,6 +95,13 @@ class Counter {
   Progress progress_;
 };
 
+// What the sums of the cache's pixels are of.
+int scale_of_hashes(const Manifest& manifest) {
+  std::vector<std::string> names;
+  for (const std::string& hash : manifest.hashes) names.push_back(hash.substr(0, hash.find(':')));
+  return dedup::common_scale(names);
+}
+
 // Copies the records of one run into a shard.
 class ShardCopier {
  public:
@@ -104,7 +113,8 @@ class ShardCopier {
         key_(key),
         ids_(ids),
         shard_(shard),
-        settings_(decode_settings(cache.manifest())) {}
+        settings_(decode_settings(cache.manifest())),
+        scale_(scale_of_hashes(cache.manifest())) {}
 
   // `check` is called between records and may throw.
   Part copy(const auto& check, Counter& counter) {
@@ -171,13 +181,14 @@ class ShardCopier {
   }
 
   void add_pixels(const RecordView& record, Tally& tally) const {
-    const auto image = pixels_of(record, settings_);
+    const auto image = pixels_of(record, settings_, scale_);
     if (!image) {
       throw Error("'" + names_(record.id) + "' cannot be decoded any more (" +
                   image.error().detail +
                   "); compact with the winnow and the libraries that ingested it, or ingest again");
     }
-    tally.add(image->view(), record.split);
+    tally.add(record.height_px, record.width_px, image->channels, sum_channels(image->view()),
+              image->pixels.size() / static_cast<std::size_t>(image->channels), record.split);
   }
 
   void put(const RecordView& record, lmdb::Writer& writer) {
@@ -206,6 +217,7 @@ class ShardCopier {
   const std::span<const SampleId> ids_;
   const ShardInfo& shard_;  // of the cache that is copied
   const DecodeSettings settings_;
+  const int scale_;
   std::vector<RecordView> read_;
   PackCutter cutter_;
   std::vector<RecordView> pack_;  // views live as long as the cache

@@ -11,6 +11,7 @@
 #include "pipeline/decode/opencv.h"
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/pnm.h"
+#include "pipeline/decode/shrink.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -83,9 +84,9 @@ Expected<Image, DecodeError> decode_other(std::string_view format, BytesView enc
 Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
                                                   const DecodeSettings& settings,
                                                   const BeforeAllocation& before_allocation,
-                                                  Image buffer) {
+                                                  Image buffer, int scale) {
   if (format == "jpeg") {
-    return decode_jpeg(encoded, settings, before_allocation, std::move(buffer));
+    return decode_jpeg(encoded, settings, before_allocation, std::move(buffer), scale);
   }
   auto image = decode_other(format, encoded, settings, before_allocation);
   if (!image) return image.error();
@@ -119,8 +120,8 @@ std::string_view sniff(BytesView encoded) noexcept {
 }
 
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
-                                           const BeforeAllocation& before_allocation,
-                                           Image buffer) {
+                                           const BeforeAllocation& before_allocation, Image buffer,
+                                           int scale) {
   if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
   if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
@@ -142,8 +143,13 @@ Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettin
     twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
   }
   auto image = decode_stored(format, encoded, settings, twice ? twice : before_allocation,
-                             std::move(buffer));
-  if (image && orientation > 1) turn(*image, orientation);
+                             std::move(buffer), scale);
+  if (!image) return image;
+  const bool is_whole =
+      image->height_px == image->whole_height_px && image->width_px == image->whole_width_px;
+  if (scale > 1 && is_whole) static_cast<Image&>(*image) = box_average(image->view(), scale);
+  if (orientation > 1) turn(*image, orientation);
+  if (swaps_sides(orientation)) std::swap(image->whole_height_px, image->whole_width_px);
   return image;
 }
 

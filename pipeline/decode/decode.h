@@ -23,7 +23,10 @@ struct DecodeError {
 enum class Damage { kNone, kWarning };
 
 struct DecodedImage : Image {
-  DecodedImage(Image image) : Image(std::move(image)) {}  // NOLINT: implicit, most are sound
+  DecodedImage(Image image)  // NOLINT: implicit, most are sound and whole
+      : Image(std::move(image)), whole_height_px(height_px), whole_width_px(width_px) {}
+  int whole_height_px = 0;  // of the picture that this is a scale of
+  int whole_width_px = 0;
   Damage damage = Damage::kNone;
   std::string warning;  // the library's first, and how many there were; empty where none
 };
@@ -51,8 +54,13 @@ std::string_view sniff(BytesView encoded) noexcept;
 // before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
 // is printed.
 // `buffer` is an image that is no longer needed, whose memory is used where it can be.
+// `scale` 1, 2, 4 or 8: the picture at 1/scale of both its sides, which are rounded up. JPEGs come
+// so from libjpeg's scaled DCT, bit for bit Pillow's draft(), in less time; those it is
+// not used for (other subsampling than of whole pixels, 4:2:2, 4:2:0 and 4:4:0, and arithmetic
+// coding) and all other formats are what box_average() makes of all pixels. All compressed data is
+// read: a file that ends early is refused as ever, by the same limits.
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
                                            const BeforeAllocation& before_allocation = {},
-                                           Image buffer = {});
+                                           Image buffer = {}, int scale = 1);
 
 }  // namespace winnow::pipeline

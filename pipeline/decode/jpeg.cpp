@@ -171,6 +171,20 @@ DecodeError error_of(const Job& job) {
   }
 }
 
+// Whether a scaled DCT is relied on. Libjpeg-turbo 2.1.5 is wrong about parts of scaled pictures of
+// subsampling such as 4:1:0 and 4x2; whole ones of these, and arithmetic coding, are too rare to
+// find out about.
+bool has_usual_sampling(const jpeg_decompress_struct& codec) {
+  if (codec.arith_code) return false;
+  for (int i = 0; i < codec.num_components; ++i) {
+    const jpeg_component_info& component = codec.comp_info[i];
+    const int most = i == 0 && codec.num_components == 3 ? 2 : 1;
+    const bool gray = codec.num_components == 1;  // its factors say nothing
+    if (!gray && (component.h_samp_factor > most || component.v_samp_factor > most)) return false;
+  }
+  return true;
+}
+
 DecodedImage with_warnings(Image image, const Job& job) {
   DecodedImage out = std::move(image);
   if (job.errors.num_warnings == 0) return out;
@@ -186,7 +200,7 @@ DecodedImage with_warnings(Image image, const Job& job) {
 
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
                                                 const BeforeAllocation& before_allocation,
-                                                Image image) {
+                                                Image image, int scale) {
   const JobPtr job = make_job(settings.max_scans);
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
@@ -215,13 +229,22 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
 
   const int channels = codec.num_components == 1 ? 1 : 3;
-  if (before_allocation) before_allocation(pixels * static_cast<std::uint64_t>(channels));
-  image.reshape(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width),
-                channels);
+  const unsigned part = has_usual_sampling(codec) ? static_cast<unsigned>(scale) : 1;
+  codec.scale_num = 1;
+  codec.scale_denom = part;
+  const unsigned height = (codec.image_height + part - 1) / part;
+  const unsigned width = (codec.image_width + part - 1) / part;
+  if (before_allocation) {
+    before_allocation(std::uint64_t{height} * width * static_cast<std::uint64_t>(channels));
+  }
+  image.reshape(static_cast<int>(height), static_cast<int>(width), channels);
   std::vector<unsigned char> line;
-  if (codec.num_components == 4) line.resize(std::size_t{codec.image_width} * 4);
+  if (codec.num_components == 4) line.resize(std::size_t{width} * 4);
   if (!read_pixels(*job, image.pixels.data(), line.data())) return error_of(*job);
-  return with_warnings(std::move(image), *job);
+  DecodedImage out = with_warnings(std::move(image), *job);
+  out.whole_height_px = static_cast<int>(codec.image_height);
+  out.whole_width_px = static_cast<int>(codec.image_width);
+  return out;
 }
 
 }  // namespace winnow::pipeline

@@ -13,6 +13,9 @@ namespace winnow::pipeline {
 // announces; what XMP says is not asked.
 int exif_orientation(std::string_view format, BytesView encoded) noexcept;
 
+// Whether height and width change places.
+constexpr bool swaps_sides(int orientation) noexcept { return orientation >= 5; }
+
 // Turns an image the way it is to be held, for an orientation of 1 to 8: Pillow's exif_transpose.
 void turn(Image& image, int orientation);
 

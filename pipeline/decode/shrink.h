@@ -19,4 +19,8 @@ std::optional<Size> shrunk(Size size, int short_side_px) noexcept;
 // longer side truncated). Nothing for other images, and for a side of 0. Pure.
 std::optional<Image> shrink(ImageView image, int short_side_px);
 
+// An image at 1/scale of both its sides, rounded up: the averages, rounded, of blocks of scale x
+// scale pixels from the top left, of those pixels that there are. Pure.
+Image box_average(ImageView image, int scale);
+
 }  // namespace winnow::pipeline

@@ -9,6 +9,8 @@ namespace winnow::pipeline {
 
 // The pixels of a record (of several variants, the first), decoded as its cache's `settings` say,
 // or why there are none. Safe from many threads.
-Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings);
+// At `scale` as decode() does it, bare pixels too.
+Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
+                                       int scale = 1);
 
 }  // namespace winnow::pipeline

@@ -97,6 +97,8 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
       resize_(options.resize),
       variants_(options.variants),
       left_out_(options.left_out),
+      hash_names_(options.hashes),
+      scale_(dedup::common_scale(options.hashes)),
       gates_(gates),
       scratch_(gates.scratch_bytes) {
   if (left_out_ != nullptr) {
@@ -105,7 +107,7 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
     stand_ins_.erase(std::unique(stand_ins_.begin(), stand_ins_.end()), stand_ins_.end());
   }
   for (const std::string& name : options.hashes) {
-    const dedup::Hash* hash = &dedup::find_hash(name);
+    const dedup::Hash* hash = dedup::find_scaled_hash(name).hash;
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
       throw UsageError("the hash " + name + " is named twice; name it once");
     }
@@ -115,10 +117,10 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
 
 dedup::Fingerprints ChunkMaker::empty_fingerprints() const {
   dedup::Fingerprints table;
-  for (const dedup::Hash* hash : hashes_) {
-    table.codes.push_back({.hash = std::string(hash->name),
-                           .version = hash->version,
-                           .bits = hash->bits,
+  for (std::size_t i = 0; i < hashes_.size(); ++i) {
+    table.codes.push_back({.hash = hash_names_[i],
+                           .version = hashes_[i]->version,
+                           .bits = hashes_[i]->bits,
                            .words = {}});
   }
   return table;
@@ -159,7 +161,9 @@ Expected<Readable, Refused> ChunkMaker::load_pixels(const Place& place, Image im
   }
   if (image.pixels.size() > kMaxInputBytes) return too_large(image.pixels.size());
   ByteGate::Credit gray = take(pixels + variants_room());
-  return Readable{{}, std::move(image), {}, 1, {}, std::move(gray)};
+  const int height = image.height_px;
+  const int width = image.width_px;
+  return Readable{{}, std::move(image), height, width, {}, 1, {}, std::move(gray)};
 }
 
 Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixels& take,
@@ -171,32 +175,40 @@ Expected<Readable, Refused> ChunkMaker::load_encoded(Bytes bytes, const TakePixe
     pixels.shrink_to(0);
     pixels = take(decoded_bytes + variants_room());
   };
-  auto image = decode(bytes, decode_, before, std::move(buffer));
+  auto image = decode(bytes, decode_, before, std::move(buffer), scale_);
   if (!image) return refused(image.error());
   if (store_ == Store::kRaw && variants_.copies == 0 && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }
   std::string warning = std::move(image->warning);
-  return Readable{std::move(bytes),   *std::move(image), {}, 1,
+  const int height = image->whole_height_px;
+  const int width = image->whole_width_px;
+  return Readable{std::move(bytes),   *std::move(image), height, width, {}, 1,
                   std::move(warning), std::move(pixels)};
 }
 
-ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                            const Readable& input,
-                                            dedup::HashMemory& memory) const {
+void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Readable& input,
+                                     dedup::HashMemory& memory) const {
   const datasets::Listing& entries = place.in.source->entries();
   const std::uint64_t position = place.position;
-  const Image& image = input.image;
+  dedup::Fingerprints& table = chunk.fingerprints;
+  std::optional<Image> scaled;  // of bare pixels, which are stored whole
+  if (scale_ > 1 && input.encoded.empty()) scaled = box_average(input.image.view(), scale_);
+  const Image& image = scaled ? *scaled : input.image;
   Prints prints = prints_of(image, hashes_, memory);
+  // Pictures that agree at a scale may differ: their pixels count as equal where their bytes are.
+  const bool by_pixels = scale_ == 1 && input.encoded.empty();
+  const Hash128 of_file = by_pixels ? prints.pixel_hash : file_hash(input);
   table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place.in, position);
   table.groups.push_back(entries.group(position));
-  table.widths_px.push_back(static_cast<std::uint32_t>(image.width_px));
-  table.heights_px.push_back(static_cast<std::uint32_t>(image.height_px));
-  table.file_bytes.push_back(input.encoded.empty() ? image.pixels.size() : input.encoded.size());
-  table.file_hashes.push_back(input.encoded.empty() ? prints.pixel_hash : xxh3_128(input.encoded));
-  table.pixel_hashes.push_back(prints.pixel_hash);
+  table.widths_px.push_back(static_cast<std::uint32_t>(input.width_px));
+  table.heights_px.push_back(static_cast<std::uint32_t>(input.height_px));
+  table.file_bytes.push_back(input.encoded.empty() ? input.image.pixels.size()
+                                                   : input.encoded.size());
+  table.file_hashes.push_back(of_file);
+  table.pixel_hashes.push_back(scale_ == 1 ? prints.pixel_hash : of_file);
   table.sharpness.push_back(prints.sharpness);
   table.quality.push_back(prints.quality);
   auto next = prints.codes.begin();
@@ -205,7 +217,9 @@ ChannelSums ChunkMaker::append_fingerprints(dedup::Fingerprints& table, const Pl
     column.words.insert(column.words.end(), next, end);
     next = end;
   }
-  return prints.sums;
+  chunk.tally.add(input.height_px, input.width_px, image.channels, prints.sums,
+                  image.pixels.size() / static_cast<std::size_t>(image.channels),
+                  entries.split(position));
 }
 
 std::uint64_t ChunkMaker::variants_room() const noexcept { return 2 * variant_bytes(variants_); }
@@ -245,8 +259,8 @@ RecordView ChunkMaker::record_of(const Place& place, const Readable& input,
   return {.id = place.in.id_of(place.position),
           .split = entries.split(place.position),
           .coding = raw ? Coding::kRaw : Coding::kEncoded,
-          .height_px = image.height_px / input.variants,
-          .width_px = image.width_px,
+          .height_px = (input.smaller ? image.height_px : input.height_px) / input.variants,
+          .width_px = input.smaller ? image.width_px : input.width_px,
           .channels = image.channels,
           .labels = table.labels[row],
           .group = entries.group(place.position),
@@ -389,10 +403,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
         continue;
       }
       chunk.ledger.back().reason = input->warning;
-      const ChannelSums sums =
-          append_fingerprints(chunk.fingerprints, place, *input, scratch.prints);
-      const Image& image = input->image;
-      chunk.tally.add(image.height_px, image.width_px, image.channels, sums, split);
+      append_fingerprints(chunk, place, *input, scratch.prints);
       busy(Stage::kFingerprint) += watch.lap();
       if (store_ != Store::kNone) {
         const std::size_t row = chunk.fingerprints.size() - 1;

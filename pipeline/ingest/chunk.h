@@ -46,8 +46,10 @@ struct Gates {
 
 // An input that can be read, in memory.
 struct Readable {
-  Bytes encoded;  // empty where the source holds bare pixels
-  Image image;
+  Bytes encoded;      // empty where the source holds bare pixels
+  Image image;        // of what was encoded, at the scale of the hashes
+  int height_px = 0;  // of all of it
+  int width_px = 0;
   std::optional<Image> smaller;  // what is stored instead; without pixels where it is `encoded`
   int variants = 1;              // that it is of, one below the other
   std::string warning;           // of the decoder's; empty where it had none
@@ -120,9 +122,9 @@ class ChunkMaker {
   Expected<Readable, Refused> load_pixels(const Place& place, Image image,
                                           const TakePixels& take) const;
   Expected<Readable, Refused> load_encoded(Bytes bytes, const TakePixels& take, Image buffer) const;
-  // Gives the sums of its pixels.
-  ChannelSums append_fingerprints(dedup::Fingerprints& table, const Place& place,
-                                  const Readable& input, dedup::HashMemory& memory) const;
+  // Gives it to the tally too.
+  void append_fingerprints(Chunk& chunk, const Place& place, const Readable& input,
+                           dedup::HashMemory& memory) const;
   // Bytes, besides an image's own, that its variants and what they are made of take: waited for
   // with it, since many variants may be more than any image.
   std::uint64_t variants_room() const noexcept;
@@ -143,6 +145,8 @@ class ChunkMaker {
   const LeftOut* left_out_;
   std::vector<SampleId> stand_ins_;  // for those left out; ascending
   std::vector<const dedup::Hash*> hashes_;
+  std::vector<std::string> hash_names_;  // with their scale
+  int scale_;                            // of the pictures that are fingerprinted
   Gates& gates_;
   mutable ScratchPool scratch_;
 };

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/image.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/shrink.h"
 #include "pipeline/ingest/reader.h"
 #include "pipeline/parallel/worker_limit.h"
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::uint64_t kAtOnce = 512;
 
 HashedInput hashed(const datasets::Source& source, std::uint64_t position,
-                   std::span<const dedup::Hash* const> hashes, const DecodeSettings& settings,
+                   std::span<const dedup::Hash* const> hashes, const HashSourceOptions& options,
                    dedup::HashMemory& memory) {
   HashedInput input;
   input.position = position;
@@ -32,16 +33,19 @@ HashedInput hashed(const datasets::Source& source, std::uint64_t position,
   Image image;
   if (auto* pixels = std::get_if<Image>(&*read)) {
     image = std::move(*pixels);
+    input.height_px = image.height_px;
+    input.width_px = image.width_px;
+    if (options.scale > 1) image = box_average(image.view(), options.scale);
   } else {
-    auto decoded = decode(std::get<Bytes>(*read), settings);
+    auto decoded = decode(std::get<Bytes>(*read), options.decode, {}, {}, options.scale);
     if (!decoded) {
       input.problem = decoded.error().detail;
       return input;
     }
+    input.height_px = decoded->whole_height_px;
+    input.width_px = decoded->whole_width_px;
     image = *std::move(decoded);
   }
-  input.height_px = image.height_px;
-  input.width_px = image.width_px;
   input.codes = dedup::compute_hashes(image.view(), hashes, memory);
   return input;
 }
@@ -60,7 +64,7 @@ void hash_source(const datasets::Source& source, std::span<const dedup::Hash* co
     arena.execute([&] {
       tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t i) {
         if (options.stop && options.stop()) throw StoppedError("stopped before the end");
-        block[i] = hashed(source, begin + i, hashes, options.decode, memories.local());
+        block[i] = hashed(source, begin + i, hashes, options, memories.local());
       });
     });
     for (const HashedInput& input : block) take(input);

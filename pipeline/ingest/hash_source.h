@@ -16,7 +16,7 @@ namespace winnow::pipeline {
 // The hashes of one input, or why there are none.
 struct HashedInput {
   std::uint64_t position = 0;  // in the listing
-  int height_px = 0;
+  int height_px = 0;           // of the whole picture
   int width_px = 0;
   std::vector<dedup::HashCode> codes;  // one a hash; none where there is a problem
   std::string problem;
@@ -24,6 +24,7 @@ struct HashedInput {
 
 struct HashSourceOptions {
   DecodeSettings decode;
+  int scale = 1;       // of the pictures that are hashed, as of decode()
   int threads = 0;     // TBB workers; 0: what TBB has
   StopRequested stop;  // asked before each input
 };

@@ -15,6 +15,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/hash/hashes.h"
 #include "pipeline/ingest/assemble.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/part.h"
@@ -526,6 +527,12 @@ void check_variants(const IngestOptions& options) {
 
 void check_options(const IngestOptions& options) {
   check_variants(options);
+  const bool takes_all_pixels = options.store == Store::kRaw || options.resize.short_side_px > 0;
+  if (dedup::common_scale(options.hashes) > 1 && takes_all_pixels) {
+    throw UsageError("with the hash " + options.hashes.front() +
+                     " pictures are not decoded whole, and what is to be stored is made of all "
+                     "pixels; store the original bytes or nothing, or leave out the scale");
+  }
   if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
   if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
     throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");

@@ -38,6 +38,8 @@ struct LeftOut {
 
 struct IngestOptions {
   Store store = Store::kOriginal;
+  // All of one scale (find_scaled_hash). With one, what is encoded is not decoded whole: sharpness,
+  // quality and sums of pixels are of the scale too, and pixel hashes those of the bytes.
   std::vector<std::string> hashes{"phash", "dhash"};
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at

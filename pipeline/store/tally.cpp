@@ -23,19 +23,20 @@ PixelSums& PixelSums::operator+=(const PixelSums& more) noexcept {
 }
 
 void Tally::add(ImageView image, Split split) {
-  add(image.height_px, image.width_px, image.channels, sum_channels(image), split);
+  add(image.height_px, image.width_px, image.channels, sum_channels(image),
+      static_cast<std::uint64_t>(image.height_px) * static_cast<std::uint64_t>(image.width_px),
+      split);
 }
 
-void Tally::add(int height, int width, int channel_count, const ChannelSums& sums, Split split) {
+void Tally::add(int height, int width, int channel_count, const ChannelSums& sums,
+                std::uint64_t pixels, Split split) {
   ++images[static_cast<std::size_t>(split)];
   rgb_images += channel_count == 3 ? 1 : 0;
   height_px = common_side(height_px, height);
   width_px = common_side(width_px, width);
   Part& part = split == Split::kTrain ? train : rest;
   (channel_count == 3 ? part.rgb : part.gray) +=
-      PixelSums{.pixels = static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
-                .sum = sums.sum,
-                .sum_of_squares = sums.sum_of_squares};
+      PixelSums{.pixels = pixels, .sum = sums.sum, .sum_of_squares = sums.sum_of_squares};
 }
 
 void Tally::add(const Tally& other) {

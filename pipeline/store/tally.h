@@ -37,8 +37,10 @@ struct Tally {
   Part rest;
 
   void add(ImageView image, Split split);
-  // Of an image whose sums are known.
-  void add(int height, int width, int channel_count, const ChannelSums& sums, Split split);
+  // Of an image whose sums are known, of so many pixels: fewer than it has where they are of a
+  // scale of it.
+  void add(int height, int width, int channel_count, const ChannelSums& sums, std::uint64_t pixels,
+           Split split);
   void add(const Tally& other);
 
   std::uint64_t total() const noexcept;

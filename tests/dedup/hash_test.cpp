@@ -291,5 +291,27 @@ TEST(Features, QualityFollowsPdqs) {
   EXPECT_EQ(compared, 24);
 }
 
+TEST(Hash, NamesSayTheirScale) {
+  for (const Hash& hash : hashes()) {
+    const std::string name(hash.name);
+    EXPECT_EQ(find_scaled_hash(name).scale, 1);
+    for (const auto& [suffix, scale] : {std::pair{"@1/2", 2}, {"@1/4", 4}, {"@1/8", 8}}) {
+      EXPECT_EQ(find_scaled_hash(name + suffix).scale, scale);
+      EXPECT_EQ(find_scaled_hash(name + suffix).hash, &find_hash(name));
+    }
+  }
+  for (const char* name : {"md5@1/8", "phash@1/3", "phash@1/1", "phash@", "phash@8", "phash@1/8 ",
+                           "@1/8", "phash16@1/16"}) {
+    EXPECT_THROW(find_scaled_hash(name), UsageError) << name;
+  }
+  EXPECT_THROW(find_hash("phash@1/8"), UsageError);
+  const auto scale = [](const std::vector<std::string>& names) { return common_scale(names); };
+  EXPECT_EQ(scale({}), 1);
+  EXPECT_EQ(scale({"phash", "pdq"}), 1);
+  EXPECT_EQ(scale({"phash@1/4", "pdq@1/4"}), 4);
+  EXPECT_THROW(scale({"phash@1/4", "phash@1/8"}), UsageError);
+  EXPECT_THROW(scale({"phash", "phash@1/8"}), UsageError);
+}
+
 }  // namespace
 }  // namespace winnow::dedup

@@ -20,6 +20,7 @@
 
 #include "common/file.h"
 #include "common/rng.h"
+#include "pipeline/decode/shrink.h"
 #include "tests/common/formula_images.h"
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/decode_golden.h"
@@ -39,6 +40,7 @@ struct JpegOptions {
   int restart_rows = 0;
   bool arithmetic = false;
   bool plain_inks = false;   // CMYK rather than YCCK
+  int luma_width = 0;        // sampling factor of Y, with those of Cb and Cr 1; 0: as usual
   bool plain_scans = false;  // four scans without refinement, of which the last may be repeated
 };
 
@@ -60,6 +62,10 @@ Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
   jpeg_set_quality(&codec, options.quality, TRUE);
   codec.restart_in_rows = options.restart_rows;
   codec.arith_code = options.arithmetic ? TRUE : FALSE;
+  if (options.luma_width > 0) {
+    codec.comp_info[0].h_samp_factor = options.luma_width;
+    codec.comp_info[0].v_samp_factor = 1;
+  }
   if (options.progressive) jpeg_simple_progression(&codec);
   static constexpr jpeg_scan_info kPlainScans[] = {{3, {0, 1, 2}, 0, 0, 0, 0},
                                                    {1, {0}, 1, 63, 0, 0},
@@ -499,6 +505,106 @@ TEST(Decode, WhatIsTurnedTakesItsMemoryTwice) {
     EXPECT_EQ(asked_bytes, 11U * 6 * 3);
     EXPECT_FALSE(error_of(bytes, {.orientation = Orientation::kApply}, before));
     EXPECT_EQ(asked_bytes, 2U * 11 * 6 * 3);
+  }
+}
+
+constexpr int kScales[] = {2, 4, 8};
+
+TEST(Decode, BoxesAreAveragedAndRounded) {
+  Image image(3, 5, 1);
+  image.pixels = {0, 1, 10, 20, 100,  //
+                  2, 4, 30, 41, 255,  //
+                  7, 8, 50, 60, 9};
+  const Image half = box_average(image.view(), 2);
+  EXPECT_EQ(half.height_px, 2);
+  EXPECT_EQ(half.width_px, 3);
+  // 7 / 4, 101 / 4, 355 / 2 and, of the last row, 15 / 2, 110 / 2, 9.
+  EXPECT_EQ(half.pixels, (std::vector<std::uint8_t>{2, 25, 178, 8, 55, 9}));
+  EXPECT_EQ(box_average(image.view(), 8).pixels, (std::vector<std::uint8_t>{40}));  // 597 / 15
+  Image colour(1, 2, 3);
+  colour.pixels = {0, 100, 255, 1, 200, 255};
+  EXPECT_EQ(box_average(colour.view(), 4).pixels, (std::vector<std::uint8_t>{1, 150, 255}));
+  EXPECT_EQ(box_average(colour.view(), 1), colour);
+}
+
+// Scaled JPEGs: parity_golden.h has Pillow's.
+TEST(Decode, WhatIsNotScaledByLibjpegIsBoxesOfAllPixels) {
+  const Image image = formula_image("tri", 37, 21);
+  std::vector<std::pair<std::string, Bytes>> files = lossless_files(image);
+  files.emplace_back("4:1:1", make_jpeg(image, {.luma_width = 4}));
+  files.emplace_back("arithmetic", make_jpeg(image, {.arithmetic = true}));
+  for (const auto& [name, bytes] : files) {
+    for (const int scale : kScales) {
+      const auto whole = decode(bytes, {});
+      const auto scaled = decode(bytes, {}, {}, {}, scale);
+      ASSERT_TRUE(whole && scaled) << name;
+      EXPECT_EQ(Image(*scaled), box_average(whole->view(), scale)) << name << " / " << scale;
+      EXPECT_EQ(scaled->whole_height_px, 21) << name;
+      EXPECT_EQ(scaled->whole_width_px, 37) << name;
+    }
+  }
+}
+
+TEST(Decode, AScaleOfAJpegIsNearItsBoxesAndOfTheSameSize) {
+  for (const auto& [width, height] : {std::pair{64, 48}, {37, 21}, {8, 8}, {9, 1}, {1, 1}}) {
+    const Image image = formula_image("tri", width, height);
+    for (const Bytes& bytes :
+         {make_jpeg(image, {95}), make_jpeg(image, {.progressive = true}),
+          make_jpeg(red_of(image), {95}), make_jpeg(image, {.luma_width = 1})}) {
+      const auto whole = decode(bytes, {});
+      for (const int scale : kScales) {
+        std::uint64_t asked_bytes = 0;
+        const auto scaled = decode(
+            bytes, {}, [&](std::uint64_t asked) { asked_bytes = asked; }, {}, scale);
+        ASSERT_TRUE(scaled) << width << " x " << height;
+        const Image boxes = box_average(whole->view(), scale);
+        ASSERT_EQ(scaled->height_px, boxes.height_px);
+        ASSERT_EQ(scaled->width_px, boxes.width_px);
+        ASSERT_EQ(scaled->channels, boxes.channels);
+        EXPECT_EQ(scaled->whole_height_px, height);
+        EXPECT_EQ(scaled->whole_width_px, width);
+        EXPECT_EQ(asked_bytes, boxes.pixels.size());
+        double off = 0;
+        for (std::size_t i = 0; i < boxes.pixels.size(); ++i) {
+          off += std::abs(int{boxes.pixels[i]} - int{scaled->pixels[i]});
+        }
+        EXPECT_LT(off / static_cast<double>(boxes.pixels.size()), 12)
+            << width << " x " << height << " / " << scale;
+      }
+    }
+  }
+}
+
+TEST(Decode, AScaleIsRefusedWhereTheWholeIs) {
+  const Image image = formula_image("tri", 40, 33);
+  for (const Bytes& sound :
+       {make_jpeg(image), make_jpeg(image, {.progressive = true}), encode(".png", image)}) {
+    for (const int scale : kScales) {
+      for (const std::size_t part : {sound.size() / 2, sound.size() - 3}) {
+        const auto whole = decode(first(sound, part), {});
+        const auto scaled = decode(first(sound, part), {}, {}, {}, scale);
+        ASSERT_FALSE(whole) << part;
+        ASSERT_FALSE(scaled) << part << " / " << scale;
+        EXPECT_EQ(scaled.error().kind, whole.error().kind);
+      }
+      const auto large = decode(sound, {.max_pixels = 40 * 33 - 1}, {}, {}, scale);
+      ASSERT_FALSE(large);
+      EXPECT_EQ(large.error().kind, Kind::kTooLarge);
+      EXPECT_TRUE(decode(sound, {.max_pixels = 40 * 33}, {}, {}, scale));
+    }
+  }
+}
+
+TEST(Decode, AScaleIsTurnedAsTheWholeIs) {
+  for (const test::ParityGolden& golden : test::kParityGolden) {
+    if (std::string_view(golden.operation) != "orientation") continue;
+    const auto scaled =
+        decode(from_base64(golden.file), {.orientation = Orientation::kApply}, {}, {}, 2);
+    ASSERT_TRUE(scaled) << golden.name;
+    EXPECT_EQ(scaled->whole_height_px, golden.height) << golden.name;
+    EXPECT_EQ(scaled->whole_width_px, golden.width) << golden.name;
+    EXPECT_EQ(scaled->height_px, (golden.height + 1) / 2) << golden.name;
+    EXPECT_EQ(scaled->width_px, (golden.width + 1) / 2) << golden.name;
   }
 }
 

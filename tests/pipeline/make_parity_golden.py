@@ -57,6 +57,20 @@ def decoding():
         add("decode", kind.lower(), "", file, Image.open(io.BytesIO(file)))
 
 
+def drafts():
+    """JPEGs decoded at a scale."""
+    image = formula(37, 29)
+    for name, colours, options in (("4:2:0", "RGB", {}), ("4:2:2", "RGB", {"subsampling": 1}),
+                                   ("4:4:4", "RGB", {"subsampling": 0}), ("gray", "L", {}), ("cmyk", "CMYK", {}),
+                                   ("progressive", "RGB", {"progressive": True})):
+        file = saved(image.convert(colours), "JPEG", **options)
+        for scale in (2, 4, 8):
+            small = Image.open(io.BytesIO(file))
+            small.draft(small.mode, (37 // scale, 29 // scale))
+            assert small.size == (-(-37 // scale), -(-29 // scale))
+            add("draft", "jpeg " + name, str(scale), file, small)
+
+
 def orientation():
     image = formula(11, 6)
     for turn in range(0, 10):
@@ -152,6 +166,7 @@ def text_of(data):
 
 def main():
     decoding()
+    drafts()
     orientation()
     mattes()
     sizes()

@@ -37,7 +37,8 @@ Image result_of(const test::ParityGolden& golden) {
   DecodeSettings settings;
   if (operation == "orientation") settings.orientation = Orientation::kApply;
   if (operation == "matte") settings.matte = parse_matte(golden.argument);
-  auto image = decode(test::from_base64(golden.file), settings);
+  const int scale = operation == "draft" ? std::stoi(golden.argument) : 1;
+  auto image = decode(test::from_base64(golden.file), settings, {}, {}, scale);
   if (!image) throw Error(image.error().detail);
   if (operation == "resize") return *shrink(image->view(), std::stoi(golden.argument));
   if (operation == "resize and crop") return cut(*image, std::stoi(golden.argument));
@@ -69,8 +70,8 @@ TEST(Parity, EveryOperationGivesPillowsPixels) {
     d.largest = std::max(d.largest, largest);
     EXPECT_EQ(largest, 0);
   }
-  const char* operations[] = {"decode", "matte",           "orientation",
-                              "resize", "resize and crop", "resize and encode"};
+  const char* operations[] = {
+      "decode", "draft", "matte", "orientation", "resize", "resize and crop", "resize and encode"};
   for (const char* operation : operations) {
     ASSERT_TRUE(differences.contains(operation)) << operation;
     const Difference& d = differences[operation];
