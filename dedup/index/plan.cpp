@@ -210,4 +210,17 @@ JoinPlan plan_join(const JoinCase& problem, std::span<const std::uint64_t> unuse
   return plan;
 }
 
+JoinWork work_of(const JoinCase& problem, const JoinPlan& plan) {
+  JoinWork work{0, problem.pairs};
+  double bits = 0;
+  for (const Band& band : plan.bands) bits += static_cast<double>(band.bits.size());
+  for (int level = 1; level <= plan.choice.levels; ++level) {
+    const double ways = choose(problem.budget + level, level);
+    work.moves += ways * problem.codes;
+    work.pairs =
+        problem.pairs * ways * std::exp2(-bits * level / static_cast<double>(plan.bands.size()));
+  }
+  return work;
+}
+
 }  // namespace winnow::dedup

@@ -70,4 +70,11 @@ struct JoinPlan {
 JoinPlan plan_join(const JoinCase& problem, std::span<const std::uint64_t> unused,
                    const JoinCosts& costs);
 
+// What a plan has to do at least, were the codes uniform.
+struct JoinWork {
+  double moves = 0;  // of a code into a bucket
+  double pairs = 0;  // that are compared
+};
+JoinWork work_of(const JoinCase& problem, const JoinPlan& plan);
+
 }  // namespace winnow::dedup

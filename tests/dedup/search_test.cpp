@@ -266,6 +266,17 @@ TEST(PlanJoin, ScansFewCodesAndWideRadiiAndAgreesInMoreBandsTheMoreThereAre) {
   EXPECT_GT(levels(1e8, 8), levels(1e5, 8));
 }
 
+TEST(PlanJoin, KnowsItsWork) {
+  JoinCase problem = uniform_case(1000, 1, 2);
+  JoinPlan plan;
+  EXPECT_EQ(work_of(problem, plan).pairs, problem.pairs);
+  EXPECT_EQ(work_of(problem, plan).moves, 0);
+  plan.choice.levels = 2;
+  plan.bands.assign(4, Band{{0, 1, 2}, {7}});
+  EXPECT_EQ(work_of(problem, plan).moves, (3 + 6) * 1000);
+  EXPECT_EQ(work_of(problem, plan).pairs, 6 * problem.pairs / 64);
+}
+
 TEST(PlanJoin, LooksAtTheCodesThereAre) {
   const std::vector<std::uint64_t> all{~std::uint64_t{0}};
   const JoinCosts costs = join_costs(0.05, 1);

@@ -177,7 +177,10 @@ class Schemas(Case):
                          ["ingest", "ingest, of decoding and writing"])
         hashed = self.json_of("bench", "bench", "hash", "--seconds", 0.01, "--hash", "pdq,ahash", "--width", 40)
         self.assertEqual([row["name"] for row in hashed["rows"]], ["pdq", "ahash", "pdq+ahash"])
-        for row in decoded["rows"] + ingested["rows"] + hashed["rows"]:
+        searched = self.json_of("bench", "bench", "search", "--count", 20000, "--bits", 128, "--radius", 9)
+        self.assertEqual([(row["name"], row["unit"]) for row in searched["rows"]], [("search", "codes/s")])
+        self.refused(2, ["whole words"], "bench", "search", "--bits", 100)
+        for row in decoded["rows"] + ingested["rows"] + hashed["rows"] + searched["rows"]:
             self.assertGreater(row["achieved"], 0)
             self.assertGreater(row["attainable"], 0)
         self.assertEqual(list(caches.iterdir()), [])

@@ -192,25 +192,17 @@ int run(std::map<std::string, std::string> flags) {
   const double bytes_s = copy_rate() * static_cast<double>(threads);
   const auto n = static_cast<double>(count);
   const std::vector<std::uint64_t> unused(words, ~std::uint64_t{0});
-  const JoinPlan plan = plan_join({n, n * (n - 1) / 2, words, radius, radius, {}}, unused,
-                                  join_costs(1e9 * static_cast<double>(threads) / pairs_s, words));
-  double work = n * n / 2 / pairs_s;
-  const double scan = work;
-  std::string shape = "scan";
-  if (plan.choice.levels > 0) {
-    double width = 0;
-    for (const Band& band : plan.bands) width += static_cast<double>(band.bits.size());
-    width /= static_cast<double>(plan.bands.size());
-    double ways = 1;
-    work = 0;
-    for (int level = 1; level <= plan.choice.levels; ++level) {
-      ways = ways * (radius + level) / level;
-      work += ways * n * static_cast<double>(8 * words + 4) / bytes_s;
-    }
-    work += ways * n * n / 2 * std::exp2(-width * plan.choice.levels) / pairs_s;
-    shape = std::to_string(plan.choice.levels) + " of " + std::to_string(plan.bands.size()) +
-            " bands agree";
-  }
+  const JoinCase problem{n, n * (n - 1) / 2, words, radius, radius, {}};
+  const JoinPlan plan =
+      plan_join(problem, unused, join_costs(1e9 * static_cast<double>(threads) / pairs_s, words));
+  const JoinWork least = work_of(problem, plan);
+  const double work =
+      least.moves * static_cast<double>(8 * words + 4) / bytes_s + least.pairs / pairs_s;
+  const double scan = problem.pairs / pairs_s;
+  const std::string shape = plan.choice.levels == 0
+                                ? "scan"
+                                : std::to_string(plan.choice.levels) + " of " +
+                                      std::to_string(plan.bands.size()) + " bands agree";
   std::printf(
       "%zu codes of %d bits within %d: %.3f s (%.3f s of CPU), %llu edges, planted %llu of %zu, "
       "peak %.2f GB "
