@@ -17,19 +17,13 @@ constexpr std::string_view kExact = "exact";
 
 // The codes to compare, of a table that was asked for them.
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
-  const CodeColumn* column = table.find_codes(options.hash);
-  if (column == nullptr) {
-    find_scaled_hash(options.hash);  // an unknown name is the likelier mistake, and is told apart
-    throw UsageError("these fingerprints hold no codes of '" + options.hash +
-                     "'; compare those they hold, which winnow info lists, or ingest with --hash " +
-                     options.hash);
-  }
-  if (options.threshold < 0 || options.threshold > column->bits) {
+  const CodeColumn& column = codes_of(table, options.hash);
+  if (options.threshold < 0 || options.threshold > column.bits) {
     throw UsageError("a threshold of " + std::to_string(options.threshold) +
                      " bits makes no sense for '" + options.hash + "'; choose one from 0 to " +
-                     std::to_string(column->bits));
+                     std::to_string(column.bits));
   }
-  return *column;
+  return column;
 }
 
 std::string codes_name(const Options& options) { return "codes:" + options.hash; }
@@ -144,6 +138,13 @@ void measure_distances(Reader& read, const Options& options, Result& result) {
 }
 
 }  // namespace
+
+const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
+  if (const CodeColumn* column = table.find_codes(hash)) return *column;
+  find_hash(hash);  // an unknown name is the likelier mistake, and is told apart
+  throw UsageError("these fingerprints hold no codes of '" + hash + "'; ingest again with --hash " +
+                   hash);
+}
 
 int effective_threshold(const Options& options) noexcept {
   return options.hash == kExact ? 0 : options.threshold;

@@ -63,6 +63,9 @@ Result deduplicate(const Fingerprints& table, const Options& options);
 // needed, some of them twice.
 Result deduplicate(const ColumnSource& columns, const Options& options);
 
+// The codes of a hash in a table. UsageError where there are none, or no such hash.
+const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);
+
 // The threshold in force: 0 for the hash "exact".
 int effective_threshold(const Options& options) noexcept;
 

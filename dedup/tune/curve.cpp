@@ -1,0 +1,338 @@
+#include "dedup/tune/curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "common/error.h"
+#include "common/rng.h"
+#include "dedup/cluster/cluster.h"
+#include "dedup/deduplicate.h"
+#include "dedup/index/index.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::uint32_t kNoClass = ~std::uint32_t{0};
+
+// Numbers of sets of labels, in any order; kNoClass where there are none.
+std::vector<std::uint32_t> classes_of(const Ragged<std::int32_t>& labels,
+                                      std::span<const std::uint32_t> rows) {
+  std::map<std::vector<std::int32_t>, std::uint32_t> numbers;
+  std::vector<std::uint32_t> classes;
+  classes.reserve(rows.size());
+  for (const std::uint32_t row : rows) {
+    std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
+    std::ranges::sort(set);
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    const auto number = static_cast<std::uint32_t>(numbers.size());
+    classes.push_back(set.empty() ? kNoClass
+                                  : numbers.try_emplace(std::move(set), number).first->second);
+  }
+  return classes;
+}
+
+// That two images drawn at random have other labels.
+double chance_of_other_class(std::vector<std::uint32_t> classes) {
+  std::erase(classes, kNoClass);
+  if (classes.empty()) return 0;
+  std::ranges::sort(classes);
+  const auto total = static_cast<double>(classes.size());
+  double same = 0;
+  for (auto at = classes.begin(); at != classes.end();) {
+    const auto end = std::upper_bound(at, classes.end(), *at);
+    const double share = static_cast<double>(end - at) / total;
+    same += share * share;
+    at = end;
+  }
+  return 1 - same;
+}
+
+struct PairCount {
+  std::uint64_t pairs = 0;
+  std::uint64_t labelled = 0;
+  std::uint64_t other_class = 0;
+};
+
+// The images of each distinct code, by class: pairs between two codes are counted without being
+// looked at one by one.
+class Nodes {
+ public:
+  // `rows` and `classes` go together.
+  Nodes(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+        std::span<const std::uint32_t> classes, std::size_t table_rows)
+      : node_of_row_(table_rows, 0) {
+    std::vector<std::uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      const auto x = codes.code(rows[a]);
+      const auto y = codes.code(rows[b]);
+      if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
+      return classes[a] < classes[b];
+    };
+    std::ranges::sort(order, before);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint32_t row = rows[order[i]];
+      const bool is_new =
+          i == 0 || !std::ranges::equal(codes.code(rows[order[i - 1]]), codes.code(row));
+      if (is_new) begins_.push_back(static_cast<std::uint32_t>(counts_.size()));
+      const std::uint32_t label = classes[order[i]];
+      if (is_new || counts_.back().label != label) counts_.push_back({label, 0});
+      ++counts_.back().images;
+      node_of_row_[row] = static_cast<std::uint32_t>(begins_.size() - 1);
+    }
+    begins_.push_back(static_cast<std::uint32_t>(counts_.size()));
+  }
+
+  std::size_t size() const noexcept { return begins_.size() - 1; }
+  std::uint32_t of_row(std::uint32_t row) const noexcept { return node_of_row_[row]; }
+
+  PairCount within(std::size_t node) const {
+    const Sums sums = sums_of(node);
+    PairCount count{.pairs = sums.images * (sums.images - 1) / 2,
+                    .labelled = sums.labelled * (sums.labelled - 1) / 2};
+    count.other_class = count.labelled;
+    for (const Count& c : counts(node)) {
+      if (c.label != kNoClass) count.other_class -= c.images * (c.images - 1) / 2;
+    }
+    return count;
+  }
+  PairCount between(std::size_t a, std::size_t b) const {
+    const Sums x = sums_of(a);
+    const Sums y = sums_of(b);
+    PairCount count{.pairs = x.images * y.images, .labelled = x.labelled * y.labelled};
+    count.other_class = count.labelled;
+    auto other = counts(b).begin();
+    for (const Count& c : counts(a)) {
+      while (other != counts(b).end() && other->label < c.label) ++other;
+      if (other == counts(b).end() || c.label == kNoClass) break;
+      if (other->label == c.label) count.other_class -= c.images * other->images;
+    }
+    return count;
+  }
+
+ private:
+  struct Count {
+    std::uint32_t label;  // kNoClass comes last
+    std::uint64_t images;
+  };
+  struct Sums {
+    std::uint64_t images = 0;
+    std::uint64_t labelled = 0;
+  };
+
+  std::span<const Count> counts(std::size_t node) const {
+    return std::span(counts_).subspan(begins_[node], begins_[node + 1] - begins_[node]);
+  }
+  Sums sums_of(std::size_t node) const {
+    Sums sums;
+    for (const Count& c : counts(node)) {
+      sums.images += c.images;
+      if (c.label != kNoClass) sums.labelled += c.images;
+    }
+    return sums;
+  }
+
+  std::vector<std::uint32_t> begins_;  // of each node's counts, and their end
+  std::vector<Count> counts_;
+  std::vector<std::uint32_t> node_of_row_;
+};
+
+struct Distances {
+  double mean = 0;
+  double freedom = 0;
+};
+
+// Of random pairs of images.
+Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                           std::uint64_t seed) {
+  constexpr int kPairs = 200'000;
+  if (rows.size() < 2) return {};
+  CounterRng rng(seed, 0, 0, RandomUse::kPairs);
+  const auto pick = [&] {
+    return rows[static_cast<std::size_t>(rng.next_u32()) * rows.size() >> 32];
+  };
+  double sum = 0;
+  double squares = 0;
+  for (int i = 0; i < kPairs; ++i) {
+    const std::uint32_t a = pick();
+    std::uint32_t b = pick();
+    while (b == a) b = pick();
+    const double distance = hamming(codes.code(a), codes.code(b));
+    sum += distance;
+    squares += distance * distance;
+  }
+  const double mean = sum / kPairs;
+  const double variance = squares / kPairs - mean * mean;
+  if (variance <= 0) return {mean, 0};
+  const double share = mean / codes.bits;
+  return {mean, share * (1 - share) / (variance / codes.bits / codes.bits)};
+}
+
+// P(X <= x) of X binomial with `n` trials of probability `p`, n and x real: the regularised
+// incomplete beta function I_{1-p}(n - x, x + 1), by its continued fraction (Lentz's method).
+double binomial_at_most(double x, double n, double p) {
+  if (x >= n) return 1;
+  if (x < 0) return 0;
+  const double a = n - x;
+  const double b = x + 1;
+  const double z = 1 - p;
+  if (z > (a + 1) / (a + b + 2)) {
+    // Of the other tail, where the fraction converges.
+    return 1 - binomial_at_most(n - x - 1, n, 1 - p);
+  }
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * std::log(z) + b * std::log1p(-z)) /
+                       a;
+  constexpr double kTiny = 1e-300;
+  double c = 1;
+  double d = 1 - (a + b) * z / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double fraction = d;
+  for (int m = 1; m < 400; ++m) {
+    for (const double term : {m * (b - m) * z / ((a + 2 * m - 1) * (a + 2 * m)),
+                              -(a + m) * (a + b + m) * z / ((a + 2 * m) * (a + 2 * m + 1))}) {
+      d = 1 + term * d;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      c = 1 + term / c;
+      if (std::abs(c) < kTiny) c = kTiny;
+      fraction *= c * d;
+    }
+    if (std::abs(c * d - 1) < 1e-12) break;
+  }
+  return front * fraction;
+}
+
+// The mean of a Poisson distribution of which this many or fewer are seen in one of twenty cases
+// (Wilson and Hilferty's approximation).
+double upper_mean(double seen) {
+  constexpr double kNormal = 1.6449;
+  const double k = seen + 1;
+  const double root = 1 - 1 / (9 * k) + kNormal / (3 * std::sqrt(k));
+  return k * root * root * root;
+}
+
+void estimate_by_class(Curve& curve) {
+  for (CurvePoint& point : curve.points) {
+    if (point.labelled == 0) continue;
+    const auto labelled = static_cast<double>(point.labelled);
+    const auto other = static_cast<double>(point.other_class);
+    const double share = std::min(1.0, other / curve.chance / labelled);
+    point.false_pairs = share * static_cast<double>(point.pairs);
+    point.precision = 1 - share;
+    point.precision_at_least =
+        1 - std::min(1.0, std::min(labelled, upper_mean(other)) / curve.chance / labelled);
+  }
+}
+
+void estimate_by_distance(Curve& curve) {
+  const double share = curve.mean / curve.bits;
+  const double scale = curve.freedom / curve.bits;
+  const auto within = [&](int threshold) {
+    return curve.freedom > 0 ? binomial_at_most(threshold * scale, curve.freedom, share)
+                             : 1.0;
+  };
+  // Pairs at this threshold or any larger one, as a share of what the distribution has there.
+  double ratio = -1;
+  for (auto point = curve.points.rbegin(); point != curve.points.rend(); ++point) {
+    const double expected = within(point->threshold);
+    const auto pairs = static_cast<double>(point->pairs);
+    const double here = expected > 0 ? pairs / expected : 0;
+    ratio = ratio < 0 ? here : std::min(ratio, here);
+    point->false_pairs = std::min(pairs, ratio * expected);
+    if (point->pairs == 0) continue;
+    point->precision = 1 - point->false_pairs / pairs;
+    point->precision_at_least = 1 - std::min(1.0, upper_mean(point->false_pairs) / pairs);
+  }
+}
+
+// Of the groups that the links of each threshold make.
+void count_groups(UnionFind links, const Nodes& of, CurvePoint& point,
+                  std::span<const std::uint32_t> rows) {
+  const Components components = std::move(links).components();
+  std::vector<std::uint32_t> images(components.count, 0);
+  for (const std::uint32_t row : rows) ++images[components.of_row[of.of_row(row)]];
+  for (const std::uint32_t count : images) {
+    if (count < 2) continue;
+    point.grouped += count;
+    point.removable += count - 1;
+  }
+}
+
+}  // namespace
+
+Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
+  const std::string codes_name = "codes:" + options.hash;
+  const Fingerprints table = columns({codes_name, "quality", "labels"});
+  const CodeColumn& codes = codes_of(table, options.hash);
+  const int most = options.most < 0 ? codes.bits * 3 / 16 : std::min(options.most, codes.bits);
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    if (table.quality[row] > 0) rows.push_back(row);
+  }
+  const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
+  const Nodes nodes(codes, rows, classes, table.size());
+
+  std::vector<PairCount> at(static_cast<std::size_t>(most) + 1);
+  const auto add = [&at](std::size_t distance, const PairCount& count) {
+    at[distance].pairs += count.pairs;
+    at[distance].labelled += count.labelled;
+    at[distance].other_class += count.other_class;
+  };
+  for (std::size_t node = 0; node < nodes.size(); ++node) add(0, nodes.within(node));
+  std::vector<UnionFind> links(at.size(), UnionFind(nodes.size()));
+  find_edges(codes, rows, most, [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
+      if (edge.distance == 0) continue;  // one node
+      const Edge between{nodes.of_row(edge.a), nodes.of_row(edge.b), edge.distance};
+      add(edge.distance, nodes.between(between.a, between.b));
+      for (std::size_t t = edge.distance; t < links.size(); ++t) links[t].unite({&between, 1});
+    }
+  });
+
+  Curve curve;
+  curve.hash = options.hash;
+  curve.bits = codes.bits;
+  curve.images = rows.size();
+  curve.chance = chance_of_other_class(classes);
+  const Distances distances = random_distances(codes, rows, options.seed);
+  curve.mean = distances.mean;
+  curve.freedom = distances.freedom;
+  PairCount sum;
+  for (std::size_t t = 0; t < at.size(); ++t) {
+    sum.pairs += at[t].pairs;
+    sum.labelled += at[t].labelled;
+    sum.other_class += at[t].other_class;
+    CurvePoint point{.threshold = static_cast<int>(t),
+                     .pairs = sum.pairs,
+                     .other_class = sum.other_class,
+                     .labelled = sum.labelled,
+                     .precision = {},
+                     .precision_at_least = {}};
+    count_groups(std::move(links[t]), nodes, point, rows);
+    curve.points.push_back(point);
+  }
+  constexpr double kLeastChance = 0.05;
+  const bool by_class = curve.chance >= kLeastChance && 2 * sum.labelled >= sum.pairs;
+  curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
+  if (by_class) {
+    estimate_by_class(curve);
+  } else {
+    estimate_by_distance(curve);
+  }
+  return curve;
+}
+
+std::optional<int> threshold_for(const Curve& curve, double precision) {
+  std::optional<int> best;
+  for (const CurvePoint& point : curve.points) {
+    if (point.precision && *point.precision < precision) break;
+    best = point.threshold;
+  }
+  return best;
+}
+
+}  // namespace winnow::dedup

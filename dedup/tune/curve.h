@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+
+namespace winnow::dedup {
+
+struct CurveOptions {
+  std::string hash = "phash";  // a row of hashes.h that the table has
+  int most = -1;               // the largest threshold, in bits; negative: 3/16 of the code
+  std::uint64_t seed = 0;      // of the pairs that are drawn at random
+};
+
+// What one threshold comes to.
+struct CurvePoint {
+  int threshold = 0;
+  std::uint64_t pairs = 0;        // within it, exactly
+  std::uint64_t other_class = 0;  // of them, labelled on both sides, and not alike
+  std::uint64_t labelled = 0;     // of them, labelled on both sides
+  std::uint64_t grouped = 0;      // images that hang together with another
+  std::uint64_t removable = 0;    // of them, all but one of each group
+  // Pairs that are expected to be no duplicates.
+  double false_pairs = 0;
+  // Share of the pairs that are, and a bound that it is above with 95 % confidence, if pairs are
+  // independent; nothing where there are no pairs.
+  std::optional<double> precision;
+  std::optional<double> precision_at_least;
+};
+
+// How false pairs are estimated.
+enum class FalsePairs { kByClass, kByDistance };
+
+// Thresholds of one hash on one's own images, without any truth known. Images of quality 0 are left
+// out, as deduplicate() leaves them out.
+//
+// By class: a pair that is no duplicate has other labels on both sides as often as two images drawn
+// at random have (`chance`), so the pairs that differ, over that, are the false ones. Duplicates
+// whose labels differ count as false: the estimate errs on the safe side. Used where at least half
+// of the pairs within the largest threshold are labelled, and chance is at least 5 %.
+//
+// By distance: distances of unlike images follow a binomial distribution of `freedom` independent
+// bits (Daugman 2003), fitted to random pairs. From a threshold downwards false pairs become rarer
+// at least as fast as that does, so the pairs found at each larger threshold, scaled down by it,
+// bound them. Says little where most pairs within the largest threshold are duplicates.
+struct Curve {
+  std::string hash;
+  int bits = 0;
+  std::uint64_t images = 0;
+  FalsePairs by = FalsePairs::kByDistance;
+  double chance = 0;   // that two images drawn at random have other labels
+  double freedom = 0;  // independent bits of random pairs' distances; 0: no two codes differ
+  double mean = 0;     // of those distances, in bits
+  std::vector<CurvePoint> points;  // thresholds 0, 1, ...
+};
+
+// Counts all pairs up to the largest threshold, by TBB; holds 4 bytes an image and threshold
+// besides the codes and what find_edges() needs. The same for any number of threads. Throws as
+// deduplicate() does.
+Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
+
+// The largest threshold with a precision of at least `precision` there and below, by estimate;
+// those without pairs count as precise. Nothing if 0 bits are not.
+std::optional<int> threshold_for(const Curve& curve, double precision);
+
+}  // namespace winnow::dedup

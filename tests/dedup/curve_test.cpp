@@ -1,0 +1,172 @@
+#include "dedup/tune/curve.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "common/error.h"
+#include "common/rng.h"
+#include "dedup/deduplicate.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+Fingerprints table_of_codes(const std::vector<std::uint64_t>& codes) {
+  std::vector<TestImage> images;
+  for (const std::uint64_t code : codes) {
+    const std::uint64_t number = images.size();
+    images.push_back({.id = number, .code = code, .file = number, .pixels = number});
+  }
+  return make_table(images);
+}
+
+// Images of random codes, with copies of some a few bits away: of the same class but for one in
+// twenty.
+struct Planted {
+  Fingerprints table;
+  std::uint64_t copies = 0;
+};
+
+Planted planted(std::size_t originals, std::size_t copies, int classes, int most_bits) {
+  CounterRng rng(7, 0, 0, RandomUse::kTest);
+  std::vector<std::uint64_t> codes;
+  std::vector<std::int32_t> labels;
+  const auto add = [&](std::uint64_t code, std::int32_t label) {
+    codes.push_back(code);
+    labels.push_back(label);
+  };
+  const auto below = [&rng](std::uint32_t n) { return rng.next_u32() % n; };
+  for (std::size_t i = 0; i < originals; ++i) {
+    add(std::uint64_t{rng.next_u32()} << 32 | rng.next_u32(),
+        static_cast<std::int32_t>(below(static_cast<std::uint32_t>(classes))));
+  }
+  for (std::size_t i = 0; i < copies; ++i) {
+    std::uint64_t code = codes[i];
+    const auto flips = below(static_cast<std::uint32_t>(most_bits) + 1);
+    for (std::uint32_t f = 0; f < flips; ++f) code ^= std::uint64_t{1} << below(64);
+    add(code, labels[i]);
+  }
+  Planted made;
+  made.table = table_of_codes(codes);
+  made.table.labels = {};
+  for (const std::int32_t label : labels) made.table.labels.push_back(std::span(&label, 1));
+  made.copies = copies;
+  return made;
+}
+
+Curve curve_of(const Fingerprints& table, const CurveOptions& options) {
+  return measure_curve([&](const ColumnNames& names) { return select_columns(table, names); },
+                       options);
+}
+
+// Every pair looked at.
+void expect_counts(const Fingerprints& table, const Curve& curve) {
+  const CodeColumn& codes = *table.find_codes(curve.hash);
+  std::vector<std::uint64_t> pairs(curve.points.size());
+  std::vector<std::uint64_t> other(curve.points.size());
+  for (std::size_t a = 0; a < table.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (!(table.quality[a] > 0) || !(table.quality[b] > 0)) continue;
+      const auto distance = static_cast<std::size_t>(hamming(codes.code(a), codes.code(b)));
+      if (distance >= pairs.size()) continue;
+      ++pairs[distance];
+      const bool labelled = !table.labels[a].empty() && !table.labels[b].empty();
+      if (labelled && !std::ranges::equal(table.labels[a], table.labels[b])) ++other[distance];
+    }
+  }
+  std::partial_sum(pairs.begin(), pairs.end(), pairs.begin());
+  std::partial_sum(other.begin(), other.end(), other.begin());
+  for (std::size_t t = 0; t < pairs.size(); ++t) {
+    EXPECT_EQ(curve.points[t].pairs, pairs[t]) << t;
+    EXPECT_EQ(curve.points[t].other_class, other[t]) << t;
+    Options options;
+    options.hash = curve.hash;
+    options.threshold = static_cast<int>(t);
+    const Result result = deduplicate(table, options);
+    std::uint64_t grouped = 0;
+    for (const Group& group : result.groups) grouped += group.rows.size();
+    EXPECT_EQ(curve.points[t].grouped, grouped) << t;
+    EXPECT_EQ(curve.points[t].removable, grouped - result.groups.size()) << t;
+  }
+}
+
+TEST(Curve, CountsWhatLookingAtEveryPairCounts) {
+  Planted made = planted(300, 200, 3, 9);
+  // Heaps of one code, some without labels, some with nothing to match on.
+  Fingerprints& table = made.table;
+  for (std::size_t row = 0; row < 60; ++row) table.codes[0].words[row] = row % 3;
+  for (std::size_t row = 50; row < 55; ++row) table.quality[row] = 0;
+  Ragged<std::int32_t> labels;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::vector<std::int32_t> two{1, 2};
+    if (row % 7 == 0) {
+      labels.push_back({});
+    } else if (row % 11 == 0) {
+      labels.push_back(two);
+    } else {
+      labels.push_back(table.labels[row]);
+    }
+  }
+  table.labels = labels;
+  expect_counts(table, curve_of(table, {.hash = "phash", .most = 16}));
+}
+
+TEST(Curve, PrecisionByClassIsNearTheTruth) {
+  // Random codes of 64 bits: chance pairs at 18 bits are as many as the planted ones.
+  const Planted made = planted(4000, 2000, 10, 6);
+  const Curve curve = curve_of(made.table, {.hash = "phash", .most = 18});
+  EXPECT_EQ(curve.by, FalsePairs::kByClass);
+  EXPECT_NEAR(curve.chance, 0.9, 0.01);
+  EXPECT_NEAR(curve.freedom, 64, 4);
+  EXPECT_NEAR(curve.mean, 32, 0.2);
+  for (const CurvePoint& point : curve.points) {
+    ASSERT_TRUE(point.precision);
+    EXPECT_LE(*point.precision_at_least, *point.precision);
+    if (point.threshold < 6) continue;
+    const double truth = static_cast<double>(made.copies) / static_cast<double>(point.pairs);
+    EXPECT_NEAR(*point.precision, truth, 0.05) << point.threshold;
+  }
+  EXPECT_LT(*curve.points[18].precision, 0.5);  // else nothing was tested
+}
+
+TEST(Curve, PrecisionByDistanceIsNearTheTruthWithoutLabels) {
+  Planted made = planted(4000, 2000, 10, 6);
+  made.table.labels = {};
+  for (std::size_t row = 0; row < made.table.size(); ++row) made.table.labels.push_back({});
+  const Curve curve = curve_of(made.table, {.hash = "phash", .most = 20});
+  EXPECT_EQ(curve.by, FalsePairs::kByDistance);
+  for (const CurvePoint& point : curve.points) {
+    if (point.threshold < 6) continue;
+    const double truth = static_cast<double>(made.copies) / static_cast<double>(point.pairs);
+    EXPECT_NEAR(*point.precision, truth, 0.1) << point.threshold;
+  }
+}
+
+TEST(Curve, AThresholdIsChosenByPrecision) {
+  const Planted made = planted(4000, 2000, 10, 6);
+  const Curve curve = curve_of(made.table, {.hash = "phash", .most = 20});
+  const auto chosen = threshold_for(curve, 0.95);
+  ASSERT_TRUE(chosen);
+  EXPECT_GE(*chosen, 10);
+  EXPECT_LT(*chosen, 17);
+  EXPECT_GE(*curve.points[static_cast<std::size_t>(*chosen)].precision, 0.95);
+  EXPECT_LT(*curve.points[static_cast<std::size_t>(*chosen) + 1].precision, 0.95);
+  EXPECT_EQ(threshold_for(curve, 0), 20);
+}
+
+TEST(Curve, FewImagesAndFlatCodesAreNoTrouble) {
+  for (const std::size_t count : {0U, 1U, 2U, 50U}) {
+    Fingerprints table = table_of_codes(std::vector<std::uint64_t>(count, 5));
+    const Curve curve = curve_of(table, {.hash = "phash"});
+    ASSERT_EQ(curve.points.size(), 13U);
+    EXPECT_EQ(curve.points[0].pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
+    EXPECT_EQ(curve.points[12].pairs, curve.points[0].pairs);
+    EXPECT_TRUE(std::isfinite(curve.points[12].false_pairs));
+  }
+  EXPECT_THROW(curve_of(table_of_codes({1, 2}), {.hash = "pdq"}), UsageError);
+}
+
+}  // namespace
+}  // namespace winnow::dedup
