@@ -30,7 +30,7 @@ enum class RandomUse : std::uint32_t {
   kInitialise = 4,  // initial weights
   kHoldout = 5,     // which samples are held out
   kVariant = 6,     // which stored variant of a sample an epoch sees
-  kPairs = 7,       // pairs of images drawn to see how far apart they are
+  kStudy = 7,       // what is drawn to measure a data set: pairs of images, edits
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

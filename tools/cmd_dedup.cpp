@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/report.h"
+#include "dedup/tune/curve.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
@@ -19,6 +21,7 @@ struct Options {
   std::filesystem::path cache;
   std::string name = "default";
   DedupFlags flags;
+  std::optional<double> precision;
   std::filesystem::path csv;
   std::filesystem::path groups_csv;
   bool gate = false;
@@ -43,11 +46,28 @@ void tell(const Session& session, const dedup::Result& result) {
   }
 }
 
+int threshold_of(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+                 const std::string& hash) {
+  const dedup::Curve curve = dedup::measure_curve(columns, {.hash = hash});
+  const auto threshold = dedup::threshold_for(curve, *o.precision);
+  if (!threshold) {
+    throw RefusedError(fmt::format(
+        "of {}, not even equal codes are duplicates with a precision of {:.1f} %; ask for less, "
+        "take another hash, or see winnow tune",
+        hash, 100 * *o.precision));
+  }
+  const dedup::CurvePoint& point = curve.points[static_cast<std::size_t>(*threshold)];
+  say(session, fmt::format("a threshold of {} bits: about {:.0f} of {} pairs are false", *threshold,
+                           point.false_pairs, grouped(point.pairs)));
+  return *threshold;
+}
+
 void run(const Options& o, Session& session) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  const dedup::Options options = dedup_options(o.flags);
+  dedup::Options options = dedup_options(o.flags);
   const dedup::ColumnSource columns = cache.open_fingerprints();
+  if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
@@ -90,6 +110,11 @@ Command add_dedup(CLI::App& program) {
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*app, "--", o->flags);
+  app->add_option("--precision", o->precision,
+                  "Choose the threshold: the largest whose expected precision is at least this "
+                  "(see winnow tune)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->excludes("--threshold");
   app->add_option("--csv", o->csv, "Where to list removed images (default: beside the selection)");
   app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
   app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");
@@ -99,6 +124,7 @@ Command add_dedup(CLI::App& program) {
               "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n\n"
               "Examples:\n"
               "  winnow dedup cache --threshold 6\n"
+              "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
               "  winnow dedup cache --hash exact --name exact --groups-csv groups.csv\n"
               "  winnow dedup cache --fail-on-leak --json     # in continuous integration");
   return {app, false, [o](Session& session) { run(*o, session); }};

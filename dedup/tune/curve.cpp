@@ -151,7 +151,7 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
                            std::uint64_t seed) {
   constexpr int kPairs = 200'000;
   if (rows.size() < 2) return {};
-  CounterRng rng(seed, 0, 0, RandomUse::kPairs);
+  CounterRng rng(seed, 0, 0, RandomUse::kStudy);
   const auto pick = [&] {
     return rows[static_cast<std::size_t>(rng.next_u32()) * rows.size() >> 32];
   };
@@ -232,8 +232,7 @@ void estimate_by_distance(Curve& curve) {
   const double share = curve.mean / curve.bits;
   const double scale = curve.freedom / curve.bits;
   const auto within = [&](int threshold) {
-    return curve.freedom > 0 ? binomial_at_most(threshold * scale, curve.freedom, share)
-                             : 1.0;
+    return curve.freedom > 0 ? binomial_at_most(threshold * scale, curve.freedom, share) : 1.0;
   };
   // Pairs at this threshold or any larger one, as a share of what the distribution has there.
   double ratio = -1;
@@ -330,7 +329,10 @@ std::optional<int> threshold_for(const Curve& curve, double precision) {
   std::optional<int> best;
   for (const CurvePoint& point : curve.points) {
     if (point.precision && *point.precision < precision) break;
-    best = point.threshold;
+    // Of those that find the same, the smallest: distances may all be even.
+    const bool finds_more =
+        !best || point.pairs > curve.points[static_cast<std::size_t>(*best)].pairs;
+    if (finds_more) best = point.threshold;
   }
   return best;
 }

@@ -62,8 +62,9 @@ struct Curve {
 // deduplicate() does.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
 
-// The largest threshold with a precision of at least `precision` there and below, by estimate;
-// those without pairs count as precise. Nothing if 0 bits are not.
+// The largest threshold with a precision of at least `precision` there and below, by estimate, of
+// those that find the same pairs the smallest; those without pairs count as precise. Nothing if 0
+// bits are not.
 std::optional<int> threshold_for(const Curve& curve, double precision);
 
 }  // namespace winnow::dedup

@@ -154,6 +154,8 @@ TEST(Curve, AThresholdIsChosenByPrecision) {
   EXPECT_GE(*curve.points[static_cast<std::size_t>(*chosen)].precision, 0.95);
   EXPECT_LT(*curve.points[static_cast<std::size_t>(*chosen) + 1].precision, 0.95);
   EXPECT_EQ(threshold_for(curve, 0), 20);
+  const Curve alone = curve_of(table_of_codes({0, ~std::uint64_t{0}}), {.hash = "phash"});
+  EXPECT_EQ(threshold_for(alone, 1), 0);
 }
 
 TEST(Curve, FewImagesAndFlatCodesAreNoTrouble) {
