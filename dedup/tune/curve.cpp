@@ -234,17 +234,29 @@ void estimate_by_distance(Curve& curve) {
   const auto within = [&](int threshold) {
     return curve.freedom > 0 ? binomial_at_most(threshold * scale, curve.freedom, share) : 1.0;
   };
+  // Some hashes give even distances alone: only thresholds that find more than the one below count.
+  const auto finds_more = [&](std::size_t i) {
+    return i == 0 || curve.points[i].pairs > curve.points[i - 1].pairs;
+  };
   // Pairs at this threshold or any larger one, as a share of what the distribution has there.
   double ratio = -1;
-  for (auto point = curve.points.rbegin(); point != curve.points.rend(); ++point) {
-    const double expected = within(point->threshold);
-    const auto pairs = static_cast<double>(point->pairs);
+  for (std::size_t i = curve.points.size(); i-- > 0;) {
+    if (!finds_more(i)) continue;
+    CurvePoint& point = curve.points[i];
+    const double expected = within(point.threshold);
+    const auto pairs = static_cast<double>(point.pairs);
     const double here = expected > 0 ? pairs / expected : 0;
     ratio = ratio < 0 ? here : std::min(ratio, here);
-    point->false_pairs = std::min(pairs, ratio * expected);
-    if (point->pairs == 0) continue;
-    point->precision = 1 - point->false_pairs / pairs;
-    point->precision_at_least = 1 - std::min(1.0, upper_mean(point->false_pairs) / pairs);
+    point.false_pairs = std::min(pairs, ratio * expected);
+    if (point.pairs == 0) continue;
+    point.precision = 1 - point.false_pairs / pairs;
+    point.precision_at_least = 1 - std::min(1.0, upper_mean(point.false_pairs) / pairs);
+  }
+  for (std::size_t i = 1; i < curve.points.size(); ++i) {
+    if (finds_more(i)) continue;
+    curve.points[i].false_pairs = curve.points[i - 1].false_pairs;
+    curve.points[i].precision = curve.points[i - 1].precision;
+    curve.points[i].precision_at_least = curve.points[i - 1].precision_at_least;
   }
 }
 

@@ -124,6 +124,8 @@ class Schemas(Case):
             self.assertEqual(exact["leaks"], [{"a": "train", "b": "test", "groups": 1, "samples": 1}])
             alike = self.json_of("dedup", "dedup", cache, "--threshold", 12, "--scope", "within")
             self.assertEqual(alike["removed"] + alike["kept"], ingested["ok"])
+            tuned = self.json_of("tune", "tune", cache, "--images", 5, "--precision", 0.5)
+            self.refuses_spoiled("tune", tuned)
             self.assertEqual(self.json_of("info", "info", cache)["selections"], ["default", "exact"])
             self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
             exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",
