@@ -138,36 +138,41 @@ LineChart chart_of(const std::vector<Tuned>& all, const std::filesystem::path& c
   return chart;
 }
 
-std::vector<const dedup::Hash*> hashes_of(const Options& o, const pipeline::Cache& cache) {
+// Of the hashes of all pixels: edited pictures are there in full only.
+void add_recall(const Options& o, const Session& session, const pipeline::Cache& cache,
+                std::vector<Tuned>& all) {
+  if (o.images == 0 || cache.manifest().shards.empty()) return;
   std::vector<const dedup::Hash*> hashes;
-  for (const std::string& name : o.hashes.empty() ? pipeline::options_of(cache.manifest()).hashes : o.hashes) {
-    hashes.push_back(&dedup::find_hash(name));
+  std::vector<Tuned*> of_hash;
+  for (Tuned& tuned : all) {
+    const dedup::ScaledHash hash = dedup::find_scaled_hash(tuned.curve.hash);
+    if (hash.scale != 1) continue;
+    hashes.push_back(hash.hash);
+    of_hash.push_back(&tuned);
   }
-  return hashes;
+  ThreadPlanInputs threads = session.threads;
+  threads.requested = o.threads;
+  const ProgressSink bar = make_progress_bar("edit and hash", "images", true);
+  auto recalls = pipeline::measure_recall(cache, hashes,
+                                          {.images = o.images,
+                                           .seed = o.seed,
+                                           .threads = plan_threads(threads).decode,
+                                           .stop = session.stop},
+                                          bar);
+  for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
 void tune(const Options& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  const std::vector<const dedup::Hash*> hashes = hashes_of(o, cache);
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.threads;
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = cache.open_fingerprints();
-  for (const dedup::Hash* hash : hashes) {
-    all.push_back({dedup::measure_curve(
-                       columns, {.hash = std::string(hash->name), .most = o.most, .seed = o.seed}),
-                   {}});
+  const std::vector<std::string> hashes =
+      o.hashes.empty() ? pipeline::options_of(cache.manifest()).hashes : o.hashes;
+  for (const std::string& hash : hashes) {
+    all.push_back(
+        {dedup::measure_curve(columns, {.hash = hash, .most = o.most, .seed = o.seed}), {}});
   }
-  if (o.images > 0 && !cache.manifest().shards.empty()) {
-    const ProgressSink bar = make_progress_bar("edit and hash", "images", true);
-    auto recalls = pipeline::measure_recall(cache, hashes,
-                                            {.images = o.images,
-                                             .seed = o.seed,
-                                             .threads = plan_threads(threads).decode,
-                                             .stop = session.stop},
-                                            bar);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].edits = std::move(recalls[i]);
-  }
+  add_recall(o, session, cache, all);
   if (!o.plot.empty()) {
     DurableFile file(o.plot);
     const std::string svg = svg_of(chart_of(all, o.cache));
@@ -223,8 +228,10 @@ Command add_tune(CLI::App& program) {
       "Precision is what share of the pairs within a threshold are duplicates. Two images that "
       "are\n"
       "not have other labels as often as two drawn at random; where there are no labels, the\n"
-      "distances of random pairs tell. Recall is how many of your own pictures are found again\n"
-      "after they were cropped by up to 10 %, scaled, given another gamma and encoded as JPEG, all\n"
+      "distances of random pairs tell, and promise a little too much. Recall is how many of your "
+      "own pictures are found again\n"
+      "after they were cropped by up to 10 %, scaled, given another gamma and encoded as JPEG, "
+      "all\n"
       "at once; yours may be edited otherwise, so look at the edits that matter to you.\n\n"
       "Examples:\n"
       "  winnow tune cache\n"
