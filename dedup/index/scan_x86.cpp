@@ -13,10 +13,14 @@ bool has_avx512() noexcept {
 }
 
 constexpr std::array<ScanKernel, 4> kKernels{{
-    {"avx512", has_avx512, 0.03, &kAvx512Loops},
-    {"avx2", []() noexcept { return __builtin_cpu_supports("avx2") != 0; }, 0.4, &kAvx2Loops},
-    {"popcnt", []() noexcept { return __builtin_cpu_supports("popcnt") != 0; }, 0.5, &kPopcntLoops},
-    {"portable", []() noexcept { return true; }, 0.8, &kPortableLoops},
+    {"avx512", has_avx512, 0.035, &kAvx512Loops},
+    {"avx2",
+     []() noexcept {
+       return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
+     },
+     0.2, &kAvx2Loops},
+    {"popcnt", []() noexcept { return __builtin_cpu_supports("popcnt") != 0; }, 0.3, &kPopcntLoops},
+    {"portable", []() noexcept { return true; }, 0.9, &kPortableLoops},
 }};
 
 }  // namespace
