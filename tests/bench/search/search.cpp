@@ -211,7 +211,8 @@ int run(std::map<std::string, std::string> flags) {
       "%.1f G pairs/s; ratio %.2f\n",
       count, column.bits, radius, took, cpu, static_cast<unsigned long long>(found),
       static_cast<unsigned long long>(found_planted), planted.size(), peak, threads,
-      std::string(kernel.name).c_str(), work, shape.c_str(), scan, pairs_s / 1e9, took / work);
+      std::string(options.kernel.empty() ? kernel.name : options.kernel).c_str(), work,
+      shape.c_str(), scan, pairs_s / 1e9, took / work);
   if (flags.contains("check")) {
     const SelfCheck check = check_edges(column, rows, radius, edges, number("check", 0), 1);
     std::printf("  check of %llu rows against a scan: %llu edges, %zu missing, %zu wrong\n",
