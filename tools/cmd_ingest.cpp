@@ -189,6 +189,12 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
       say(session, fmt::format("    {}: {}", grouped(inputs), reason));
     }
   }
+  if (!o.drop && dropped == 0 && ok < m.inputs) {
+    say(session,
+        fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
+                    "reads these alone",
+                    out.string()));
+  }
   if (result.remarks.warned > 0) {
     say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
                              grouped(result.remarks.warned), list));

@@ -132,7 +132,9 @@ class Retry(Case):
     def test_nothing_to_retry_and_still_unreadable(self):
         whole = self.broken_photos()
         cache = self.folder / "cache"
-        digest = self.ingest(cache).json()["digest"]
+        first = self.ingest(cache)
+        self.assertIn(f"--out {cache} --retry-failed reads these alone", first.err)
+        digest = first.json()["digest"]
         self.ok("dedup", cache)
         files = tree(cache)
         still = self.ingest(cache, "--retry-failed")
