@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -29,6 +28,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
+#include "tools/temporary_folder.h"
 
 namespace winnow::tools {
 namespace {
@@ -217,24 +217,6 @@ class Repeated final : public Source {
   const Source& source_;
   const std::vector<std::size_t>& positions_;
   Listing entries_;
-};
-
-// A place for a cache or other files, gone with what is in it.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const fs::path& in)
-      : path_(in / fmt::format("winnow-bench-{}", ::getpid())) {}
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
 };
 
 void bench_ingest(const Options& o, const Session& session) {

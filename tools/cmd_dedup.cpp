@@ -7,18 +7,23 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "datasets/formats.h"
 #include "dedup/report.h"
 #include "dedup/tune/curve.h"
+#include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/ingest_flags.h"
+#include "tools/progress_bar.h"
+#include "tools/temporary_folder.h"
 
 namespace winnow::tools {
 namespace {
 
 struct Options {
-  std::filesystem::path cache;
+  std::filesystem::path cache;  // or a data set
+  IngestFlags reading;          // of that
   std::string name = "default";
   DedupFlags flags;
   std::optional<double> precision;
@@ -62,9 +67,21 @@ int threshold_of(const Options& o, const Session& session, const dedup::ColumnSo
   return *threshold;
 }
 
-void run(const Options& o, Session& session) {
-  pipeline::check_selection_name(o.name);
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+// Fingerprints of a data set in place, in a cache at `out`.
+void fingerprint(const Options& o, const Session& session, const std::filesystem::path& out) {
+  const auto source = datasets::open_source(o.cache, open_options(o.reading));
+  say(session, fmt::format("{} is {}", o.cache.string(), source->description()));
+  pipeline::IngestOptions options = ingest_options(o.reading, session);
+  options.store = pipeline::Store::kNone;
+  if (o.flags.dedup.hash != "exact") options.hashes = {o.flags.dedup.hash};
+  const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
+  const pipeline::IngestResult result = pipeline::ingest(*source, o.cache, out, options, bar);
+  const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
+  if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
+}
+
+void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
+                       bool in_place) {
   dedup::Options options = dedup_options(o.flags);
   const dedup::ColumnSource columns = cache.open_fingerprints();
   if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
@@ -81,17 +98,24 @@ void run(const Options& o, Session& session) {
           [&](std::string_view line) { file.append(as_bytes(line)); });
     file.finish();
   };
-  const std::filesystem::path csv =
-      o.csv.empty() ? cache.paths().selection(o.name).replace_extension(".csv") : o.csv;
-  if (o.csv.empty()) make_directories(csv.parent_path());
-  write_csv(csv, dedup::csv_of_removed);
+  std::filesystem::path csv = o.csv;
+  if (csv.empty() && !in_place) {
+    csv = cache.paths().selection(o.name).replace_extension(".csv");
+    make_directories(csv.parent_path());
+  }
+  if (!csv.empty()) {
+    write_csv(csv, dedup::csv_of_removed);
+  } else if (!o.json) {
+    dedup::csv_of_removed(result, table, std::cref(names),
+                          [](std::string_view line) { fmt::print("{}", line); });
+  }
   if (!o.groups_csv.empty()) {
     write_csv(o.groups_csv, dedup::csv_of_groups);
   }
-  cache.write_selection(result.selection);
+  if (!in_place) cache.write_selection(result.selection);
   tell(session, result);
-  say(session,
-      fmt::format("selection '{}' written; removed images are listed in {}", o.name, csv.string()));
+  if (!in_place) say(session, fmt::format("selection '{}' written", o.name));
+  if (!csv.empty()) say(session, fmt::format("removed images are listed in {}", csv.string()));
   if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
   if (o.gate && !result.leaks.empty()) {
     throw RefusedError(
@@ -101,14 +125,31 @@ void run(const Options& o, Session& session) {
   }
 }
 
+void run(const Options& o, Session& session) {
+  pipeline::check_selection_name(o.name);
+  std::error_code ignored;
+  const bool in_place = std::filesystem::exists(o.cache, ignored) &&
+                        !std::filesystem::exists(pipeline::CachePaths{o.cache}.manifest(), ignored);
+  if (!in_place) {
+    deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false);
+    return;
+  }
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  fingerprint(o, session, folder.path());
+  deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true);
+}
+
 }  // namespace
 
 Command add_dedup(CLI::App& program) {
   auto o = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
+  app->add_option("cache", o->cache,
+                  "Cache made by winnow ingest, or a data set, as of ingest, which is looked at "
+                  "where it is: then what would be removed is printed as CSV")
+      ->required();
+  app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
   add_dedup_flags(*app, "--", o->flags);
   app->add_option("--precision", o->precision,
                   "Choose the threshold: the largest whose expected precision is at least this "
@@ -116,6 +157,7 @@ Command add_dedup(CLI::App& program) {
       ->check(CLI::Range(0.0, 1.0))
       ->excludes("--threshold");
   app->add_option("--csv", o->csv, "Where to list removed images (default: beside the selection)");
+  add_reading_flags(*app, o->reading);
   app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
   app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
@@ -123,11 +165,12 @@ Command add_dedup(CLI::App& program) {
               "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
               "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n\n"
               "Examples:\n"
+              "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
               "  winnow dedup cache --threshold 6\n"
               "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
               "  winnow dedup cache --hash exact --name exact --groups-csv groups.csv\n"
               "  winnow dedup cache --fail-on-leak --json     # in continuous integration");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

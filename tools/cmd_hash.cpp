@@ -119,6 +119,7 @@ Command add_hash(CLI::App& program) {
       program.add_subcommand("hash", "Print the perceptual hashes of a data set's images");
   app->add_option("source", o->source, "Data set, as of ingest")->required();
   app->add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
+  add_hashes_flag(*app, o->flags);
   add_reading_flags(*app, o->flags);
   app->footer("Hashes:" + hash_lines() +
               "\n\nImages are printed in the order of their names, those that cannot be read with "

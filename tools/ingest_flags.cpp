@@ -87,18 +87,22 @@ void add_reading_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--matte", flags.matte,
                  "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       ->capture_default_str();
-  app.add_option("--hash", flags.ingest.hashes,
-                 "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
-                 "decoded at that scale")
-      ->delimiter(',')
-      ->capture_default_str();
   app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
+void add_hashes_flag(CLI::App& app, IngestFlags& flags) {
+  app.add_option("--hash", flags.ingest.hashes,
+                 "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
+                 "decoded at that scale")
+      ->delimiter(',')
+      ->capture_default_str();
+}
+
 void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   add_reading_flags(app, flags);
+  add_hashes_flag(app, flags);
   CLI::Option* store =
       app.add_option("--store", flags.store,
                      "What shards hold: the original bytes, raw pixels, or none (fingerprints "
@@ -212,7 +216,8 @@ std::string hash_lines() {
     lines += fmt::format("\n  {:18}{}", hash.name, hash.what);
   }
   lines +=
-      "\n  NAME@1/8          of the picture at an eighth of its sides, also @1/2 and @1/4: bits are\n"
+      "\n  NAME@1/8          of the picture at an eighth of its sides, also @1/2 and @1/4: bits "
+      "are\n"
       "                    others, so that codes compare with their own kind only";
   return lines;
 }

@@ -25,9 +25,10 @@ struct IngestFlags {
   std::uint64_t memory_mib = 0;
 };
 
-// `flags` must live as long as `app`. Those of every verb that decodes a source, and those of every
-// verb that ingests, the others with them.
+// `flags` must live as long as `app`. Those of every verb that decodes a source, the hashes that it
+// is to compute, and those of every verb that ingests, the others with them.
 void add_reading_flags(CLI::App& app, IngestFlags& flags);
+void add_hashes_flag(CLI::App& app, IngestFlags& flags);
 void add_ingest_flags(CLI::App& app, IngestFlags& flags);
 
 datasets::OpenOptions open_options(const IngestFlags& flags);
