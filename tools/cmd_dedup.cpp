@@ -30,6 +30,7 @@ struct Options {
   std::filesystem::path csv;
   std::filesystem::path groups_csv;
   bool gate = false;
+  std::uint64_t self_check = 0;
   bool json = false;
 };
 
@@ -67,6 +68,28 @@ int threshold_of(const Options& o, const Session& session, const dedup::ColumnSo
   return *threshold;
 }
 
+// Compares some images with every other, one by one, and what that finds with what the search did.
+void check_search(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+                  const dedup::Options& options) {
+  const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
+  const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    if (table.quality[row] > 0) rows.push_back(row);
+  }
+  const std::vector<dedup::Edge> edges = dedup::edges_within(codes, rows, options.threshold);
+  const dedup::SelfCheck check =
+      dedup::check_edges(codes, rows, options.threshold, edges, o.self_check, /*seed=*/0);
+  if (!check.missing.empty() || !check.wrong.empty()) {
+    throw Error(fmt::format(
+        "the search missed {} of {} pairs and made up {}; that is a fault of winnow or of this "
+        "machine: please report it with the output of winnow info {} --json",
+        check.missing.size(), check.edges, check.wrong.size(), o.cache.string()));
+  }
+  say(session, fmt::format("self-check: {} images compared with every other, {} pairs, as found",
+                           grouped(check.queries), grouped(check.edges)));
+}
+
 // Fingerprints of a data set in place, in a cache at `out`.
 void fingerprint(const Options& o, const Session& session, const std::filesystem::path& out) {
   const auto source = datasets::open_source(o.cache, open_options(o.reading));
@@ -86,6 +109,7 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   const dedup::ColumnSource columns = cache.open_fingerprints();
   if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options);
+  if (o.self_check > 0 && options.hash != "exact") check_search(o, session, columns, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
 
@@ -160,6 +184,10 @@ Command add_dedup(CLI::App& program) {
   add_reading_flags(*app, o->reading);
   app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
   app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");
+  app->add_option("--self-check", o->self_check,
+                  "Compare so many images, drawn at random, with every other one by one, and fail "
+                  "if the search found anything else")
+      ->check(CLI::NonNegativeNumber);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer("Hashes:" + hash_lines() +
               "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
