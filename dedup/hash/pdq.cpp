@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -25,74 +24,81 @@ struct Window {
   int half;
 };
 
-// The additions of a row wait for one another, so sixteen rows are summed side by side: `Lanes`
-// holds the pixels of all of them at one x.
+// The additions of a row wait for one another, so sixteen rows are summed side by side: lanes hold
+// the pixels of all of them at one x, eight to a vector.
 constexpr int kBatch = 16;
-using Lanes [[gnu::vector_size(kBatch * sizeof(float))]] = float;
 using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
+using EightAnywhere [[gnu::vector_size(8 * sizeof(float)), gnu::aligned(4), gnu::may_alias]] =
+    float;
 using Places [[gnu::vector_size(8 * sizeof(int))]] = int;
 
 // Below, what is inlined into one function per instruction set.
 
-[[gnu::always_inline]] inline void transpose(std::array<Eight, 8>& m) {
-  const auto step = [&m](std::size_t distance, Places low, Places high)
-      __attribute__((always_inline)) {
-    for (std::size_t i = 0; i < 8; ++i) {
-      if ((i & distance) != 0) continue;
-      const Eight a = m[i];
-      const Eight b = m[i + distance];
-      m[i] = __builtin_shuffle(a, b, low);
-      m[i + distance] = __builtin_shuffle(a, b, high);
-    }
-  };
-  step(1, Places{0, 8, 2, 10, 4, 12, 6, 14}, Places{1, 9, 3, 11, 5, 13, 7, 15});
-  step(2, Places{0, 1, 8, 9, 4, 5, 12, 13}, Places{2, 3, 10, 11, 6, 7, 14, 15});
-  step(4, Places{0, 1, 2, 3, 8, 9, 10, 11}, Places{4, 5, 6, 7, 12, 13, 14, 15});
+[[gnu::always_inline]] inline Eight load(const float* p) {
+  return *reinterpret_cast<const EightAnywhere*>(p);
+}
+[[gnu::always_inline]] inline void store(float* p, Eight values) {
+  *reinterpret_cast<EightAnywhere*>(p) = values;
 }
 
-// Between rows of `width` floats and lanes.
-[[gnu::always_inline]] inline void to_lanes(const float* rows, int width, float* lanes) {
-  int x = 0;
-  for (; x + 8 <= width; x += 8) {
-    for (int half = 0; half < kBatch; half += 8) {
-      std::array<Eight, 8> m;
-      for (int i = 0; i < 8; ++i) {
-        std::memcpy(&m[static_cast<std::size_t>(i)], rows + std::ptrdiff_t{half + i} * width + x,
-                    sizeof(Eight));
-      }
-      transpose(m);
-      for (int i = 0; i < 8; ++i) {
-        std::memcpy(lanes + std::ptrdiff_t{x + i} * kBatch + half, &m[static_cast<std::size_t>(i)],
-                    sizeof(Eight));
-      }
-    }
+// Shuffles that are one instruction each.
+[[gnu::always_inline]] inline void transpose(std::array<Eight, 8>& m) {
+  constexpr Places kLow{0, 8, 1, 9, 4, 12, 5, 13};
+  constexpr Places kHigh{2, 10, 3, 11, 6, 14, 7, 15};
+  constexpr Places kLowPairs{0, 1, 8, 9, 4, 5, 12, 13};
+  constexpr Places kHighPairs{2, 3, 10, 11, 6, 7, 14, 15};
+  constexpr Places kLowHalves{0, 1, 2, 3, 8, 9, 10, 11};
+  constexpr Places kHighHalves{4, 5, 6, 7, 12, 13, 14, 15};
+  std::array<Eight, 8> pairs;
+  for (std::size_t i = 0; i < 8; i += 2) {
+    pairs[i] = __builtin_shuffle(m[i], m[i + 1], kLow);
+    pairs[i + 1] = __builtin_shuffle(m[i], m[i + 1], kHigh);
   }
-  for (; x < width; ++x) {
-    for (int i = 0; i < kBatch; ++i) {
-      lanes[std::ptrdiff_t{x} * kBatch + i] = rows[std::ptrdiff_t{i} * width + x];
-    }
+  std::array<Eight, 8> fours;
+  for (std::size_t i = 0; i < 8; i += 4) {
+    fours[i] = __builtin_shuffle(pairs[i], pairs[i + 2], kLowPairs);
+    fours[i + 1] = __builtin_shuffle(pairs[i], pairs[i + 2], kHighPairs);
+    fours[i + 2] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], kLowPairs);
+    fours[i + 3] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], kHighPairs);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    m[i] = __builtin_shuffle(fours[i], fours[i + 4], kLowHalves);
+    m[i + 4] = __builtin_shuffle(fours[i], fours[i + 4], kHighHalves);
   }
 }
-[[gnu::always_inline]] inline void from_lanes(const float* lanes, int width, float* rows) {
-  int x = 0;
+
+// Eight rows of eight floats become their columns.
+[[gnu::always_inline]] inline void transpose(const float* from, std::ptrdiff_t from_stride,
+                                             float* to, std::ptrdiff_t to_stride) {
+  std::array<Eight, 8> m;
+  for (std::size_t i = 0; i < 8; ++i)
+    m[i] = load(from + static_cast<std::ptrdiff_t>(i) * from_stride);
+  transpose(m);
+  for (std::size_t i = 0; i < 8; ++i) store(to + static_cast<std::ptrdiff_t>(i) * to_stride, m[i]);
+}
+
+// Between kBatch rows of `width` floats and lanes.
+[[gnu::always_inline]] inline void to_lanes(const float* rows, std::ptrdiff_t width, float* lanes) {
+  std::ptrdiff_t x = 0;
   for (; x + 8 <= width; x += 8) {
     for (int half = 0; half < kBatch; half += 8) {
-      std::array<Eight, 8> m;
-      for (int i = 0; i < 8; ++i) {
-        std::memcpy(&m[static_cast<std::size_t>(i)], lanes + std::ptrdiff_t{x + i} * kBatch + half,
-                    sizeof(Eight));
-      }
-      transpose(m);
-      for (int i = 0; i < 8; ++i) {
-        std::memcpy(rows + std::ptrdiff_t{half + i} * width + x, &m[static_cast<std::size_t>(i)],
-                    sizeof(Eight));
-      }
+      transpose(rows + half * width + x, width, lanes + x * kBatch + half, kBatch);
     }
   }
   for (; x < width; ++x) {
-    for (int i = 0; i < kBatch; ++i) {
-      rows[std::ptrdiff_t{i} * width + x] = lanes[std::ptrdiff_t{x} * kBatch + i];
+    for (int i = 0; i < kBatch; ++i) lanes[x * kBatch + i] = rows[i * width + x];
+  }
+}
+[[gnu::always_inline]] inline void from_lanes(const float* lanes, std::ptrdiff_t width,
+                                              float* rows) {
+  std::ptrdiff_t x = 0;
+  for (; x + 8 <= width; x += 8) {
+    for (int half = 0; half < kBatch; half += 8) {
+      transpose(lanes + x * kBatch + half, kBatch, rows + half * width + x, width);
     }
+  }
+  for (; x < width; ++x) {
+    for (int i = 0; i < kBatch; ++i) rows[i * width + x] = lanes[x * kBatch + i];
   }
 }
 
@@ -100,33 +106,38 @@ using Places [[gnu::vector_size(8 * sizeof(int))]] = int;
 [[gnu::always_inline]] inline void mean_rows(float* rows, int width, Window window, float* lanes,
                                              float* means) {
   to_lanes(rows, width, lanes);
-  const auto load = [lanes](int x) __attribute__((always_inline)) {
-    Lanes values;
-    std::memcpy(&values, lanes + std::ptrdiff_t{x} * kBatch, sizeof(values));
-    return values;
-  };
-  Lanes sum{};
+  Eight low{};
+  Eight high{};
   int size = 0;
   int at = 0;
   int left = 0;
   int right = 0;
-  const auto put = [&]() __attribute__((always_inline)) {
-    const Lanes mean = sum / static_cast<float>(size);
-    std::memcpy(means + std::ptrdiff_t{at++} * kBatch, &mean, sizeof(mean));
+  const auto add = [&](int x) __attribute__((always_inline)) {
+    low += load(lanes + std::ptrdiff_t{x} * kBatch);
+    high += load(lanes + std::ptrdiff_t{x} * kBatch + 8);
   };
-  for (; right < window.half - 1; ++right, ++size) sum += load(right);
+  const auto remove = [&](int x) __attribute__((always_inline)) {
+    low -= load(lanes + std::ptrdiff_t{x} * kBatch);
+    high -= load(lanes + std::ptrdiff_t{x} * kBatch + 8);
+  };
+  const auto put = [&]() __attribute__((always_inline)) {
+    float* const to = means + std::ptrdiff_t{at++} * kBatch;
+    store(to, low / static_cast<float>(size));
+    store(to + 8, high / static_cast<float>(size));
+  };
+  for (; right < window.half - 1; ++right, ++size) add(right);
   while (right < window.full) {
-    sum += load(right++);
+    add(right++);
     ++size;
     put();
   }
   while (right < width) {
-    sum += load(right++);
-    sum -= load(left++);
+    add(right++);
+    remove(left++);
     put();
   }
   while (at < width) {
-    sum -= load(left++);
+    remove(left++);
     --size;
     put();
   }
