@@ -103,8 +103,8 @@ nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precisi
   for (const CurvePoint& p : curve.points) {
     nlohmann::ordered_json point{{"threshold", p.threshold},     {"pairs", p.pairs},
                                  {"labelled_pairs", p.labelled}, {"other_class", p.other_class},
-                                 {"false_pairs", p.false_pairs}, {"grouped", p.grouped},
-                                 {"removable", p.removable}};
+                                 {"false_pairs", p.false_pairs}, {"by_chance", p.by_chance},
+                                 {"grouped", p.grouped},         {"removable", p.removable}};
     if (p.precision) point["precision"] = *p.precision;
     if (p.precision_at_least) point["precision_at_least"] = *p.precision_at_least;
     if (const auto recall = tuned.recall(p)) point["recall"] = *recall;

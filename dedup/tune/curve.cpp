@@ -228,12 +228,16 @@ void estimate_by_class(Curve& curve) {
   }
 }
 
-void estimate_by_distance(Curve& curve) {
+void fit_chance(Curve& curve) {
   const double share = curve.mean / curve.bits;
   const double scale = curve.freedom / curve.bits;
-  const auto within = [&](int threshold) {
-    return curve.freedom > 0 ? binomial_at_most(threshold * scale, curve.freedom, share) : 1.0;
-  };
+  for (CurvePoint& point : curve.points) {
+    point.by_chance =
+        curve.freedom > 0 ? binomial_at_most(point.threshold * scale, curve.freedom, share) : 1.0;
+  }
+}
+
+void estimate_by_distance(Curve& curve) {
   // Some hashes give even distances alone: only thresholds that find more than the one below count.
   const auto finds_more = [&](std::size_t i) {
     return i == 0 || curve.points[i].pairs > curve.points[i - 1].pairs;
@@ -243,7 +247,7 @@ void estimate_by_distance(Curve& curve) {
   for (std::size_t i = curve.points.size(); i-- > 0;) {
     if (!finds_more(i)) continue;
     CurvePoint& point = curve.points[i];
-    const double expected = within(point.threshold);
+    const double expected = point.by_chance;
     const auto pairs = static_cast<double>(point.pairs);
     const double here = expected > 0 ? pairs / expected : 0;
     ratio = ratio < 0 ? here : std::min(ratio, here);
@@ -326,6 +330,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
     count_groups(std::move(links[t]), nodes, point, rows);
     curve.points.push_back(point);
   }
+  fit_chance(curve);
   constexpr double kLeastChance = 0.05;
   const bool by_class = curve.chance >= kLeastChance && 2 * sum.labelled >= sum.pairs;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;

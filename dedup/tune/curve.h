@@ -23,6 +23,8 @@ struct CurvePoint {
   std::uint64_t labelled = 0;     // of them, labelled on both sides
   std::uint64_t grouped = 0;      // images that hang together with another
   std::uint64_t removable = 0;    // of them, all but one of each group
+  // Of two unlike images drawn at random, that they are within it; by the fit (see Curve::freedom).
+  double by_chance = 0;
   // Pairs that are expected to be no duplicates.
   double false_pairs = 0;
   // Share of the pairs that are, and a bound that it is above with 95 % confidence, if pairs are

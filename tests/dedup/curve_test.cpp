@@ -121,6 +121,8 @@ TEST(Curve, PrecisionByClassIsNearTheTruth) {
   EXPECT_NEAR(curve.chance, 0.9, 0.01);
   EXPECT_NEAR(curve.freedom, 64, 4);
   EXPECT_NEAR(curve.mean, 32, 0.2);
+  // Of 64 fair bits, at most 16 differ with a chance of 3.9e-5.
+  EXPECT_NEAR(std::log(curve.points[16].by_chance), std::log(3.9e-5), 0.4);
   for (const CurvePoint& point : curve.points) {
     ASSERT_TRUE(point.precision);
     EXPECT_LE(*point.precision_at_least, *point.precision);
