@@ -151,9 +151,12 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
 
 void run(const Options& o, Session& session) {
   pipeline::check_selection_name(o.name);
-  std::error_code ignored;
-  const bool in_place = std::filesystem::exists(o.cache, ignored) &&
-                        !std::filesystem::exists(pipeline::CachePaths{o.cache}.manifest(), ignored);
+  const auto exists = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  };
+  const pipeline::CachePaths paths{o.cache};
+  const bool in_place = exists(o.cache) && !exists(paths.manifest()) && !exists(paths.unfinished());
   if (!in_place) {
     deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false);
     return;
@@ -198,7 +201,7 @@ Command add_dedup(CLI::App& program) {
               "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
               "  winnow dedup cache --hash exact --name exact --groups-csv groups.csv\n"
               "  winnow dedup cache --fail-on-leak --json     # in continuous integration");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {app, false, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

@@ -237,7 +237,7 @@ Command add_tune(CLI::App& program) {
       "  winnow tune cache\n"
       "  winnow tune cache --hash phash --precision 0.95 --plot phash.svg\n"
       "  winnow tune cache --json | jq '.hashes[0].thresholds[6]'");
-  return {app, false, [o](Session& session) { tune(*o, session); }, /*stops=*/true};
+  return {app, false, [o](Session& session) { tune(*o, session); }};
 }
 
 }  // namespace winnow::tools

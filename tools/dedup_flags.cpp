@@ -13,8 +13,11 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
       app.add_option(prefix + "threshold", flags.dedup.threshold,
                      "Bits that may differ between duplicates")
           ->capture_default_str(),
-      app.add_option(prefix + "keep", flags.keep, "Which training image of a group stays")
-          ->check(CLI::IsMember({"first", "largest", "sharpest"}))
+      app.add_option(prefix + "keep", flags.keep,
+                     "Which training image of a group stays: the first, the largest, the sharpest, "
+                     "or one that is "
+                     "labelled as most of the group are")
+          ->check(CLI::IsMember({"first", "largest", "sharpest", "majority"}))
           ->capture_default_str(),
       app.add_option(
              prefix + "scope", flags.scope,

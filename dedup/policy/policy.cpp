@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -10,29 +11,57 @@
 namespace winnow::dedup {
 namespace {
 
+using Rows = std::span<const std::uint32_t>;
+using Merits = std::vector<double>;
+
+// Of each row of a group; the greatest is kept.
+Merits merits_of(Rows rows, const auto& merit) {
+  Merits merits(rows.size());
+  std::transform(rows.begin(), rows.end(), merits.begin(), merit);
+  return merits;
+}
+
+Merits by_area(const Fingerprints& table, Rows rows) {
+  // Products of two 32-bit sides stay exact up to 2^53 pixels.
+  return merits_of(rows, [&](std::uint32_t row) {
+    return static_cast<double>(table.widths_px[row]) * static_cast<double>(table.heights_px[row]);
+  });
+}
+
+Merits by_sharpness(const Fingerprints& table, Rows rows) {
+  return merits_of(rows, [&](std::uint32_t row) { return double{table.sharpness[row]}; });
+}
+
+std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row) {
+  std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+  return set;
+}
+
+// Members that carry the same labels; none where there are none.
+Merits by_votes(const Fingerprints& table, Rows rows) {
+  std::map<std::vector<std::int32_t>, double> votes;
+  for (const std::uint32_t row : rows) ++votes[label_set(table.labels, row)];
+  votes[{}] = 0;
+  return merits_of(rows, [&](std::uint32_t row) { return votes.at(label_set(table.labels, row)); });
+}
+
 struct NamedPolicy {
   std::string_view name;
   KeepPolicy policy;
-  std::array<std::string_view, 2> columns;                        // that it judges by
-  double (*merit)(const Fingerprints& table, std::uint32_t row);  // the greatest is kept
+  std::array<std::string_view, 2> columns;  // that it judges by
+  Merits (*merits)(const Fingerprints& table, Rows rows);
 };
 
-// Products of two 32-bit sides stay exact up to 2^53 pixels.
-constexpr std::array<NamedPolicy, 3> kPolicies{{
-    {"first", KeepPolicy::kFirst, {}, [](const Fingerprints&, std::uint32_t) { return 0.0; }},
-    {"largest",
-     KeepPolicy::kLargest,
-     {"widths_px", "heights_px"},
-     [](const Fingerprints& table, std::uint32_t row) {
-       return static_cast<double>(table.widths_px[row]) *
-              static_cast<double>(table.heights_px[row]);
-     }},
-    {"sharpest",
-     KeepPolicy::kSharpest,
-     {"sharpness"},
-     [](const Fingerprints& table, std::uint32_t row) {
-       return static_cast<double>(table.sharpness[row]);
-     }},
+constexpr std::array<NamedPolicy, 4> kPolicies{{
+    {"first",
+     KeepPolicy::kFirst,
+     {},
+     [](const Fingerprints&, Rows rows) { return Merits(rows.size()); }},
+    {"largest", KeepPolicy::kLargest, {"widths_px", "heights_px"}, by_area},
+    {"sharpest", KeepPolicy::kSharpest, {"sharpness"}, by_sharpness},
+    {"majority", KeepPolicy::kMajority, {"labels"}, by_votes},
 }};
 
 const NamedPolicy& row_of(KeepPolicy policy) noexcept {
@@ -80,13 +109,13 @@ ColumnNames columns_for(KeepPolicy policy) {
 
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           KeepPolicy policy) {
-  const auto merit = row_of(policy).merit;
+  const Merits merits = row_of(policy).merits(table, rows);
   std::uint32_t best = rows.front();
-  std::pair best_key{rank_of(table.splits[best]), merit(table, best)};
-  for (const std::uint32_t row : rows.subspan(1)) {
-    const std::pair key{rank_of(table.splits[row]), merit(table, row)};
+  std::pair best_key{rank_of(table.splits[best]), merits.front()};
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::pair key{rank_of(table.splits[rows[i]]), merits[i]};
     if (key > best_key) {
-      best = row;
+      best = rows[i];
       best_key = key;
     }
   }
@@ -106,15 +135,9 @@ std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const st
 }
 
 bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows) {
-  const auto set_of = [&](std::uint32_t row) {
-    std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
-    std::sort(set.begin(), set.end());
-    set.erase(std::unique(set.begin(), set.end()), set.end());
-    return set;
-  };
   std::vector<std::int32_t> first;
   for (const std::uint32_t row : rows) {
-    std::vector<std::int32_t> set = set_of(row);
+    std::vector<std::int32_t> set = label_set(labels, row);
     if (set.empty()) continue;
     if (first.empty())
       first = std::move(set);

@@ -15,9 +15,10 @@ enum class KeepPolicy {
   kFirst,     // lowest id
   kLargest,   // most pixels
   kSharpest,  // greatest sharpness; means little between copies of different size
+  kMajority,  // labelled as most of the group are, whatever the split of those
 };
 
-KeepPolicy parse_keep_policy(std::string_view name);  // first, largest, sharpest; UsageError
+KeepPolicy parse_keep_policy(std::string_view name);  // first, largest, sharpest, majority; UsageError
 std::string_view keep_policy_name(KeepPolicy policy) noexcept;
 ColumnNames columns_for(KeepPolicy policy);  // that it judges by
 

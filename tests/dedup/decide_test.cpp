@@ -211,6 +211,27 @@ TEST(ChooseKept, TakesTheLatestSplitThenThePolicyThenTheLowestId) {
   EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kSharpest), 1U);
 }
 
+TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
+  const Fingerprints table = make_table({
+      {.id = 1, .labels = {7}},
+      {.id = 2, .labels = {1, 2}},
+      {.id = 3, .labels = {}},
+      {.id = 4, .labels = {2, 1, 1}},
+      {.id = 5, .labels = {}},
+      {.id = 6, .labels = {}},
+      {.id = 7, .split = Split::kVal, .labels = {7}},
+      {.id = 8, .split = Split::kVal, .labels = {1, 2}},
+  });
+  const auto kept = [&](std::vector<std::uint32_t> rows) {
+    return choose_kept(table, rows, KeepPolicy::kMajority);
+  };
+  EXPECT_EQ(kept({0, 1, 3}), 1U);
+  EXPECT_EQ(kept({0, 1}), 0U);        // as many: the lowest id
+  EXPECT_EQ(kept({0, 2, 4, 5}), 0U);  // those without labels have no say
+  EXPECT_EQ(kept({2, 4}), 2U);
+  EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // of the split that is used latest
+}
+
 TEST(ChooseKept, ComparesSidesBeyond32Bits) {
   Fingerprints table = make_table({{.id = 1, .width_px = 65537}, {.id = 2, .width_px = 65536}});
   table.heights_px = {65536, 65537};  // equal areas above 2^32: the lower id
@@ -273,7 +294,7 @@ TEST(CountLeaks, FindsNoneWithoutSplits) {
 
 TEST(KeepPolicies, AreReadByName) {
   for (const KeepPolicy policy :
-       {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest}) {
+       {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest, KeepPolicy::kMajority}) {
     EXPECT_EQ(parse_keep_policy(keep_policy_name(policy)), policy);
   }
   EXPECT_THROW(parse_keep_policy("First"), UsageError);
