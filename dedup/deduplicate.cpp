@@ -141,8 +141,9 @@ void measure_distances(Reader& read, const Options& options, Result& result) {
 
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
   if (const CodeColumn* column = table.find_codes(hash)) return *column;
-  find_hash(hash);  // an unknown name is the likelier mistake, and is told apart
-  throw UsageError("these fingerprints hold no codes of '" + hash + "'; ingest again with --hash " +
+  find_scaled_hash(hash);  // an unknown name is the likelier mistake, and is told apart
+  throw UsageError("these fingerprints hold no codes of '" + hash +
+                   "'; compare those they hold, which winnow info lists, or ingest with --hash " +
                    hash);
 }
 

@@ -84,9 +84,13 @@ class Collector {
 // A thread that gives chunks to a collector in order, whatever order they come in.
 class WriterThread {
  public:
-  // At most `room` chunks are between wait_for_room() and the collector.
-  WriterThread(Collector& collector, std::size_t chunks, std::size_t room)
-      : collector_(collector), chunks_(chunks), room_(room), thread_([this] { run(); }) {}
+  // At most `room` chunks are between wait_for_room() and the collector. `check` is called before
+  // each; what it throws is a failure.
+  WriterThread(Collector& collector, std::size_t chunks, std::size_t room,
+               const std::function<void()>& check)
+      : collector_(collector), chunks_(chunks), room_(room), check_(check), thread_([this] {
+          run();
+        }) {}
   ~WriterThread() {
     fail(nullptr);
     if (thread_.joinable()) thread_.join();
@@ -121,6 +125,7 @@ class WriterThread {
       for (std::size_t number = 0; number < chunks_; ++number) {
         std::optional<Chunk> chunk = take(number);
         if (!chunk) return;
+        if (check_) check_();
         Stopwatch watch;
         collector_.add(*std::move(chunk));
         busy_seconds_ += watch.lap();
@@ -153,6 +158,7 @@ class WriterThread {
   Collector& collector_;
   const std::size_t chunks_;
   const std::size_t room_;
+  const std::function<void()>& check_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::size_t, Chunk> ready_;
@@ -218,7 +224,7 @@ StageTimes run_chunks(const RunPlan& plan, const ChunkMaker& maker, Gates& gates
     // Finished chunks wait for the one before them: more than threads in flight keep all busy.
     const auto tokens = static_cast<std::size_t>(3 * threads);
     ChunkReaders readers(plan.chunks, plan.sources, gates.encoded, plan.readers);
-    WriterThread writer(collector, plan.chunks.size(), tokens);
+    WriterThread writer(collector, plan.chunks.size(), tokens, check);
     run_pipeline(plan.chunks, maker, readers, writer, tokens, check);
     times[Stage::kWrite] = {writer.finish(), 1};
     times[Stage::kRead] = {readers.busy_seconds(), readers.threads()};

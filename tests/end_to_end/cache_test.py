@@ -120,7 +120,8 @@ class Cache(Case):
         self.refused(2, ["already holds a finished cache"], "ingest", root, "--out", cache, "--allow-empty")
         self.refused(2, ["md5", "phash, dhash"], "dedup", cache, "--hash", "md5")
         self.refused(2, ["required"], "dedup")
-        self.refused(2, ["winnow ingest"], "dedup", self.folder)
+        self.refused(2, ["empty"], "dedup", empty)
+        self.refused(2, ["winnow ingest"], "tune", self.folder)
         self.refused(2, ["one process"], "dedup", cache, ranks=2)
         manifest = cache / "manifest.json"
         manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 99'))
