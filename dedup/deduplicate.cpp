@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kExact = "exact";
 
+bool is_matchable(const Fingerprints& table, std::uint32_t row) { return table.quality[row] > 0; }
+
 // The codes to compare, of a table that was asked for them.
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn& column = codes_of(table, options.hash);
@@ -139,6 +141,14 @@ void measure_distances(Reader& read, const Options& options, Result& result) {
 
 }  // namespace
 
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    if (is_matchable(table, row)) rows.push_back(row);
+  }
+  return rows;
+}
+
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
   if (const CodeColumn* column = table.find_codes(hash)) return *column;
   find_scaled_hash(hash);  // an unknown name is the likelier mistake, and is told apart
@@ -180,7 +190,7 @@ Result deduplicate(const ColumnSource& columns, const Options& options) {
     const CodeColumn& codes = codes_of(with_codes, options);
     settings = settings_json(options, &codes);
     links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
-      std::erase_if(rows, [&](std::uint32_t row) { return !(table.quality[row] > 0); });
+      std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
       find_edges(codes, rows, options.threshold, sink);
     });
   }

@@ -63,6 +63,9 @@ Result deduplicate(const Fingerprints& table, const Options& options);
 // needed, some of them twice.
 Result deduplicate(const ColumnSource& columns, const Options& options);
 
+// The rows with enough in them to match by codes: of quality above 0. Ascending.
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table);
+
 // The codes of a hash in a table. UsageError where there are none, or no such hash.
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);
 

@@ -28,9 +28,7 @@ std::uint64_t bytes_of(const pipeline::Manifest& manifest) {
 void run(const Options& o, Session& session) {
   pipeline::CompactOptions options = o.options;
   options.stop = session.stop;
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.options.threads;
-  options.threads = plan_threads(threads).decode;
+  options.threads = thread_plan(session, o.options.threads).decode;
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   pipeline::CompactResult result;
   {

@@ -73,10 +73,7 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
                   const dedup::Options& options) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < table.size(); ++row) {
-    if (table.quality[row] > 0) rows.push_back(row);
-  }
+  const std::vector<std::uint32_t> rows = dedup::matchable_rows(table);
   const std::vector<dedup::Edge> edges = dedup::edges_within(codes, rows, options.threshold);
   const dedup::SelfCheck check =
       dedup::check_edges(codes, rows, options.threshold, edges, o.self_check, /*seed=*/0);

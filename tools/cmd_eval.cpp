@@ -87,9 +87,7 @@ void run(const Options& o, Session& session) {
       throw UsageError("--logits go into the file of --predictions; give that too");
     }
   });
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.threads;
-  options.threads = plan_threads(threads);
+  options.threads = thread_plan(session, o.threads);
   train::EvalResult result;
   {
     const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);

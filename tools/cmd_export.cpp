@@ -36,9 +36,7 @@ void run(const Options& o, Session& session) {
   options.stop = session.stop;
   if (!o.link.empty())
     options.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.options.threads;
-  options.threads = plan_threads(threads).decode;
+  options.threads = thread_plan(session, o.options.threads).decode;
   if (!o.split.empty()) options.split = parse_split(o.split);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   pipeline::ExportResult result;

@@ -66,9 +66,7 @@ void run(const Options& o, Session& session) {
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";
   options.run.stop = session.stop;
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.threads;
-  options.execution.threads = plan_threads(threads);
+  options.execution.threads = thread_plan(session, o.threads);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));

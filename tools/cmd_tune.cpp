@@ -150,15 +150,10 @@ void add_recall(const Options& o, const Session& session, const pipeline::Cache&
     hashes.push_back(hash.hash);
     of_hash.push_back(&tuned);
   }
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = o.threads;
   const ProgressSink bar = make_progress_bar("edit and hash", "images", true);
-  auto recalls = pipeline::measure_recall(cache, hashes,
-                                          {.images = o.images,
-                                           .seed = o.seed,
-                                           .threads = plan_threads(threads).decode,
-                                           .stop = session.stop},
-                                          bar);
+  auto recalls = pipeline::measure_recall(
+      cache, hashes,
+      {.images = o.images, .seed = o.seed, .threads = thread_plan(session, o.threads).decode}, bar);
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
@@ -225,14 +220,12 @@ Command add_tune(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout instead of tables");
   app->footer(
-      "Precision is what share of the pairs within a threshold are duplicates. Two images that "
-      "are\n"
-      "not have other labels as often as two drawn at random; where there are no labels, the\n"
-      "distances of random pairs tell, and promise a little too much. Recall is how many of your "
-      "own pictures are found again\n"
-      "after they were cropped by up to 10 %, scaled, given another gamma and encoded as JPEG, "
-      "all\n"
-      "at once; yours may be edited otherwise, so look at the edits that matter to you.\n\n"
+      "Precision is what share of the pairs within a threshold are duplicates. Two images that\n"
+      "are not have other labels as often as two drawn at random; where there are no labels, the\n"
+      "distances of random pairs tell, and promise a little too much. Recall is how many of your\n"
+      "own pictures are found again after they were cropped by up to 10 %, scaled, given another\n"
+      "gamma and encoded as JPEG, all at once; yours may be edited otherwise, so look at the\n"
+      "edits that matter to you.\n\n"
       "Examples:\n"
       "  winnow tune cache\n"
       "  winnow tune cache --hash phash --precision 0.95 --plot phash.svg\n"

@@ -37,6 +37,12 @@ std::vector<std::string> words_of(const CLI::App& verb) {
   return words;
 }
 
+ThreadPlan thread_plan(const Session& session, int cores) {
+  ThreadPlanInputs inputs = session.threads;
+  inputs.requested = cores;
+  return plan_threads(inputs);
+}
+
 std::string made_here() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};

@@ -46,6 +46,9 @@ Command add_compact(CLI::App& program);
 Command add_hash(CLI::App& program);
 Command add_bench(CLI::App& program);
 
+// The threads of a process that was asked for so many cores; 0: all it may use.
+ThreadPlan thread_plan(const Session& session, int cores);
+
 // The words of a command that does what this one does: options of the command line, the environment
 // and a configuration file alike.
 std::vector<std::string> words_of(const CLI::App& verb);

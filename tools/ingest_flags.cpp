@@ -177,9 +177,7 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
   options.shard_bytes = flags.shard_mib << 20;
   options.memory_bytes = flags.memory_mib << 20;
   options.stop = session.stop;
-  ThreadPlanInputs threads = session.threads;
-  threads.requested = flags.ingest.threads;
-  options.threads = plan_threads(threads).decode;
+  options.threads = thread_plan(session, flags.ingest.threads).decode;
   return options;
 }
 

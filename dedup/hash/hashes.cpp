@@ -48,18 +48,37 @@ constexpr std::array kHashes{
 
 }  // namespace
 
+int rows_at_once(int width_px, int channels) noexcept {
+  constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;
+  const std::ptrdiff_t line = std::ptrdiff_t{width_px} * channels;
+  return static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
+}
+
+HashStreams::HashStreams(int height_px, int width_px, int channels,
+                         std::span<const Hash* const> hashes, ResampleWeights& weights)
+    : hashes_(hashes) {
+  for (const Hash* hash : hashes) {
+    streams_.push_back(hash->begin(height_px, width_px, channels, &weights));
+  }
+}
+
+void HashStreams::add(ImageView rows, ImageView gray) {
+  for (const auto& stream : streams_) stream->add(rows, gray);
+}
+
+std::vector<HashCode> HashStreams::finish() {
+  std::vector<HashCode> codes(hashes_.size());
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    codes[i].words.resize(static_cast<std::size_t>(hashes_[i]->bits) / 64);
+    codes[i].quality = streams_[i]->finish(codes[i].words.data());
+  }
+  return codes;
+}
+
 std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
                                      HashMemory& memory) {
-  // Of pixels that are in a core's cache together with what is made of them; whole groups of four,
-  // as resizing goes.
-  constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;
-  const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
-  const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
-  std::vector<std::unique_ptr<HashStream>> streams;
-  for (const Hash* hash : hashes) {
-    streams.push_back(
-        hash->begin(image.height_px, image.width_px, image.channels, &memory.weights));
-  }
+  const int at_once = rows_at_once(image.width_px, image.channels);
+  HashStreams streams(image.height_px, image.width_px, image.channels, hashes, memory.weights);
   for (int y = 0; y < image.height_px; y += at_once) {
     ImageView rows = image;
     rows.data = image.row(y);
@@ -70,14 +89,9 @@ std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* cons
       to_gray(rows, memory.gray.pixels.data());
       gray = memory.gray.view();
     }
-    for (const auto& stream : streams) stream->add(rows, gray);
+    streams.add(rows, gray);
   }
-  std::vector<HashCode> codes(hashes.size());
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    codes[i].words.resize(static_cast<std::size_t>(hashes[i]->bits) / 64);
-    codes[i].quality = streams[i]->finish(codes[i].words.data());
-  }
-  return codes;
+  return streams.finish();
 }
 
 HashCode compute_hash(ImageView image, const Hash& hash) {

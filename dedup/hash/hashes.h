@@ -47,6 +47,23 @@ struct HashCode {
   int quality = 0;  // as of HashStream::finish
 };
 
+// The rows of an image to go on with at once: so many are in a core's cache together with what is
+// made of them. Whole groups of four, as resizing goes.
+int rows_at_once(int width_px, int channels) noexcept;
+
+// Several hashes of one image, whose rows come as of HashStream.
+class HashStreams {
+ public:
+  HashStreams(int height_px, int width_px, int channels, std::span<const Hash* const> hashes,
+              ResampleWeights& weights);
+  void add(ImageView rows, ImageView gray);
+  std::vector<HashCode> finish();
+
+ private:
+  std::span<const Hash* const> hashes_;
+  std::vector<std::unique_ptr<HashStream>> streams_;
+};
+
 // Of a whole image: its gray is made once for all.
 std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
                                      HashMemory& memory);

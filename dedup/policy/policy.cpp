@@ -32,13 +32,6 @@ Merits by_sharpness(const Fingerprints& table, Rows rows) {
   return merits_of(rows, [&](std::uint32_t row) { return double{table.sharpness[row]}; });
 }
 
-std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row) {
-  std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
-  std::sort(set.begin(), set.end());
-  set.erase(std::unique(set.begin(), set.end()), set.end());
-  return set;
-}
-
 // Members that carry the same labels; none where there are none.
 Merits by_votes(const Fingerprints& table, Rows rows) {
   std::map<std::vector<std::int32_t>, double> votes;
@@ -132,6 +125,13 @@ std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const st
     fates.push_back(stays ? Fate{row, Rule::kKept} : Fate{kept_row, rule});
   }
   return fates;
+}
+
+std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row) {
+  std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+  return set;
 }
 
 bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows) {

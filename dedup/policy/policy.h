@@ -18,7 +18,8 @@ enum class KeepPolicy {
   kMajority,  // labelled as most of the group are, whatever the split of those
 };
 
-KeepPolicy parse_keep_policy(std::string_view name);  // first, largest, sharpest, majority; UsageError
+// first, largest, sharpest, majority; else a UsageError
+KeepPolicy parse_keep_policy(std::string_view name);
 std::string_view keep_policy_name(KeepPolicy policy) noexcept;
 ColumnNames columns_for(KeepPolicy policy);  // that it judges by
 
@@ -38,6 +39,9 @@ struct Fate {
 // as kDuplicate.
 std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
                                std::uint32_t kept_row);
+
+// The labels of a row, ascending, each once.
+std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row);
 
 // Whether two members carry different sets of labels. One without labels contradicts nobody.
 bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows);

@@ -12,6 +12,7 @@
 #include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
 #include "dedup/index/index.h"
+#include "dedup/policy/policy.h"
 
 namespace winnow::dedup {
 namespace {
@@ -25,9 +26,7 @@ std::vector<std::uint32_t> classes_of(const Ragged<std::int32_t>& labels,
   std::vector<std::uint32_t> classes;
   classes.reserve(rows.size());
   for (const std::uint32_t row : rows) {
-    std::vector<std::int32_t> set(labels[row].begin(), labels[row].end());
-    std::ranges::sort(set);
-    set.erase(std::unique(set.begin(), set.end()), set.end());
+    std::vector<std::int32_t> set = label_set(labels, row);
     const auto number = static_cast<std::uint32_t>(numbers.size());
     classes.push_back(set.empty() ? kNoClass
                                   : numbers.try_emplace(std::move(set), number).first->second);
@@ -152,9 +151,7 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
   constexpr int kPairs = 200'000;
   if (rows.size() < 2) return {};
   CounterRng rng(seed, 0, 0, RandomUse::kStudy);
-  const auto pick = [&] {
-    return rows[static_cast<std::size_t>(rng.next_u32()) * rows.size() >> 32];
-  };
+  const auto pick = [&] { return rows[rng.below(static_cast<std::uint32_t>(rows.size()))]; };
   double sum = 0;
   double squares = 0;
   for (int i = 0; i < kPairs; ++i) {
@@ -284,10 +281,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Fingerprints table = columns({codes_name, "quality", "labels"});
   const CodeColumn& codes = codes_of(table, options.hash);
   const int most = options.most < 0 ? codes.bits * 3 / 16 : std::min(options.most, codes.bits);
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < table.size(); ++row) {
-    if (table.quality[row] > 0) rows.push_back(row);
-  }
+  const std::vector<std::uint32_t> rows = matchable_rows(table);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
 

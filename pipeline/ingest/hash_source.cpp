@@ -2,7 +2,6 @@
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <utility>
@@ -56,16 +55,13 @@ void hash_source(const datasets::Source& source, std::span<const dedup::Hash* co
                  const HashSourceOptions& options,
                  const std::function<void(const HashedInput&)>& take) {
   const WorkerLimit limit(options.threads);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   tbb::enumerable_thread_specific<dedup::HashMemory> memories;
   const std::uint64_t count = source.entries().size();
   for (std::uint64_t begin = 0; begin < count; begin += kAtOnce) {
     std::vector<HashedInput> block(std::min(kAtOnce, count - begin));
-    arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t i) {
-        if (options.stop && options.stop()) throw StoppedError("stopped before the end");
-        block[i] = hashed(source, begin + i, hashes, options, memories.local());
-      });
+    tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t i) {
+      if (options.stop && options.stop()) throw StoppedError("stopped before the end");
+      block[i] = hashed(source, begin + i, hashes, options, memories.local());
     });
     for (const HashedInput& input : block) take(input);
   }

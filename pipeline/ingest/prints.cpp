@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 
 #include "dedup/hash/features.h"
 
 namespace winnow::pipeline {
 namespace {
-
-// Of pixels that are in a core's cache together with what is made of them.
-constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;
 
 void begin_hash(Xxh3Stream& stream, const Image& image) {
   const std::array<std::uint32_t, 3> shape{static_cast<std::uint32_t>(image.height_px),
@@ -77,18 +73,13 @@ Hash128 hash_pixels(const Image& image) {
 
 Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
                  dedup::HashMemory& memory) {
-  const std::ptrdiff_t line = std::ptrdiff_t{image.width_px} * image.channels;
-  // Whole groups of four, as resizing goes.
-  const auto at_once = static_cast<int>(std::max<std::ptrdiff_t>(4, kBytesAtOnce / line / 4 * 4));
+  const int at_once = dedup::rows_at_once(image.width_px, image.channels);
   Xxh3Stream pixels;
   begin_hash(pixels, image);
   Prints prints;
   dedup::RowFeatures features(image.height_px, image.width_px, &memory.weights);
-  std::vector<std::unique_ptr<dedup::HashStream>> streams;
-  for (const dedup::Hash* hash : hashes) {
-    streams.push_back(
-        hash->begin(image.height_px, image.width_px, image.channels, &memory.weights));
-  }
+  dedup::HashStreams streams(image.height_px, image.width_px, image.channels, hashes,
+                             memory.weights);
   GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
   for (int y = 0; y < image.height_px; y += at_once) {
     const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
@@ -96,15 +87,13 @@ Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
     prints.sums += sum_channels(rows);
     grays.add(rows);
     features.add(grays.with_above(), grays.above());
-    for (const auto& stream : streams) stream->add(rows, grays.rows());
+    streams.add(rows, grays.rows());
   }
   prints.pixel_hash = pixels.digest();
   prints.sharpness = features.sharpness();
   prints.quality = features.quality();
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    const auto words = static_cast<std::size_t>(hashes[i]->bits / 64);
-    prints.codes.resize(prints.codes.size() + words);
-    streams[i]->finish(prints.codes.data() + prints.codes.size() - words);
+  for (const dedup::HashCode& code : streams.finish()) {
+    prints.codes.insert(prints.codes.end(), code.words.begin(), code.words.end());
   }
   return prints;
 }

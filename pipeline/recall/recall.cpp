@@ -2,13 +2,13 @@
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
 #include "common/error.h"
+#include "dedup/deduplicate.h"
 #include "dedup/index/index.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/export/sheet.h"
@@ -61,9 +61,7 @@ std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
   std::vector<SampleId> ids;
   {
     const dedup::Fingerprints table = cache.open_fingerprints()({"quality"});
-    for (std::size_t row = 0; row < table.size(); ++row) {
-      if (table.quality[row] > 0) ids.push_back(table.ids[row]);
-    }
+    for (const std::uint32_t row : dedup::matchable_rows(table)) ids.push_back(table.ids[row]);
   }
   const std::vector<std::size_t> places = pick(ids.size(), options.images, options.seed);
   const std::vector<Edit> edits = common_edits();
@@ -76,24 +74,20 @@ std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
     }
   }
   const WorkerLimit limit(options.threads);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   tbb::enumerable_thread_specific<dedup::HashMemory> memories;
   std::mutex mutex;
   Progress state{.done = 0, .total = places.size(), .note = {}};
-  arena.execute([&] {
-    tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
-      if (options.stop && options.stop()) throw StoppedError("stopped before the end");
-      const auto distances = distances_of(cache, ids[places[i]], hashes, edits, memories.local());
-      const std::lock_guard lock(mutex);
-      ++state.done;
-      if (progress) progress(state);
-      if (!distances) return;
-      for (std::size_t e = 0; e < edits.size(); ++e) {
-        for (std::size_t h = 0; h < hashes.size(); ++h) {
-          ++recalls[h][e].within[static_cast<std::size_t>((*distances)[e][h])];
-        }
+  tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
+    const auto distances = distances_of(cache, ids[places[i]], hashes, edits, memories.local());
+    const std::lock_guard lock(mutex);
+    ++state.done;
+    if (progress) progress(state);
+    if (!distances) return;
+    for (std::size_t e = 0; e < edits.size(); ++e) {
+      for (std::size_t h = 0; h < hashes.size(); ++h) {
+        ++recalls[h][e].within[static_cast<std::size_t>((*distances)[e][h])];
       }
-    });
+    }
   });
   for (std::vector<EditRecall>& of_hash : recalls) {
     for (EditRecall& edit : of_hash) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/progress.h"
-#include "common/stop.h"
 #include "dedup/hash/hashes.h"
 
 namespace winnow::pipeline {
@@ -17,8 +16,7 @@ class Cache;
 struct RecallOptions {
   std::size_t images = 200;  // of the cache, drawn at random
   std::uint64_t seed = 0;
-  int threads = 0;     // TBB workers; 0: what TBB has
-  StopRequested stop;  // asked before each image
+  int threads = 0;  // TBB workers; 0: what TBB has
 };
 
 // How far edited pictures are from themselves by one hash.

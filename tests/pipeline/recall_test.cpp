@@ -111,7 +111,7 @@ TEST_F(Recall, CountsHowFarEachEditIs) {
   const Cache made = cache(Store::kOriginal);
   const dedup::Hash& hash = dedup::find_hash("phash");
   const dedup::Hash* const hashes[] = {&hash, &dedup::find_hash("pdq")};
-  const auto recalls = measure_recall(made, hashes, {.images = 1000, .stop = {}}, {});
+  const auto recalls = measure_recall(made, hashes, {.images = 1000}, {});
   ASSERT_EQ(recalls.size(), 2U);
   const std::vector<Edit> edits = common_edits();
   ASSERT_EQ(recalls[0].size(), edits.size());
@@ -144,8 +144,8 @@ TEST_F(Recall, DependsOnTheSeedAndNothingElse) {
   const dedup::Hash* const hashes[] = {&dedup::find_hash("dhash")};
   const auto of = [&](std::uint64_t seed, int threads) {
     std::vector<std::vector<std::uint64_t>> all;
-    const auto recalls = measure_recall(
-        made, hashes, {.images = 15, .seed = seed, .threads = threads, .stop = {}}, {});
+    const auto recalls =
+        measure_recall(made, hashes, {.images = 15, .seed = seed, .threads = threads}, {});
     for (const EditRecall& edit : recalls[0]) {
       EXPECT_EQ(edit.within.back(), 15U);
       all.push_back(edit.within);
