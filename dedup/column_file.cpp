@@ -150,10 +150,10 @@ ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKi
     throw FormatError(where_ + " is not a winnow " + std::string(what_) +
                       "; name the right file or make it again");
   }
-  const auto version = in.get<std::uint32_t>();
-  if (version > kind.version) {
+  version_ = in.get<std::uint32_t>();
+  if (version_ > kind.version) {
     throw FormatError(where_ + " is a " + std::string(what_) + " of version " +
-                      std::to_string(version) + " and this build reads version " +
+                      std::to_string(version_) + " and this build reads version " +
                       std::to_string(kind.version) + "; use a newer winnow");
   }
   const Bytes tail = bytes_at(body_bytes, kChecksumBytes);
@@ -161,7 +161,7 @@ ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKi
       ByteReader(tail, where_).get<std::uint64_t>() != checksum_of_first(body_bytes)) {
     fail("its checksum is wrong");
   }
-  if (version != kind.version) fail("version " + std::to_string(version) + " never existed");
+  if (version_ == 0) fail("version 0 never existed");
   const auto column_count = in.get<std::uint32_t>();
   rows_ = in.get<std::uint64_t>();
   read_directory(column_count, body_bytes);

@@ -21,7 +21,7 @@ namespace winnow::dedup {
 // one form: order, offsets and padding are fixed, and a reader refuses any other.
 struct FileKind {
   std::string_view magic;  // 8 characters
-  std::uint32_t version;   // raise on any change to the frame or the columns
+  std::uint32_t version;   // the newest: raise on any change to the frame or the columns
   std::string_view what;   // "fingerprint table", for messages
 };
 
@@ -79,6 +79,7 @@ class ColumnFileReader {
   enum class Content { kUnknown, kVouchedFor };  // by a hash of the whole that was found right
   ColumnFileReader(const InputFile& file, const FileKind& kind, Content content);
 
+  std::uint32_t version() const noexcept { return version_; }
   std::uint64_t rows() const noexcept { return rows_; }
   // The name of the next column; empty after the last.
   std::string_view next_name() const noexcept;
@@ -124,6 +125,7 @@ class ColumnFileReader {
   ReadAt read_;
   std::string where_;
   std::string_view what_;
+  std::uint32_t version_ = 0;
   std::uint64_t rows_ = 0;
   std::vector<Place> columns_;
   std::size_t next_ = 0;

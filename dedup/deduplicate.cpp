@@ -178,7 +178,7 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
                      options);
 }
 
-Result deduplicate(const ColumnSource& columns, const Options& options) {
+Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
   ColumnNames needed = columns_for(options.keep);
   needed.insert("quality");
@@ -191,7 +191,11 @@ Result deduplicate(const ColumnSource& columns, const Options& options) {
     settings = settings_json(options, &codes);
     links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
       std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
-      find_edges(codes, rows, options.threshold, sink);
+      if (source) {
+        source(codes, rows, options.threshold, sink);
+      } else {
+        find_edges(codes, rows, options.threshold, sink);
+      }
     });
   }
   const auto link_equal = [&](const std::vector<Hash128>& hashes) {

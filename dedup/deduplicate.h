@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,11 @@
 #include "dedup/selection.h"
 
 namespace winnow::dedup {
+
+// Gives the links between these rows of codes within the threshold, up to equal codes: as
+// find_edges.
+using LinkSource = std::function<void(const CodeColumn&, std::span<const std::uint32_t> rows,
+                                      int threshold, const EdgeSink&)>;
 
 enum class Scope {
   kAll,     // duplicates within and across splits are one group
@@ -60,8 +67,9 @@ struct Result {
 // FormatError for a table that check_table refuses.
 Result deduplicate(const Fingerprints& table, const Options& options);
 // The same without holding the table: at most two of its columns at once, read when they are
-// needed, some of them twice.
-Result deduplicate(const ColumnSource& columns, const Options& options);
+// needed, some of them twice. `links`: a search with the result of find_edges; empty: that.
+Result deduplicate(const ColumnSource& columns, const Options& options,
+                   const LinkSource& links = {});
 
 // The rows with enough in them to match by codes: of quality above 0. Ascending.
 std::vector<std::uint32_t> matchable_rows(const Fingerprints& table);

@@ -11,7 +11,14 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr FileKind kKind{"WNWSELCT", 1, "selection"};
+constexpr std::uint32_t kWithSplits = 2;
+constexpr FileKind kKind{"WNWSELCT", kWithSplits, "selection"};
+
+FileKind kind_of(const Selection& selection) noexcept {
+  FileKind kind = kKind;
+  if (selection.splits.empty()) kind.version = 1;
+  return kind;
+}
 
 template <class T>
 std::span<const T> view(const std::vector<T>& values) noexcept {
@@ -21,16 +28,18 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 std::span<const char> view(const std::string& text) noexcept { return text; }
 
 std::vector<ColumnView> columns_of(const Selection& selection) {
-  return {column("name", view(selection.name)),
-          column("mode", std::span(&selection.mode, 1)),
-          column("settings", view(selection.settings)),
-          column("cache_digest", view(selection.cache_digest)),
-          column("ids", view(selection.ids)),
-          column("weights", view(selection.weights)),
-          column("groups", view(selection.groups)),
-          column("kept", view(selection.kept)),
-          column("distances", view(selection.distances)),
-          column("rules", view(selection.rules))};
+  std::vector<ColumnView> columns{column("name", view(selection.name)),
+                                  column("mode", std::span(&selection.mode, 1)),
+                                  column("settings", view(selection.settings)),
+                                  column("cache_digest", view(selection.cache_digest)),
+                                  column("ids", view(selection.ids)),
+                                  column("weights", view(selection.weights)),
+                                  column("groups", view(selection.groups)),
+                                  column("kept", view(selection.kept)),
+                                  column("distances", view(selection.distances)),
+                                  column("rules", view(selection.rules))};
+  if (!selection.splits.empty()) columns.push_back(column("splits", view(selection.splits)));
+  return columns;
 }
 
 Selection parse(ColumnFileReader in, const std::string& where) {
@@ -46,6 +55,10 @@ Selection parse(ColumnFileReader in, const std::string& where) {
   selection.kept = in.take<SampleId>("kept", rows);
   selection.distances = in.take<std::uint16_t>("distances", rows);
   selection.rules = in.take<Rule>("rules", rows);
+  if (in.version() >= kWithSplits) {
+    selection.splits = in.take<Split>("splits", rows);
+    if (rows == 0) in.fail("version 2 has splits");
+  }
   in.finish();
   check_selection(selection, where);
   return selection;
@@ -71,6 +84,10 @@ std::string_view rule_name(Rule rule) noexcept {
       return "duplicate";
     case Rule::kLeak:
       return "leak";
+    case Rule::kConflict:
+      return "conflict";
+    case Rule::kMoved:
+      return "moved";
   }
   return "unknown";
 }
@@ -85,7 +102,8 @@ void check_selection(const Selection& selection, const std::string& where) {
   require(selection.mode <= SelectionMode::kOnePerGroup, "its mode does not exist");
   require(selection.weights.size() == rows && selection.groups.size() == rows &&
               selection.kept.size() == rows && selection.distances.size() == rows &&
-              selection.rules.size() == rows,
+              selection.rules.size() == rows &&
+              (selection.splits.empty() || selection.splits.size() == rows),
           "its columns differ in length");
   require(std::ranges::adjacent_find(selection.ids, std::greater_equal<>()) == selection.ids.end(),
           "its ids do not ascend");
@@ -98,13 +116,17 @@ void check_selection(const Selection& selection, const std::string& where) {
     require(kept == selection.ids[row] || std::ranges::binary_search(selection.ids, kept),
             "it keeps a sample that it does not list");
   }
-  require(std::ranges::all_of(selection.rules, [](Rule rule) { return rule <= Rule::kLeak; }),
+  require(std::ranges::all_of(selection.rules,
+                              [](Rule rule) { return static_cast<int>(rule) < kRuleCount; }),
           "a rule does not exist");
+  require(std::ranges::all_of(selection.splits,
+                              [](Split split) { return static_cast<int>(split) < kSplitCount; }),
+          "a split does not exist");
 }
 
 Bytes serialize(const Selection& selection) {
   check_selection(selection, "the selection to be written");
-  return column_file(kKind, selection.size(), columns_of(selection));
+  return column_file(kind_of(selection), selection.size(), columns_of(selection));
 }
 
 void write_selection(const std::filesystem::path& path, const Selection& selection) {
@@ -112,7 +134,7 @@ void write_selection(const std::filesystem::path& path, const Selection& selecti
   const std::vector<ColumnView> columns = columns_of(selection);
   std::vector<ColumnShape> shapes;
   for (const ColumnView& column : columns) shapes.push_back(column.shape);
-  ColumnFileWriter out(path, kKind, selection.size(), std::move(shapes));
+  ColumnFileWriter out(path, kind_of(selection), selection.size(), std::move(shapes));
   for (std::size_t i = 0; i < columns.size(); ++i) out.append(i, columns[i].data);
   out.finish();
 }

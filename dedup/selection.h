@@ -16,10 +16,13 @@ namespace winnow::dedup {
 enum class SelectionMode : std::uint8_t { kKeep = 0, kWeight = 1, kOnePerGroup = 2 };
 enum class Rule : std::uint8_t {
   kKept = 0,       // alone, or chosen by the keep policy
-  kDuplicate = 1,  // another member of its group is kept
-  kLeak = 2,       // removed because its group reaches into an evaluation split
+  kDuplicate = 1,  // another member of its group stands for it, or shares with it
+  kLeak = 2,       // removed because its group reaches into another split
+  kConflict = 3,   // removed because its group carries labels that differ; nothing is kept instead
+  kMoved = 4,      // kept, in another split than its own, because its group reaches there
 };
-std::string_view rule_name(Rule rule) noexcept;  // "kept", "duplicate", "leak"
+inline constexpr int kRuleCount = 5;
+std::string_view rule_name(Rule rule) noexcept;  // "kept", "duplicate", "leak", "conflict", "moved"
 
 // A decision about every row of a fingerprint table, in its order. Deletes nothing; training obeys.
 struct Selection {
@@ -30,11 +33,16 @@ struct Selection {
   std::vector<SampleId> ids;
   std::vector<float> weights;            // 0: removed
   std::vector<std::uint32_t> groups;     // number of the duplicate group, from 0 in id order
-  std::vector<SampleId> kept;            // the sample kept instead; itself where kept
+  std::vector<SampleId> kept;            // the one that stands for it; itself where kept
   std::vector<std::uint16_t> distances;  // bits between it and the one kept; 0 for exact
   std::vector<Rule> rules;
+  std::vector<Split> splits;  // in which each is used; empty: in that of the table
 
   std::size_t size() const noexcept { return ids.size(); }
+  // Of row `row`, whose split in the table is `own`.
+  Split split_of(std::size_t row, Split own) const noexcept {
+    return splits.empty() ? own : splits[row];
+  }
 };
 
 // Throws FormatError naming `where` unless the columns make a selection: one entry a row each, ids
@@ -42,7 +50,8 @@ struct Selection {
 // ids.
 void check_selection(const Selection& selection, const std::string& where);
 
-// The file form (docs/formats/selection.md). Equal selections give equal bytes. Throws as
+// The file form (docs/formats/selection.md), of version 1 where splits are those of the table, else
+// of version 2. Equal selections give equal bytes. Throws as
 // check_selection does.
 Bytes serialize(const Selection& selection);
 // Writes those bytes to `path`, durably.

@@ -61,6 +61,13 @@ Selection small_selection() {
   return selection;
 }
 
+Selection moved_selection() {
+  Selection selection = small_selection();
+  selection.rules[2] = Rule::kMoved;
+  selection.splits = {Split::kTrain, Split::kNone, Split::kTest};
+  return selection;
+}
+
 // Puts the right checksum behind bytes that were tampered with.
 void seal(Bytes& bytes) {
   if (bytes.size() < 8) return;
@@ -73,6 +80,7 @@ struct Form {
   const char* what;
   T (*make)();
   T (*parse)(BytesView bytes, const std::string& where);
+  int newest;  // version that is read
 };
 
 template <class T>
@@ -115,24 +123,27 @@ void check_form(const Form<T>& form) {
   EXPECT_GT(refused, bytes.size()) << "header, directory and padding alone are more than a third";
 
   Bytes newer = bytes;
-  newer[8] = std::byte{2};
+  newer[8] = static_cast<std::byte>(form.newest + 1);
   try {
     form.parse(newer, "some/file");
     FAIL() << "read a newer version";
   } catch (const FormatError& error) {
     EXPECT_THAT(error.what(), HasSubstr("some/file"));
-    EXPECT_THAT(error.what(), HasSubstr("version 2 and this build reads version 1"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("version " + std::to_string(form.newest + 1) +
+                          " and this build reads version " + std::to_string(form.newest)));
   }
 }
 
 TEST(FingerprintFile, IsReadBackOrRefused) {
-  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints});
-  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints});
+  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints, 1});
+  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 1});
 }
 
 TEST(SelectionFile, IsReadBackOrRefused) {
-  check_form<Selection>({"selection", small_selection, parse_selection});
-  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection});
+  check_form<Selection>({"selection", small_selection, parse_selection, 2});
+  check_form<Selection>({"with splits", moved_selection, parse_selection, 2});
+  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection, 2});
 }
 
 TEST(FingerprintFile, HoldsEveryColumn) {
@@ -161,7 +172,7 @@ TEST(FingerprintFile, HoldsEveryColumn) {
 }
 
 TEST(SelectionFile, HoldsEveryColumn) {
-  const Selection selection = small_selection();
+  const Selection selection = moved_selection();
   const Selection back = parse_selection(serialize(selection), "file");
   EXPECT_EQ(back.name, selection.name);
   EXPECT_EQ(back.mode, selection.mode);
@@ -173,6 +184,9 @@ TEST(SelectionFile, HoldsEveryColumn) {
   EXPECT_EQ(back.kept, selection.kept);
   EXPECT_EQ(back.distances, selection.distances);
   EXPECT_EQ(back.rules, selection.rules);
+  EXPECT_EQ(back.splits, selection.splits);
+  EXPECT_EQ(back.split_of(2, Split::kTrain), Split::kTest);
+  EXPECT_EQ(small_selection().split_of(2, Split::kTrain), Split::kTrain);
 }
 
 // The first bytes of both files, as the format documents have them: fixed for good.
@@ -206,6 +220,12 @@ TEST(SelectionFile, BeginsAsItsDocumentSays) {
   EXPECT_EQ(in.get<std::uint32_t>(), 10U);
   EXPECT_EQ(in.get<std::uint64_t>(), 3U);
   EXPECT_STREQ(in.get_text(40).c_str(), "name");
+
+  const Bytes with_splits = serialize(moved_selection());
+  ByteReader second(with_splits, "file");
+  second.get_text(8);
+  EXPECT_EQ(second.get<std::uint32_t>(), 2U);
+  EXPECT_EQ(second.get<std::uint32_t>(), 11U);
 }
 
 TEST(FingerprintFile, IsNotWrittenFromColumnsThatMakeNoTable) {
@@ -259,7 +279,9 @@ TEST(SelectionFile, IsNotWrittenFromColumnsThatMakeNoSelection) {
         s.groups = {0, 2, 1};
       },
       [](Selection& s) { s.kept[1] = 2; },
-      [](Selection& s) { s.rules[1] = static_cast<Rule>(3); },
+      [](Selection& s) { s.rules[1] = static_cast<Rule>(5); },
+      [](Selection& s) { s.splits.resize(2); },
+      [](Selection& s) { s.splits.resize(3, static_cast<Split>(4)); },
       [](Selection& s) { s.distances.clear(); },
   };
   for (const auto& damage : breaks) {
