@@ -20,10 +20,10 @@ bool is_matchable(const Fingerprints& table, std::uint32_t row) { return table.q
 // The codes to compare, of a table that was asked for them.
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn& column = codes_of(table, options.hash);
-  if (options.threshold < 0 || options.threshold > column.bits) {
+  if (options.threshold < 0 || options.threshold > column.most_distance()) {
     throw UsageError("a threshold of " + std::to_string(options.threshold) +
                      " bits makes no sense for '" + options.hash + "'; choose one from 0 to " +
-                     std::to_string(column.bits));
+                     std::to_string(column.most_distance()));
   }
   return column;
 }
@@ -127,7 +127,7 @@ void measure_distances(Reader& read, const Options& options, Result& result) {
     const Fingerprints table = read({codes_name(options)});
     const CodeColumn& codes = codes_of(table, options);
     for_each_removed(result, [&](std::uint32_t row, std::uint32_t kept) {
-      distances[row] = static_cast<std::uint16_t>(hamming(codes.code(row), codes.code(kept)));
+      distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
     });
   }
   const auto clear_equal = [&](const std::vector<Hash128>& hashes) {

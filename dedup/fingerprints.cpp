@@ -371,7 +371,7 @@ void check_table(const Fingerprints& table, const std::string& where, const Colu
     if (!wanted(column)) continue;
     check.require(plain_name(column.hash) && table.find_codes(column.hash) == &column,
                   "a hash has a bad name or is there twice");
-    check.require(column.bits > 0 && column.bits % 64 == 0 &&
+    check.require(column.bits > 0 && column.bits % (64 * column.orientations()) == 0 &&
                       column.words.size() % column.words_per_code() == 0,
                   "the codes of '" + column.hash + "' are not whole words");
     check.size(column.words.size() / column.words_per_code(), column.hash.c_str());

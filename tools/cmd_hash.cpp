@@ -29,7 +29,7 @@ struct Options {
 };
 
 // Only PDQ has a quality of its own.
-bool has_quality(const dedup::Hash& hash) { return hash.name == "pdq"; }
+bool has_quality(const dedup::Hash& hash) { return hash.name.starts_with("pdq"); }
 
 // As it was asked for: "pdq@1/8".
 struct NamedHash {

@@ -120,18 +120,29 @@ GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows
     std::uint32_t to_first;
     std::uint32_t row;
   };
+  const int orientations = codes.orientations();
   const auto distance = [&](std::uint32_t a, std::uint32_t b) {
-    return static_cast<std::uint32_t>(hamming(codes.code(a), codes.code(b)));
+    return static_cast<std::uint32_t>(code_distance(codes.code(a), codes.code(b), orientations));
   };
+  std::vector<std::uint32_t> distinct(rows.begin(), rows.end());
+  const auto less = [&](std::uint32_t a, std::uint32_t b) {
+    return std::ranges::lexicographical_compare(codes.code(a), codes.code(b));
+  };
+  const auto equal = [&](std::uint32_t a, std::uint32_t b) {
+    return std::ranges::equal(codes.code(a), codes.code(b));
+  };
+  std::ranges::sort(distinct, less);
+  distinct.erase(std::unique(distinct.begin(), distinct.end(), equal), distinct.end());
   std::vector<Member> members;
-  for (const std::uint32_t row : rows) members.push_back({distance(rows.front(), row), row});
-  // Two members are no further apart than both are from the first together.
+  for (const std::uint32_t row : distinct) members.push_back({distance(rows.front(), row), row});
+  // Two members are no further apart than both are from the first together, in a metric.
+  const bool metric = orientations == 1;
   std::ranges::stable_sort(members, std::ranges::greater{}, &Member::to_first);
   GroupShape shape;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (2 * members[i].to_first <= shape.diameter) break;
+    if (metric && 2 * members[i].to_first <= shape.diameter) break;
     for (std::size_t j = i + 1; j < members.size(); ++j) {
-      if (members[i].to_first + members[j].to_first <= shape.diameter) break;
+      if (metric && members[i].to_first + members[j].to_first <= shape.diameter) break;
       shape.diameter = std::max(shape.diameter, distance(members[i].row, members[j].row));
     }
   }

@@ -50,7 +50,8 @@ struct GroupShape {
   bool chain = false;  // that is more than the threshold: some are linked through others only
 };
 
-// Looks at all pairs of `rows` at worst; at few where one row is in the middle of the others.
+// Looks at all pairs of distinct codes at worst; at few where one row is in the middle of the
+// others, except with codes of several orientations.
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
 
 // The components of two or more rows, each ascending, in the order of their numbers.

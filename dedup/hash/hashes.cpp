@@ -7,6 +7,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "dedup/hash/orientations.h"
 #include "dedup/hash/pdq.h"
 #include "dedup/hash/resized_hashes.h"
 
@@ -44,9 +45,26 @@ constexpr std::array kHashes{
          small<kResizeFirst, 8, 8, ahash_or_equal_bits>},
     Hash{"imagededup_whash", 1, 64, "as whash, of 256x256, resized before gray (imagededup)",
          small<kResizeFirst, 256, 256, whash_or_equal_bits>},
+    Hash{"phash_mirrored", 1, 2 * 64, "phash, which finds mirror images too",
+         small<kGrayFirst, 32, 32, phash_mirrored_bits>},
+    Hash{"phash_dihedral", 1, 8 * 64, "phash, which finds mirrored and turned copies too",
+         small<kGrayFirst, 32, 32, phash_dihedral_bits>},
+    Hash{"phash16_mirrored", 1, 2 * 256, "phash16, which finds mirror images too",
+         small<kGrayFirst, 64, 64, phash16_mirrored_bits>},
+    Hash{"phash16_dihedral", 1, 8 * 256, "phash16, which finds mirrored and turned copies too",
+         small<kGrayFirst, 64, 64, phash16_dihedral_bits>},
+    Hash{"pdq_mirrored", 1, 2 * 256, "pdq, which finds mirror images too", begin_pdq_mirrored},
+    Hash{"pdq_dihedral", 1, 8 * 256, "pdq, which finds mirrored and turned copies too",
+         begin_pdq_dihedral},
 };
 
 }  // namespace
+
+int orientations_of(std::string_view hash) noexcept {
+  const std::string_view name = hash.substr(0, hash.find('@'));
+  if (name.ends_with("_dihedral")) return 8;
+  return name.ends_with("_mirrored") ? 2 : 1;
+}
 
 int rows_at_once(int width_px, int channels) noexcept {
   constexpr std::ptrdiff_t kBytesAtOnce = 48 << 10;

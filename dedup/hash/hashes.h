@@ -28,7 +28,7 @@ class HashStream {
 struct Hash {
   std::string_view name;
   std::uint32_t version;
-  int bits;               // of which bits/64 words are made (bit order: CodeColumn)
+  int bits;               // of all its orientations; bits/64 words (bit order: CodeColumn)
   std::string_view what;  // one line for --help
   // Of an image of at least 1x1 with 1 or 3 channels. `weights` may be null, else outlives it.
   std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels,

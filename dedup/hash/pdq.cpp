@@ -9,6 +9,7 @@
 
 #include "common/simd.h"
 #include "dedup/hash/cosines_internal.h"
+#include "dedup/hash/turned_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -333,11 +334,23 @@ std::array<float, kLow * kLow> low_dct(const Samples& samples) {
   return block;
 }
 
+// Adds its bits to `words`, which are 0.
+void set_bits(const std::array<float, kLow * kLow>& block, std::uint64_t* words) {
+  auto sorted = block;
+  const auto middle = sorted.begin() + kLow * kLow / 2 - 1;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    // Its text begins with the last bit.
+    if (block[i] > *middle) words[(block.size() - 1 - i) / 64] |= std::uint64_t{1} << (i % 64);
+  }
+}
+
 class PdqStream final : public HashStream {
  public:
-  PdqStream(int height_px, int width_px)
+  PdqStream(int height_px, int width_px, int orientations)
       : height_px_(height_px),
         width_px_(width_px),
+        orientations_(orientations),
         second_(height_px, width_px, [this](const float* row) { sample(row); }),
         first_(height_px, width_px, [this](const float* row) {
           std::copy(row, row + width_px_, second_.row());
@@ -358,19 +371,17 @@ class PdqStream final : public HashStream {
   }
 
   int finish(std::uint64_t* words) override {
-    std::fill_n(words, kLow * kLow / 64, std::uint64_t{0});
+    constexpr std::size_t kWords = kLow * kLow / 64;
+    const auto orientations = static_cast<std::size_t>(orientations_);
+    std::fill_n(words, kWords * orientations, std::uint64_t{0});
     if (std::min(height_px_, width_px_) < 5) return 0;
     if (!is_sampled()) {
       first_.finish();
       second_.finish();
     }
     const auto block = low_dct(samples_);
-    auto sorted = block;
-    const auto middle = sorted.begin() + kLow * kLow / 2 - 1;
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      // Its text begins with the last bit.
-      if (block[i] > *middle) words[(block.size() - 1 - i) / 64] |= std::uint64_t{1} << (i % 64);
+    for (int k = 0; k < orientations_; ++k) {
+      set_bits(turned<kLow, 1>(block, k), words + static_cast<std::size_t>(k) * kWords);
     }
     return quality_of(samples_);
   }
@@ -390,6 +401,7 @@ class PdqStream final : public HashStream {
   const Loops loops_ = best_loops();
   const int height_px_;
   const int width_px_;
+  const int orientations_;
   Samples samples_{};
   std::size_t next_ = 0;
   int row_ = 0;
@@ -401,7 +413,13 @@ class PdqStream final : public HashStream {
 }  // namespace
 
 std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int, ResampleWeights*) {
-  return std::make_unique<PdqStream>(height_px, width_px);
+  return std::make_unique<PdqStream>(height_px, width_px, 1);
+}
+std::unique_ptr<HashStream> begin_pdq_mirrored(int height_px, int width_px, int, ResampleWeights*) {
+  return std::make_unique<PdqStream>(height_px, width_px, 2);
+}
+std::unique_ptr<HashStream> begin_pdq_dihedral(int height_px, int width_px, int, ResampleWeights*) {
+  return std::make_unique<PdqStream>(height_px, width_px, 8);
 }
 
 }  // namespace winnow::dedup

@@ -12,5 +12,10 @@ namespace winnow::dedup {
 // Images with a side under 5 pixels have code 0 and quality 0.
 std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int channels,
                                       ResampleWeights* unused);
+// Of 2 or 8 orientations (orientations.h), by one transform.
+std::unique_ptr<HashStream> begin_pdq_mirrored(int height_px, int width_px, int channels,
+                                               ResampleWeights* unused);
+std::unique_ptr<HashStream> begin_pdq_dihedral(int height_px, int width_px, int channels,
+                                               ResampleWeights* unused);
 
 }  // namespace winnow::dedup

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "dedup/hash/cosines_internal.h"
+#include "dedup/hash/turned_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -95,6 +96,18 @@ std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
   return block;
 }
 
+// The codes of the first `orientations` of an image of kSide x kSide.
+template <std::size_t kSide>
+void phash_of(ImageView small, int orientations, std::uint64_t* words) {
+  constexpr std::size_t kLow = kSide / 4;
+  const auto block = low_dct<kSide>(small);
+  for (int k = 0; k < orientations; ++k) {
+    const auto values = turned<kLow, 0>(block, k);
+    set_above(values, twice_median(values) / 2, false, words);
+    words += kLow * kLow / 64;
+  }
+}
+
 void ahash_of(ImageView small, bool or_equal, std::uint64_t* words) {
   std::array<int, 64> values;
   int sum = 0;
@@ -165,15 +178,12 @@ void dhash_vertical_bits(ImageView small, std::uint64_t* words) {
   set_bits(bits, words);
 }
 
-void phash_bits(ImageView small, std::uint64_t* words) {
-  const auto block = low_dct<32>(small);
-  set_above(block, twice_median(block) / 2, false, words);
-}
-
-void phash16_bits(ImageView small, std::uint64_t* words) {
-  const auto block = low_dct<64>(small);
-  set_above(block, twice_median(block) / 2, false, words);
-}
+void phash_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 1, words); }
+void phash_mirrored_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 2, words); }
+void phash_dihedral_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 8, words); }
+void phash16_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 1, words); }
+void phash16_mirrored_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 2, words); }
+void phash16_dihedral_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 8, words); }
 
 void phash_or_equal_bits(ImageView small, std::uint64_t* words) {
   const auto block = low_dct<32>(small);

@@ -26,6 +26,11 @@ void dhash_bits(ImageView small, std::uint64_t* words);
 void dhash_vertical_bits(ImageView small, std::uint64_t* words);
 void phash_bits(ImageView small, std::uint64_t* words);
 void phash16_bits(ImageView small, std::uint64_t* words);
+// Of 2 or 8 orientations (orientations.h), by one transform.
+void phash_mirrored_bits(ImageView small, std::uint64_t* words);
+void phash_dihedral_bits(ImageView small, std::uint64_t* words);
+void phash16_mirrored_bits(ImageView small, std::uint64_t* words);
+void phash16_dihedral_bits(ImageView small, std::uint64_t* words);
 void phash_or_equal_bits(ImageView small, std::uint64_t* words);
 void whash_bits(ImageView small, std::uint64_t* words);
 void whash_or_equal_bits(ImageView small, std::uint64_t* words);

@@ -4,7 +4,9 @@
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -68,14 +70,16 @@ struct DistinctCodes {
   }
 };
 
-DistinctCodes distinct_codes(const CodeColumn& codes, const SortedCodes& sorted) {
+// The codes of one orientation; those are distinct only all together.
+DistinctCodes distinct_codes(const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
   const std::size_t count = sorted.distinct();
-  const std::size_t per_code = codes.words_per_code();
+  const std::size_t per_code = static_cast<std::size_t>(codes.most_distance()) / 64;
+  const std::size_t first = static_cast<std::size_t>(orientation) * per_code;
   DistinctCodes out{std::vector<std::uint64_t>(count * per_code), std::vector<std::uint32_t>(count),
                     per_code};
   tbb::parallel_for(std::size_t{0}, count, [&](std::size_t j) {
     out.names[j] = sorted.rows_of(j).front();
-    const auto code = codes.code(out.names[j]);
+    const auto code = codes.code(out.names[j]).subspan(first, per_code);
     for (std::size_t w = 0; w < per_code; ++w) out.words[w * count + j] = code[w];
   });
   return out;
@@ -100,6 +104,79 @@ class Batches {
   std::vector<Edge> edges_;
 };
 
+// A way to hold two images beside each other: the one in an orientation, the other as it is.
+struct Way {
+  int orientation;
+  bool turns_b;  // else a
+};
+// The quarter turn that is not here is undone by the other one, of the other image.
+constexpr std::array<Way, 13> kWays{{{0, false},
+                                     {1, false},
+                                     {1, true},
+                                     {2, false},
+                                     {2, true},
+                                     {3, false},
+                                     {3, true},
+                                     {4, false},
+                                     {4, true},
+                                     {5, false},
+                                     {5, true},
+                                     {7, false},
+                                     {7, true}}};
+
+constexpr std::size_t ways_of(int orientations) noexcept {
+  return orientations == 8 ? kWays.size() : 2 * static_cast<std::size_t>(orientations) - 1;
+}
+
+struct Nearest {
+  int distance;
+  std::size_t way;  // the first of those that are as near
+};
+
+Nearest nearest(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
+                int orientations) noexcept {
+  const std::size_t words = a.size() / static_cast<std::size_t>(orientations);
+  const auto in = [&](std::span<const std::uint64_t> row, int orientation) {
+    return row.subspan(static_cast<std::size_t>(orientation) * words, words);
+  };
+  Nearest best{std::numeric_limits<int>::max(), 0};
+  for (std::size_t way = 0; way < ways_of(orientations); ++way) {
+    const auto [orientation, turns_b] = kWays[way];
+    const int bits = hamming(in(a, turns_b ? 0 : orientation), in(b, turns_b ? orientation : 0));
+    if (bits < best.distance) best = {bits, way};
+  }
+  return best;
+}
+
+// Of codes of several orientations: each is searched for, and a pair told where it is nearest.
+void find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int radius,
+                       const EdgeSink& sink, const SearchOptions& options) {
+  const int orientations = codes.orientations();
+  const DistinctCodes upright = distinct_codes(codes, sorted, 0);
+  for (std::size_t way = 0; way < ways_of(orientations); ++way) {
+    const auto [orientation, turns_b] = kWays[way];
+    if (turns_b) continue;  // a pair comes both ways round
+    const EdgeSink nearest_only = [&](std::span<const Edge> edges) {
+      Batches out(sink);
+      for (Edge edge : edges) {
+        if (edge.a == edge.b) continue;  // a picture that looks the same in two orientations
+        const bool swapped = edge.a > edge.b;
+        if (swapped) std::swap(edge.a, edge.b);
+        const std::size_t this_way = way + (swapped ? 1 : 0);
+        const auto best = nearest(codes.code(edge.a), codes.code(edge.b), orientations);
+        if (best.way == this_way) out.add(edge);
+      }
+      out.flush();
+    };
+    if (orientation == 0) {
+      join(upright.side(), std::nullopt, radius, options, nearest_only);
+    } else {
+      const DistinctCodes turned = distinct_codes(codes, sorted, orientation);
+      join(turned.side(), upright.side(), radius, options, nearest_only);
+    }
+  }
+}
+
 }  // namespace
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept {
@@ -108,18 +185,28 @@ int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) 
   return bits;
 }
 
+int code_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
+                  int orientations) noexcept {
+  return nearest(a, b, orientations).distance;
+}
+
+int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept {
+  return code_distance(codes.code(a), codes.code(b), codes.orientations());
+}
+
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink, const SearchOptions& options) {
-  const DistinctCodes distinct = [&] {
-    const SortedCodes sorted = sort_codes(codes, rows);
-    Batches equal(sink);
-    for (std::size_t code = 0; code < sorted.distinct(); ++code) {
-      const auto same = sorted.rows_of(code);
-      for (const std::uint32_t row : same.subspan(1)) equal.add({same.front(), row, 0});
-    }
-    equal.flush();
-    return radius > 0 ? distinct_codes(codes, sorted) : DistinctCodes{{}, {}, 1};
-  }();
+  SortedCodes sorted = sort_codes(codes, rows);
+  Batches equal(sink);
+  for (std::size_t code = 0; code < sorted.distinct(); ++code) {
+    const auto same = sorted.rows_of(code);
+    for (const std::uint32_t row : same.subspan(1)) equal.add({same.front(), row, 0});
+  }
+  equal.flush();
+  if (codes.orientations() > 1) return find_turned_edges(codes, sorted, radius, sink, options);
+  if (radius == 0) return;
+  const DistinctCodes distinct = distinct_codes(codes, sorted, 0);
+  sorted = {};  // not needed beside what comes now
   join(distinct.side(), std::nullopt, radius, options, sink);
 }
 
@@ -140,32 +227,41 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
                         const EdgeSink& sink, const SearchOptions& options) {
   const SortedCodes sorted_a = sort_codes(a, rows_a);
   const SortedCodes sorted_b = sort_codes(b, rows_b);
-  const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted) {
-    DistinctCodes distinct = distinct_codes(codes, sorted);
+  const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
+    DistinctCodes distinct = distinct_codes(codes, sorted, orientation);
     std::iota(distinct.names.begin(), distinct.names.end(), std::uint32_t{0});
     return distinct;
   };
-  const DistinctCodes distinct_a = numbered(a, sorted_a);
-  const DistinctCodes distinct_b = numbered(b, sorted_b);
-  const EdgeSink to_rows = [&](std::span<const Edge> edges) {
-    Batches out(sink);
-    for (const Edge& edge : edges) {
-      for (const std::uint32_t row_a : sorted_a.rows_of(edge.a)) {
-        for (const std::uint32_t row_b : sorted_b.rows_of(edge.b)) {
-          out.add({row_a, row_b, edge.distance});
+  const int orientations = a.orientations();
+  for (std::size_t way = 0; way < ways_of(orientations); ++way) {
+    const auto [orientation, turns_b] = kWays[way];
+    const DistinctCodes distinct_a = numbered(a, sorted_a, turns_b ? 0 : orientation);
+    const DistinctCodes distinct_b = numbered(b, sorted_b, turns_b ? orientation : 0);
+    const EdgeSink to_rows = [&](std::span<const Edge> edges) {
+      Batches out(sink);
+      for (const Edge& edge : edges) {
+        const auto same_a = sorted_a.rows_of(edge.a);
+        const auto same_b = sorted_b.rows_of(edge.b);
+        // Each pair once, where it is nearest.
+        if (nearest(a.code(same_a.front()), b.code(same_b.front()), orientations).way != way) {
+          continue;
+        }
+        for (const std::uint32_t row_a : same_a) {
+          for (const std::uint32_t row_b : same_b) out.add({row_a, row_b, edge.distance});
         }
       }
-    }
-    out.flush();
-  };
-  join(distinct_a.side(), distinct_b.side(), radius, options, to_rows);
+      out.flush();
+    };
+    join(distinct_a.side(), distinct_b.side(), radius, options, to_rows);
+  }
 }
 
 std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,
                                      std::span<const std::uint32_t> rows, int radius) {
   std::vector<Neighbour> near;
+  const int orientations = codes.orientations();
   for (const std::uint32_t row : rows) {
-    const int distance = hamming(code, codes.code(row));
+    const int distance = code_distance(code, codes.code(row), orientations);
     if (distance <= radius) near.push_back({row, static_cast<std::uint32_t>(distance)});
   }
   return near;
@@ -194,15 +290,15 @@ SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> ro
     for (const auto& [row, distance] : near) {
       const auto code = codes.code(row);
       if (row == query) continue;
-      if (distance > 0 && first_rows.at({code.begin(), code.end()}) != row) continue;
+      const bool equal = std::ranges::equal(code, own);
+      if (!equal && first_rows.at({code.begin(), code.end()}) != row) continue;
       want.push_back({std::min(query, row), std::max(query, row), distance});
     }
   }
   std::ranges::sort(checked);
   const auto is_checked = [&](const Edge& edge) {
-    // An edge of distance 0 belongs to the first row, which is a.
     return std::ranges::binary_search(checked, edge.a) ||
-           (edge.distance > 0 && std::ranges::binary_search(checked, edge.b));
+           std::ranges::binary_search(checked, edge.b);
   };
   std::vector<Edge> got;
   std::ranges::copy_if(edges, std::back_inserter(got), is_checked);

@@ -11,8 +11,8 @@
 
 namespace winnow::dedup {
 
-// Rows a < b of a table whose codes differ in `distance` bits; between two tables, row a of the one
-// and row b of the other.
+// Rows a < b of a table that are `distance` bits apart; between two tables, row a of the one and
+// row b of the other.
 struct Edge {
   std::uint32_t a;
   std::uint32_t b;
@@ -22,6 +22,13 @@ struct Edge {
 };
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept;
+
+// Bits between two images, whose rows of a column these are: hamming() or, where a row has codes of
+// 2 or 8 orientations, the least of it between the first code of the one and any of the other.
+// Symmetric; no metric, since the codes of a turned picture are not those bits in another order.
+int code_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
+                  int orientations) noexcept;
+int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept;
 
 // Takes edges as they are found: every edge once, one batch at a time, in no order, on any thread.
 // What it throws ends the search and comes out of it.
@@ -41,8 +48,9 @@ struct SearchOptions {
 // All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
 // one code are linked to the first of them (distance 0), and between two codes only their first
 // rows are linked; so components are exact while a heap of equal images costs a line, not a square.
+// Of several orientations, equal codes are those that are equal in all of them.
 // Parallel by TBB. Beside the edges it needs about 28 bytes a row for codes of 64 bits, and 16
-// more for every 64 bits more.
+// more for every 64 bits more; twice that with orientations, of which each is searched by itself.
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink, const SearchOptions& options = {});
 
@@ -51,8 +59,8 @@ std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uin
                                int radius, const SearchOptions& options = {});
 
 // All pairs of a row of `a` among `rows_a` and a row of `b` among `rows_b` within `radius` bits,
-// equal codes included: x rows of one code and y of another are x * y edges. Both columns have the
-// same number of bits.
+// equal codes included: x rows of one code and y of another are x * y edges. Both columns are of
+// one hash.
 void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
                         const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
                         const EdgeSink& sink, const SearchOptions& options = {});
@@ -63,7 +71,7 @@ struct Neighbour {
   friend bool operator==(const Neighbour&, const Neighbour&) = default;
 };
 
-// The `rows` within `radius` bits of a code, in the order of `rows`, by a scan.
+// The `rows` within `radius` bits of a row's code, in the order of `rows`, by a scan.
 std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,
                                      std::span<const std::uint32_t> rows, int radius);
 

@@ -145,12 +145,15 @@ struct Distances {
   double freedom = 0;
 };
 
-// Of random pairs of images.
+// Of random pairs of images, as they are.
 Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                            std::uint64_t seed) {
   constexpr int kPairs = 200'000;
   if (rows.size() < 2) return {};
   CounterRng rng(seed, 0, 0, RandomUse::kStudy);
+  const auto upright = [&](std::uint32_t row) {
+    return codes.code(row).first(static_cast<std::size_t>(codes.most_distance()) / 64);
+  };
   const auto pick = [&] { return rows[rng.below(static_cast<std::uint32_t>(rows.size()))]; };
   double sum = 0;
   double squares = 0;
@@ -158,15 +161,16 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
     const std::uint32_t a = pick();
     std::uint32_t b = pick();
     while (b == a) b = pick();
-    const double distance = hamming(codes.code(a), codes.code(b));
+    const double distance = hamming(upright(a), upright(b));
     sum += distance;
     squares += distance * distance;
   }
   const double mean = sum / kPairs;
   const double variance = squares / kPairs - mean * mean;
   if (variance <= 0) return {mean, 0};
-  const double share = mean / codes.bits;
-  return {mean, share * (1 - share) / (variance / codes.bits / codes.bits)};
+  const double bits = codes.most_distance();
+  const double share = mean / bits;
+  return {mean, share * (1 - share) / (variance / bits / bits)};
 }
 
 // P(X <= x) of X binomial with `n` trials of probability `p`, n and x real: the regularised
@@ -225,12 +229,14 @@ void estimate_by_class(Curve& curve) {
   }
 }
 
-void fit_chance(Curve& curve) {
+// `orientations`: chances that a pair of images has to be near.
+void fit_chance(Curve& curve, int orientations) {
   const double share = curve.mean / curve.bits;
   const double scale = curve.freedom / curve.bits;
   for (CurvePoint& point : curve.points) {
-    point.by_chance =
+    const double once =
         curve.freedom > 0 ? binomial_at_most(point.threshold * scale, curve.freedom, share) : 1.0;
+    point.by_chance = orientations == 1 ? once : -std::expm1(orientations * std::log1p(-once));
   }
 }
 
@@ -280,7 +286,8 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const std::string codes_name = "codes:" + options.hash;
   const Fingerprints table = columns({codes_name, "quality", "labels"});
   const CodeColumn& codes = codes_of(table, options.hash);
-  const int most = options.most < 0 ? codes.bits * 3 / 16 : std::min(options.most, codes.bits);
+  const int bits = codes.most_distance();
+  const int most = options.most < 0 ? bits * 3 / 16 : std::min(options.most, bits);
   const std::vector<std::uint32_t> rows = matchable_rows(table);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
@@ -295,8 +302,8 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   std::vector<UnionFind> links(at.size(), UnionFind(nodes.size()));
   find_edges(codes, rows, most, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
-      if (edge.distance == 0) continue;  // one node
       const Edge between{nodes.of_row(edge.a), nodes.of_row(edge.b), edge.distance};
+      if (between.a == between.b) continue;
       add(edge.distance, nodes.between(between.a, between.b));
       for (std::size_t t = edge.distance; t < links.size(); ++t) links[t].unite({&between, 1});
     }
@@ -304,7 +311,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
 
   Curve curve;
   curve.hash = options.hash;
-  curve.bits = codes.bits;
+  curve.bits = bits;
   curve.images = rows.size();
   curve.chance = chance_of_other_class(classes);
   const Distances distances = random_distances(codes, rows, options.seed);
@@ -324,7 +331,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
     count_groups(std::move(links[t]), nodes, point, rows);
     curve.points.push_back(point);
   }
-  fit_chance(curve);
+  fit_chance(curve, codes.orientations());
   constexpr double kLeastChance = 0.05;
   const bool by_class = curve.chance >= kLeastChance && 2 * sum.labelled >= sum.pairs;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;

@@ -11,7 +11,7 @@ namespace winnow::dedup {
 
 struct CurveOptions {
   std::string hash = "phash";  // a row of hashes.h that the table has
-  int most = -1;               // the largest threshold, in bits; negative: 3/16 of the code
+  int most = -1;               // the largest threshold, in bits; negative: 3/16 of one code
   std::uint64_t seed = 0;      // of the pairs that are drawn at random
 };
 
@@ -49,7 +49,8 @@ enum class FalsePairs { kByClass, kByDistance };
 // threshold downwards as that does, so the pairs found at each larger threshold, scaled down by it,
 // are at least as many. Pictures of one kind are nearer to each other than that: expect too much
 // precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Says nothing where
-// most pairs within the largest threshold are duplicates.
+// most pairs within the largest threshold are duplicates. Codes of n orientations give a random
+// pair n chances; `mean` and `freedom` are of the pictures as they are.
 struct Curve {
   std::string hash;
   int bits = 0;

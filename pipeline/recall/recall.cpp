@@ -35,7 +35,8 @@ std::optional<Distances> distances_of(const Cache& cache, SampleId id,
     const auto codes = dedup::compute_hashes(edited.view(), hashes, memory);
     std::vector<int>& of_edit = distances.emplace_back();
     for (std::size_t h = 0; h < hashes.size(); ++h) {
-      of_edit.push_back(dedup::hamming(original[h].words, codes[h].words));
+      of_edit.push_back(dedup::code_distance(original[h].words, codes[h].words,
+                                             dedup::orientations_of(hashes[h]->name)));
     }
   }
   return distances;
@@ -69,8 +70,10 @@ std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
   for (const dedup::Hash* hash : hashes) {
     std::vector<EditRecall>& of_hash = recalls.emplace_back();
     for (const Edit& edit : edits) {
-      of_hash.push_back({std::string(edit.family), edit.name,
-                         std::vector<std::uint64_t>(static_cast<std::size_t>(hash->bits) + 1)});
+      of_hash.push_back(
+          {std::string(edit.family), edit.name,
+           std::vector<std::uint64_t>(
+               static_cast<std::size_t>(hash->bits / dedup::orientations_of(hash->name)) + 1)});
     }
   }
   const WorkerLimit limit(options.threads);

@@ -69,7 +69,8 @@ void expect_counts(const Fingerprints& table, const Curve& curve) {
   for (std::size_t a = 0; a < table.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
       if (!(table.quality[a] > 0) || !(table.quality[b] > 0)) continue;
-      const auto distance = static_cast<std::size_t>(hamming(codes.code(a), codes.code(b)));
+      const auto distance = static_cast<std::size_t>(
+          row_distance(codes, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)));
       if (distance >= pairs.size()) continue;
       ++pairs[distance];
       const bool labelled = !table.labels[a].empty() && !table.labels[b].empty();
@@ -111,6 +112,19 @@ TEST(Curve, CountsWhatLookingAtEveryPairCounts) {
   }
   table.labels = labels;
   expect_counts(table, curve_of(table, {.hash = "phash", .most = 16}));
+
+  CodeColumn mirrored{"phash_mirrored", 1, 128, {}};
+  CounterRng rng(4, 0, 0, RandomUse::kTest);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    mirrored.words.push_back(table.codes[0].words[row]);
+    mirrored.words.push_back(row % 4 == 0 ? rng.next_u64()
+                                          : table.codes[0].words[rng.next_u32() % table.size()]);
+  }
+  table.codes.push_back(std::move(mirrored));
+  const Curve turned = curve_of(table, {.hash = "phash_mirrored", .most = 12});
+  EXPECT_EQ(turned.bits, 64);
+  EXPECT_GT(turned.points[0].pairs, curve_of(table, {.hash = "phash", .most = 0}).points[0].pairs);
+  expect_counts(table, turned);
 }
 
 TEST(Curve, PrecisionByClassIsNearTheTruth) {

@@ -13,6 +13,7 @@
 #include "common/rng.h"
 #include "dedup/hash/features.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/hash/orientations.h"
 #include "tests/common/formula_images.h"
 
 namespace winnow::dedup {
@@ -133,6 +134,7 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
 // One number for every instruction set: the test is run with each.
 TEST(Hash, IsTheSameWithAnyInstructions) {
   CounterRng rng(1, 0, 0, RandomUse::kTest);
+  std::vector<std::uint64_t> turned;
   const auto below = [&rng](std::uint32_t n) { return static_cast<int>(rng.next_u32() % n); };
   std::vector<std::uint64_t> all;
   for (int i = 0; i < 200; ++i) {
@@ -146,14 +148,94 @@ TEST(Hash, IsTheSameWithAnyInstructions) {
     }
     for (const Hash& hash : hashes()) {
       const auto code = code_of(hash, image.view());
-      all.insert(all.end(), code.begin(), code.end());
+      auto& to = orientations_of(hash.name) == 1 ? all : turned;
+      to.insert(to.end(), code.begin(), code.end());
     }
     const Image gray = to_gray(image.view());
     all.push_back(std::bit_cast<std::uint32_t>(sharpness(gray.view())));
     all.push_back(std::bit_cast<std::uint32_t>(quality(gray.view())));
   }
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(all.data());
-  EXPECT_EQ(test::fnv1a(std::span(bytes, all.size() * sizeof(all[0]))), 17266566030279328983U);
+  const auto digest = [](const std::vector<std::uint64_t>& words) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+    return test::fnv1a(std::span(bytes, words.size() * sizeof(words[0])));
+  };
+  EXPECT_EQ(digest(all), 17266566030279328983U);
+  EXPECT_EQ(digest(turned), 7873795430231487711U);
+}
+
+Image in_orientation(ImageView image, int k) {
+  const bool transposed = (k & 4) != 0;
+  Image out(transposed ? image.width_px : image.height_px,
+            transposed ? image.height_px : image.width_px, image.channels);
+  std::uint8_t* to = out.pixels.data();
+  for (int i = 0; i < out.height_px; ++i) {
+    for (int j = 0; j < out.width_px; ++j) {
+      const int y = transposed ? j : i;
+      const int x = transposed ? i : j;
+      const std::uint8_t* from =
+          image.row((k & 2) != 0 ? image.height_px - 1 - y : y) +
+          std::ptrdiff_t{(k & 1) != 0 ? image.width_px - 1 - x : x} * image.channels;
+      to = std::copy(from, from + image.channels, to);
+    }
+  }
+  return out;
+}
+
+// Noise of 12x12 made large is smooth, as photos are, and of all frequencies that count.
+Image smooth_image(int height, int width, std::uint64_t seed) {
+  CounterRng rng(seed, 0, 0, RandomUse::kTest);
+  Image noise(12, 12, 3);
+  for (std::uint8_t& p : noise.pixels) p = static_cast<std::uint8_t>(rng.below(256));
+  return resize(noise.view(), height, width, ResampleFilter::kLanczos);
+}
+
+// PDQ's filter and samples lie off the centre at some sizes; then those of a turned picture are
+// others.
+bool keeps_pdqs_places(const Image& image) {
+  const auto keeps = [](int side) { return (side + 127) / 128 % 2 == 1 && side % 128 != 0; };
+  return keeps(image.height_px) && keeps(image.width_px);
+}
+
+TEST(Orientations, AreThoseOfTheTurnedPictures) {
+  std::vector<Image> images;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const auto side = [&](std::uint64_t k) { return static_cast<int>(40 + (i * k) % 300); };
+    images.push_back(smooth_image(side(37), side(91), i));
+  }
+  for (const char* kind : {"tri", "lcg"}) images.push_back(formula_image(kind, 97, 61));
+  for (const Hash& hash : hashes()) {
+    const int orientations = orientations_of(hash.name);
+    if (orientations == 1) continue;
+    const Hash& plain = find_hash(hash.name.substr(0, hash.name.rfind('_')));
+    ASSERT_EQ(hash.bits, plain.bits * orientations);
+    const auto words = static_cast<std::size_t>(plain.bits) / 64;
+    int codes = 0;
+    int equal = 0;
+    int bits = 0;
+    for (const Image& image : images) {
+      const auto all = code_of(hash, image.view());
+      ASSERT_EQ(std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(words)),
+                code_of(plain, image.view()));
+      if (plain.name == "pdq" && !keeps_pdqs_places(image)) continue;
+      for (int k = 1; k < orientations; ++k) {
+        const auto want = code_of(plain, in_orientation(image.view(), k).view());
+        int different = 0;
+        for (std::size_t w = 0; w < words; ++w) {
+          different += std::popcount(all[static_cast<std::size_t>(k) * words + w] ^ want[w]);
+        }
+        ++codes;
+        equal += different == 0 ? 1 : 0;
+        bits += different;
+      }
+    }
+    RecordProperty(std::string(hash.name), std::to_string(equal) + " of " + std::to_string(codes) +
+                                               " equal, " + std::to_string(bits) + " bits off");
+    EXPECT_GE(codes, 15) << hash.name;
+    EXPECT_GT(equal, codes * 3 / 4) << hash.name;
+    EXPECT_LT(bits, codes * plain.bits / 100) << hash.name;
+    // A mirror image is resized by mirrored weights; of what is turned, columns go first.
+    EXPECT_TRUE(orientations != 2 || equal == codes) << hash.name;
+  }
 }
 
 TEST(Hash, FlatImagesAllHaveOneHash) {
@@ -187,6 +269,7 @@ TEST(Hash, TakesAnySizeAndPaddedRows) {
 
 TEST(Hash, CopiesAtOtherSizesStayNearAndOthersFar) {
   for (const Hash& row : hashes()) {
+    if (orientations_of(row.name) > 1) continue;
     std::vector<std::vector<std::uint64_t>> codes;
     const auto distance = [](const auto& a, const auto& b) {
       int bits = 0;

@@ -28,7 +28,8 @@ using namespace winnow;
 using namespace winnow::dedup;
 
 constexpr const char* kHelp =
-    "bench_search [--count N] [--bits 64] [--radius 8] [--planted N] [--cluster 2] [--codes FILE]\n"
+    "bench_search [--count N] [--bits 64] [--hash NAME] [--radius 8] [--planted N] [--cluster 2] "
+    "[--codes FILE]\n"
     "             [--method auto|scan|join] [--kernel NAME] [--threads T] [--seed S] [--check N]\n"
     "             [--write FILE] [--collect]\n\n"
     "Finds all pairs within a radius among random codes (or those in FILE, bits / 64 words of 8\n"
@@ -108,7 +109,8 @@ int run(std::map<std::string, std::string> flags) {
   const auto number = [&](const char* name, std::uint64_t otherwise) {
     return flags.contains(name) ? std::stoull(flags[name]) : otherwise;
   };
-  CodeColumn column{"bench", 1, static_cast<int>(number("bits", 64)), {}};
+  const std::string hash = flags.contains("hash") ? flags["hash"] : "bench";
+  CodeColumn column{hash, 1, static_cast<int>(number("bits", 64)), {}};
   const std::size_t words = column.words_per_code();
   std::size_t count = number("count", 1'000'000);
   const int radius = static_cast<int>(number("radius", 8));
