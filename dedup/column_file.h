@@ -102,6 +102,16 @@ class ColumnFileReader {
   void skip(std::string_view name, std::optional<std::uint64_t> count) {
     next(name, sizeof(T), count);
   }
+  // As skip(), and tells where in the file the column lies: for what is read in pieces.
+  struct Extent {
+    std::uint64_t offset;
+    std::uint64_t count;
+  };
+  template <class T>
+  Extent locate(std::string_view name, std::optional<std::uint64_t> count) {
+    const Place& place = next(name, sizeof(T), count);
+    return {place.offset, place.shape.count};
+  }
   // Refuses columns that nobody took.
   void finish() const;
 

@@ -17,6 +17,8 @@ namespace {
 
 constexpr FileKind kKind{"WNWFPRNT", 1, "fingerprint table"};
 constexpr std::string_view kCodesPrefix = "codes:";
+constexpr const char* kTooMany =
+    "a fingerprint table holds at most 2^32 - 2 rows; split the data set";
 constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
 
 struct Checker {
@@ -118,7 +120,7 @@ std::vector<ColumnView> columns_of(const Fingerprints& table) {
 // Of a table of that size with the hashes of `like`.
 std::vector<ColumnShape> shapes_of(const Fingerprints& like, const FingerprintWriter::Size& size) {
   if (size.rows >= kMostRows || size.labels > kMostRows || size.group_bytes > kMostRows) {
-    throw UsageError("a fingerprint table holds at most 2^32 - 2 rows; split the data set");
+    throw UsageError(kTooMany);
   }
   std::vector<ColumnShape> shapes;
   for (ColumnView& column : columns_of(like)) {
@@ -165,27 +167,6 @@ Ragged<T> marked(const Ragged<T>& rows, const std::vector<bool>& keep) {
   if (rows.size() != keep.size()) return out;
   for (std::size_t row = 0; row < keep.size(); ++row) {
     if (keep[row]) out.push_back(rows[row]);
-  }
-  return out;
-}
-
-// The rows that `keep` marks, of the columns that are there.
-Fingerprints marked(const Fingerprints& table, const std::vector<bool>& keep) {
-  Fingerprints out{.ids = marked(table.ids, keep),
-                   .splits = marked(table.splits, keep),
-                   .labels = marked(table.labels, keep),
-                   .groups = marked(table.groups, keep),
-                   .widths_px = marked(table.widths_px, keep),
-                   .heights_px = marked(table.heights_px, keep),
-                   .file_bytes = marked(table.file_bytes, keep),
-                   .file_hashes = marked(table.file_hashes, keep),
-                   .pixel_hashes = marked(table.pixel_hashes, keep),
-                   .sharpness = marked(table.sharpness, keep),
-                   .quality = marked(table.quality, keep),
-                   .codes = {}};
-  for (const CodeColumn& codes : table.codes) {
-    out.codes.push_back(
-        {codes.hash, codes.version, codes.bits, marked(codes.words, keep, codes.words_per_code())});
   }
   return out;
 }
@@ -309,6 +290,59 @@ Fingerprints select_columns(const Fingerprints& table, const ColumnNames& column
   return out;
 }
 
+Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep) {
+  Fingerprints out{.ids = marked(table.ids, keep),
+                   .splits = marked(table.splits, keep),
+                   .labels = marked(table.labels, keep),
+                   .groups = marked(table.groups, keep),
+                   .widths_px = marked(table.widths_px, keep),
+                   .heights_px = marked(table.heights_px, keep),
+                   .file_bytes = marked(table.file_bytes, keep),
+                   .file_hashes = marked(table.file_hashes, keep),
+                   .pixel_hashes = marked(table.pixel_hashes, keep),
+                   .sharpness = marked(table.sharpness, keep),
+                   .quality = marked(table.quality, keep),
+                   .codes = {}};
+  for (const CodeColumn& codes : table.codes) {
+    out.codes.push_back(
+        {codes.hash, codes.version, codes.bits, marked(codes.words, keep, codes.words_per_code())});
+  }
+  return out;
+}
+
+void append_rows(Fingerprints& table, const Fingerprints& rows) {
+  const auto append = [&](auto Fingerprints::*column) {
+    const auto& from = rows.*column;
+    auto& to = table.*column;
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  const auto append_ragged = [&](auto Fingerprints::*column) {
+    const auto& from = rows.*column;
+    auto& to = table.*column;
+    if (from.values.size() > kMostRows - to.values.size()) throw UsageError(kTooMany);
+    const auto by = static_cast<std::uint32_t>(to.values.size());
+    to.values.insert(to.values.end(), from.values.begin(), from.values.end());
+    for (std::size_t i = 1; i < from.offsets.size(); ++i)
+      to.offsets.push_back(by + from.offsets[i]);
+  };
+  append(&Fingerprints::ids);
+  append(&Fingerprints::splits);
+  append_ragged(&Fingerprints::labels);
+  append_ragged(&Fingerprints::groups);
+  append(&Fingerprints::widths_px);
+  append(&Fingerprints::heights_px);
+  append(&Fingerprints::file_bytes);
+  append(&Fingerprints::file_hashes);
+  append(&Fingerprints::pixel_hashes);
+  append(&Fingerprints::sharpness);
+  append(&Fingerprints::quality);
+  if (!same_hashes(table.codes, rows.codes)) throw UsageError(kOtherHashes);
+  for (std::size_t i = 0; i < rows.codes.size(); ++i) {
+    const std::vector<std::uint64_t>& from = rows.codes[i].words;
+    table.codes[i].words.insert(table.codes[i].words.end(), from.begin(), from.end());
+  }
+}
+
 Fingerprints merge(std::span<const Fingerprints> tables) {
   if (tables.empty()) return {};
   std::vector<NextRow> order;
@@ -395,7 +429,7 @@ Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns
 Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
                    const std::vector<std::string>& hashes, const std::vector<bool>& keep) {
   const auto part = [&](std::string_view name) {
-    return marked(columns({std::string(name)}), keep);
+    return select_rows(columns({std::string(name)}), keep);
   };
   const auto codes_name = [](const std::string& hash) { return std::string(kCodesPrefix) + hash; };
   Fingerprints like;

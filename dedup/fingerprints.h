@@ -86,6 +86,13 @@ inline constexpr std::array<std::string_view, 9> kColumns{
 using ColumnSource = std::function<Fingerprints(const ColumnNames&)>;
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns);
 
+// The rows that `keep`, one entry a row, marks, of the columns that are there.
+Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep);
+
+// Puts rows behind those of a table; both have the same columns. UsageError where a table cannot
+// hold so many labels.
+void append_rows(Fingerprints& table, const Fingerprints& rows);
+
 // The rows of all tables, in the order of their ids, of the columns that they have: the same ones.
 Fingerprints merge(std::span<const Fingerprints> tables);
 

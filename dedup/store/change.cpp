@@ -1,0 +1,498 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "dedup/store/open_index_internal.h"
+
+namespace winnow::dedup {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMostSources = std::size_t{1} << (64 - kPositionBits);
+constexpr const char* kAdded = "what is to be put into the index";
+constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 1;
+
+void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
+  std::set<std::string> named;
+  for (const SealedFile* file : manifest.files()) named.insert(file->name);
+  std::vector<std::string> unnamed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (is_file_of_index(name) && !named.contains(name)) unnamed.push_back(name);
+  }
+  std::ranges::sort(unnamed);
+  for (const std::string& name : unnamed) remove_file(folder / name);
+}
+
+// The only change of an index at a time: files are written beside those that are there, and count
+// from the moment that the manifest names them.
+class Change {
+ public:
+  // Makes the folder where there is none. UsageError for one of something else.
+  explicit Change(const fs::path& folder) : folder_(folder) {
+    make_directories(folder);
+    lock_ = lock_directory(folder);
+    index_ = find_index(folder);
+    if (!index_) refuse_other_files();
+    remove_unnamed(folder, manifest());
+    next_file_ = manifest().next_file;
+  }
+
+  // Null for a new one.
+  const std::shared_ptr<const OpenIndex>& index() const noexcept { return index_; }
+  IndexManifest manifest() const { return index_ ? index_->manifest() : IndexManifest(); }
+
+  // `write(path)` makes the file and gives its hash.
+  template <class Write>
+  SealedFile write(FileRole role, const Write& write) {
+    const std::string name = file_name(next_file_++, role);
+    const fs::path path = folder_ / name;
+    const Hash128 hash = write(path);
+    return {name, fs::file_size(path), to_hex(hash)};
+  }
+
+  void commit(IndexManifest manifest) {
+    manifest.next_file = next_file_;
+    write_file_durably(manifest_path(folder_), to_json(manifest));
+    index_ = find_index(folder_);
+    remove_unnamed(folder_, manifest);
+  }
+
+ private:
+  void refuse_other_files() const {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      if (is_file_of_index(entry.path().filename().string())) continue;
+      throw UsageError(folder_.string() + " is not an index, and not empty: it has " +
+                       entry.path().filename().string() + "; name another folder");
+    }
+  }
+
+  fs::path folder_;
+  Fd lock_;
+  std::shared_ptr<const OpenIndex> index_;
+  std::uint64_t next_file_ = 0;
+};
+
+Change change_existing(const fs::path& folder) {
+  StoredIndex::open(folder);  // says so where there is none
+  return Change(folder);
+}
+
+// What is added is read column by column, and must be the same table each time.
+ColumnSource checked(const ColumnSource& columns, std::size_t sources) {
+  return [columns, sources](const ColumnNames& names) {
+    Fingerprints table = columns(names);
+    check_table(table, kAdded, &names);
+    if (!table.ids.empty() && source_of(table.ids.back()) >= sources) {
+      throw FormatError(std::string(kAdded) + " has a row of no source; make it again");
+    }
+    return table;
+  };
+}
+
+IndexKind kind_of(const Addition& addition, const IndexOptions& options) {
+  const std::string hash = options.hash.value_or("phash");
+  const Fingerprints table = addition.columns({"codes:" + hash});
+  const CodeColumn& codes = codes_of(table, hash);
+  const IndexKind kind{hash, codes.version, codes.bits, options.radius.value_or(codes.bits / 8)};
+  if (kind.radius < 0 || kind.radius > kind.bits) {
+    throw UsageError("a radius of " + std::to_string(kind.radius) + " bits makes no sense for '" +
+                     hash + "'; choose one from 0 to " + std::to_string(kind.bits));
+  }
+  return kind;
+}
+
+void check_options(const IndexKind& kind, const IndexOptions& options, const fs::path& folder) {
+  if (options.hash.value_or(kind.hash) == kind.hash &&
+      options.radius.value_or(kind.radius) == kind.radius) {
+    return;
+  }
+  throw UsageError(folder.string() + " compares by " + kind.hash + " and has links up to " +
+                   std::to_string(kind.radius) +
+                   " bits; leave --hash and --radius out, or make another index");
+}
+
+// What becomes of the sources of an addition.
+struct Placing {
+  std::vector<IndexSource> sources;                    // with their content
+  std::vector<std::optional<std::uint32_t>> ordinals;  // in the index, of those that are new
+  std::vector<bool> keep;                              // by row: it is of such a one
+  std::uint64_t rows = 0;                              // so many
+};
+
+// Fills in what a source does not say of its rows yet.
+void describe_rows(std::vector<IndexSource>& sources, const ColumnSource& columns) {
+  const Fingerprints table = columns({"file_hashes", "pixel_hashes"});
+  std::size_t row = 0;
+  for (std::uint32_t i = 0; i < sources.size(); ++i) {
+    Xxh3Stream stream;
+    std::uint64_t rows = 0;
+    for (; row < table.size() && source_of(table.ids[row]) == i; ++row, ++rows) {
+      const std::uint64_t position = position_of(table.ids[row]);
+      stream.update(std::as_bytes(std::span(&position, 1)));
+      stream.update(std::as_bytes(std::span(&table.file_hashes[row], 1)));
+      stream.update(std::as_bytes(std::span(&table.pixel_hashes[row], 1)));
+    }
+    if (!sources[i].content.empty()) continue;
+    sources[i].rows = rows;
+    sources[i].content = to_hex(stream.digest());
+  }
+}
+
+// By source, whether it has had rows and has none any more.
+std::vector<bool> emptied_sources(const OpenIndex& index) {
+  std::vector<bool> emptied;
+  for (const IndexSource& source : index.manifest().sources) emptied.push_back(source.rows > 0);
+  for (const SampleId id : index.live_columns({}).ids) emptied[source_of(id)] = false;
+  return emptied;
+}
+
+bool is_same(const IndexSource& a, const IndexSource& b) {
+  return a.name == b.name && a.format == b.format && a.listing_hash == b.listing_hash;
+}
+
+Placing place(const Addition& addition, const OpenIndex* index) {
+  Placing placing{.sources = addition.sources, .ordinals = {}, .keep = {}};
+  describe_rows(placing.sources, addition.columns);
+  const std::vector<bool> emptied = index ? emptied_sources(*index) : std::vector<bool>();
+  auto next = static_cast<std::uint32_t>(emptied.size());
+  for (std::size_t i = 0; i < placing.sources.size(); ++i) {
+    const IndexSource& source = placing.sources[i];
+    placing.ordinals.emplace_back(next);
+    for (std::size_t old = 0; old < emptied.size(); ++old) {
+      const IndexSource& known = index->manifest().sources[old];
+      if (emptied[old] || !is_same(known, source)) continue;
+      if (known.content != source.content) {
+        throw UsageError("the source " + source.name +
+                         " is in the index with other images: it was read again since, or "
+                         "changed; delete it there with winnow index delete " +
+                         index->folder().string() + " --source " + std::to_string(old) +
+                         ", then add it");
+      }
+      placing.ordinals.back().reset();
+    }
+    if (placing.ordinals.back()) ++next;
+  }
+  if (next > kMostSources) {
+    throw UsageError("an index holds at most " + std::to_string(kMostSources) + " sources");
+  }
+  for (const SampleId id : addition.columns({}).ids) {
+    placing.keep.push_back(placing.ordinals[source_of(id)].has_value());
+    placing.rows += placing.keep.back() ? 1 : 0;
+  }
+  if (placing.rows > kMostRows - (index ? index->rows() : 0)) {
+    throw UsageError("an index holds at most 2^32 - 2 images; begin another");
+  }
+  return placing;
+}
+
+// Index label by label of the addition; `classes` grows by those that it lacks, in the order in
+// which the sources name them.
+std::vector<std::int32_t> translate_labels(const Addition& addition, const Placing& placing,
+                                           std::vector<std::string>& classes) {
+  std::unordered_map<std::string, std::int32_t> known;
+  const auto label_of = [&](const std::string& name) {
+    const auto [at, is_new] = known.emplace(name, static_cast<std::int32_t>(known.size()));
+    return at->second;
+  };
+  for (const std::string& name : classes) label_of(name);
+  const auto add = [&](const std::string& name) {
+    if (label_of(name) == static_cast<std::int32_t>(classes.size())) classes.push_back(name);
+  };
+  for (std::size_t i = 0; i < placing.sources.size(); ++i) {
+    if (placing.ordinals[i]) std::ranges::for_each(placing.sources[i].class_names, add);
+  }
+  std::ranges::for_each(addition.classes, add);
+  std::vector<std::int32_t> labels;
+  for (const std::string& name : addition.classes) labels.push_back(label_of(name));
+  return labels;
+}
+
+// The addition with the ids and labels that it gets in the index. Rows of sources that are known
+// keep theirs, and are left out by `keep`.
+ColumnSource renamed(const ColumnSource& columns,
+                     const std::vector<std::optional<std::uint32_t>>& ordinals,
+                     const std::vector<std::int32_t>& labels) {
+  return [columns, ordinals, labels](const ColumnNames& names) {
+    Fingerprints table = columns(names);
+    for (SampleId& id : table.ids) {
+      if (const auto& to = ordinals[source_of(id)]) id = make_sample_id(*to, position_of(id));
+    }
+    for (std::int32_t& label : table.labels.values) {
+      if (label >= 0 && static_cast<std::size_t>(label) < labels.size()) {
+        label = labels[static_cast<std::size_t>(label)];
+      }
+    }
+    return table;
+  };
+}
+
+// The links that the kept rows of a table bring to an index. `inner` finds those among them.
+Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprints& table,
+                 const std::vector<bool>& keep, const LinkSource& inner) {
+  const CodeColumn& codes = comparable_codes(table, kind, kAdded);
+  std::vector<std::uint32_t> rows = matchable_rows(table);
+  std::erase_if(rows, [&](std::uint32_t row) { return !keep[row]; });
+  const std::vector<std::uint32_t> first_of = first_rows_of(codes, rows, table.size(), inner);
+  std::vector<std::uint32_t> firsts = own_firsts(first_of);
+
+  std::vector<std::uint32_t> number(table.size());  // in the index
+  auto next = static_cast<std::uint32_t>(index ? index->rows() : 0);
+  for (std::size_t row = 0; row < number.size(); ++row) {
+    number[row] = next;
+    next += keep[row] ? 1 : 0;
+  }
+  std::vector<std::uint32_t> first_number(table.size(), kNoCode);  // by first row
+  for (const std::uint32_t row : firsts) first_number[row] = number[row];
+
+  Links links;
+  const auto between = [&](const Fingerprints& old, std::span<const std::uint32_t> old_firsts,
+                           int radius, const EdgeSink& sink) {
+    find_edges_between(codes, firsts, old.codes.front(), old_firsts, radius, sink);
+  };
+  Fingerprints old;
+  std::vector<std::uint32_t> old_firsts;
+  if (index && index->rows() > 0) {
+    old = index->columns({codes_name(kind)});
+    old_firsts = own_firsts(index->read_firsts());
+    // A code that is there has its links.
+    between(old, old_firsts, 0, [&](std::span<const Edge> edges) {
+      for (const Edge& edge : edges) first_number[edge.a] = edge.b;
+    });
+    std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
+    between(old, old_firsts, kind.radius, [&](std::span<const Edge> edges) {
+      for (const Edge& edge : edges) {
+        links.edges.push_back({edge.b, number[edge.a], edge.distance});
+      }
+    });
+  }
+  inner(codes, firsts, kind.radius, [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
+      links.edges.push_back({number[edge.a], number[edge.b], edge.distance});
+    }
+  });
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (!keep[row]) continue;
+    links.firsts.push_back(first_of[row] == kNoCode ? kNoCode : first_number[first_of[row]]);
+  }
+  return links;
+}
+
+// What a compaction leaves of the links: of each code the first row that stays stands for it.
+Links remaining_links(const OpenIndex& index) {
+  const std::vector<std::uint32_t> old_firsts = index.read_firsts();
+  std::vector<std::uint32_t> first(index.rows(), kNoCode);  // new number, by old first row
+  Links links;
+  for (std::size_t row = 0; row < index.rows(); ++row) {
+    if (!index.live()[row]) continue;
+    const auto number = static_cast<std::uint32_t>(links.firsts.size());
+    const std::uint32_t old_first = old_firsts[row];
+    if (old_first != kNoCode && first[old_first] == kNoCode) first[old_first] = number;
+    links.firsts.push_back(old_first == kNoCode ? kNoCode : first[old_first]);
+  }
+  index.for_each_link(1, index.manifest().kind.radius, [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
+      const std::uint32_t a = first[edge.a];
+      const std::uint32_t b = first[edge.b];
+      if (a == kNoCode || b == kNoCode) continue;
+      links.edges.push_back({std::min(a, b), std::max(a, b), edge.distance});
+    }
+  });
+  return links;
+}
+
+Segment write_segment(Change& change, const IndexKind& kind, const ColumnSource& columns,
+                      const std::vector<bool>& keep, const NameSource& names, Links links) {
+  Segment segment;
+  segment.rows = links.firsts.size();
+  segment.links = change.write(FileRole::kLinks, [&](const fs::path& path) {
+    return write_links(path, kind.radius, std::move(links));
+  });
+  segment.table = change.write(FileRole::kTable, [&](const fs::path& path) {
+    return write_rows(path, columns, {kind.hash}, keep);
+  });
+  segment.names = change.write(FileRole::kNames, [&](const fs::path& path) {
+    return write_names(path, select_rows(columns({}), keep).ids, names);
+  });
+  return segment;
+}
+
+void compact(Change& change) {
+  const OpenIndex& index = *change.index();
+  IndexManifest manifest = change.manifest();
+  const std::vector<bool> all(index.live_rows(), true);
+  const ColumnSource live = [&](const ColumnNames& names) { return index.live_columns(names); };
+  manifest.segments = {write_segment(change, manifest.kind, live, all,
+                                     StoredIndex::open(index.folder()).names(),
+                                     remaining_links(index))};
+  manifest.deleted = 0;
+  manifest.tombstones.reset();
+  change.commit(std::move(manifest));
+}
+
+Added add(Change& change, Addition addition, IndexKind kind, const LinkSource& inner) {
+  addition.columns = checked(addition.columns, addition.sources.size());
+  const Placing placing = place(addition, change.index().get());
+  Added added{.rows = placing.rows, .sources = {}, .known = {}};
+  for (std::size_t i = 0; i < placing.sources.size(); ++i) {
+    (placing.ordinals[i] ? added.sources : added.known).push_back(placing.sources[i].name);
+  }
+  if (added.sources.empty()) return added;
+  if (change.index() && change.index()->manifest().segments.size() >= kMostSegments) {
+    compact(change);
+  }
+
+  IndexManifest manifest = change.manifest();
+  manifest.kind = kind;
+  const std::vector<std::int32_t> labels = translate_labels(addition, placing, manifest.classes);
+  Links links = find_links(change.index().get(), kind,
+                           addition.columns({codes_name(kind), "quality"}), placing.keep, inner);
+  const ColumnSource columns = renamed(addition.columns, placing.ordinals, labels);
+  // Names come with the ids of the addition.
+  const NameSource names = [&](const NameSink& sink) {
+    addition.names([&](SampleId id, std::string_view name) {
+      const std::uint32_t source = source_of(id);
+      if (source >= placing.ordinals.size() || !placing.ordinals[source]) return;
+      sink(make_sample_id(*placing.ordinals[source], position_of(id)), name);
+    });
+  };
+  manifest.segments.push_back(
+      write_segment(change, kind, columns, placing.keep, names, std::move(links)));
+  for (std::size_t i = 0; i < placing.sources.size(); ++i) {
+    if (placing.ordinals[i]) manifest.sources.push_back(placing.sources[i]);
+  }
+  change.commit(std::move(manifest));
+  return added;
+}
+
+// Rows of a deletion, by their names.
+class NameSearch {
+ public:
+  NameSearch(const std::vector<std::string>& names, const OpenIndex& index) : index_(index) {
+    for (const std::string& name : names) found_.emplace(name, std::nullopt);
+  }
+  void find(const std::vector<SampleId>& ids, std::optional<std::uint32_t> source,
+            std::vector<bool>& gone) {
+    index_.for_each_name([&](std::uint64_t row, std::string_view name) {
+      if (!index_.live()[row] || (source && source_of(ids[row]) != *source)) return;
+      const auto at = found_.find(std::string(name));
+      if (at == found_.end()) return;
+      if (at->second && *at->second != source_of(ids[row]))
+        refuse(at->first, *at->second, ids[row]);
+      at->second = source_of(ids[row]);
+      gone[row] = true;
+    });
+    for (const auto& [name, in] : found_) {
+      if (!in) throw UsageError(index_.folder().string() + " has no image " + name);
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& name, std::uint32_t source, SampleId other) const {
+    throw UsageError("the sources " + std::to_string(source) + " and " +
+                     std::to_string(source_of(other)) + " of " + index_.folder().string() +
+                     " both have an image " + name + "; say --source, or delete by --ids");
+  }
+  const OpenIndex& index_;
+  std::unordered_map<std::string, std::optional<std::uint32_t>> found_;  // name -> source
+};
+
+// By row, which go now.
+std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletion) {
+  const std::vector<SampleId> ids = index.columns({}).ids;
+  std::vector<bool> gone(ids.size());
+  const auto& [names, wanted_ids, source] = deletion;
+  if (source && *source >= index.manifest().sources.size()) {
+    throw UsageError(index.folder().string() + " has no source " + std::to_string(*source) +
+                     ": it has " + std::to_string(index.manifest().sources.size()) +
+                     ", from 0; winnow index info lists them");
+  }
+  if (!names.empty()) NameSearch(names, index).find(ids, source, gone);
+  for (const SampleId id : wanted_ids) {
+    const auto at = std::ranges::lower_bound(ids, id);
+    const auto row = static_cast<std::size_t>(at - ids.begin());
+    if (at == ids.end() || *at != id || !index.live()[row] ||
+        (source && source_of(id) != *source)) {
+      throw UsageError(index.folder().string() + " has no image of id " + std::to_string(id));
+    }
+    gone[row] = true;
+  }
+  if (source && names.empty() && wanted_ids.empty()) {
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+      gone[row] = index.live()[row] && source_of(ids[row]) == *source;
+    }
+  }
+  return gone;
+}
+
+}  // namespace
+
+Added add_to_index(const fs::path& folder, const Addition& addition, const IndexOptions& options) {
+  std::optional<IndexKind> kind;
+  if (const auto index = find_index(folder)) {
+    kind = index->manifest().kind;
+    check_options(*kind, options, folder);
+  } else {
+    kind = kind_of(addition, options);
+  }
+  Change change(folder);
+  return add(change, addition, change.index() ? change.index()->manifest().kind : *kind,
+             [](const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
+                const EdgeSink& sink) { find_edges(codes, rows, radius, sink); });
+}
+
+Added merge_indexes(const fs::path& folder, const fs::path& other) {
+  const StoredIndex from = StoredIndex::open(other);
+  Change change = change_existing(folder);
+  if (std::error_code ignored; fs::equivalent(folder, other, ignored)) {
+    throw UsageError(folder.string() + " and " + other.string() + " are the same index");
+  }
+  const IndexKind a = change.index()->manifest().kind;
+  const IndexKind& b = from.kind();
+  if (a != b) {
+    const auto words = [](const IndexKind& kind) {
+      return kind.hash + " version " + std::to_string(kind.version) + " and has links up to " +
+             std::to_string(kind.radius) + " bits";
+    };
+    throw UsageError(folder.string() + " compares by " + words(a) + ", but " + other.string() +
+                     " by " + words(b) +
+                     "; only indexes that agree can be merged: add its caches instead");
+  }
+  return add(change, {from.sources(), from.classes(), from.columns(), from.names()}, a,
+             from.links());
+}
+
+std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion) {
+  Change change = change_existing(folder);
+  const OpenIndex& index = *change.index();
+  const std::vector<bool> gone = rows_to_delete(index, deletion);
+  const auto count = static_cast<std::uint64_t>(std::ranges::count(gone, true));
+  if (count == 0) return 0;
+  std::vector<std::uint32_t> dead;
+  for (std::uint32_t row = 0; row < gone.size(); ++row) {
+    if (gone[row] || !index.live()[row]) dead.push_back(row);
+  }
+  IndexManifest manifest = change.manifest();
+  manifest.deleted = dead.size();
+  manifest.tombstones = change.write(
+      FileRole::kTombstones, [&](const fs::path& path) { return write_tombstones(path, dead); });
+  change.commit(std::move(manifest));
+  return count;
+}
+
+std::uint64_t compact_index(const fs::path& folder) {
+  Change change = change_existing(folder);
+  const std::uint64_t dropped = change.index()->manifest().deleted;
+  if (dropped > 0 || change.index()->manifest().segments.size() > 1) compact(change);
+  return dropped;
+}
+
+}  // namespace winnow::dedup

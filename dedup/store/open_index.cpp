@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "common/error.h"
+#include "common/json_text.h"
+#include "dedup/store/open_index_internal.h"
+
+namespace winnow::dedup {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(const fs::path& file, const std::string& what) {
+  throw FormatError(file.string() + " " + what +
+                    "; restore it from a copy, or make the index again with winnow index add");
+}
+
+}  // namespace
+
+OpenIndex::OpenIndex(fs::path folder, IndexManifest manifest)
+    : folder_(std::move(folder)), manifest_(std::move(manifest)), first_rows_{0} {
+  for (const Segment& segment : manifest_.segments) {
+    segments_.push_back({open(segment.table), open(segment.names), open(segment.links)});
+    first_rows_.push_back(first_rows_.back() + segment.rows);
+  }
+  live_.assign(first_rows_.back(), true);
+  if (manifest_.tombstones) {
+    const File file = open(*manifest_.tombstones);
+    const InputFile& input = *checked(file, *manifest_.tombstones);
+    for (const std::uint32_t row : read_tombstones(input, rows(), manifest_.deleted)) {
+      live_[row] = false;
+    }
+  }
+}
+
+OpenIndex::File OpenIndex::open(const SealedFile& sealed) const {
+  const fs::path path = folder_ / sealed.name;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) fail(path, "is missing");
+  auto input = std::make_shared<const InputFile>(path);
+  if (input->size() != sealed.bytes) {
+    fail(path, "is damaged: it has " + std::to_string(input->size()) + " bytes of " +
+                   std::to_string(sealed.bytes));
+  }
+  return {std::move(input)};
+}
+
+const std::shared_ptr<const InputFile>& OpenIndex::checked(const File& file,
+                                                           const SealedFile& sealed) const {
+  if (!file.checked && to_hex(xxh3_128(*file.input)) != sealed.hash) {
+    fail(file.input->path(), "is damaged: its hash is not the one in the manifest");
+  }
+  file.checked = true;
+  return file.input;
+}
+
+Fingerprints OpenIndex::columns(const ColumnNames& names) const {
+  Fingerprints table;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = manifest_.segments[i];
+    const InputFile& file = *checked(segments_[i].table, segment.table);
+    Fingerprints part = read_fingerprints(file, &names);
+    const bool follows = part.ids.empty() || table.ids.empty() || table.ids.back() < part.ids[0];
+    const auto is_known = [&](SampleId id) { return source_of(id) < manifest_.sources.size(); };
+    if (part.size() != segment.rows || !follows || !std::ranges::all_of(part.ids, is_known)) {
+      fail(file.path(), "is of another index: its rows are not those of the manifest");
+    }
+    if (names.contains(codes_name(manifest_.kind))) {
+      comparable_codes(part, manifest_.kind, file.path().string());
+    }
+    if (i == 0) {
+      table = std::move(part);
+    } else {
+      append_rows(table, part);
+    }
+  }
+  return table;
+}
+
+Fingerprints OpenIndex::live_columns(const ColumnNames& names) const {
+  Fingerprints table = columns(names);
+  return manifest_.deleted == 0 ? table : select_rows(table, live_);
+}
+
+LinksFile OpenIndex::open_links(std::size_t segment) const {
+  const Segment& of = manifest_.segments[segment];
+  return {checked(segments_[segment].links, of.links), manifest_.kind.radius, first_rows_[segment],
+          of.rows};
+}
+
+std::vector<std::uint32_t> OpenIndex::read_firsts() const {
+  std::vector<std::uint32_t> firsts;
+  firsts.reserve(rows());
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const std::vector<std::uint32_t> of_segment = open_links(i).read_firsts();
+    firsts.insert(firsts.end(), of_segment.begin(), of_segment.end());
+  }
+  const auto leads_to_first = [&](std::uint32_t first) {
+    return first == kNoCode || firsts[first] == first;
+  };
+  if (!std::ranges::all_of(firsts, leads_to_first)) {
+    fail(folder_, "is damaged: a code begins at a row of another");
+  }
+  return firsts;
+}
+
+void OpenIndex::for_each_link(int nearest, int furthest, const EdgeSink& sink) const {
+  std::vector<LinksFile> files;
+  for (std::size_t i = 0; i < segments_.size(); ++i) files.push_back(open_links(i));
+  for (int distance = nearest; distance <= furthest; ++distance) {
+    for (const LinksFile& file : files) file.for_each(distance, distance, sink);
+  }
+}
+
+NamesFile OpenIndex::open_names(std::size_t segment) const {
+  const Segment& of = manifest_.segments[segment];
+  return {checked(segments_[segment].names, of.names), of.rows};
+}
+
+void OpenIndex::for_each_name(
+    const std::function<void(std::uint64_t row, std::string_view)>& take) const {
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    open_names(i).for_each(
+        [&](std::size_t row, std::string_view name) { take(first_rows_[i] + row, name); });
+  }
+}
+
+std::shared_ptr<const OpenIndex> find_index(const fs::path& folder) {
+  const fs::path path = manifest_path(folder);
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return nullptr;
+  std::string text = read_text(path);
+  while (true) {
+    try {
+      return std::make_shared<const OpenIndex>(folder, parse_index_manifest(text, path.string()));
+    } catch (const Error&) {
+      // A change may have removed a file between the manifest and it; then there is a new manifest.
+      std::string now = read_text(path);
+      if (now == text) throw;
+      text = std::move(now);
+    }
+  }
+}
+
+std::string codes_name(const IndexKind& kind) { return "codes:" + kind.hash; }
+
+const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
+                                   const std::string& what) {
+  const CodeColumn& codes = codes_of(table, kind.hash);
+  if (codes.version != kind.version || codes.bits != kind.bits) {
+    throw UsageError(what + " has codes of " + kind.hash + " version " +
+                     std::to_string(codes.version) + " (" + std::to_string(codes.bits) +
+                     " bits) and the index of version " + std::to_string(kind.version) + " (" +
+                     std::to_string(kind.bits) +
+                     " bits), which do not compare; make both with the same winnow");
+  }
+  return codes;
+}
+
+std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
+                                         std::span<const std::uint32_t> rows, std::size_t row_count,
+                                         const LinkSource& links) {
+  std::vector<std::uint32_t> first_of(row_count, kNoCode);
+  for (const std::uint32_t row : rows) first_of[row] = row;
+  links(codes, rows, 0, [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) first_of[edge.b] = edge.a;
+  });
+  return first_of;
+}
+
+std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < first_of.size(); ++row) {
+    if (first_of[row] == row) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace winnow::dedup

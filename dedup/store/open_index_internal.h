@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/file.h"
+#include "dedup/store/files_internal.h"
+#include "dedup/store/manifest_internal.h"
+#include "dedup/store/stored_index.h"
+
+namespace winnow::dedup {
+
+// The files of one manifest, open. Rows are numbered through all segments, dead or alive.
+class OpenIndex {
+ public:
+  OpenIndex(std::filesystem::path folder, IndexManifest manifest);
+  OpenIndex(const OpenIndex&) = delete;
+  OpenIndex& operator=(const OpenIndex&) = delete;
+
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+  const IndexManifest& manifest() const noexcept { return manifest_; }
+  std::uint64_t rows() const noexcept { return live_.size(); }
+  std::uint64_t live_rows() const noexcept { return rows() - manifest_.deleted; }
+  const std::vector<bool>& live() const noexcept { return live_; }  // by row
+
+  Fingerprints columns(const ColumnNames& names) const;
+  Fingerprints live_columns(const ColumnNames& names) const;
+  // By row: the first one of the same code, or kNoCode.
+  std::vector<std::uint32_t> read_firsts() const;
+  // The links between first rows of these distances, ascending by distance.
+  void for_each_link(int nearest, int furthest, const EdgeSink& sink) const;
+  void for_each_name(const std::function<void(std::uint64_t row, std::string_view)>& take) const;
+  NamesFile open_names(std::size_t segment) const;
+  std::uint64_t first_row(std::size_t segment) const noexcept { return first_rows_[segment]; }
+
+ private:
+  struct File {
+    std::shared_ptr<const InputFile> input;
+    mutable bool checked = false;
+  };
+  struct SegmentFiles {
+    File table;
+    File names;
+    File links;
+  };
+  File open(const SealedFile& sealed) const;
+  // Its bytes are those that were written.
+  const std::shared_ptr<const InputFile>& checked(const File& file, const SealedFile& sealed) const;
+  LinksFile open_links(std::size_t segment) const;
+
+  std::filesystem::path folder_;
+  IndexManifest manifest_;
+  std::vector<SegmentFiles> segments_;
+  std::vector<std::uint64_t> first_rows_;  // of the segments, and the end
+  std::vector<bool> live_;
+};
+
+// Nothing where there is no index.
+std::shared_ptr<const OpenIndex> find_index(const std::filesystem::path& folder);
+
+// "codes:phash", as a column is asked for.
+std::string codes_name(const IndexKind& kind);
+// The codes of a table that was asked for them. UsageError, naming `what` it is, for codes of
+// another version, or none.
+const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
+                                   const std::string& what);
+
+// By row: the first of `rows` with the same code, as links() of distance 0 tell; kNoCode for a row
+// that is not among them. `rows` ascending.
+std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
+                                         std::span<const std::uint32_t> rows, std::size_t row_count,
+                                         const LinkSource& links);
+// The rows that are their own first ones.
+std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of);
+
+}  // namespace winnow::dedup

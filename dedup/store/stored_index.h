@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/sample.h"
+#include "dedup/deduplicate.h"
+#include "dedup/fingerprints.h"
+
+namespace winnow::dedup {
+
+// An index is a folder of fingerprints that grows (docs/formats/index.md): tables of what was
+// added, what of it was deleted since, and the links between codes up to a radius, so that neither
+// adding to it nor deduplicating it at any threshold up to the radius searches among what is there.
+// What is decided of an index is what is decided of one table of its live rows.
+
+// What an index compares by; the same for all that is added.
+struct IndexKind {
+  std::string hash;  // a row of hashes.h, with its scale
+  std::uint32_t version = 0;
+  int bits = 64;
+  int radius = 8;  // links of codes so many bits apart are kept
+  friend bool operator==(const IndexKind&, const IndexKind&) = default;
+};
+
+// A data set in an index. Its number is the upper part of the ids of its samples, and stays.
+struct IndexSource {
+  std::string name;  // never an absolute path
+  std::string format;
+  std::uint64_t inputs = 0;
+  std::string listing_hash;  // what tells it from others, together with name and format
+  std::vector<std::string> class_names;
+  // Of the rows that were added of it: how many, and XXH3-128 of their positions, file and pixel
+  // hashes. Empty where that is yet to be found.
+  std::uint64_t rows = 0;
+  std::string content;
+};
+
+// Takes samples and what people call them, in ascending order of their ids.
+using NameSink = std::function<void(SampleId, std::string_view)>;
+// Gives them, and perhaps those of others; each time it is called.
+using NameSource = std::function<void(const NameSink&)>;
+
+// A row of a table that has a duplicate in an index.
+struct Match {
+  std::uint32_t row = 0;
+  SampleId id = 0;             // of the nearest one in the index, of those the lowest
+  std::uint32_t distance = 0;  // bits; 0 for equal files or pixels
+  friend bool operator==(const Match&, const Match&) = default;
+};
+
+class OpenIndex;
+
+// An index as it is when it is opened: later changes do not reach it, nor what it gave. Files are
+// compared with their hashes when they are first read. For one thread at a time; what it gives may
+// outlive it.
+//
+// Everything throws FormatError naming the file that is damaged, cut, missing or newer.
+class StoredIndex {
+ public:
+  // UsageError when there is none.
+  static StoredIndex open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& folder() const noexcept;
+  const IndexKind& kind() const noexcept;
+  const std::vector<IndexSource>& sources() const noexcept;
+  const std::vector<std::string>& classes() const noexcept;  // by label
+  std::uint64_t live_rows() const noexcept;
+  std::uint64_t deleted_rows() const noexcept;  // that a compaction would drop
+  std::uint64_t bytes() const noexcept;         // of its files
+  std::size_t segments() const noexcept;
+
+  // The live rows: what deduplicate() takes. Of codes it has those of kind().hash only.
+  ColumnSource columns() const;
+  // The links between live rows, numbered as in columns(): the result of find_edges, without a
+  // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
+  // above 0. Needs 12 bytes a row.
+  LinkSource links() const;
+  NameSource names() const;                              // of the live rows
+  std::function<std::string(SampleId)> name_of() const;  // Error for no live row; 16 bytes a row
+
+  // 32 hex digits that are the same for the same live rows, however they came to be there.
+  std::string digest() const;
+
+  // The rows of a table that have a duplicate among the live ones: by codes of at most `threshold`
+  // bits between them, where both have quality above 0, or by equal files or pixels. Ascending.
+  // UsageError for a table without the index's codes, or codes of another version.
+  std::vector<Match> find_matches(const ColumnSource& table, int threshold) const;
+
+ private:
+  explicit StoredIndex(std::shared_ptr<const OpenIndex> index);
+  std::shared_ptr<const OpenIndex> index_;
+};
+
+// What is put into an index: rows of some sources, in ascending order of ids that begin with the
+// number of the source in this list.
+struct Addition {
+  std::vector<IndexSource> sources;
+  std::vector<std::string> classes;  // names of the labels in `columns`; labels beyond have none
+  ColumnSource columns;
+  NameSource names;
+};
+
+// Of a new index; of one that is there, what it must be.
+struct IndexOptions {
+  std::optional<std::string> hash;  // default: phash
+  std::optional<int> radius;        // default: an eighth of the bits
+};
+
+struct Added {
+  std::uint64_t rows = 0;
+  std::vector<std::string> sources;  // names of those that are new
+  std::vector<std::string> known;    // and of those that are in the index already
+};
+
+// Changes. Each happens wholly or, when it throws or the process dies, not at all; a second change
+// at the same time is a UsageError. All durable when they return.
+
+// Adds the rows of sources that are not in the index; makes the index where there is none. Labels
+// are translated by the names of their classes, new classes come last, as in a cache that gets more
+// sources. Searches the new codes among themselves and against those that are there. A source whose
+// rows are all deleted can be added again. UsageError for another hash, version or radius, and for
+// a source that is there with other rows.
+Added add_to_index(const std::filesystem::path& folder, const Addition& addition,
+                   const IndexOptions& options = {});
+
+// Adds the live rows of another index of the same kind, behind those that are there; searches what
+// is new of it only against what is there.
+Added merge_indexes(const std::filesystem::path& folder, const std::filesystem::path& other);
+
+// Which live rows go: those of these names and ids and, where a source is given, of it. With a
+// source alone, all of it.
+struct Deletion {
+  std::vector<std::string> names;
+  std::vector<SampleId> ids;
+  std::optional<std::uint32_t> source;
+};
+// Returns how many went. UsageError, and nothing goes, for a name or id that is not there, and for
+// a name that several sources have.
+std::uint64_t delete_from_index(const std::filesystem::path& folder, const Deletion& deletion);
+
+// Drops deleted rows for good and makes one segment of all. Ids stay. Returns how many were
+// dropped.
+std::uint64_t compact_index(const std::filesystem::path& folder);
+
+}  // namespace winnow::dedup

@@ -1,0 +1,627 @@
+// Indexes that grow: what is decided of them is what is decided of one table of their live rows.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_text.h"
+#include "dedup/store/stored_index.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int kRadius = 5;
+
+// A data set in the words of a test: images, their names and what their labels are called.
+struct TestSource {
+  IndexSource info;
+  std::vector<TestImage> images;  // ids are positions
+  std::vector<std::string> names;
+};
+
+// What an addition is made of.
+struct TestAddition {
+  std::vector<TestSource> sources;
+  std::vector<std::string> classes;
+};
+
+std::vector<TestImage> images_of(const TestAddition& addition) {
+  std::vector<TestImage> images;
+  for (std::uint32_t source = 0; source < addition.sources.size(); ++source) {
+    for (TestImage image : addition.sources[source].images) {
+      image.id = make_sample_id(source, image.id);
+      images.push_back(image);
+    }
+  }
+  return images;
+}
+
+Addition addition_of(const TestAddition& addition) {
+  Addition out;
+  for (const TestSource& source : addition.sources) out.sources.push_back(source.info);
+  out.classes = addition.classes;
+  out.columns = [table = make_table(images_of(addition))](const ColumnNames& names) {
+    return select_columns(table, names);
+  };
+  out.names = [addition](const NameSink& sink) {
+    for (std::uint32_t source = 0; source < addition.sources.size(); ++source) {
+      const TestSource& of = addition.sources[source];
+      for (std::size_t i = 0; i < of.images.size(); ++i) {
+        sink(make_sample_id(source, of.images[i].id), of.names[i]);
+        // As of an input that could not be read.
+        if (i + 1 == of.images.size() || of.images[i + 1].id > of.images[i].id + 1)
+          sink(make_sample_id(source, of.images[i].id + 1), "unreadable");
+      }
+    }
+  };
+  return out;
+}
+
+// Codes near to and equal to each other, equal files and pixels, images with nothing in them.
+class World {
+ public:
+  explicit World(std::uint64_t seed) : rng_(test_rng(seed)) {
+    for (int i = 0; i < 6; ++i) centres_.push_back(rng_.next_u64());
+  }
+
+  CounterRng& rng() { return rng_; }
+
+  TestAddition addition() {
+    TestAddition out;
+    const std::vector<std::string> all{"ant", "bee", "cat"};
+    const std::uint32_t turn = rng_.below(3);
+    for (std::uint32_t i = 0; i < 3; ++i) out.classes.push_back(all[(turn + i) % 3]);
+    for (std::uint32_t count = 1 + rng_.below(2); count > 0; --count)
+      out.sources.push_back(source(out));
+    return out;
+  }
+
+ private:
+  TestSource source(const TestAddition& of) {
+    TestSource out;
+    const std::string number = std::to_string(sources_++);
+    out.info.name = "set" + number;
+    out.info.format = "test";
+    out.info.listing_hash = to_hex(hash_of_number(sources_));
+    out.info.class_names = {of.classes.back()};
+    std::uint64_t position = 0;
+    for (std::uint32_t count = rng_.below(14); count > 0; --count) {
+      position += 2 + rng_.below(3);
+      out.images.push_back(image(position));
+      out.names.push_back("p" + std::to_string(position) + " of " + number);
+    }
+    out.info.inputs = position + 2;
+    return out;
+  }
+
+  TestImage image(SampleId id) {
+    const std::uint64_t code = centres_[rng_.below(static_cast<std::uint32_t>(centres_.size()))] ^
+                               random_flips(rng_, static_cast<int>(rng_.below(7)));
+    if (rng_.below(4) == 0) centres_.push_back(code);
+    const auto number = [&] { return rng_.below(5) == 0 ? rng_.below(20) : 100 + next_++; };
+    TestImage image{.id = id, .split = static_cast<Split>(rng_.below(4)), .code = code};
+    image.labels.assign(rng_.below(3), static_cast<std::int32_t>(rng_.below(5)));
+    image.file = number();
+    image.pixels = number();
+    image.width_px = 30 + rng_.below(5);
+    image.sharpness = static_cast<float>(rng_.below(5));
+    image.quality = rng_.below(6) == 0 ? 0.0F : 50.0F;
+    return image;
+  }
+
+  CounterRng rng_;
+  std::vector<std::uint64_t> centres_;
+  std::uint64_t next_ = 0;
+  std::uint64_t sources_ = 0;
+};
+
+// What an index should hold, without any of its ways.
+struct Model {
+  std::vector<std::string> classes;
+  std::uint32_t sources = 0;
+  std::map<SampleId, TestImage> live;
+  std::map<SampleId, std::string> names;
+
+  std::int32_t label(const std::string& name) {
+    const auto at = std::ranges::find(classes, name);
+    if (at == classes.end()) classes.push_back(name);
+    return static_cast<std::int32_t>(std::ranges::find(classes, name) - classes.begin());
+  }
+  void add(const TestAddition& addition) {
+    for (const TestSource& source : addition.sources) {
+      for (const std::string& name : source.info.class_names) label(name);
+    }
+    for (const std::string& name : addition.classes) label(name);
+    for (const TestSource& source : addition.sources) {
+      for (std::size_t i = 0; i < source.images.size(); ++i) {
+        TestImage image = source.images[i];
+        image.id = make_sample_id(sources, image.id);
+        for (std::int32_t& of : image.labels) {
+          if (of < 3) of = label(addition.classes[static_cast<std::size_t>(of)]);
+        }
+        live[image.id] = image;
+        names[image.id] = source.names[i];
+      }
+      ++sources;
+    }
+  }
+  void merge(const Model& other) {
+    std::vector<std::int32_t> labels;
+    for (const std::string& name : other.classes) labels.push_back(label(name));
+    for (auto [id, image] : other.live) {
+      image.id = make_sample_id(sources + source_of(id), position_of(id));
+      for (std::int32_t& of : image.labels) {
+        if (static_cast<std::size_t>(of) < labels.size()) of = labels[static_cast<std::size_t>(of)];
+      }
+      live[image.id] = image;
+      names[image.id] = other.names.at(id);
+    }
+    sources += other.sources;
+  }
+  Fingerprints table() const {
+    std::vector<TestImage> images;
+    for (const auto& [id, image] : live) images.push_back(image);
+    return make_table(images);
+  }
+};
+
+ColumnNames all_columns() {
+  ColumnNames names{"codes:phash"};
+  for (const std::string_view name : kColumns) names.emplace(name);
+  return names;
+}
+
+Bytes selection_of(const StoredIndex& index, const Options& options) {
+  return serialize(deduplicate(index.columns(), options, index.links()).selection);
+}
+
+// The index is the model, whole, and all that is decided of it equals the full run.
+void expect_same(const fs::path& folder, const Model& model) {
+  const StoredIndex index = StoredIndex::open(folder);
+  const Fingerprints table = model.table();
+  ASSERT_EQ(index.live_rows(), table.size());
+  ASSERT_EQ(index.classes(), model.classes);
+  ASSERT_EQ(index.sources().size(), model.sources);
+  ASSERT_EQ(serialize(index.columns()(all_columns())), serialize(table));
+
+  const std::vector<std::uint32_t> rows = matchable_rows(table);
+  for (int threshold = 0; threshold <= kRadius + 1; ++threshold) {
+    std::vector<Edge> links;
+    index.links()(table.codes.front(), rows, threshold, [&](std::span<const Edge> edges) {
+      links.insert(links.end(), edges.begin(), edges.end());
+    });
+    std::ranges::sort(links);
+    ASSERT_EQ(links, edges_within(table.codes.front(), rows, threshold)) << threshold;
+  }
+  for (const int threshold : {0, 3, kRadius, kRadius + 2}) {
+    for (const Scope scope : {Scope::kAll, Scope::kWithin}) {
+      for (const KeepPolicy keep : {KeepPolicy::kFirst, KeepPolicy::kMajority}) {
+        Options options;
+        options.threshold = threshold;
+        options.scope = scope;
+        options.keep = keep;
+        ASSERT_EQ(selection_of(index, options), serialize(deduplicate(table, options).selection))
+            << threshold << " " << scope_name(scope);
+      }
+    }
+  }
+  Options exact;
+  exact.hash = "exact";
+  ASSERT_EQ(selection_of(index, exact), serialize(deduplicate(table, exact).selection));
+
+  std::map<SampleId, std::string> names;
+  index.names()([&](SampleId id, std::string_view name) { names.emplace(id, name); });
+  const auto name_of = index.name_of();
+  std::map<SampleId, std::string> want;
+  for (const auto& [id, image] : model.live) {
+    want[id] = model.names.at(id);
+    ASSERT_EQ(name_of(id), want[id]);
+  }
+  ASSERT_EQ(names, want);
+}
+
+// One of the two indexes of a sequence, with what it should be.
+struct Grown {
+  fs::path folder;
+  Model model;
+};
+
+void add(Grown& to, World& world) {
+  const TestAddition addition = world.addition();
+  const Added added =
+      add_to_index(to.folder, addition_of(addition), {.hash = {}, .radius = kRadius});
+  EXPECT_EQ(added.rows, images_of(addition).size());
+  EXPECT_EQ(added.sources.size(), addition.sources.size());
+  to.model.add(addition);
+}
+
+void remove_some(Grown& from, World& world) {
+  Deletion deletion;
+  std::set<SampleId> gone;
+  const bool whole_source = world.rng().below(5) == 0;
+  if (whole_source) deletion.source = world.rng().below(from.model.sources);
+  for (const auto& [id, image] : from.model.live) {
+    if (whole_source ? source_of(id) != *deletion.source : world.rng().below(4) != 0) continue;
+    gone.insert(id);
+    if (whole_source) continue;
+    if (world.rng().below(2) == 0) {
+      deletion.ids.push_back(id);
+    } else {
+      deletion.names.push_back(from.model.names.at(id));
+    }
+  }
+  EXPECT_EQ(delete_from_index(from.folder, deletion), gone.size());
+  for (const SampleId id : gone) from.model.live.erase(id);
+}
+
+TEST(StoredIndex, GrownInAnyWayDecidesAsTheFullRun) {
+  int merges = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const TemporaryFolder folder;
+    World world(seed);
+    Grown a{folder / "a", {}};
+    Grown b{folder / "b", {}};
+    add(a, world);
+    for (std::uint32_t steps = 3 + world.rng().below(6); steps > 0; --steps) {
+      switch (world.rng().below(7)) {
+        case 0:
+        case 1:
+          add(a, world);
+          break;
+        case 2:
+        case 3:
+          remove_some(a, world);
+          break;
+        case 4: {
+          const std::string digest = StoredIndex::open(a.folder).digest();
+          compact_index(a.folder);
+          const StoredIndex compacted = StoredIndex::open(a.folder);
+          EXPECT_EQ(compacted.digest(), digest);
+          EXPECT_EQ(compacted.deleted_rows(), 0U);
+          EXPECT_EQ(compacted.segments(), 1U);
+          break;
+        }
+        case 5:
+          add(b, world);
+          if (world.rng().below(2) == 0) remove_some(b, world);
+          break;
+        default:
+          if (b.model.sources == 0) add(b, world);
+          merge_indexes(a.folder, b.folder);
+          a.model.merge(b.model);
+          b = {folder / ("b" + std::to_string(steps)), {}};
+          ++merges;
+      }
+      if (world.rng().below(3) == 0) {
+        ASSERT_NO_FATAL_FAILURE(expect_same(a.folder, a.model));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_same(a.folder, a.model));
+  }
+  EXPECT_GT(merges, 20);
+}
+
+TEST(StoredIndex, IsTheSameBytesWhereItGrewTheSameWay) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a", "b"}) {
+    World world(7);
+    Grown grown{folder / name, {}};
+    for (int i = 0; i < 4; ++i) add(grown, world);
+    remove_some(grown, world);
+    if (name[0] == 'b') compact_index(grown.folder);
+    if (name[0] == 'b') compact_index(grown.folder);  // a second time there is nothing to do
+  }
+  compact_index(folder / "a");
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder / "a")) {
+    EXPECT_EQ(read_file(entry.path()), read_file(folder / "b" / entry.path().filename().string()));
+    ++files;
+  }
+  EXPECT_EQ(files, 4U);  // a table, names, links and the manifest
+}
+
+TEST(StoredIndex, MakesOneOfManySegments) {
+  const TemporaryFolder folder;
+  World world(8);
+  Grown grown{folder / "a", {}};
+  for (int i = 0; i < 150; ++i) add(grown, world);
+  remove_some(grown, world);
+  EXPECT_LE(StoredIndex::open(grown.folder).segments(), 64U);
+  expect_same(grown.folder, grown.model);
+}
+
+TestAddition one_source(std::vector<TestImage> images, const std::string& name = "set") {
+  TestSource source;
+  source.info.name = name;
+  source.info.format = "test";
+  source.info.listing_hash = to_hex(hash_of_number(name.size()));
+  for (const TestImage& image : images) {
+    source.names.push_back(std::to_string(image.id) + ".jpg");
+    source.info.inputs = image.id + 1;
+  }
+  source.images = std::move(images);
+  return {{source}, {}};
+}
+
+TEST(StoredIndex, KnowsTheSourcesThatItHas) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "index";
+  const TestAddition first = one_source({{.id = 1, .file = 1}, {.id = 3, .file = 2}});
+  add_to_index(path, addition_of(first));
+  const Bytes before = read_file(path / "manifest.json");
+  Added again = add_to_index(path, addition_of(first));
+  EXPECT_EQ(again.rows, 0U);
+  EXPECT_THAT(again.known, ElementsAre("set"));
+  EXPECT_EQ(read_file(path / "manifest.json"), before);
+
+  // A cache that got more.
+  TestAddition grown = first;
+  grown.sources.push_back(one_source({{.id = 5, .file = 3}}, "more").sources.front());
+  again = add_to_index(path, addition_of(grown));
+  EXPECT_EQ(again.rows, 1U);
+  EXPECT_THAT(again.sources, ElementsAre("more"));
+  EXPECT_THAT(StoredIndex::open(path).columns()({}).ids, ElementsAre(1, 3, make_sample_id(1, 5)));
+
+  // The same listing with other images in it.
+  const TestAddition other = one_source({{.id = 1, .file = 9}, {.id = 3, .file = 2}});
+  try {
+    add_to_index(path, addition_of(other));
+    FAIL() << "took it";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--source 0"));
+  }
+  EXPECT_EQ(delete_from_index(path, {.names = {}, .ids = {}, .source = 0}), 2U);
+  compact_index(path);
+  EXPECT_EQ(add_to_index(path, addition_of(other)).rows, 2U);
+  EXPECT_THAT(StoredIndex::open(path).columns()({}).ids,
+              ElementsAre(make_sample_id(1, 5), make_sample_id(2, 1), make_sample_id(2, 3)));
+}
+
+TEST(StoredIndex, FindsWhatItHasOfATable) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "index";
+  add_to_index(path, addition_of(one_source({
+                         {.id = 1, .code = 0xFF, .file = 1, .pixels = 1},
+                         {.id = 2, .code = 0x0F, .file = 2, .pixels = 2},
+                         {.id = 3, .code = 0x0F, .file = 3, .pixels = 3},
+                         {.id = 4, .code = ~0ULL, .file = 4, .pixels = 4, .quality = 0},
+                     })));
+  const auto find = [&](int threshold) {
+    const Fingerprints table = make_table({
+        {.id = 1, .code = 0x1F, .file = 11, .pixels = 11},                // 1 bit from 2, 3 from 1
+        {.id = 2, .code = 0x1F, .file = 12, .pixels = 12},                // likewise
+        {.id = 3, .code = 0x1F, .file = 13, .pixels = 13, .quality = 0},  // nothing in it
+        {.id = 4, .code = 0x1F, .file = 14, .pixels = 4, .quality = 0},   // but equal pixels
+        {.id = 5, .code = 0xF0F0F0F0, .file = 3, .pixels = 15},           // an equal file
+        {.id = 6, .code = 0xF0F0F0F0, .file = 16, .pixels = 16},          // alone
+        {.id = 7, .code = ~0ULL, .file = 17, .pixels = 17},               // nothing in the other
+    });
+    return StoredIndex::open(path).find_matches(
+        [&](const ColumnNames& names) { return select_columns(table, names); }, threshold);
+  };
+  EXPECT_THAT(find(1), ElementsAre(Match{0, 2, 1}, Match{1, 2, 1}, Match{3, 4, 0}, Match{4, 3, 0}));
+  EXPECT_THAT(find(0), ElementsAre(Match{3, 4, 0}, Match{4, 3, 0}));
+  delete_from_index(path, {.names = {"2.jpg"}, .ids = {}, .source = {}});
+  EXPECT_THAT(find(1), ElementsAre(Match{0, 3, 1}, Match{1, 3, 1}, Match{3, 4, 0}, Match{4, 3, 0}));
+  delete_from_index(path, {.names = {}, .ids = {3}, .source = {}});
+  EXPECT_THAT(find(20), ElementsAre(Match{0, 1, 3}, Match{1, 1, 3}, Match{3, 4, 0}, Match{4, 1, 16},
+                                    Match{5, 1, 16}));
+  EXPECT_THROW(find(65), UsageError);
+}
+
+TEST(StoredIndex, RefusesWhatDoesNotFit) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "index";
+  EXPECT_THROW(StoredIndex::open(path), UsageError);
+  EXPECT_THROW(compact_index(path), UsageError);
+  const TestAddition some = one_source({{.id = 1}, {.id = 2, .file = 1}});
+  EXPECT_THROW(add_to_index(path, addition_of(some), {.hash = "dhash", .radius = {}}), UsageError);
+  EXPECT_THROW(add_to_index(path, addition_of(some), {.hash = {}, .radius = 65}), UsageError);
+  EXPECT_FALSE(fs::exists(path));
+  add_to_index(path, addition_of(some));
+  EXPECT_EQ(StoredIndex::open(path).kind(), (IndexKind{"phash", 1, 64, 8}));
+
+  const TestAddition more = one_source({{.id = 1}}, "more");
+  EXPECT_THROW(add_to_index(path, addition_of(more), {.hash = {}, .radius = 5}), UsageError);
+  Addition newer = addition_of(more);
+  newer.columns = [columns = newer.columns](const ColumnNames& names) {
+    Fingerprints table = columns(names);
+    for (CodeColumn& codes : table.codes) codes.version = 2;
+    return table;
+  };
+  EXPECT_THROW(add_to_index(path, newer), UsageError);
+  Addition nameless = addition_of(more);
+  nameless.names = [](const NameSink&) {};
+  EXPECT_THROW(add_to_index(path, nameless), FormatError);
+  EXPECT_EQ(StoredIndex::open(path).live_rows(), 2U);
+
+  EXPECT_THROW(delete_from_index(path, {.names = {"7.jpg"}, .ids = {}, .source = {}}), UsageError);
+  EXPECT_THROW(delete_from_index(path, {.names = {"1.jpg"}, .ids = {7}, .source = {}}), UsageError);
+  EXPECT_THROW(delete_from_index(path, {.names = {}, .ids = {}, .source = 1}), UsageError);
+  add_to_index(path, addition_of(more));
+  EXPECT_THROW(delete_from_index(path, {.names = {"1.jpg"}, .ids = {}, .source = {}}), UsageError);
+  EXPECT_EQ(delete_from_index(path, {.names = {"1.jpg"}, .ids = {}, .source = 1}), 1U);
+  EXPECT_THROW(delete_from_index(path, {.names = {"1.jpg"}, .ids = {}, .source = 1}), UsageError);
+
+  add_to_index(folder / "wide", addition_of(more), {.hash = {}, .radius = 9});
+  EXPECT_THROW(merge_indexes(path, folder / "wide"), UsageError);
+  EXPECT_THROW(merge_indexes(path, path), UsageError);
+  EXPECT_THROW(merge_indexes(path, folder / "none"), UsageError);
+
+  fs::create_directories(folder / "other");
+  write_file_durably(folder / "other" / "holiday.jpg", std::string_view("a picture"));
+  EXPECT_THROW(add_to_index(folder / "other", addition_of(some)), UsageError);
+
+  const Fd lock = lock_directory(path);
+  EXPECT_THROW(compact_index(path), UsageError);
+  EXPECT_EQ(StoredIndex::open(path).live_rows(), 2U);
+}
+
+TEST(StoredIndex, IsReadAsItWasWhenItWasOpened) {
+  const TemporaryFolder folder;
+  World world(3);
+  Grown grown{folder / "a", {}};
+  for (int i = 0; i < 3; ++i) add(grown, world);
+  const StoredIndex before = StoredIndex::open(grown.folder);
+  const Bytes table = serialize(grown.model.table());
+  remove_some(grown, world);
+  compact_index(grown.folder);
+  EXPECT_EQ(serialize(before.columns()(all_columns())), table);
+  expect_same(grown.folder, grown.model);
+}
+
+// Reads all there is to read.
+void read_everything(const fs::path& folder) {
+  const StoredIndex index = StoredIndex::open(folder);
+  const Fingerprints table = index.columns()(all_columns());
+  selection_of(index, {.threshold = 3, .scope = Scope::kWithin});
+  const auto name_of = index.name_of();
+  for (const SampleId id : table.ids) name_of(id);
+  index.names()([](SampleId, std::string_view) {});
+  index.digest();
+}
+
+fs::path damaged_index(const TemporaryFolder& folder) {
+  World world(5);
+  Grown grown{folder / "a", {}};
+  for (int i = 0; i < 2; ++i) add(grown, world);
+  remove_some(grown, world);
+  EXPECT_GT(StoredIndex::open(grown.folder).deleted_rows(), 0U);
+  return grown.folder;
+}
+
+TEST(StoredIndex, RefusesAFlippedByteAnywhere) {
+  const TemporaryFolder folder;
+  const fs::path index = damaged_index(folder);
+  read_everything(index);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(index)) files.push_back(entry.path());
+  EXPECT_EQ(files.size(), 8U);
+  CounterRng rng = test_rng(1);
+  for (const fs::path& file : files) {
+    const Bytes bytes = read_file(file);
+    for (std::size_t at = 0; at < bytes.size(); at += 1 + rng.below(bytes.size() > 2000 ? 9 : 1)) {
+      Bytes bad = bytes;
+      bad[at] ^= static_cast<std::byte>(1U << rng.below(8));
+      fs::remove(file);
+      write_new_file(file, bad);
+      EXPECT_THROW(read_everything(index), FormatError) << file << " byte " << at;
+    }
+    fs::remove(file);
+    write_new_file(file, BytesView(bytes).first(bytes.size() / 2));
+    EXPECT_THROW(read_everything(index), FormatError) << file << " cut";
+    fs::remove(file);
+    if (file.filename() != "manifest.json") {
+      try {
+        read_everything(index);
+        FAIL() << file << " is missing";
+      } catch (const FormatError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(file.filename().string()));
+      }
+    }
+    write_new_file(file, bytes);
+  }
+  read_everything(index);
+}
+
+// Somebody who makes all hashes right again.
+void forge(const fs::path& index, const fs::path& file, Bytes bytes) {
+  if (bytes.size() >= 8) {
+    const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8));
+    std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+  }
+  const std::string before = to_hex(xxh3_128(read_file(file)));
+  fs::remove(file);
+  write_new_file(file, bytes);
+  std::string manifest = read_text(index / "manifest.json");
+  manifest.replace(manifest.find(before), before.size(), to_hex(xxh3_128(bytes)));
+  const std::size_t line = manifest.find("  \"digest\"");
+  manifest.erase(line, manifest.find('\n', line) + 1 - line);
+  write_file_durably(index / "manifest.json", with_digest_line(manifest));
+}
+
+TEST(StoredIndex, SurvivesForgedFiles) {
+  const TemporaryFolder folder;
+  const fs::path index = damaged_index(folder);
+  const Bytes manifest = read_file(index / "manifest.json");
+  std::size_t refused = 0;
+  std::size_t tried = 0;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(index)) {
+    if (entry.path().filename() != "manifest.json") files.push_back(entry.path());
+  }
+  CounterRng rng = test_rng(2);
+  for (const fs::path& file : files) {
+    const Bytes bytes = read_file(file);
+    for (int i = 0; i < 150; ++i, ++tried) {
+      Bytes bad = bytes;
+      bad[rng.below(static_cast<std::uint32_t>(bad.size()))] ^=
+          static_cast<std::byte>(1 + rng.below(255));
+      forge(index, file, bad);
+      try {
+        read_everything(index);
+      } catch (const FormatError&) {
+        ++refused;
+      } catch (const UsageError&) {  // codes of another version
+        ++refused;
+      }
+      fs::remove(file);
+      write_new_file(file, bytes);
+      write_file_durably(index / "manifest.json", manifest);
+    }
+  }
+  EXPECT_GT(refused, tried / 4);
+  read_everything(index);
+}
+
+TEST(StoredIndex, RefusesForgedManifests) {
+  const TemporaryFolder folder;
+  const fs::path index = damaged_index(folder);
+  const std::string text = read_text(index / "manifest.json");
+  const auto expect_refused = [&](const std::string& from, const std::string& to,
+                                  const std::string& words) {
+    std::string bad = text;
+    ASSERT_NE(bad.find(from), bad.npos) << from;
+    bad.replace(bad.find(from), from.size(), to);
+    const std::size_t line = bad.find("  \"digest\"");
+    bad.erase(line, bad.find('\n', line) + 1 - line);
+    write_file_durably(index / "manifest.json", with_digest_line(bad));
+    try {
+      read_everything(index);
+      FAIL() << from << " -> " << to;
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(words)) << from << " -> " << to;
+    }
+  };
+  expect_refused("\"version\": 1", "\"version\": 2", "newer winnow (index version 2");
+  expect_refused("\"version\": 1", "\"version\": -1", "manifest.json");
+  expect_refused("\"version\": 1", "\"version\": 1.5", "manifest.json");
+  expect_refused("\"bits\": 64", "\"bits\": 63", "whole words");
+  expect_refused("\"bits\": 64", "\"bits\": 0", "whole words");
+  expect_refused("\"radius\": 5", "\"radius\": 65", "'radius'");
+  expect_refused("\"radius\": 5", "\"radius\": 6", "links");
+  expect_refused("\"file\": \"0", "\"file\": \"../0", "none of an index");
+  expect_refused("\"file\": \"0", "\"file\": \"99999999999999990", "none of an index");
+  expect_refused("\"classes\": [", "\"classes\": [1, ", "'classes'");
+  expect_refused("\"classes\"", "\"glasses\"", "lacks 'classes'");
+  expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");
+  expect_refused("\"deleted\": ", "\"deleted\": 9", "'deleted'");
+  expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-cache\"", "manifest");
+}
+
+}  // namespace
+}  // namespace winnow::dedup
