@@ -102,10 +102,11 @@ IndexKind kind_of(const Addition& addition, const IndexOptions& options) {
   const std::string hash = options.hash.value_or("phash");
   const Fingerprints table = addition.columns({"codes:" + hash});
   const CodeColumn& codes = codes_of(table, hash);
-  const IndexKind kind{hash, codes.version, codes.bits, options.radius.value_or(codes.bits / 8)};
-  if (kind.radius < 0 || kind.radius > kind.bits) {
+  const IndexKind kind{hash, codes.version, codes.bits,
+                       options.radius.value_or(codes.most_distance() / 8)};
+  if (kind.radius < 0 || kind.radius > codes.most_distance()) {
     throw UsageError("a radius of " + std::to_string(kind.radius) + " bits makes no sense for '" +
-                     hash + "'; choose one from 0 to " + std::to_string(kind.bits));
+                     hash + "'; choose one from 0 to " + std::to_string(codes.most_distance()));
   }
   return kind;
 }
@@ -265,7 +266,10 @@ Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprin
     old_firsts = own_firsts(index->read_firsts());
     // A code that is there has its links.
     between(old, old_firsts, 0, [&](std::span<const Edge> edges) {
-      for (const Edge& edge : edges) first_number[edge.a] = edge.b;
+      for (const Edge& edge : edges) {
+        const bool equal = std::ranges::equal(codes.code(edge.a), old.codes.front().code(edge.b));
+        if (equal) first_number[edge.a] = edge.b;
+      }
     });
     std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
     between(old, old_firsts, kind.radius, [&](std::span<const Edge> edges) {
@@ -298,7 +302,7 @@ Links remaining_links(const OpenIndex& index) {
     if (old_first != kNoCode && first[old_first] == kNoCode) first[old_first] = number;
     links.firsts.push_back(old_first == kNoCode ? kNoCode : first[old_first]);
   }
-  index.for_each_link(1, index.manifest().kind.radius, [&](std::span<const Edge> edges) {
+  index.for_each_link(0, index.manifest().kind.radius, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
       const std::uint32_t a = first[edge.a];
       const std::uint32_t b = first[edge.b];

@@ -60,8 +60,7 @@ LinksFile::LinksFile(std::shared_ptr<const InputFile> file, int radius, std::uin
     : file_(std::move(file)), first_row_(first_row), rows_(rows) {
   ColumnFileReader in = open(*file_, kLinksKind, rows);
   starts_ = in.take<std::uint64_t>("starts", static_cast<std::uint64_t>(radius) + 2);
-  // None is of distance 0.
-  if (starts_[0] != 0 || starts_[1] != 0 || !std::ranges::is_sorted(starts_)) {
+  if (starts_[0] != 0 || !std::ranges::is_sorted(starts_)) {
     in.fail("its distances are out of order");
   }
   firsts_at_ = in.locate<std::uint32_t>("firsts", rows).offset;

@@ -20,7 +20,7 @@ namespace winnow::dedup {
 // Of a row that matches nothing by its code.
 inline constexpr std::uint32_t kNoCode = 0xFFFFFFFF;
 
-// Links of distance 1 and more between the first rows of codes, and the first row of each row's
+// Links between the first rows of codes, and the first row of each row's
 // code, or kNoCode: all by their numbers in the index. Links that a segment has go from its rows to
 // these and earlier ones.
 struct Links {

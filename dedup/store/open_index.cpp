@@ -164,7 +164,10 @@ std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
   std::vector<std::uint32_t> first_of(row_count, kNoCode);
   for (const std::uint32_t row : rows) first_of[row] = row;
   links(codes, rows, 0, [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) first_of[edge.b] = edge.a;
+    for (const Edge& edge : edges) {
+      // Different codes of several orientations can be at distance 0.
+      if (std::ranges::equal(codes.code(edge.a), codes.code(edge.b))) first_of[edge.b] = edge.a;
+    }
   });
   return first_of;
 }

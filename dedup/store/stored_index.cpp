@@ -39,7 +39,7 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
       give({first[of_class], row, 0});
     }
   }
-  index.for_each_link(1, threshold, [&](std::span<const Edge> edges) {
+  index.for_each_link(0, threshold, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
       const std::uint32_t a = first[edge.a];
       const std::uint32_t b = first[edge.b];
@@ -180,12 +180,13 @@ std::string StoredIndex::digest() const {
 
 std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int threshold) const {
   const IndexKind& kind = index_->manifest().kind;
-  if (threshold < 0 || threshold > kind.bits) {
-    throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
-                     kind.hash + "'; choose one from 0 to " + std::to_string(kind.bits));
-  }
   const Fingerprints table = source({codes_name(kind), "quality"});
   const CodeColumn& codes = comparable_codes(table, kind, "what is looked for");
+  if (threshold < 0 || threshold > codes.most_distance()) {
+    throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
+                     kind.hash + "'; choose one from 0 to " +
+                     std::to_string(codes.most_distance()));
+  }
   const std::vector<std::uint32_t> first_of =
       first_rows_of(codes, matchable_rows(table), table.size(),
                     [](const auto&... arguments) { find_edges(arguments...); });

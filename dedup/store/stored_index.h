@@ -110,7 +110,7 @@ struct Addition {
 // Of a new index; of one that is there, what it must be.
 struct IndexOptions {
   std::optional<std::string> hash;  // default: phash
-  std::optional<int> radius;        // default: an eighth of the bits
+  std::optional<int> radius;        // default: an eighth of what two codes can be apart
 };
 
 struct Added {

@@ -36,7 +36,22 @@ struct TestSource {
 struct TestAddition {
   std::vector<TestSource> sources;
   std::vector<std::string> classes;
+  std::string hash = "phash";
 };
+
+std::uint64_t mirrored(std::uint64_t code) { return __builtin_bswap64(code); }
+
+// With codes of that hash: phash or, of two orientations, phash_mirrored.
+Fingerprints table_of(const std::vector<TestImage>& images, const std::string& hash) {
+  Fingerprints table = make_table(images);
+  if (hash == "phash") return table;
+  CodeColumn codes{hash, 1, 128, {}};
+  for (const TestImage& image : images) {
+    codes.words.insert(codes.words.end(), {image.code, mirrored(image.code)});
+  }
+  table.codes = {codes};
+  return table;
+}
 
 std::vector<TestImage> images_of(const TestAddition& addition) {
   std::vector<TestImage> images;
@@ -53,7 +68,7 @@ Addition addition_of(const TestAddition& addition) {
   Addition out;
   for (const TestSource& source : addition.sources) out.sources.push_back(source.info);
   out.classes = addition.classes;
-  out.columns = [table = make_table(images_of(addition))](const ColumnNames& names) {
+  out.columns = [table = table_of(images_of(addition), addition.hash)](const ColumnNames& names) {
     return select_columns(table, names);
   };
   out.names = [addition](const NameSink& sink) {
@@ -73,7 +88,8 @@ Addition addition_of(const TestAddition& addition) {
 // Codes near to and equal to each other, equal files and pixels, images with nothing in them.
 class World {
  public:
-  explicit World(std::uint64_t seed) : rng_(test_rng(seed)) {
+  explicit World(std::uint64_t seed, std::string hash = "phash")
+      : rng_(test_rng(seed)), hash_(std::move(hash)) {
     for (int i = 0; i < 6; ++i) centres_.push_back(rng_.next_u64());
   }
 
@@ -81,6 +97,7 @@ class World {
 
   TestAddition addition() {
     TestAddition out;
+    out.hash = hash_;
     const std::vector<std::string> all{"ant", "bee", "cat"};
     const std::uint32_t turn = rng_.below(3);
     for (std::uint32_t i = 0; i < 3; ++i) out.classes.push_back(all[(turn + i) % 3]);
@@ -108,9 +125,10 @@ class World {
   }
 
   TestImage image(SampleId id) {
-    const std::uint64_t code = centres_[rng_.below(static_cast<std::uint32_t>(centres_.size()))] ^
-                               random_flips(rng_, static_cast<int>(rng_.below(7)));
+    std::uint64_t code = centres_[rng_.below(static_cast<std::uint32_t>(centres_.size()))] ^
+                         random_flips(rng_, static_cast<int>(rng_.below(7)));
     if (rng_.below(4) == 0) centres_.push_back(code);
+    if (hash_ != "phash" && rng_.below(2) == 0) code = mirrored(code);
     const auto number = [&] { return rng_.below(5) == 0 ? rng_.below(20) : 100 + next_++; };
     TestImage image{.id = id, .split = static_cast<Split>(rng_.below(4)), .code = code};
     image.labels.assign(rng_.below(3), static_cast<std::int32_t>(rng_.below(5)));
@@ -123,6 +141,7 @@ class World {
   }
 
   CounterRng rng_;
+  std::string hash_;
   std::vector<std::uint64_t> centres_;
   std::uint64_t next_ = 0;
   std::uint64_t sources_ = 0;
@@ -130,6 +149,7 @@ class World {
 
 // What an index should hold, without any of its ways.
 struct Model {
+  std::string hash = "phash";
   std::vector<std::string> classes;
   std::uint32_t sources = 0;
   std::map<SampleId, TestImage> live;
@@ -174,12 +194,12 @@ struct Model {
   Fingerprints table() const {
     std::vector<TestImage> images;
     for (const auto& [id, image] : live) images.push_back(image);
-    return make_table(images);
+    return table_of(images, hash);
   }
 };
 
-ColumnNames all_columns() {
-  ColumnNames names{"codes:phash"};
+ColumnNames all_columns(const std::string& hash = "phash") {
+  ColumnNames names{"codes:" + hash};
   for (const std::string_view name : kColumns) names.emplace(name);
   return names;
 }
@@ -195,7 +215,7 @@ void expect_same(const fs::path& folder, const Model& model) {
   ASSERT_EQ(index.live_rows(), table.size());
   ASSERT_EQ(index.classes(), model.classes);
   ASSERT_EQ(index.sources().size(), model.sources);
-  ASSERT_EQ(serialize(index.columns()(all_columns())), serialize(table));
+  ASSERT_EQ(serialize(index.columns()(all_columns(model.hash))), serialize(table));
 
   const std::vector<std::uint32_t> rows = matchable_rows(table);
   for (int threshold = 0; threshold <= kRadius + 1; ++threshold) {
@@ -210,6 +230,7 @@ void expect_same(const fs::path& folder, const Model& model) {
     for (const Scope scope : {Scope::kAll, Scope::kWithin}) {
       for (const KeepPolicy keep : {KeepPolicy::kFirst, KeepPolicy::kMajority}) {
         Options options;
+        options.hash = model.hash;
         options.threshold = threshold;
         options.scope = scope;
         options.keep = keep;
@@ -235,6 +256,9 @@ void expect_same(const fs::path& folder, const Model& model) {
 
 // One of the two indexes of a sequence, with what it should be.
 struct Grown {
+  explicit Grown(fs::path path, std::string hash = "phash") : folder(std::move(path)) {
+    model.hash = std::move(hash);
+  }
   fs::path folder;
   Model model;
 };
@@ -242,7 +266,7 @@ struct Grown {
 void add(Grown& to, World& world) {
   const TestAddition addition = world.addition();
   const Added added =
-      add_to_index(to.folder, addition_of(addition), {.hash = {}, .radius = kRadius});
+      add_to_index(to.folder, addition_of(addition), {.hash = addition.hash, .radius = kRadius});
   EXPECT_EQ(added.rows, images_of(addition).size());
   EXPECT_EQ(added.sources.size(), addition.sources.size());
   to.model.add(addition);
@@ -272,9 +296,10 @@ TEST(StoredIndex, GrownInAnyWayDecidesAsTheFullRun) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TemporaryFolder folder;
-    World world(seed);
-    Grown a{folder / "a", {}};
-    Grown b{folder / "b", {}};
+    const std::string hash = seed % 3 == 0 ? "phash_mirrored" : "phash";
+    World world(seed, hash);
+    Grown a(folder / "a", hash);
+    Grown b(folder / "b", hash);
     add(a, world);
     for (std::uint32_t steps = 3 + world.rng().below(6); steps > 0; --steps) {
       switch (world.rng().below(7)) {
@@ -303,7 +328,7 @@ TEST(StoredIndex, GrownInAnyWayDecidesAsTheFullRun) {
           if (b.model.sources == 0) add(b, world);
           merge_indexes(a.folder, b.folder);
           a.model.merge(b.model);
-          b = {folder / ("b" + std::to_string(steps)), {}};
+          b = Grown(folder / ("b" + std::to_string(steps)), hash);
           ++merges;
       }
       if (world.rng().below(3) == 0) {
@@ -319,7 +344,7 @@ TEST(StoredIndex, IsTheSameBytesWhereItGrewTheSameWay) {
   const TemporaryFolder folder;
   for (const char* name : {"a", "b"}) {
     World world(7);
-    Grown grown{folder / name, {}};
+    Grown grown(folder / name);
     for (int i = 0; i < 4; ++i) add(grown, world);
     remove_some(grown, world);
     if (name[0] == 'b') compact_index(grown.folder);
@@ -337,7 +362,7 @@ TEST(StoredIndex, IsTheSameBytesWhereItGrewTheSameWay) {
 TEST(StoredIndex, MakesOneOfManySegments) {
   const TemporaryFolder folder;
   World world(8);
-  Grown grown{folder / "a", {}};
+  Grown grown(folder / "a");
   for (int i = 0; i < 150; ++i) add(grown, world);
   remove_some(grown, world);
   EXPECT_LE(StoredIndex::open(grown.folder).segments(), 64U);
@@ -474,7 +499,7 @@ TEST(StoredIndex, RefusesWhatDoesNotFit) {
 TEST(StoredIndex, IsReadAsItWasWhenItWasOpened) {
   const TemporaryFolder folder;
   World world(3);
-  Grown grown{folder / "a", {}};
+  Grown grown(folder / "a");
   for (int i = 0; i < 3; ++i) add(grown, world);
   const StoredIndex before = StoredIndex::open(grown.folder);
   const Bytes table = serialize(grown.model.table());
@@ -497,7 +522,7 @@ void read_everything(const fs::path& folder) {
 
 fs::path damaged_index(const TemporaryFolder& folder) {
   World world(5);
-  Grown grown{folder / "a", {}};
+  Grown grown(folder / "a");
   for (int i = 0; i < 2; ++i) add(grown, world);
   remove_some(grown, world);
   EXPECT_GT(StoredIndex::open(grown.folder).deleted_rows(), 0U);
