@@ -31,6 +31,7 @@ enum class RandomUse : std::uint32_t {
   kHoldout = 5,     // which samples are held out
   kVariant = 6,     // which stored variant of a sample an epoch sees
   kStudy = 7,       // what is drawn to measure a data set: pairs of images, edits
+  kSplit = 8,       // who comes first of equals when splits are made
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

@@ -1,0 +1,464 @@
+#include "dedup/split/stratify.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace winnow::dedup {
+namespace {
+
+using Amounts = std::array<double, kMostParts>;  // of samples, one for each part
+
+constexpr double kEpsilon = 1e-4;  // above what sums over 2^32 samples lose in rounding
+
+struct Class {
+  double samples = 0;
+  double singles = 0;  // of them, alone in their blocks and of this class only
+  Amounts dealt{};     // in blocks that are no singles
+  Amounts levelled{};  // what each part wants of the singles
+};
+
+// What each part gets of `amount` so that all come as near to their shares of everything as may be,
+// relatively: those that have too much already get nothing.
+Amounts level(std::span<const double> shares, const Amounts& have, double amount) {
+  Amounts got{};
+  std::array<bool, kMostParts> full{};
+  for (bool settled = amount == 0; !settled;) {
+    double share = 0;
+    double sum = amount;
+    for (std::size_t part = 0; part < shares.size(); ++part) {
+      if (full[part]) continue;
+      share += shares[part];
+      sum += have[part];
+    }
+    settled = true;
+    for (std::size_t part = 0; part < shares.size(); ++part) {
+      if (full[part]) continue;
+      got[part] = shares[part] * sum / share - have[part];
+      if (got[part] >= 0) continue;
+      got[part] = 0;
+      full[part] = true;
+      settled = false;
+    }
+  }
+  return got;
+}
+
+// The sums that blocks of one class can make in the parts but one, by dynamic programming: of every
+// sum, the block by which it was first reached, and the part that took it.
+class Sums {
+ public:
+  Sums(const std::array<std::uint32_t, 2>& most, std::span<const std::uint32_t> sizes)
+      : width_(most[0] + std::size_t{1}), height_(most[1] + std::size_t{1}), sizes_(sizes) {
+    reached_.resize(width_ * height_, {kNever, 0});
+    reached_[0] = {kStart, 0};
+    for (std::uint32_t i = 0; i < sizes.size(); ++i) add(i);
+  }
+  static double work(const std::array<std::uint32_t, 2>& most, std::size_t blocks) {
+    return (most[0] + 1.0) * (most[1] + 1.0) * static_cast<double>(blocks);
+  }
+
+  // `take(sum, sum)` for all of them.
+  template <class Take>
+  void for_each(const Take& take) const {
+    for (std::size_t y = 0; y < height_; ++y) {
+      for (std::size_t x = 0; x < width_; ++x) {
+        if (at(x, y).block != kNever) take(x, y);
+      }
+    }
+  }
+  // Which of the two parts takes each block; 2: neither.
+  std::vector<std::uint8_t> blocks_of(std::size_t x, std::size_t y) const {
+    std::vector<std::uint8_t> parts(sizes_.size(), 2);
+    for (Step step = at(x, y); step.block != kStart; step = at(x, y)) {
+      parts[step.block] = step.part;
+      (step.part == 0 ? x : y) -= sizes_[step.block];
+    }
+    return parts;
+  }
+
+ private:
+  static constexpr std::uint32_t kNever = ~std::uint32_t{0};
+  static constexpr std::uint32_t kStart = kNever - 1;
+  struct Step {
+    std::uint32_t block;
+    std::uint8_t part;
+  };
+
+  const Step& at(std::size_t x, std::size_t y) const { return reached_[y * width_ + x]; }
+  void add(std::uint32_t block) {
+    const std::size_t size = sizes_[block];
+    // Downwards, so that what this block reached is not added to again.
+    for (std::size_t y = height_; y-- > 0;) {
+      for (std::size_t x = width_; x-- > 0;) {
+        Step& step = reached_[y * width_ + x];
+        if (step.block != kNever) continue;
+        if (x >= size && at(x - size, y).block != kNever) {
+          step = {block, 0};
+        } else if (y >= size && at(x, y - size).block != kNever) {
+          step = {block, 1};
+        }
+      }
+    }
+  }
+
+  std::size_t width_;
+  std::size_t height_;
+  std::span<const std::uint32_t> sizes_;
+  std::vector<Step> reached_;
+};
+
+class Dealer {
+ public:
+  explicit Dealer(const Deal& deal)
+      : deal_(deal), parts_(deal.parts), shares_(deal.shares), classes_(deal.classes) {
+    for (std::uint32_t block = 0; block < deal.samples.size(); ++block) {
+      for (const ClassCount& c : deal.blocks[block]) {
+        classes_[c.label].samples += c.count;
+        if (is_single(block)) classes_[c.label].singles += 1;
+      }
+      samples_ += deal.samples[block];
+      largest_ = std::max<double>(largest_, deal.samples[block]);
+    }
+    for (Class& c : classes_) {
+      c.levelled = level(shares_, c.dealt, c.singles);
+      add_to_sizes(c.levelled, 1);
+    }
+  }
+
+  std::vector<std::uint8_t> run() && {
+    deal_blocks();
+    mend_classes();
+    exchange_blocks();
+    deal_singles();
+    return std::move(parts_);
+  }
+
+ private:
+  bool is_single(std::uint32_t block) const {
+    return deal_.samples[block] == 1 && deal_.blocks[block].size() == 1 &&
+           deal_.parts[block] == kAnyPart;
+  }
+  double wanted(const Class& c, std::size_t part) const { return c.samples * shares_[part]; }
+  double wanted_size(std::size_t part) const { return samples_ * shares_[part]; }
+  double most_size(std::size_t part) const {
+    const double quarter = samples_ * std::min(shares_[part], 1 - shares_[part]) / 4;
+    return wanted_size(part) + std::max(quarter, largest_);
+  }
+  void add_to_sizes(const Amounts& amounts, double times) {
+    for (std::size_t part = 0; part < shares_.size(); ++part) sizes_[part] += times * amounts[part];
+  }
+
+  // Puts a block into a part, or, -1 times, takes it out.
+  void place(std::uint32_t block, std::size_t part, double times) {
+    for (const ClassCount& count : deal_.blocks[block]) {
+      Class& c = classes_[count.label];
+      add_to_sizes(c.levelled, -1);
+      c.dealt[part] += times * count.count;
+      c.levelled = level(shares_, c.dealt, c.singles);
+      add_to_sizes(c.levelled, 1);
+    }
+    sizes_[part] += times * deal_.samples[block];
+    if (times > 0) parts_[block] = static_cast<std::uint8_t>(part);
+  }
+
+  // By how much the sum over its classes of (dealt - wanted)^2 / wanted grows with the block in
+  // this part; all samples are one more class.
+  double cost(std::uint32_t block, std::size_t part) const {
+    const auto growth = [](double count, double have, double want) {
+      return count * (2 * (have - want) + count) / want;
+    };
+    double sum = growth(deal_.samples[block], sizes_[part], wanted_size(part));
+    for (const ClassCount& count : deal_.blocks[block]) {
+      const Class& c = classes_[count.label];
+      sum += growth(count.count, c.dealt[part], wanted(c, part));
+    }
+    return sum;
+  }
+  std::size_t best_part(std::uint32_t block) const {
+    const auto merit = [&](std::size_t part) {
+      const bool full = sizes_[part] + 0.5 * deal_.samples[block] > most_size(part);
+      return std::pair(full, cost(block, part));
+    };
+    std::size_t best = 0;
+    for (std::size_t part = 1; part < shares_.size(); ++part) {
+      if (merit(part) < merit(best)) best = part;
+    }
+    return best;
+  }
+
+  void deal_blocks() {
+    struct Next {
+      double weight;  // largest part of any of its classes that the block is
+      std::uint32_t samples;
+      std::uint64_t key;
+      std::uint32_t block;
+    };
+    std::vector<Next> order;
+    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
+      if (is_single(block)) continue;
+      if (deal_.parts[block] != kAnyPart) {
+        place(block, deal_.parts[block], 1);
+        continue;
+      }
+      Next next{0, deal_.samples[block], deal_.keys[block], block};
+      for (const ClassCount& c : deal_.blocks[block]) {
+        next.weight = std::max(next.weight, c.count / classes_[c.label].samples);
+      }
+      order.push_back(next);
+    }
+    std::ranges::sort(order, [](const Next& a, const Next& b) {
+      return std::tuple(-a.weight, b.samples, a.key, a.block) <
+             std::tuple(-b.weight, a.samples, b.key, b.block);
+    });
+    for (const Next& next : order) place(next.block, best_part(next.block), 1);
+  }
+
+  // How far the class is from its share in the part where it is furthest, in samples.
+  double distance(const Class& c, const Amounts& dealt, const Amounts& levelled) const {
+    double most = 0;
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      most = std::max(most, std::abs(dealt[part] + levelled[part] - wanted(c, part)));
+    }
+    return most;
+  }
+
+  bool is_off(const Class& c) const { return distance(c, c.dealt, c.levelled) > 1 + kEpsilon; }
+
+  // Looks at all sums that the blocks of one class alone can make, where it is off.
+  void mend_classes() {
+    if (shares_.size() < 2) return;
+    std::vector<std::vector<std::uint32_t>> blocks(classes_.size());  // of classes to be mended
+    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
+      if (is_single(block) || deal_.parts[block] != kAnyPart || deal_.blocks[block].size() != 1) {
+        continue;
+      }
+      const std::uint32_t label = deal_.blocks[block].front().label;
+      if (is_off(classes_[label])) blocks[label].push_back(block);
+    }
+    double work_left = 3e8;  // steps; a second or two
+    for (std::uint32_t label = 0; label < classes_.size(); ++label) {
+      if (blocks[label].size() > 1) mend(classes_[label], blocks[label], work_left);
+    }
+  }
+
+  void mend(Class& c, std::vector<std::uint32_t>& blocks, double& work_left) {
+    std::ranges::sort(blocks, {},
+                      [&](std::uint32_t block) { return std::pair(deal_.keys[block], block); });
+    std::vector<std::uint32_t> sizes;
+    Amounts others = c.dealt;  // of this class in blocks that stay where they are
+    for (const std::uint32_t block : blocks) {
+      sizes.push_back(deal_.samples[block]);
+      others[parts_[block]] -= deal_.samples[block];
+    }
+    // The part that takes what the two others do not.
+    const auto last = static_cast<std::size_t>(std::ranges::max_element(shares_) - shares_.begin());
+    const std::array<std::size_t, 2> parts{last == 0 ? 1U : 0U, last == 2 ? 1U : 2U};
+    const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+    const double largest = std::ranges::max(sizes);
+    std::array<std::uint32_t, 2> most{};
+    for (std::size_t i = 0; i + 1 < shares_.size(); ++i) {
+      const double want = std::max(0.0, wanted(c, parts[i]) - others[parts[i]]);
+      most[i] = static_cast<std::uint32_t>(std::min(sum, std::ceil(want) + largest));
+    }
+    work_left -= Sums::work(most, sizes.size());
+    if (work_left < 0) return;
+
+    const Sums sums(most, sizes);
+    struct Best {
+      double distance;
+      std::size_t x = 0;
+      std::size_t y = 0;
+    };
+    Best best{distance(c, c.dealt, c.levelled) - kEpsilon};
+    const double before = best.distance;
+    sums.for_each([&](std::size_t x, std::size_t y) {
+      Amounts dealt = others;
+      dealt[parts[0]] += static_cast<double>(x);
+      if (shares_.size() > 2) dealt[parts[1]] += static_cast<double>(y);
+      dealt[last] += sum - static_cast<double>(x) - static_cast<double>(y);
+      if (dealt[last] < others[last]) return;
+      const Amounts levelled = level(shares_, dealt, c.singles);
+      const double far = distance(c, dealt, levelled);
+      if (far >= best.distance) return;
+      for (std::size_t part = 0; part < shares_.size(); ++part) {
+        const double now = c.dealt[part] + c.levelled[part];
+        const double size = sizes_[part] - now + dealt[part] + levelled[part];
+        if (size > std::max(sizes_[part], most_size(part))) return;
+      }
+      best = {far, x, y};
+    });
+    if (best.distance >= before) return;
+    const std::vector<std::uint8_t> chosen = sums.blocks_of(best.x, best.y);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      place(blocks[i], parts_[blocks[i]], -1);
+      place(blocks[i], chosen[i] < 2 ? parts[chosen[i]] : last, 1);
+    }
+  }
+
+  // What is wrong with some classes: mostly that they are off by more than one.
+  double fault(std::span<const ClassCount> counts) const {
+    double sum = 0;
+    for (const ClassCount& count : counts) {
+      const Class& c = classes_[count.label];
+      for (std::size_t part = 0; part < shares_.size(); ++part) {
+        const double off = std::abs(c.dealt[part] + c.levelled[part] - wanted(c, part));
+        sum += std::pow(std::max(0.0, off - 1), 2) + 1e-3 * off * off;
+      }
+    }
+    return sum;
+  }
+
+  struct Move {
+    std::uint32_t block;
+    std::size_t to;
+  };
+  // Moves blocks if that leaves less fault than there is, and no part too large.
+  bool improve(std::span<const Move> moves) {
+    const auto sum = [&] {  // a class of two of the blocks counts twice, before and after
+      double all = 0;
+      for (const Move& move : moves) all += fault(deal_.blocks[move.block]);
+      return all;
+    };
+    const Amounts sizes = sizes_;
+    const double before = sum();
+    std::array<std::size_t, 2> from{};
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      work_left_ -= static_cast<double>(deal_.blocks[moves[i].block].size());
+      from[i] = parts_[moves[i].block];
+      place(moves[i].block, from[i], -1);
+      place(moves[i].block, moves[i].to, 1);
+    }
+    bool better = sum() < before - kEpsilon;
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      better = better && sizes_[part] <= std::max(sizes[part], most_size(part));
+    }
+    if (better) return true;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      place(moves[i].block, moves[i].to, -1);
+      place(moves[i].block, from[i], 1);
+    }
+    return false;
+  }
+  // Tries the blocks of a class elsewhere, and, if that is of no use, pairs of them changed about.
+  bool improve_class(const std::vector<std::uint32_t>& blocks) {
+    bool better = false;
+    for (const std::uint32_t block : blocks) {
+      for (std::size_t part = 0; part < shares_.size(); ++part) {
+        if (work_left_ < 0) return false;
+        if (part != parts_[block]) better = improve(std::array{Move{block, part}}) || better;
+      }
+    }
+    if (better) return true;
+    for (const std::uint32_t a : blocks) {
+      for (const std::uint32_t b : blocks) {
+        if (work_left_ < 0) return false;
+        if (b >= a || parts_[a] == parts_[b]) continue;
+        better = improve(std::array{Move{a, parts_[b]}, Move{b, parts_[a]}}) || better;
+      }
+    }
+    return better;
+  }
+  void exchange_blocks() {
+    if (shares_.size() < 2 ||
+        std::ranges::none_of(classes_, [&](const Class& c) { return is_off(c); })) {
+      return;
+    }
+    std::vector<std::vector<std::uint32_t>> blocks(classes_.size());
+    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
+      if (is_single(block) || deal_.parts[block] != kAnyPart) continue;
+      for (const ClassCount& c : deal_.blocks[block]) blocks[c.label].push_back(block);
+    }
+    for (bool better = true; better;) {
+      better = false;
+      for (std::uint32_t label = 0; label < classes_.size(); ++label) {
+        while (is_off(classes_[label]) && improve_class(blocks[label])) better = true;
+      }
+    }
+  }
+
+  void deal_singles() {
+    struct Single {
+      std::uint32_t label;
+      std::uint32_t block;
+      std::uint64_t key;
+    };
+    std::vector<Single> singles;
+    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
+      if (!is_single(block)) continue;
+      singles.push_back({deal_.blocks[block].front().label, block, deal_.keys[block]});
+    }
+    std::ranges::sort(singles, [](const Single& a, const Single& b) {
+      return std::tuple(a.label, a.key, a.block) < std::tuple(b.label, b.key, b.block);
+    });
+    std::vector<std::span<const Single>> of_class;
+    for (auto at = singles.begin(); at != singles.end();) {
+      const auto end =
+          std::find_if(at, singles.end(), [&](const Single& s) { return s.label != at->label; });
+      of_class.emplace_back(at, end);
+      at = end;
+    }
+    std::ranges::sort(of_class, {}, [](std::span<const Single> all) {
+      return std::pair(all.front().key, all.front().block);
+    });
+    // What each part still lacks to its size. Rounding up where most is lacking, class after class,
+    // diffuses the error of rounding and whatever the blocks have left besides.
+    Amounts lacking{};
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      lacking[part] = wanted_size(part) - sizes_[part];
+    }
+    for (const std::span<const Single> all : of_class) {
+      const auto counts = round(classes_[all.front().label], all.size(), lacking);
+      std::size_t next = 0;
+      for (std::size_t part = 0; part < shares_.size(); ++part) {
+        for (std::size_t i = 0; i < counts[part]; ++i) {
+          parts_[all[next++].block] = static_cast<std::uint8_t>(part);
+        }
+      }
+    }
+  }
+
+  // What parts get of the singles of a class, rounded up or down to come to `sum`; what that
+  // changes is booked in `lacking`.
+  std::array<std::size_t, kMostParts> round(const Class& c, std::size_t sum,
+                                            Amounts& lacking) const {
+    std::array<std::size_t, kMostParts> counts{};
+    std::vector<std::pair<bool, std::size_t>> up;  // parts that may get one more: whether they must
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      const double exact = c.levelled[part];
+      counts[part] = static_cast<std::size_t>(exact + kEpsilon);
+      const auto less = static_cast<double>(counts[part]);
+      sum -= counts[part];
+      lacking[part] += exact - less;
+      const bool must = c.dealt[part] + less < wanted(c, part) - 1 - kEpsilon;
+      if (exact - less > kEpsilon) up.emplace_back(must, part);
+    }
+    std::ranges::stable_sort(up, std::ranges::greater{}, [&](const auto& part) {
+      return std::pair(part.first, lacking[part.second]);
+    });
+    for (const auto& [must, part] : std::span(up).first(sum)) {
+      ++counts[part];
+      lacking[part] -= 1;
+    }
+    return counts;
+  }
+
+  const Deal& deal_;
+  std::vector<std::uint8_t> parts_;
+  std::span<const double> shares_;
+  std::vector<Class> classes_;
+  double samples_ = 0;
+  double largest_ = 0;      // block
+  double work_left_ = 1e7;  // classes that exchange_blocks may look at; seconds
+  Amounts sizes_{};         // of the parts, singles as they are levelled now
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> deal_out(const Deal& deal) { return Dealer(deal).run(); }
+
+}  // namespace winnow::dedup
