@@ -35,6 +35,7 @@ struct Command {
 // One row a verb; each in its own cmd_<verb>.cpp.
 Command add_ingest(CLI::App& program);
 Command add_dedup(CLI::App& program);
+Command add_split(CLI::App& program);
 Command add_tune(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_eval(CLI::App& program);

@@ -128,10 +128,11 @@ int main_of(int argc, char** argv) {
       "`winnow VERB --help` shows a verb's options with examples. Any option --some-name of a "
       "verb\n"
       "can also be given as the environment variable WINNOW_VERB_SOME_NAME.");
-  const std::vector<Command> commands{
-      add_ingest(program), add_dedup(program),   add_train(program), add_eval(program),
-      add_export(program), add_compact(program), add_info(program),  add_verify(program),
-      add_cache(program),  add_hash(program),    add_tune(program),  add_bench(program)};
+  const std::vector<Command> commands{add_ingest(program),  add_dedup(program), add_split(program),
+                                      add_train(program),   add_eval(program),  add_export(program),
+                                      add_compact(program), add_info(program),  add_verify(program),
+                                      add_cache(program),   add_hash(program),  add_tune(program),
+                                      add_bench(program)};
   for (const Command& command : commands) {
     name_environment(*command.app, command.app->get_name());
   }

@@ -113,8 +113,7 @@ void measure_distances(const ColumnSource& columns, const SplitOptions& options,
     const Fingerprints table = columns({"codes:" + options.hash});
     const CodeColumn& codes = codes_of(table, options.hash);
     for_each_left_out([&](std::uint32_t row, std::uint32_t kept) {
-      selection.distances[row] =
-          static_cast<std::uint16_t>(hamming(codes.code(row), codes.code(kept)));
+      selection.distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
     });
   }
   const Fingerprints table = columns({"file_hashes", "pixel_hashes"});

@@ -128,6 +128,10 @@ class Schemas(Case):
             self.refuses_spoiled("tune", tuned)
             self.assertEqual(self.json_of("info", "info", cache)["selections"], ["default", "exact"])
             self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
+            dealt = self.json_of("split", "split", cache, "--threshold", 60, "--train", 0.6, "--val", 0.2)
+            self.assertEqual(sum(row["samples"] for row in dealt["splits"]), ingested["ok"])
+            self.assertGreater(len(dealt["off"]), 0)
+            self.refuses_spoiled("split", dealt)
             exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",
                                     "--selection", "exact")
             self.assertEqual((exported["samples"], exported["left_out"]), (ingested["ok"], exact["removed"]))

@@ -1,0 +1,213 @@
+"""winnow split: splits that leak nowhere, with the classes that the samples have."""
+
+import collections
+import csv
+import json
+import struct
+import unittest
+
+from program import Case, run
+
+
+def columns(path):
+    """The columns of a selection or a fingerprint table, as docs/formats/fingerprints.md reads them."""
+    data = path.read_bytes()
+    _, _, count, _ = struct.unpack_from("<8sIIQ", data)
+    found = {}
+    for i in range(count):
+        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
+        raw = data[at : at + n * size]
+        found[name.rstrip(b"\0").decode()] = [raw[k * size : (k + 1) * size] for k in range(n)]
+    return found
+
+
+SPLITS = ("none", "train", "val", "test")
+
+
+class Split(Case):
+    SIDE = 24
+
+    def leaking(self, classes=4, pictures=40, copies=10):
+        """photos/{train,val,test}/CLASS: of every class some pictures with a copy in another split, or two."""
+        root = self.folder / "photos"
+        self.picture_of = {}  # by name
+        seed = 0
+        for label in range(classes):
+            for i in range(pictures):
+                pixels = self.image(self.SIDE, seed=seed)
+                home = i % 10
+                split = "val" if home == 8 else "test" if home == 9 else "train"
+                splits = [split]
+                if i < copies:
+                    splits = [("train", "val"), ("train", "test"), ("val", "test"), ("train", "val", "test")][i % 4]
+                for k, where in enumerate(splits):
+                    name = f"{where}/class {label}/{i:03} {k}.ppm"
+                    darker = bytes(p * (20 - k) // 20 for p in pixels)  # another file, the same picture
+                    self.write_ppm(root / name, darker, self.SIDE)
+                    self.picture_of[name] = seed
+                seed += 1
+        return root
+
+    def ingest(self, root):
+        cache = self.folder / "cache"
+        self.ok("ingest", root, "--out", cache)
+        return cache
+
+    def used(self, cache, name="split"):
+        """Of each image by name: in which split the selection uses it; None where it leaves it out."""
+        chosen = columns(cache / "selections" / f"{name}.selection")
+        ids = [struct.unpack("<Q", x)[0] for x in chosen["ids"]]
+        names = {}
+        for line in (cache / "ledger.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            names[row["id"]] = row["name"]
+        weights = [struct.unpack("<f", x)[0] for x in chosen["weights"]]
+        return {
+            names[i]: SPLITS[chosen["splits"][row][0]] if weights[row] > 0 else None for row, i in enumerate(ids)
+        }
+
+    def expect_no_leak(self, used, key_of):
+        reached = collections.defaultdict(set)
+        for name, split in used.items():
+            if split not in (None, "none"):
+                reached[key_of(name)].add(split)
+        self.assertEqual([key for key, splits in reached.items() if len(splits) > 1], [])
+
+    def counts(self, used):
+        counts = collections.Counter()
+        for name, split in used.items():
+            counts[name.split("/")[-2], split] += 1
+        return counts
+
+    def test_mends_splits_that_leak(self):
+        cache = self.ingest(self.leaking())
+        self.assertEqual(len(self.ok("dedup", cache, "--threshold", 6, "--json").json()["leaks"]), 3)
+        said = self.ok("split", cache, "--threshold", 6, "--json").json()
+        used = self.used(cache)
+        self.assertNotIn(None, used.values())
+        self.expect_no_leak(used, self.picture_of.get)
+        self.assertEqual(said["blocks"], 160)
+        self.assertEqual(said["largest_block"], 3)
+
+        # As large as they were, each class alike.
+        before = collections.Counter(name.split("/")[0] for name in used)
+        after = collections.Counter(used.values())
+        for row in said["splits"][1:]:
+            split = row["split"]
+            self.assertAlmostEqual(row["share"], before[split] / len(used))
+            self.assertEqual((row["samples"], row["dealt"]), (after[split], after[split]))
+            self.assertLessEqual(abs(after[split] - before[split]), 2)
+        counts = self.counts(used)
+        for label in range(4):
+            whole = sum(counts[f"class {label}", split] for split in SPLITS)
+            for split in SPLITS[1:]:
+                self.assertLess(abs(counts[f"class {label}", split] - whole * before[split] / len(used)), 1)
+        self.assertEqual(said["off"], [])
+        self.assertLess(said["furthest"], 1)
+        self.assertEqual(said["moved"], sum(name.split("/")[0] != split for name, split in used.items()))
+
+        # Another seed, other splits; the same seed, the same.
+        first = (cache / "selections" / "split.selection").read_bytes()
+        self.ok("split", cache, "--threshold", 6)
+        self.assertEqual((cache / "selections" / "split.selection").read_bytes(), first)
+        self.ok("split", cache, "--threshold", 6, "--seed", 7)
+        self.assertNotEqual(self.used(cache), used)
+
+    def test_leaves_a_fixed_test_alone(self):
+        cache = self.ingest(self.leaking())
+        said = self.ok("split", cache, "--threshold", 6, "--of", "train", "--val", 0.2, "--json").json()
+        used = self.used(cache)
+        self.expect_no_leak(used, self.picture_of.get)
+        for name, split in used.items():
+            if name.startswith("test/"):
+                self.assertEqual(split, "test")
+            elif name.startswith("val/"):
+                self.assertIn(split, ("val", None))
+        in_test = {self.picture_of[name] for name in used if name.startswith("test/")}
+        in_val = {self.picture_of[name] for name in used if name.startswith("val/")}
+        for name, split in used.items():
+            if name.startswith("test/"):
+                continue
+            self.assertEqual(split is None, self.picture_of[name] in in_test, name)
+            if name.startswith("train/") and self.picture_of[name] in in_val - in_test:
+                self.assertEqual(split, "val")
+        left_out = [name for name, split in used.items() if split is None]
+        self.assertEqual(said["left_out"], sum(name.startswith("train/") for name in left_out))
+        self.assertEqual(said["leaks"], sum(name.startswith("val/") for name in left_out))
+        self.assertEqual(said["of"], ["train"])
+        self.assertLess(said["furthest"], 1)
+        # By default what gets no share stays as it is.
+        again = self.ok("split", cache, "--threshold", 6, "--val", 0.2, "--json").json()
+        self.assertEqual(again["of"], ["none", "train", "val"])
+        self.assertEqual(again["leaks"], 0)
+
+    def test_keeps_bursts_together(self):
+        rows = [("file", "label", "group")]
+        root = self.folder / "photos"
+        for i in range(120):
+            name = f"{i:03}.ppm"
+            self.write_ppm(root / name, self.image(self.SIDE, seed=1000 + i), self.SIDE)
+            rows.append((name, f"class {i % 3}", f"scene {i // 4}" if i < 48 else ""))
+        table = root / "photos.csv"
+        with table.open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+        cache = self.folder / "cache"
+        self.ok("ingest", table, "--out", cache)
+        scene = {row[0]: row[2] or row[0] for row in rows}
+        key_of = lambda name: scene[name.split("/")[-1]]
+        label_of = {row[0]: row[1] for row in rows}
+
+        self.ok("split", cache, "--val", 0.15, "--test", 0.25, "--hash", "exact")
+        used = self.used(cache)
+        self.expect_no_leak(used, key_of)
+        counts = collections.Counter((label_of[name.split("/")[-1]], split) for name, split in used.items())
+        for label in range(3):
+            for split, share in (("train", 0.6), ("val", 0.15), ("test", 0.25)):
+                self.assertLess(abs(counts[f"class {label}", split] - 40 * share), 1 + 1e-6)
+        self.assertEqual(self.ok("split", cache, "--hash", "exact", "--json").json()["largest_block"], 4)
+        free = self.ok("split", cache, "--hash", "exact", "--ignore-group-keys", "--json").json()
+        self.assertEqual(free["largest_block"], 1)
+
+    def test_tells_which_classes_are_off(self):
+        root = self.folder / "photos"
+        pixels = self.image(self.SIDE, seed=0)
+        for i in range(10):
+            self.write_ppm(root / "stuck" / f"{i}.ppm", pixels, self.SIDE)
+            self.write_ppm(root / "free" / f"{i}.ppm", self.image(self.SIDE, seed=i + 1), self.SIDE)
+        cache = self.ingest(root)
+        result = self.ok("split", cache, "--train", 0.5, "--test", 0.5)
+        self.assertIn("stuck: ", result.out)
+        self.assertIn("up to 10 stay together", result.out)
+        self.assertNotIn("free: ", result.out)
+        (off,) = self.ok("split", cache, "--train", 0.5, "--json").json()["off"]
+        self.assertEqual((off["class"], off["reason"], off["largest_block"], off["wanted"]), ("stuck", "block", 10, 5))
+        self.assertIn(off["got"], (0, 10))
+
+    def test_shares(self):
+        cache = self.ingest(self.leaking(classes=1, copies=0))
+
+        def shares(*flags):
+            said = self.ok("split", cache, "--of", "none,train,val,test", *flags, "--json").json()
+            return [round(row["share"], 6) for row in said["splits"][1:]]
+
+        self.assertEqual(shares(), [0.8, 0.1, 0.1])
+        self.assertEqual(shares("--val", 0.2), [0.8, 0.2, 0])
+        self.assertEqual(shares("--train", 0.7), [0.7, 0, 0.3])
+        self.assertEqual(shares("--train", 0.7, "--val", 0.2), [0.7, 0.2, 0.1])
+        self.assertEqual(shares("--train", 0.7, "--test", 0.2), [0.7, 0.1, 0.2])
+        self.assertEqual(shares("--train", 0, "--val", 0, "--test", 1), [0, 0, 1])
+
+    def test_refuses(self):
+        cache = self.ingest(self.leaking(classes=1, copies=0))
+        self.refused(2, ["come to 1"], "split", cache, "--val", 0.7, "--test", 0.7)
+        self.refused(2, [], "split", cache, "--val", 1.5)
+        self.refused(2, ["--of"], "split", cache, "--of", "none")
+        self.refused(2, [], "split", cache, "--of", "some")
+        self.refused(2, ["no hash 'nope'"], "split", cache, "--hash", "nope")
+        self.refused(2, [], "split", cache, "--name", "../split")
+        self.refused(2, ["winnow ingest"], "split", self.folder / "nowhere")
+        self.assertEqual(list((cache / "selections").glob("*")) if (cache / "selections").exists() else [], [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,249 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/utf8.h"
+#include "dedup/split/split.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+namespace {
+
+using dedup::ClassOff;
+using dedup::OffReason;
+using Shares = std::array<double, kSplitCount>;
+
+struct Options {
+  std::filesystem::path cache;
+  std::string name = "split";
+  std::optional<double> train, val, test;
+  std::vector<std::string> of;
+  dedup::SplitOptions split;
+  bool ignore_group_keys = false;
+  bool json = false;
+};
+
+std::size_t index_of(Split split) { return static_cast<std::size_t>(split); }
+
+// As large as the splits are now, where there are two; else what is usual.
+Shares usual_shares(const pipeline::Manifest& manifest) {
+  Shares shares{0, 0.8, 0.1, 0.1};
+  const auto& counts = manifest.split_counts;
+  if (std::count(counts.begin() + 1, counts.end(), 0) > 1) return shares;
+  double sum = 0;
+  for (std::size_t split = 1; split < shares.size(); ++split) {
+    sum += static_cast<double>(counts[split]);
+  }
+  for (std::size_t split = 1; split < shares.size(); ++split) {
+    shares[split] = static_cast<double>(counts[split]) / sum;
+  }
+  return shares;
+}
+
+// The first of train, test and val that was not named gets what the others leave.
+Shares shares_of(const Options& o, const pipeline::Manifest& manifest) {
+  if (!o.train && !o.val && !o.test) return usual_shares(manifest);
+  Shares shares{0, o.train.value_or(0), o.val.value_or(0), o.test.value_or(0)};
+  const double rest = 1 - shares[1] - shares[2] - shares[3];
+  if (rest < 1e-9) return shares;  // or too much, which is refused
+  if (!o.train) {
+    shares[1] = rest;
+  } else if (!o.test) {
+    shares[3] = rest;
+  } else if (!o.val) {
+    shares[2] = rest;
+  }
+  return shares;
+}
+
+dedup::SplitOptions split_options(const Options& o, const pipeline::Manifest& manifest) {
+  dedup::SplitOptions options = o.split;
+  options.group_keys = !o.ignore_group_keys;
+  options.shares = shares_of(o, manifest);
+  if (o.of.empty()) {
+    options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
+  } else {
+    options.of = {};
+    for (const std::string& name : o.of) options.of[index_of(*parse_split(name))] = true;
+  }
+  return options;
+}
+
+// Nothing: without labels.
+std::optional<std::string> class_of(const ClassOff& off, const pipeline::Manifest& manifest) {
+  if (!off.label) return std::nullopt;
+  const auto label = static_cast<std::size_t>(*off.label);
+  return label < manifest.classes.size() ? manifest.classes[label] : std::to_string(label);
+}
+
+std::string_view reason_name(OffReason reason) {
+  switch (reason) {
+    case OffReason::kFixed:
+      return "fixed";
+    case OffReason::kBlock:
+      return "block";
+    case OffReason::kLabels:
+      return "labels";
+  }
+  return "unknown";
+}
+
+std::string reason_in_words(const ClassOff& off) {
+  switch (off.reason) {
+    case OffReason::kFixed:
+      return "some must follow fixed samples";
+    case OffReason::kBlock:
+      return fmt::format("up to {} stay together", grouped(off.largest_block));
+    case OffReason::kLabels:
+      return "they carry other labels too";
+  }
+  return "";
+}
+
+void print_table(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest) {
+  fmt::print("{:6}{:>14}{:>14}{:>10}\n", "split", "samples", "blocks", "classes");
+  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest, Split::kNone}) {
+    const auto& part = summary.parts[index_of(split)];
+    if (split == Split::kNone && part.samples == 0) continue;
+    fmt::print("{:6}{:>14}{:>14}{:>10}\n", split_name(split), grouped(part.samples),
+               grouped(part.blocks), grouped(part.classes));
+  }
+  fmt::print("the class furthest from its share is off by {:.1f} samples\n", summary.furthest);
+  constexpr std::size_t kMost = 10;
+  for (std::size_t i = 0; i < std::min(kMost, summary.off.size()); ++i) {
+    const ClassOff& off = summary.off[i];
+    const std::string name = class_of(off, manifest).value_or("without labels");
+    fmt::print("{}: {} of {} in {} where {:.1f} are its share; {}\n", printable(name),
+               grouped(off.got), grouped(off.samples), split_name(off.split), off.wanted,
+               reason_in_words(off));
+  }
+  if (summary.off.size() > kMost) {
+    fmt::print("and {} more classes that are off by more than one\n",
+               grouped(summary.off.size() - kMost));
+  }
+}
+
+void tell(const Session& session, const dedup::SplitSummary& summary) {
+  say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
+                           grouped(summary.blocks), grouped(summary.largest_block)));
+  if (summary.left_out > 0) {
+    say(session,
+        fmt::format("{} samples are left out: each belongs to one in a split that is fixed",
+                    grouped(summary.left_out)));
+  }
+  if (summary.leaks > 0) {
+    say(session, fmt::format("{} samples of fixed splits are left out: fixed splits shared them",
+                             grouped(summary.leaks)));
+  }
+}
+
+nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::SplitOptions& options,
+                               const pipeline::Manifest& manifest) {
+  using Json = nlohmann::ordered_json;
+  const dedup::SplitSummary& summary = result.summary;
+  Json json{{"schema", "winnow.split/1"},
+            {"hash", options.hash},
+            {"threshold", options.hash == "exact" ? 0 : options.threshold},
+            {"seed", options.seed},
+            {"of", Json::array()},
+            {"blocks", summary.blocks},
+            {"largest_block", summary.largest_block},
+            {"moved", summary.moved},
+            {"left_out", summary.left_out},
+            {"leaks", summary.leaks},
+            {"splits", Json::array()},
+            {"furthest", summary.furthest},
+            {"off", Json::array()}};
+  for (const Split split : {Split::kNone, Split::kTrain, Split::kVal, Split::kTest}) {
+    const auto& part = summary.parts[index_of(split)];
+    if (options.of[index_of(split)]) json["of"].push_back(split_name(split));
+    json["splits"].push_back({{"split", split_name(split)},
+                              {"share", options.shares[index_of(split)]},
+                              {"samples", part.samples},
+                              {"dealt", part.dealt},
+                              {"blocks", part.blocks},
+                              {"classes", part.classes}});
+  }
+  for (const ClassOff& off : summary.off) {
+    const auto name = class_of(off, manifest);
+    json["off"].push_back({{"class", name ? Json(to_utf8(*name)) : Json(nullptr)},
+                           {"samples", off.samples},
+                           {"split", split_name(off.split)},
+                           {"wanted", off.wanted},
+                           {"got", off.got},
+                           {"largest_block", off.largest_block},
+                           {"reason", reason_name(off.reason)}});
+  }
+  return json;
+}
+
+void run(const Options& o, Session& session) {
+  pipeline::check_selection_name(o.name);
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  const dedup::SplitOptions options = split_options(o, cache.manifest());
+  dedup::SplitResult result = dedup::make_splits(cache.open_fingerprints(), options);
+  result.selection.name = o.name;
+  result.selection.cache_digest = cache.digest();
+  cache.write_selection(result.selection);
+  if (o.json) {
+    fmt::print("{}\n", json_of(result, options, cache.manifest()).dump());
+  } else {
+    print_table(result.summary, cache.manifest());
+  }
+  tell(session, result.summary);
+  say(session, fmt::format("selection '{}' written", o.name));
+}
+
+}  // namespace
+
+Command add_split(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand(
+      "split",
+      "Make train, val and test so that no duplicate and no group key lies in two of them");
+  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
+  const CLI::Range share(0.0, 1.0);
+  app->add_option("--train", o->train, "Share of train, from 0 to 1; by default what is left")
+      ->check(share);
+  app->add_option("--val", o->val, "Share of val")->check(share);
+  app->add_option("--test", o->test, "Share of test")->check(share);
+  app->add_option("--of", o->of,
+                  "Deal out the samples of these splits; others stay where they are. By default "
+                  "none, train, and those that get a share")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"none", "train", "val", "test"}));
+  app->add_option("--hash", o->split.hash, "Hash to compare, or exact: equal files and pixels only")
+      ->capture_default_str();
+  app->add_option("--threshold", o->split.threshold, "Bits that may differ between duplicates")
+      ->capture_default_str();
+  app->add_flag("--ignore-group-keys", o->ignore_group_keys,
+                "Let samples of one group key lie in several splits");
+  app->add_option("--seed", o->split.seed, "Another seed makes other splits")
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer(
+      "A block is what duplicates and group keys (bursts of one scene, pictures of one patient)\n"
+      "hold together. Blocks are never cut; each class comes within one sample of its share in\n"
+      "each split where its blocks allow, and the table names those that do not. Without shares,\n"
+      "splits are as large as they are now, or 0.8, 0.1 and 0.1 where there is one split or none.\n"
+      "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
+      "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
+      "train, eval and export use the splits that it says.\n\n"
+      "Examples:\n"
+      "  winnow split cache --val 0.1 --test 0.1\n"
+      "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
+      "  winnow split cache --of train --val 0.1 --name tuning\n"
+      "  winnow split cache                  # mends splits that leak, each as large as it was\n"
+      "  winnow export cache --to splits --selection split");
+  return {app, false, [o](Session& session) { run(*o, session); }};
+}
+
+}  // namespace winnow::tools
