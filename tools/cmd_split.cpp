@@ -67,6 +67,7 @@ dedup::SplitOptions split_options(const Options& o, const pipeline::Manifest& ma
   dedup::SplitOptions options = o.split;
   options.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o, manifest);
+  options.stay = o.split.stay || (!o.train && !o.val && !o.test);
   if (o.of.empty()) {
     options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
   } else {
@@ -226,6 +227,8 @@ Command add_split(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
+  app->add_flag("--stay", o->split.stay,
+                "Leave as many samples in their splits as that allows; without shares this is so");
   app->add_option("--seed", o->split.seed, "Another seed makes other splits")
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
@@ -233,7 +236,8 @@ Command add_split(CLI::App& program) {
       "A block is what duplicates and group keys (bursts of one scene, pictures of one patient)\n"
       "hold together. Blocks are never cut; each class comes within one sample of its share in\n"
       "each split where its blocks allow, and the table names those that do not. Without shares,\n"
-      "splits are as large as they are now, or 0.8, 0.1 and 0.1 where there is one split or none.\n"
+      "splits are as large as they are now, and only what must move does; where there is but one\n"
+      "split, or none, they are 0.8, 0.1 and 0.1.\n"
       "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
       "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
       "train, eval and export use the splits that it says.\n\n"

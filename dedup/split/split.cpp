@@ -130,6 +130,7 @@ std::string settings_json(const SplitOptions& options, const std::string& found)
   nlohmann::json settings{{"verb", "split"},
                           {"seed", options.seed},
                           {"group_keys", options.group_keys},
+                          {"stay", options.stay},
                           {"of", nlohmann::json::array()}};
   const nlohmann::json dedup = nlohmann::json::parse(found);
   for (const char* name : {"hash", "hash_version", "threshold"}) {
@@ -177,6 +178,16 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
     part_splits.push_back(split);
     deal.shares.push_back(options.shares[index_of(split)]);
   }
+  // The part that most of these rows are in.
+  const auto wish_of = [&](std::span<const std::uint32_t> list) {
+    std::array<std::uint32_t, kMostParts> votes{};
+    for (const std::uint32_t row : list) {
+      const auto at = std::ranges::find(part_splits, table.splits[row]);
+      if (at != part_splits.end()) ++votes[static_cast<std::size_t>(at - part_splits.begin())];
+    }
+    const auto most = std::ranges::max_element(votes);
+    return *most == 0 ? kAnyPart : static_cast<std::uint8_t>(most - votes.begin());
+  };
   const Ragged<std::uint32_t> members = members_of(blocks);
   Ragged<std::uint32_t> dealt;  // the rows of each block that are dealt out, where there are any
   std::vector<std::uint32_t> rows;
@@ -209,6 +220,7 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
     deal.samples.push_back(static_cast<std::uint32_t>(rows.size()));
     deal.parts.push_back(
         home == kNone ? kAnyPart : static_cast<std::uint8_t>(home_part - part_splits.begin()));
+    if (options.stay) deal.wishes.push_back(wish_of(rows));
     deal.keys.push_back(
         CounterRng(options.seed, 0, table.ids[rows.front()], RandomUse::kSplit).next_u64());
   }

@@ -22,6 +22,7 @@ struct SplitOptions {
   std::array<double, kSplitCount> shares{0, 0.8, 0.1, 0.1};
   // The samples of these splits are dealt out; others are fixed where they are.
   std::array<bool, kSplitCount> of{true, true, true, true};
+  bool stay = false;  // leave samples where they are, as far as shares and blocks allow
   std::uint64_t seed = 0;
 };
 

@@ -179,7 +179,18 @@ class Dealer {
     }
     return sum;
   }
+  std::uint8_t wish(std::uint32_t block) const {
+    return deal_.wishes.empty() ? kAnyPart : deal_.wishes[block];
+  }
+  bool has_room(std::uint32_t block, std::size_t part) const {
+    return sizes_[part] + deal_.samples[block] <= most_size(part) &&
+           std::ranges::all_of(deal_.blocks[block], [&](const ClassCount& count) {
+             const Class& c = classes_[count.label];
+             return c.dealt[part] + count.count <= wanted(c, part);
+           });
+  }
   std::size_t best_part(std::uint32_t block) const {
+    if (wish(block) != kAnyPart && has_room(block, wish(block))) return wish(block);
     const auto merit = [&](std::size_t part) {
       const bool full = sizes_[part] + 0.5 * deal_.samples[block] > most_size(part);
       return std::pair(full, cost(block, part));
@@ -412,12 +423,21 @@ class Dealer {
       lacking[part] = wanted_size(part) - sizes_[part];
     }
     for (const std::span<const Single> all : of_class) {
-      const auto counts = round(classes_[all.front().label], all.size(), lacking);
-      std::size_t next = 0;
-      for (std::size_t part = 0; part < shares_.size(); ++part) {
-        for (std::size_t i = 0; i < counts[part]; ++i) {
-          parts_[all[next++].block] = static_cast<std::uint8_t>(part);
-        }
+      auto left = round(classes_[all.front().label], all.size(), lacking);
+      const auto take = [&](std::uint32_t block, std::size_t part) {
+        if (left[part] == 0) return false;
+        --left[part];
+        parts_[block] = static_cast<std::uint8_t>(part);
+        return true;
+      };
+      std::vector<std::uint32_t> others;
+      for (const Single& single : all) {
+        const std::uint8_t part = wish(single.block);
+        if (part == kAnyPart || !take(single.block, part)) others.push_back(single.block);
+      }
+      std::size_t part = 0;
+      for (const std::uint32_t block : others) {
+        while (!take(block, part)) ++part;
       }
     }
   }

@@ -24,6 +24,7 @@ struct Deal {
   std::vector<std::uint32_t> samples;  // in each block
   std::vector<std::uint8_t> parts;     // where each block must go, or kAnyPart
   std::vector<std::uint64_t> keys;     // random numbers of the blocks: who comes first of equals
+  std::vector<std::uint8_t> wishes;    // where each would best go, or kAnyPart; empty: anywhere
 };
 
 // The part of each block. Pure; depends on nothing else.
@@ -37,7 +38,9 @@ struct Deal {
 // class is still off by more than one, the best of all sums that its blocks can make is taken,
 // where they are few enough to look at; then blocks are exchanged while that helps, for a second or
 // two at most. Shares of classes come before the sizes of the parts, but no part gets off its own
-// size for them by more than a quarter, or the largest block.
+// size for them by more than a quarter, or the largest block. Wishes decide between what is as
+// good: a block goes where it wishes while no class of it has its share there, and of the singles
+// of a class those that wish to be in a part come first.
 std::vector<std::uint8_t> deal_out(const Deal& deal);
 
 }  // namespace winnow::dedup

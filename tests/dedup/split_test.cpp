@@ -163,8 +163,10 @@ World world_of_blocks(CounterRng& rng, int classes, std::uint32_t largest) {
 TEST(Split, BlocksOfOneClassPutItOffByNoMoreThanItsLargest) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CounterRng rng = test_rng(seed);
-    const World world = world_of_blocks(rng, 30, 2 + rng.below(12));
-    for (const SplitOptions& options : some_shares(seed)) {
+    World world = world_of_blocks(rng, 30, 2 + rng.below(12));
+    for (Split& own : world.table.splits) own = static_cast<Split>(rng.below(4));
+    for (SplitOptions options : some_shares(seed)) {
+      options.stay = seed % 2 == 1;
       const Splitting splitting = split(world, options);
       const SplitSummary summary = summarise(world.table, world.blocks, options, splitting);
       std::map<std::int32_t, int> largest;
@@ -302,6 +304,33 @@ TEST(Split, DependsOnTheSeedAndNothingElse) {
   EXPECT_GT(differing, world.table.size() / 10);
 }
 
+TEST(Split, MovesLittleWhereSamplesAreToStay) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    // Classes that are right already, but for ten blocks that reach from train into test.
+    World world;
+    SplitOptions options = options_of(0.6, 0.2, 0.2, seed);
+    for (int label = 0; label < 10; ++label) {
+      world.add_singles(label, 26, Split::kTrain);
+      for (int i = 0; i < 10; ++i) world.add_block({{label, 3}}, Split::kTrain);
+      world.add_singles(label, 18, Split::kVal);
+      world.add_singles(label, 10, Split::kTest);
+      world.add_block({{label, 8}}, Split::kTest);
+      world.add_block({{label, 3}}, Split::kTrain);
+      world.add(world.blocks.count - 1, {label}, Split::kTest);
+    }
+    const auto moved = [&] {
+      const Splitting splitting = split(world, options);
+      for (const auto& [label, counts] : count(world, options, splitting)) {
+        EXPECT_LT(distance(counts, options), 1 + 1e-6);
+      }
+      return summarise(world.table, world.blocks, options, splitting).moved;
+    };
+    EXPECT_GT(moved(), 300U);
+    options.stay = true;
+    EXPECT_LE(moved(), 10 * 4U);
+  }
+}
+
 TEST(Split, GivesEverySampleTheSameChance) {
   World world;
   for (int label = 0; label < 3; ++label) world.add_singles(label, 10);
@@ -390,6 +419,7 @@ TEST(Split, FixedSamplesInRandomTables) {
     for (std::uint32_t mask = 0; mask < 16; ++mask) {
       SplitOptions options = options_of(rng.below(2) == 0 ? 0.9 : 0, 0.1, 0);
       options.shares[3] = 0.9 - options.shares[1];
+      options.stay = rng.below(2) == 0;
       for (std::uint32_t s = 0; s < 4; ++s) options.of[s] = ((mask >> s) & 1U) != 0;
       const Splitting splitting = split(world, options);
       for (std::uint32_t row = 0; row < world.table.size(); ++row) {

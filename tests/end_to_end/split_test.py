@@ -106,11 +106,16 @@ class Split(Case):
         self.assertLess(said["furthest"], 1)
         self.assertEqual(said["moved"], sum(name.split("/")[0] != split for name, split in used.items()))
 
+        # Nothing moved but copies, and no more the other way.
+        copies = len(used) - len(set(self.picture_of.values()))
+        self.assertLessEqual(said["moved"], 2 * copies)
+
         # Another seed, other splits; the same seed, the same.
         first = (cache / "selections" / "split.selection").read_bytes()
         self.ok("split", cache, "--threshold", 6)
         self.assertEqual((cache / "selections" / "split.selection").read_bytes(), first)
-        self.ok("split", cache, "--threshold", 6, "--seed", 7)
+        reshuffled = self.ok("split", cache, "--threshold", 6, "--val", 0.2, "--test", 0.2, "--seed", 7, "--json").json()
+        self.assertGreater(reshuffled["moved"], said["moved"])
         self.assertNotEqual(self.used(cache), used)
 
     def test_leaves_a_fixed_test_alone(self):
