@@ -45,6 +45,7 @@ Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);
 Command add_compact(CLI::App& program);
 Command add_hash(CLI::App& program);
+Command add_index(CLI::App& program);
 Command add_bench(CLI::App& program);
 
 // The threads of a process that was asked for so many cores; 0: all it may use.

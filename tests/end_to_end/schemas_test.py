@@ -166,6 +166,16 @@ class Schemas(Case):
         self.refuses_spoiled("dedup", exact)
         self.refuses_spoiled("verify", self.json_of("verify", "verify", cache))
 
+    def test_index(self):
+        write_tree(self.folder / "mixed", mixed_set())
+        index = self.folder / "index"
+        self.ok("index", "add", index, self.folder / "mixed")
+        decided = self.ok("index", "dedup", index, "--threshold", 8, "--json").json()
+        self.check("dedup", decided)
+        said = self.json_of("index", "index", "info", index)
+        self.assertEqual(said["images"], decided["kept"] + decided["removed"])
+        self.refuses_spoiled("index", said)
+
     def test_bench(self):
         write_tree(self.folder / "mixed", mixed_set())
         caches = self.folder / "caches"

@@ -1,0 +1,256 @@
+"""winnow index: what grows step by step decides as one cache of all does; what is stopped leaves the index as it was."""
+
+import csv
+import io
+import itertools
+import shutil
+import signal
+import struct
+import unittest
+
+import traces
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
+from program import Case, run
+
+
+def columns(path):
+    """A table or selection as {name: bytes}."""
+    data = path.read_bytes()
+    count = struct.unpack_from("<I", data, 12)[0]
+    out = {}
+    for i in range(count):
+        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
+        out[name.rstrip(b"\0").decode()] = data[at : at + n * size]
+    return out
+
+
+class Index(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.sources = [self.photos("one", ["cat", "dog"], 14), self.photos("two", ["ant", "cat"], 16),
+                        self.photos("three", ["dog"], 9)]  # fmt: skip
+        self.index = self.folder / "all.index"
+
+    def photos(self, name, classes, count):
+        """Pictures of which some are in the others, too, or a little darker."""
+        root = self.folder / name
+        for i in range(count):
+            pixels = self.image(24, seed=i if i % 2 else f"{name} {i}")
+            if i % 4 == 3:
+                pixels = bytes(p * (8 + len(name) % 3) // 11 for p in pixels)
+            path = root / ("test" if i % 5 == 0 else "train") / classes[i % len(classes)] / f"{name} {i:02}.ppm"
+            self.write_ppm(path, pixels, 24)
+        (root / "train" / classes[0] / "broken.jpg").write_bytes(b"\xff\xd8\xff no more")
+        return root
+
+    def cache(self, *sources, name):
+        self.ok("ingest", *sources, "--out", self.folder / name, "--store", "none")
+        return self.folder / name
+
+    def info(self, index=None):
+        return self.ok("index", "info", index or self.index, "--json").json()
+
+    def removed(self, path):
+        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        return {(row["name"], row["kept_name"], row["distance"], row["rule"]) for row in rows}
+
+    def test_decides_as_one_cache_of_all_does(self):
+        full = self.cache(*self.sources, name="full")
+        self.ok("index", "add", self.index, self.cache(self.sources[0], name="first"), "--radius", 10)
+        self.ok("index", "add", self.index, *self.sources[1:])
+        for more in ([], ["--threshold", 10, "--scope", "within"], ["--threshold", 14, "--keep", "sharpest"],
+                     ["--hash", "exact"]):  # fmt: skip
+            decided = self.ok("index", "dedup", self.index, *more, "--json")
+            want = self.ok("dedup", full, *more, "--json")
+            self.assertEqual(decided.json(), want.json())
+            self.assertGreater(decided.json()["removed"], 3)
+            self.assertEqual("beyond" in decided.err, 14 in more)
+            one, other = (place / "selections" / "default.csv" for place in (self.index, full))
+            self.assertEqual(one.read_bytes(), other.read_bytes())
+            one, other = (columns(place / "selections" / "default.selection") for place in (self.index, full))
+            self.assertNotEqual(one.pop("cache_digest"), other.pop("cache_digest"))
+            self.assertEqual(one, other)
+        said = self.info()
+        self.assertEqual((said["classes"], said["images"]), (["cat", "dog", "ant"], 39))
+        self.assertEqual(said["selections"], [{"name": "default", "current": True}])
+        self.assertIn("39 images", self.ok("index", "info", self.index).out)
+
+    def test_deletes_merges_and_compacts(self):
+        other = self.folder / "other.index"
+        self.ok("index", "add", self.index, self.sources[0])
+        self.ok("index", "add", other, self.sources[1])
+        self.ok("index", "add", other, self.sources[2])
+        gone = ["train/cat/one 02.ppm", "train/cat/one 04.ppm", "test/cat/one 10.ppm", "train/ant/two 08.ppm"]
+        (self.folder / "names").write_text("\n".join(gone[1:3]) + "\n")
+        self.ok("index", "delete", self.index, gone[0], "--names", self.folder / "names")
+        self.ok("index", "delete", other, gone[3], "--source", 0)
+        self.ok("index", "merge", self.index, other)
+        before = self.info()
+        self.assertEqual((before["images"], before["deleted"], before["segments"]), (35, 3, 2))
+        for name in gone:
+            next(path for path in self.folder.glob(f"*/{name}")).unlink()
+        full = self.cache(*self.sources, name="full")
+        self.ok("dedup", full, "--threshold", 6)
+        want = self.removed(full / "selections" / "default.csv")
+        self.assertGreater(len(want), 3)
+        for _ in range(2):
+            self.ok("index", "dedup", self.index, "--threshold", 6)
+            self.assertEqual(self.removed(self.index / "selections" / "default.csv"), want)
+            self.ok("index", "compact", self.index)
+        after = self.info()
+        self.assertEqual((after["images"], after["deleted"], after["segments"]), (35, 0, 1))
+        self.assertEqual(after["digest"], before["digest"])
+        self.assertTrue(after["selections"][0]["current"])
+
+        # What dedup found goes for good.
+        self.ok("index", "delete", self.index, "--ids", self.index / "selections" / "default.csv")
+        self.assertEqual(self.info()["images"], 35 - len(want))
+        self.assertFalse(self.info()["selections"][0]["current"])
+        self.assertEqual(self.ok("index", "dedup", self.index, "--threshold", 6, "--json").json()["removed"], 0)
+        self.ok("index", "delete", self.index, "--source", 2)
+        self.assertEqual([source["images"] for source in self.info()["sources"]][2], 0)
+
+    def test_a_cache_that_got_more_adds_only_that(self):
+        cache = self.cache(self.sources[0], name="cache")
+        self.ok("index", "add", self.index, cache)
+        before = tree(self.index)
+        again = self.ok("index", "add", self.index, cache, self.sources[0])
+        self.assertEqual(again.err.count("1 of the sources are in the index already"), 2)
+        self.assertEqual(tree(self.index), before)
+        self.ok("ingest", self.sources[1], "--into", cache)
+        more = self.ok("index", "add", self.index, cache)
+        self.assertIn("1 of the sources are in the index already", more.err)
+        self.assertIn("16 images of 1 sources added", more.err)
+        self.assertEqual([source["images"] for source in self.info()["sources"]], [14, 16])
+
+    def test_tells_what_it_has_of_new_images(self):
+        self.ok("index", "add", self.index, self.sources[0])
+        asked = self.ok("index", "query", self.index, self.sources[1], "--threshold", 6)
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO(asked.out))}
+        # Every picture of an odd number is the same one, or darker.
+        self.assertLessEqual({f"train/cat/two {i:02}.ppm" for i in (1, 3, 7, 9, 11, 13)}, set(rows))
+        self.assertEqual(rows["train/cat/two 01.ppm"]["match_name"], "train/dog/one 01.ppm")
+        self.assertEqual(rows["train/cat/two 01.ppm"]["match_source"], "one")
+        self.assertIn(f"{len(rows)} of 16 images have a duplicate", asked.err)
+        of_cache = self.ok("index", "query", self.index, self.cache(self.sources[1], name="two.cache"),
+                           "--threshold", 6)  # fmt: skip
+        self.assertEqual(of_cache.out, asked.out)
+        gate = run("index", "query", self.index, self.sources[1], "--fail-on-match")
+        self.assertEqual(gate.code, 3, gate.err)
+        self.assertIn("two 01.ppm", gate.out)
+
+    def test_refuses(self):
+        self.refused(2, ["winnow index add"], "index", "info", self.index)
+        self.refused(2, ["ahash"], "index", "add", self.index, self.cache(self.sources[0], name="c"), "--hash", "ahash")
+        self.assertFalse(self.index.exists())
+        self.refused(2, ["not an index"], "index", "add", self.sources[0], self.sources[1])
+        self.ok("index", "add", self.index, self.sources[0])
+        self.refused(2, ["--radius"], "index", "add", self.index, self.sources[1], "--radius", 5)
+        self.refused(2, ["no image nothing.ppm"], "index", "delete", self.index, "nothing.ppm")
+        self.refused(2, ["--source"], "index", "delete", self.index)
+        (self.folder / "ids").write_text("id,name\n7x,a\n")
+        self.refused(2, ["line 2", "7x"], "index", "delete", self.index, "--ids", self.folder / "ids")
+        self.refused(2, ["dhash"], "index", "dedup", self.index, "--hash", "dhash")
+        self.ok("index", "add", self.folder / "wide.index", self.sources[1], "--radius", 9)
+        self.refused(2, ["8 bits", "9 bits"], "index", "merge", self.index, self.folder / "wide.index")
+        for ending in ("table", "names", "links"):
+            damaged = self.folder / f"damaged-{ending}"
+            shutil.copytree(self.index, damaged)
+            file = next(damaged.glob(f"*.{ending}"))
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 4
+            file.write_bytes(content)
+            self.refused(1, [file.name, "restore"], "index", "dedup", damaged)
+            file.unlink()
+            self.refused(1, [file.name, "is missing"], "index", "dedup", damaged)
+
+    # Faults
+
+    def changes(self):
+        """Name -> (index it begins with or None, command of a place)."""
+        caches = [self.cache(source, name=f"{source.name}.cache") for source in self.sources]
+        base = self.folder / "base" / "x.index"
+        self.ok("index", "add", base, caches[0])
+        self.ok("index", "add", base, caches[1])
+        self.ok("index", "delete", base, "train/cat/one 02.ppm")
+        self.ok("index", "dedup", base, "--threshold", 2)
+        other = self.folder / "other.index"
+        self.ok("index", "add", other, caches[2])
+        return {
+            "make": (None, lambda x: ["index", "add", x, caches[0]]),
+            "add": (base, lambda x: ["index", "add", x, caches[2]]),
+            "delete": (base, lambda x: ["index", "delete", x, "--source", 1]),
+            "merge": (base, lambda x: ["index", "merge", x, other]),
+            "compact": (base, lambda x: ["index", "compact", x]),
+            "dedup": (base, lambda x: ["index", "dedup", x, "--threshold", 8]),
+        }
+
+    def place(self, name, base):
+        folder = self.folder / name / "work"
+        folder.mkdir(parents=True)
+        if base:
+            shutil.copytree(base, folder / "x.index")
+        return folder / "x.index"
+
+    def points_of(self, name, base, command):
+        place = self.place(f"trace-{name}", base)
+        path = self.folder / f"points-{name}"
+        self.ok(*command(place), env={"WINNOW_FAILPOINTS": f"trace={path}"})
+        prefix = str(place.parent.parent) + "/"
+        points = [(point, file.removeprefix(prefix)) for point, file in traces.read(path)]
+        return tree(place), [point for point in points if point[1].startswith("work")]
+
+    def disturb(self, action, code):
+        numbers = itertools.count()
+        for name, (base, command) in self.changes().items():
+            want, points = self.points_of(name, base, command)
+            old = tree(base) if base else {}
+            self.assertGreater(len(points), 10, name)
+            chosen = first_and_last(points)
+            if action == "enospc":
+                chosen = [p for p in chosen if p[0].endswith(".before") and p[0][:-7] in TAKES_SPACE]
+
+            def fault(point, file, k):
+                where = f"{name}: {action} at {point} {file}, time {k}"
+                place = self.place(f"run-{next(numbers)}", base)
+                died = run(*command(place), env=failpoints(action, point, file, k))
+                self.assertEqual(died.code, code, f"{where}: {died.err}")
+                if code == 1:
+                    self.assertRegex(died.err, r"winnow: [^\n]*o space left", where)
+                left = tree(place) if place.exists() else {}
+                # Old or new, each whole: what the manifest names, and the selections.
+                self.assertIn(left.get("manifest.json"), (old.get("manifest.json"), want["manifest.json"]), where)
+                whole = want if left.get("manifest.json") == want["manifest.json"] else old
+                for file_name, content in whole.items():
+                    if not file_name.startswith("selections"):
+                        self.assertEqual(left[file_name], content, f"{where}: {file_name}")
+                    else:
+                        self.assertIn(left.get(file_name), (old.get(file_name), want.get(file_name)), where)
+                # What a fault left does not last.
+                if name == "delete" and whole is want:
+                    return
+                self.ok(*command(place))
+                self.assertEqual(tree(place), want, where)
+                shutil.rmtree(place.parent.parent)
+
+            in_parallel(fault, chosen)
+
+    def test_killed_at_each_point(self):
+        self.disturb("kill", -signal.SIGKILL)
+
+    def test_on_a_disk_full_at_each_point(self):
+        self.disturb("enospc", 1)
+
+    def test_changes_are_durable_when_they_are_said_to_be(self):
+        for name, (base, command) in self.changes().items():
+            _, points = self.points_of(name, base, command)
+            commits = r"\.selection$" if name == "dedup" else r"/manifest\.json$"
+            traces.Disk(points, commits).at_end()
+            for file in {file for point, file in points if ".sync." in point}:
+                with self.assertRaises(traces.Lost, msg=f"{name}: {file}"):
+                    traces.Disk(traces.without_syncs_of(points, file), commits).at_end()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
