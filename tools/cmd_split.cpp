@@ -134,6 +134,10 @@ void print_table(const dedup::SplitSummary& summary, const pipeline::Manifest& m
 void tell(const Session& session, const dedup::SplitSummary& summary) {
   say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
                            grouped(summary.blocks), grouped(summary.largest_block)));
+  if (summary.moved > 0) {
+    say(session,
+        fmt::format("{} samples are used in another split than their own", grouped(summary.moved)));
+  }
   if (summary.left_out > 0) {
     say(session,
         fmt::format("{} samples are left out: each belongs to one in a split that is fixed",

@@ -276,8 +276,9 @@ class Dealer {
       const double want = std::max(0.0, wanted(c, parts[i]) - others[parts[i]]);
       most[i] = static_cast<std::uint32_t>(std::min(sum, std::ceil(want) + largest));
     }
-    work_left -= Sums::work(most, sizes.size());
-    if (work_left < 0) return;
+    const double work = Sums::work(most, sizes.size());
+    if (work > std::min(work_left, 2e7)) return;  // at most 80 MB
+    work_left -= work;
 
     const Sums sums(most, sizes);
     struct Best {
