@@ -8,9 +8,11 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/formats.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/report.h"
 #include "dedup/tune/curve.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
@@ -101,11 +103,11 @@ void fingerprint(const Options& o, const Session& session, const std::filesystem
 }
 
 void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
-                       bool in_place) {
+                       bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.flags);
   const dedup::ColumnSource columns = cache.open_fingerprints();
   if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
-  dedup::Result result = dedup::deduplicate(columns, options);
+  dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.self_check > 0 && options.hash != "exact") check_search(o, session, columns, options);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
@@ -146,7 +148,7 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   }
 }
 
-void run(const Options& o, Session& session) {
+void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   const auto exists = [](const std::filesystem::path& path) {
     std::error_code ignored;
@@ -155,12 +157,18 @@ void run(const Options& o, Session& session) {
   const pipeline::CachePaths paths{o.cache};
   const bool in_place = exists(o.cache) && !exists(paths.manifest()) && !exists(paths.unfinished());
   if (!in_place) {
-    deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false);
+    deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false, links);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   fingerprint(o, session, folder.path());
-  deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true);
+  deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
+}
+
+void run(const Options& o, Session& session) {
+  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
+  dedup::with_shared_search(session.comm,
+                            [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
 }  // namespace
@@ -191,14 +199,16 @@ Command add_dedup(CLI::App& program) {
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer("Hashes:" + hash_lines() +
               "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
-              "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n\n"
+              "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n"
+              "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n\n"
               "Examples:\n"
               "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
               "  winnow dedup cache --threshold 6\n"
               "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
               "  winnow dedup cache --hash exact --name exact --groups-csv groups.csv\n"
+              "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
               "  winnow dedup cache --fail-on-leak --json     # in continuous integration");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {app, true, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

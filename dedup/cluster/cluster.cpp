@@ -57,13 +57,16 @@ std::uint32_t UnionFind::root_of(std::uint32_t row) noexcept {
 }
 
 void UnionFind::unite(std::span<const Edge> edges) {
+  for (const Edge& edge : edges) unite(edge);
+}
+
+bool UnionFind::unite(const Edge& edge) {
   // The smaller row becomes the root, so a root is the first row of its component.
-  for (const Edge& edge : edges) {
-    const std::uint32_t a = root_of(edge.a);
-    const std::uint32_t b = root_of(edge.b);
-    if (a < b) parent_[b] = a;
-    if (b < a) parent_[a] = b;
-  }
+  const std::uint32_t a = root_of(edge.a);
+  const std::uint32_t b = root_of(edge.b);
+  if (a < b) parent_[b] = a;
+  if (b < a) parent_[a] = b;
+  return a != b;
 }
 
 Components UnionFind::components() && {

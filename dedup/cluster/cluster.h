@@ -21,6 +21,8 @@ class UnionFind {
  public:
   explicit UnionFind(std::size_t row_count);
   void unite(std::span<const Edge> edges);
+  // The same of one; whether it brought together what was not.
+  bool unite(const Edge& edge);
   Components components() &&;
 
  private:

@@ -149,8 +149,10 @@ Nearest nearest(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
 }
 
 // Of codes of several orientations: each is searched for, and a pair told where it is nearest.
-void find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int radius,
-                       const EdgeSink& sink, const SearchOptions& options) {
+std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int radius,
+                                const SearchPart& part, const EdgeSink& sink,
+                                const SearchOptions& options) {
+  std::uint64_t division = 0;
   const int orientations = codes.orientations();
   const DistinctCodes upright = distinct_codes(codes, sorted, 0);
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
@@ -169,12 +171,13 @@ void find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int r
       out.flush();
     };
     if (orientation == 0) {
-      join(upright.side(), std::nullopt, radius, options, nearest_only);
+      division += join(upright.side(), std::nullopt, radius, part, options, nearest_only);
     } else {
       const DistinctCodes turned = distinct_codes(codes, sorted, orientation);
-      join(turned.side(), upright.side(), radius, options, nearest_only);
+      division += join(turned.side(), upright.side(), radius, part, options, nearest_only);
     }
   }
+  return division;
 }
 
 }  // namespace
@@ -196,18 +199,27 @@ int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noex
 
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink, const SearchOptions& options) {
+  find_edges_of_part(codes, rows, radius, {}, sink, options);
+}
+
+std::uint64_t find_edges_of_part(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                                 int radius, const SearchPart& part, const EdgeSink& sink,
+                                 const SearchOptions& options) {
   SortedCodes sorted = sort_codes(codes, rows);
   Batches equal(sink);
-  for (std::size_t code = 0; code < sorted.distinct(); ++code) {
+  const auto parts = static_cast<std::size_t>(part.count);
+  for (auto code = static_cast<std::size_t>(part.index); code < sorted.distinct(); code += parts) {
     const auto same = sorted.rows_of(code);
     for (const std::uint32_t row : same.subspan(1)) equal.add({same.front(), row, 0});
   }
   equal.flush();
-  if (codes.orientations() > 1) return find_turned_edges(codes, sorted, radius, sink, options);
-  if (radius == 0) return;
+  if (codes.orientations() > 1) {
+    return find_turned_edges(codes, sorted, radius, part, sink, options);
+  }
+  if (radius == 0) return sorted.distinct();
   const DistinctCodes distinct = distinct_codes(codes, sorted, 0);
   sorted = {};  // not needed beside what comes now
-  join(distinct.side(), std::nullopt, radius, options, sink);
+  return join(distinct.side(), std::nullopt, radius, part, options, sink);
 }
 
 std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
@@ -252,7 +264,7 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
       }
       out.flush();
     };
-    join(distinct_a.side(), distinct_b.side(), radius, options, to_rows);
+    join(distinct_a.side(), distinct_b.side(), radius, {}, options, to_rows);
   }
 }
 

@@ -54,7 +54,21 @@ struct SearchOptions {
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink, const SearchOptions& options = {});
 
-// The same, sorted; the result depends on nothing but the input.
+// A search that several processes share, each of which has all the codes.
+struct SearchPart {
+  int index = 0;  // 0 .. count-1
+  int count = 1;
+};
+
+// The edges of one part: all parts together give those of find_edges() once each, and have about as
+// much to do. They are to be given the same codes, rows, radius and options, and a kernel by name
+// if their processors differ. Returns a number that tells how the work was divided, the same in all
+// parts; where it is not, they do not fit together and edges may be missing.
+std::uint64_t find_edges_of_part(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                                 int radius, const SearchPart& part, const EdgeSink& sink,
+                                 const SearchOptions& options = {});
+
+// All of find_edges(), sorted; the result depends on nothing but the input.
 std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                                int radius, const SearchOptions& options = {});
 

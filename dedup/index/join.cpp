@@ -6,11 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "common/checksum.h"
 #include "dedup/index/plan.h"
 
 namespace winnow::dedup {
@@ -47,6 +52,80 @@ void for_each_index(std::size_t count, bool parallel, const Body& body) {
 struct Cell {
   CodePlanes codes;
   const std::uint32_t* names;
+};
+
+// In which of a band's buckets the codes of a cell are.
+class Keys {
+ public:
+  Keys(const Cell& cell, const Band& band, const ScanKernel& kernel)
+      : codes_(cell.codes.count),
+        buckets_(std::size_t{1} << band.bits.size()),
+        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(codes_)),
+        counts_(chunks() * buckets_) {
+    for_each_index(chunks(), chunks() > 1, [&](std::size_t c) {
+      const auto [first, last] = chunk(c);
+      kernel.gather_bits(cell.codes.part(first, last), band.bits, keys_.get() + first);
+      std::uint32_t* counts = counts_.data() + c * buckets_;
+      for (std::size_t j = first; j < last; ++j) ++counts[keys_[j]];
+    });
+  }
+
+  std::size_t chunks() const noexcept { return (codes_ + kChunkCodes - 1) / kChunkCodes; }
+  std::pair<std::size_t, std::size_t> chunk(std::size_t c) const noexcept {
+    return {c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes_)};
+  }
+  std::uint16_t operator[](std::size_t code) const noexcept { return keys_[code]; }
+  std::size_t buckets() const noexcept { return buckets_; }
+  std::uint32_t count(std::size_t c, std::size_t bucket) const noexcept {
+    return counts_[c * buckets_ + bucket];
+  }
+  std::size_t count(std::size_t bucket) const noexcept {
+    std::size_t sum = 0;
+    for (std::size_t c = 0; c < chunks(); ++c) sum += count(c, bucket);
+    return sum;
+  }
+
+ private:
+  std::size_t codes_;
+  std::size_t buckets_;
+  std::unique_ptr<std::uint16_t[]> keys_;
+  std::vector<std::uint32_t> counts_;  // of each chunk
+};
+
+// The codes of a cell that are in some of a band's buckets, in their order.
+class Excerpt {
+ public:
+  // `wanted`: by bucket, 1 or 0.
+  Excerpt(const Cell& cell, const Keys& keys, const std::vector<std::uint8_t>& wanted)
+      : words_per_code_(cell.codes.words_per_code) {
+    std::vector<std::size_t> ends(keys.chunks());
+    for (std::size_t c = 0; c < ends.size(); ++c) {
+      for (std::size_t b = 0; b < keys.buckets(); ++b) count_ += wanted[b] * keys.count(c, b);
+      ends[c] = count_;
+    }
+    words_ = std::make_unique_for_overwrite<std::uint64_t[]>(count_ * words_per_code_);
+    names_ = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
+    for_each_index(ends.size(), ends.size() > 1, [&](std::size_t c) {
+      std::size_t to = c == 0 ? 0 : ends[c - 1];
+      // What is not wanted is written over.
+      for (std::size_t j = keys.chunk(c).first; to < ends[c]; ++j) {
+        names_[to] = cell.names[j];
+        for (std::size_t w = 0; w < words_per_code_; ++w) {
+          words_[w * count_ + to] = cell.codes.words[w * cell.codes.stride + j];
+        }
+        to += wanted[keys[j]];
+      }
+    });
+  }
+  Cell cell() const noexcept {
+    return {{words_.get(), count_, words_per_code_, count_}, names_.get()};
+  }
+
+ private:
+  std::size_t words_per_code_;
+  std::size_t count_ = 0;
+  std::unique_ptr<std::uint64_t[]> words_;
+  std::unique_ptr<std::uint32_t[]> names_;
 };
 
 // A cell in the order of one band's bits, cut into buckets.
@@ -166,15 +245,26 @@ struct Work {
   int budget;
   const Past* past;
   std::span<const std::uint64_t>
-      differ;  // the masks of the bands that pairs differ in: others were found before
+      differ;               // the masks of the bands that pairs differ in: others were found before
+  bool shared = false;      // with the other parts of the search; else all of it is this one's
+  std::uint64_t name = 0;   // of what is shared, the same in all parts
+  std::uint64_t large = 0;  // what costs more is shared again; 0: not known yet
 };
+
+// A number that says what all of these say, in their order.
+std::uint64_t digest_of(std::uint64_t name, std::uint64_t number,
+                        std::span<const std::byte> more = {}) {
+  const std::array<std::uint64_t, 3> all{name, number, xxh3_64(more)};
+  return xxh3_64(std::as_bytes(std::span(all)));
+}
 
 class Joiner {
  public:
   Joiner(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
-         const SearchOptions& options, const EdgeSink& sink)
+         const SearchPart& part, const SearchOptions& options, const EdgeSink& sink)
       : left_(left),
         right_(right),
+        part_(part),
         words_(left.codes.words_per_code),
         radius_(radius),
         method_(options.method),
@@ -190,11 +280,13 @@ class Joiner {
     }
   }
 
-  void run() {
+  std::uint64_t run() {
     Work all{{left_.codes, left_.names}, {}, {}, radius_, nullptr, {}};
     if (right_) all.right = {right_->codes, right_->names};
+    all.shared = part_.count > 1;
     visit(all);
     for (Local& local : locals_) flush(local);
+    return division_;
   }
 
  private:
@@ -217,13 +309,16 @@ class Joiner {
   bool self() const noexcept { return !right_; }
 
   JoinCase case_of(const Work& work) const {
-    const auto left = static_cast<double>(work.left.codes.count);
-    const auto right = self() ? left : static_cast<double>(work.right.codes.count);
+    return case_of(work.left.codes.count, self() ? 0 : work.right.codes.count, work.budget);
+  }
+  JoinCase case_of(std::size_t of_left, std::size_t of_right, int budget) const {
+    const auto left = static_cast<double>(of_left);
+    const auto right = static_cast<double>(of_right);
     return {.codes = self() ? left : left + right,
             .pairs = self() ? left * (left - 1) / 2 : left * right,
             .words_per_code = words_,
             .radius = radius_,
-            .budget = work.budget,
+            .budget = budget,
             .differences = {}};
   }
 
@@ -301,23 +396,34 @@ class Joiner {
     return differences;
   }
 
-  void split(const Work& work) {
+  void split(Work work) {
     const std::size_t codes = work.left.codes.count + (self() ? 0 : work.right.codes.count);
-    auto left = locals_.local().spares.take(work.left.codes.count, words_);
-    auto right = self() ? nullptr : locals_.local().spares.take(work.right.codes.count, words_);
+    std::unique_ptr<Partition> left;
+    std::unique_ptr<Partition> right;
+    std::vector<std::uint64_t> loads(work.shared ? static_cast<std::size_t>(part_.count) : 0);
     std::vector<std::uint64_t> differ(work.differ.begin(), work.differ.end());
     std::vector<Past> past(static_cast<std::size_t>(work.budget) + 1);
     for (int i = 0; i <= work.budget; ++i) {
       const auto next = static_cast<std::size_t>(i);
       const Band& band = work.bands[next];
-      left->fill(work.left, band, kernel_);
-      if (!self()) right->fill(work.right, band, kernel_);
+      std::vector<std::uint32_t> owners;
+      if (work.shared) {
+        owners = fill_shared(work, next, loads, left, right);
+      } else {
+        fill(work.left, band, left);
+        if (!self()) fill(work.right, band, right);
+      }
       past[next] = {&band, i == 0 ? work.past : &past[next - 1]};
       for_each_index(std::size_t{1} << band.bits.size(), codes >= kParallelCodes,
                      [&](std::size_t bucket) {
                        Work part{left->bucket(bucket), {},          work.bands.subspan(next + 1),
                                  work.budget - i,      &past[next], differ};
                        if (!self()) part.right = right->bucket(bucket);
+                       part.shared = work.shared && owners[bucket] == kAllParts;
+                       if (part.shared) {
+                         part.name = digest_of(work.name, next << 32 | bucket);
+                         part.large = work.large;
+                       }
                        visit(part);
                      });
       differ.insert(differ.end(), band.mask.begin(), band.mask.end());
@@ -326,21 +432,78 @@ class Joiner {
     if (right) locals_.local().spares.give(std::move(right));
   }
 
+  // Cuts a cell into the buckets of a band.
+  void fill(const Cell& cell, const Band& band, std::unique_ptr<Partition>& into) {
+    Spares& spares = locals_.local().spares;
+    if (into && into->capacity() < cell.codes.count) spares.give(std::move(into));
+    if (!into) into = spares.take(cell.codes.count, words_);
+    into->fill(cell, band, kernel_);
+  }
+
+  // Cuts what is this part's of a cell that the parts share; says who visits each bucket. All parts
+  // decide that alike.
+  std::vector<std::uint32_t> fill_shared(Work& work, std::size_t next,
+                                         std::vector<std::uint64_t>& loads,
+                                         std::unique_ptr<Partition>& left,
+                                         std::unique_ptr<Partition>& right) {
+    const Band& band = work.bands[next];
+    const Keys left_keys(work.left, band, kernel_);
+    std::optional<Keys> right_keys;
+    if (!self()) right_keys.emplace(work.right, band, kernel_);
+    std::vector<std::uint64_t> costs(left_keys.buckets());
+    for (std::size_t bucket = 0; bucket < costs.size(); ++bucket) {
+      const JoinCase problem =
+          case_of(left_keys.count(bucket), right_keys ? right_keys->count(bucket) : 0, work.budget);
+      // By a scan: where codes are alike it may come to that, and where they are not, buckets are
+      // of one size.
+      const double cost = problem.pairs * costs_.pair + problem.codes * costs_.move;
+      if (problem.pairs >= 1) costs[bucket] = 1 + static_cast<std::uint64_t>(std::llround(cost));
+    }
+    if (work.large == 0) {  // the first; there are as many bands as this still to come
+      const std::uint64_t all = std::accumulate(costs.begin(), costs.end(), std::uint64_t{0}) *
+                                (static_cast<std::uint64_t>(work.budget) + 1);
+      work.large = all / (8 * loads.size()) + 1;
+    }
+    std::vector<std::uint32_t> owners = share_out(costs, work.large, loads);
+    const std::uint64_t bits = xxh3_64(std::as_bytes(std::span(band.mask)));
+    division_ += digest_of(digest_of(work.name, next), bits,
+                           std::as_bytes(std::span(std::as_const(owners))));
+    std::vector<std::uint8_t> wanted;
+    for (std::uint32_t& owner : owners) {
+      // Parts take turns in being the first, or small cells would be one's.
+      if (owner < loads.size())
+        owner = static_cast<std::uint32_t>((work.name + owner) % loads.size());
+      wanted.push_back(owner == kAllParts || owner == static_cast<std::uint32_t>(part_.index));
+    }
+    fill(Excerpt(work.left, left_keys, wanted).cell(), band, left);
+    if (right_keys) fill(Excerpt(work.right, *right_keys, wanted).cell(), band, right);
+    return owners;
+  }
+
   void scan(const Work& work) {
+    if (work.shared) division_ += digest_of(work.name, ~std::uint64_t{0});
     if (self()) {
-      scan_tiles(work.left, work.left, work.differ, false);
+      scan_tiles(work, work.left, work.left, false);
     } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
-      scan_tiles(work.right, work.left, work.differ, true);
+      scan_tiles(work, work.right, work.left, true);
     } else {
-      scan_tiles(work.left, work.right, work.differ, false);
+      scan_tiles(work, work.left, work.right, false);
     }
   }
 
-  void scan_tiles(const Cell& queries, const Cell& codes, std::span<const std::uint64_t> differ,
-                  bool swapped) {
-    const std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
+  void scan_tiles(const Work& work, const Cell& queries, const Cell& codes, bool swapped) {
+    // Parts of a search take turns; who begins is told by the name, or small cells would be one's.
+    const auto parts = static_cast<std::uint64_t>(part_.count);
+    const auto is_mine = [&](std::uint64_t turn) {
+      return !work.shared || (work.name + turn) % parts == static_cast<std::uint64_t>(part_.index);
+    };
+    std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
+    if (work.shared) {  // so small that there are some for each
+      const std::size_t longer = std::max(queries.codes.count, codes.codes.count);
+      tile = std::clamp<std::size_t>(longer / (2 * parts), 64, tile);
+    }
     if (queries.codes.count <= tile && codes.codes.count <= tile) {
-      scan_tile(queries, codes, self(), differ, swapped);
+      if (is_mine(0)) scan_tile(queries, codes, self(), work.differ, swapped);
       return;
     }
     const std::size_t rows = (queries.codes.count + tile - 1) / tile;
@@ -353,8 +516,8 @@ class Joiner {
     for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
       const std::size_t x = pair / columns;
       const std::size_t y = pair % columns;
-      if (self() && x > y) return;
-      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, differ, swapped);
+      if ((self() && x > y) || !is_mine(pair)) return;
+      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, work.differ, swapped);
     });
   }
 
@@ -395,6 +558,7 @@ class Joiner {
 
   const JoinSide& left_;
   const std::optional<JoinSide>& right_;
+  SearchPart part_;
   std::size_t words_;
   int radius_;
   SearchMethod method_;
@@ -403,14 +567,16 @@ class Joiner {
   std::size_t replan_codes_;
   const EdgeSink& sink_;
   std::mutex sink_mutex_;
+  std::atomic<std::uint64_t> division_ =
+      0;  // a sum of digests of what was decided about shared work
   tbb::enumerable_thread_specific<Local> locals_;
 };
 
 }  // namespace
 
-void join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
-          const SearchOptions& options, const EdgeSink& sink) {
-  Joiner(left, right, radius, options, sink).run();
+std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
+                   const SearchPart& part, const SearchOptions& options, const EdgeSink& sink) {
+  return Joiner(left, right, radius, part, options, sink).run();
 }
 
 }  // namespace winnow::dedup

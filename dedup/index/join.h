@@ -19,8 +19,9 @@ struct JoinSide {
 // Gives `sink` every pair within `radius` bits once: of one code and a later one in `left`, or,
 // where there is a `right`, of one on either side (edge.a names the left one). The codes of a side
 // should be distinct: equal ones are found, but all pairs of them. Exact whatever the codes; in
-// what order, and in which batches, depends on threads.
-void join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
-          const SearchOptions& options, const EdgeSink& sink);
+// what order, and in which batches, depends on threads. Of a part (see find_edges_of_part) those
+// pairs that are its own; returns the number that tells how work was divided.
+std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
+                   const SearchPart& part, const SearchOptions& options, const EdgeSink& sink);
 
 }  // namespace winnow::dedup

@@ -4,7 +4,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <queue>
+#include <utility>
 
 namespace winnow::dedup {
 namespace {
@@ -208,6 +211,32 @@ JoinPlan plan_join(const JoinCase& problem, std::span<const std::uint64_t> unuse
     plan = {choice, std::move(bands)};
   }
   return plan;
+}
+
+std::vector<std::uint32_t> share_out(std::span<const std::uint64_t> costs, std::uint64_t large,
+                                     std::vector<std::uint64_t>& loads) {
+  std::vector<std::uint32_t> owners(costs.size(), kNoPart);
+  std::vector<std::uint32_t> small;
+  for (std::uint32_t cell = 0; cell < costs.size(); ++cell) {
+    if (costs[cell] > large) {
+      owners[cell] = kAllParts;
+    } else if (costs[cell] > 0) {
+      small.push_back(cell);
+    }
+  }
+  std::ranges::stable_sort(small, std::ranges::greater{},
+                           [&](std::uint32_t cell) { return costs[cell]; });
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // and the part
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
+  for (std::uint32_t part = 0; part < loads.size(); ++part) least.emplace(loads[part], part);
+  for (const std::uint32_t cell : small) {
+    const auto [load, part] = least.top();
+    least.pop();
+    owners[cell] = part;
+    loads[part] = load + costs[cell];
+    least.emplace(loads[part], part);
+  }
+  return owners;
 }
 
 JoinWork work_of(const JoinCase& problem, const JoinPlan& plan) {

@@ -70,6 +70,15 @@ struct JoinPlan {
 JoinPlan plan_join(const JoinCase& problem, std::span<const std::uint64_t> unused,
                    const JoinCosts& costs);
 
+// Who does some cells that several processes share, by what each costs. What costs more than
+// `large` is done by all together, which share it again.
+inline constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
+inline constexpr std::uint32_t kNoPart = kAllParts - 1;  // there is nothing to do
+
+// `loads`, what each part has to do already, one or more of them; comes back with what is added.
+std::vector<std::uint32_t> share_out(std::span<const std::uint64_t> costs, std::uint64_t large,
+                                     std::vector<std::uint64_t>& loads);
+
 // What a plan has to do at least, were the codes uniform.
 struct JoinWork {
   double moves = 0;  // of a code into a bucket

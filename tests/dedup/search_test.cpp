@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "dedup/index/index.h"
 #include "dedup/index/plan.h"
@@ -196,6 +198,129 @@ TEST(Search, EndsWithWhatTheSinkThrows) {
   EXPECT_THROW(find_edges(codes, all_rows(1500), 8,
                           [](std::span<const Edge>) { throw std::runtime_error("full"); }),
                std::runtime_error);
+}
+
+// Of each part, sorted; expects that all agree on how they divide the work.
+std::vector<std::vector<Edge>> edges_by_part(const CodeColumn& codes,
+                                             const std::vector<std::uint32_t>& rows, int radius,
+                                             int parts, const SearchOptions& options = {}) {
+  std::vector<std::vector<Edge>> found(static_cast<std::size_t>(parts));
+  std::optional<std::uint64_t> division;
+  for (int part = 0; part < parts; ++part) {
+    std::vector<Edge>& edges = found[static_cast<std::size_t>(part)];
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    part % 2 == 0 ? 1 : 3);
+    const std::uint64_t divided = find_edges_of_part(
+        codes, rows, radius, {part, parts},
+        [&](std::span<const Edge> batch) { edges.insert(edges.end(), batch.begin(), batch.end()); },
+        options);
+    EXPECT_EQ(division.value_or(divided), divided) << part << " of " << parts;
+    division = divided;
+    std::ranges::sort(edges);
+  }
+  return found;
+}
+
+std::vector<Edge> together(const std::vector<std::vector<Edge>>& parts) {
+  std::vector<Edge> all;
+  for (const std::vector<Edge>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+TEST_P(Search, InPartsFindsEveryEdgeOnce) {
+  const int bits = GetParam();
+  CounterRng rng = test_rng(static_cast<std::uint64_t>(bits) + 1);
+  for (const Kind& kind : kinds()) {
+    CodeColumn codes = column_of(kind.rows, bits, 3, kind.word);
+    const std::vector<std::uint32_t> rows = all_rows(kind.rows);
+    for (const char* hash : {"test", "test_mirrored"}) {
+      codes.hash = bits == 64 ? "test" : hash;
+      const int radius = static_cast<int>(rng.below(14));
+      const auto want = edges_within(codes, rows, radius);
+      constexpr SearchMethod kMethods[] = {SearchMethod::kAuto, SearchMethod::kScan,
+                                           SearchMethod::kJoin, SearchMethod::kJoin};
+      const SearchMethod method = kMethods[rng.below(4)];
+      const int parts = 2 + static_cast<int>(rng.below(7));
+      SCOPED_TRACE(std::string(kind.name) + " within " + std::to_string(radius) + " in " +
+                   std::to_string(parts));
+      ASSERT_EQ(together(edges_by_part(codes, rows, radius, parts, {method, {}})), want);
+    }
+  }
+}
+
+TEST(SearchParts, FindTheSameByEveryKernel) {
+  const CodeColumn codes = column_of(500, 256, 5, kinds()[1].word);
+  const auto want = edges_within(codes, all_rows(500), 20, kScan);
+  for (const ScanKernel& kernel : scan_kernels()) {
+    if (!kernel.runs_here()) continue;
+    const SearchOptions options{SearchMethod::kAuto, kernel.name};
+    EXPECT_EQ(together(edges_by_part(codes, all_rows(500), 20, 3, options)), want) << kernel.name;
+  }
+}
+
+// Codes of which each stands for as much work as any other: parts find about as many of them.
+TEST(SearchParts, HaveAboutAsMuchToDo) {
+  constexpr std::uint32_t kRows = 200'000;
+  CodeColumn codes = column_of(kRows, 64, 9, kinds()[0].word);
+  CounterRng rng = test_rng(10);
+  for (std::uint32_t a = 0; a < kRows / 2; a += 5) {
+    codes.words[a + kRows / 2] = codes.words[a] ^ random_flips(rng, 1 + static_cast<int>(a % 6));
+  }
+  const std::vector<std::uint32_t> rows = all_rows(kRows);
+  const auto want = edges_within(codes, rows, 6);
+  for (const int parts : {2, 5}) {
+    const auto found = edges_by_part(codes, rows, 6, parts);
+    EXPECT_EQ(together(found), want);
+    for (const auto& edges : found) {
+      EXPECT_NEAR(static_cast<double>(edges.size() * static_cast<std::size_t>(parts)),
+                  static_cast<double>(want.size()), 0.1 * static_cast<double>(want.size()))
+          << parts;
+    }
+  }
+}
+
+// A third of the codes are in a few buckets: those are for all parts together.
+TEST(SearchParts, DivideHeaps) {
+  constexpr std::size_t kRows = 15'000;
+  const CodeColumn codes =
+      column_of(kRows, 64, 4, [](CounterRng& rng, std::size_t row, std::size_t) {
+        const std::uint64_t word = rng.next_u64();
+        return row % 3 == 0 ? word & rng.next_u64() & 0x0003C0F00F03C0F0 : word;
+      });
+  const auto want = edges_within(codes, all_rows(kRows), 5);
+  for (const int parts : {2, 4, 7}) {
+    const auto found = edges_by_part(codes, all_rows(kRows), 5, parts);
+    EXPECT_EQ(together(found), want);
+    for (const auto& edges : found) {
+      EXPECT_GT(2 * edges.size() * static_cast<std::size_t>(parts), want.size());
+    }
+  }
+}
+
+TEST(ShareOut, GivesEveryCellToOnePartUnlessItIsLarge) {
+  CounterRng rng = test_rng(5);
+  for (const std::size_t parts : {1U, 2U, 3U, 16U}) {
+    std::vector<std::uint64_t> costs(4096);
+    for (std::uint64_t& cost : costs) cost = rng.below(10) == 0 ? 0 : 1 + rng.below(1000);
+    costs[7] = 1001;
+    std::vector<std::uint64_t> loads(parts, 5);
+    const auto owners = share_out(costs, 1000, loads);
+    std::vector<std::uint64_t> sums(parts, 5);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      if (i == 7) {
+        EXPECT_EQ(owners[i], kAllParts);
+      } else if (costs[i] == 0) {
+        EXPECT_EQ(owners[i], kNoPart);
+      } else {
+        ASSERT_LT(owners[i], parts);
+        sums[owners[i]] += costs[i];
+      }
+    }
+    EXPECT_EQ(sums, loads);
+    const auto [least, most] = std::ranges::minmax(loads);
+    EXPECT_LE(most - least, 1000U);
+  }
 }
 
 TEST(NeighboursOf, AreThoseWithinTheRadiusInTheOrderOfRows) {

@@ -122,7 +122,7 @@ class Cache(Case):
         self.refused(2, ["required"], "dedup")
         self.refused(2, ["empty"], "dedup", empty)
         self.refused(2, ["winnow ingest"], "tune", self.folder)
-        self.refused(2, ["one process"], "dedup", cache, ranks=2)
+        self.refused(2, ["one process"], "tune", cache, ranks=2)
         manifest = cache / "manifest.json"
         manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 99'))
         self.refused(1, ["newer winnow"], "info", cache)

@@ -51,6 +51,22 @@ class Dedup(Case):
         result = self.ok("dedup", self.source, "--threshold", 12, "--self-check", 10, "--json")
         self.assertIn("self-check: 10 images compared with every other", result.err)
 
+    def test_decides_the_same_on_any_number_of_ranks(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache, "--hash", "phash,phash_mirrored")
+        for options in (["--hash", "phash"], ["--hash", "phash_mirrored", "--scope", "within"], ["--hash", "exact"]):
+            made = {}
+            for ranks in range(4):  # 0: without mpirun
+                result = self.ok("dedup", cache, "--threshold", 8, *options, "--json", ranks=ranks)
+                self.assertEqual(len(result.out.strip().splitlines()), 1)
+                made[ranks] = result.json(), tree_bytes(cache / "selections")
+            self.assertTrue(made[0][0]["removed"])
+            self.assertEqual(made, dict.fromkeys(range(4), made[0]))
+        of_source = [self.ok("dedup", self.source, "--threshold", 8, ranks=ranks).out for ranks in (0, 3)]
+        self.assertEqual(*of_source)
+        self.refused(3, ["rank 0", "--fail-on-leak"], "dedup", cache, "--fail-on-leak", ranks=3)
+        self.refused(2, ["rank 0", "65 bits"], "dedup", cache, "--threshold", 65, ranks=2)
+
     def test_refuses(self):
         gate = run("dedup", self.source, "--fail-on-leak")
         self.assertEqual(gate.code, 3, gate.err)

@@ -17,10 +17,12 @@
 #include <thread>
 #include <unordered_set>
 
+#include "common/comm/mpi/mpi.h"
 #include "common/rng.h"
 #include "dedup/index/index.h"
 #include "dedup/index/plan.h"
 #include "dedup/index/scan.h"
+#include "dedup/ranks/shared_search.h"
 
 namespace {
 
@@ -38,7 +40,9 @@ constexpr const char* kHelp =
     "many; tells the time, whether each planted pair was found, the peak of memory, and what a "
     "scan\n"
     "and the plan's own work would take at this machine's rates. Edges are counted, or with\n"
-    "--collect held and sorted; --check compares N rows with a scan; --write keeps the codes.\n";
+    "--collect held and sorted; --check compares N rows with a scan; --write keeps the codes.\n"
+    "Under mpirun ranks share the search, --threads each, by no other --method and --kernel than\n"
+    "those of the plan, and without --collect and --check.\n";
 
 double cpu_seconds() {
   rusage usage{};
@@ -105,7 +109,12 @@ std::uint64_t key_of(std::uint32_t a, std::uint32_t b) {
   return (std::uint64_t{std::min(a, b)} << 32) | std::max(a, b);
 }
 
-int run(std::map<std::string, std::string> flags) {
+std::size_t threads_of(const std::map<std::string, std::string>& flags) {
+  const auto given = flags.find("threads");
+  return given == flags.end() ? std::thread::hardware_concurrency() : std::stoull(given->second);
+}
+
+int run(std::map<std::string, std::string> flags, const LinkSource& links) {
   const auto number = [&](const char* name, std::uint64_t otherwise) {
     return flags.contains(name) ? std::stoull(flags[name]) : otherwise;
   };
@@ -116,12 +125,11 @@ int run(std::map<std::string, std::string> flags) {
   const int radius = static_cast<int>(number("radius", 8));
   const std::size_t planted_count = number("planted", count / 100);
   const std::size_t cluster = std::max<std::size_t>(number("cluster", 2), 2);
-  const std::size_t threads = number("threads", std::thread::hardware_concurrency());
+  const std::size_t threads = threads_of(flags);
   SearchOptions options;
   options.kernel = flags["kernel"];
   if (flags["method"] == "scan") options.method = SearchMethod::kScan;
   if (flags["method"] == "join") options.method = SearchMethod::kJoin;
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
 
   CounterRng rng(number("seed", 1), 0, 0, RandomUse::kTest);
   if (flags.contains("codes")) {
@@ -176,14 +184,13 @@ int run(std::map<std::string, std::string> flags) {
       found = edges.size();
       return;
     }
-    find_edges(
-        column, rows, radius,
-        [&](std::span<const Edge> batch) {
-          found += batch.size();
-          if (planted.empty()) return;
-          for (const Edge& edge : batch) found_planted += planted.count(key_of(edge.a, edge.b));
-        },
-        options);
+    const EdgeSink count_edges = [&](std::span<const Edge> batch) {
+      found += batch.size();
+      if (planted.empty()) return;
+      for (const Edge& edge : batch) found_planted += planted.count(key_of(edge.a, edge.b));
+    };
+    if (links) return links(column, rows, radius, count_edges);
+    find_edges(column, rows, radius, count_edges, options);
   });
   const double cpu = cpu_seconds() - cpu_before;
   const double peak = peak_gb();
@@ -240,7 +247,16 @@ int main(int argc, char** argv) {
     flags[flag.substr(2)] = has_value ? argv[++i] : "";
   }
   try {
-    return run(flags);
+    const auto comm = comm::launched_by_mpi() ? comm::make_mpi() : comm::make_single();
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    threads_of(flags));
+    int code = 0;
+    with_shared_search(*comm, [&](const LinkSource& links) { code = run(flags, links); },
+                       {.all_links = true});
+    if (comm->rank() > 0) {
+      std::printf("rank %d: %.3f s of CPU, peak %.2f GB\n", comm->rank(), cpu_seconds(), peak_gb());
+    }
+    return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_search: %s\n", error.what());
     return 1;
