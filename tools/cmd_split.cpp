@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "common/utf8.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/split/split.h"
+#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 
@@ -189,11 +191,11 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   return json;
 }
 
-void run(const Options& o, Session& session) {
+void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const dedup::SplitOptions options = split_options(o, cache.manifest());
-  dedup::SplitResult result = dedup::make_splits(cache.open_fingerprints(), options);
+  dedup::SplitResult result = dedup::make_splits(cache.open_fingerprints(), options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   cache.write_selection(result.selection);
@@ -204,6 +206,12 @@ void run(const Options& o, Session& session) {
   }
   tell(session, result.summary);
   say(session, fmt::format("selection '{}' written", o.name));
+}
+
+void run(const Options& o, Session& session) {
+  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
+  dedup::with_shared_search(session.comm,
+                            [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
 }  // namespace
@@ -244,14 +252,14 @@ Command add_split(CLI::App& program) {
       "split, or none, they are 0.8, 0.1 and 0.1.\n"
       "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
       "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
-      "train, eval and export use the splits that it says.\n\n"
+      "train, eval and export use the splits that it says. Under mpirun ranks share the search.\n\n"
       "Examples:\n"
       "  winnow split cache --val 0.1 --test 0.1\n"
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
       "  winnow export cache --to splits --selection split");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {app, true, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

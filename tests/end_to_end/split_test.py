@@ -112,7 +112,7 @@ class Split(Case):
 
         # Another seed, other splits; the same seed, the same.
         first = (cache / "selections" / "split.selection").read_bytes()
-        self.ok("split", cache, "--threshold", 6)
+        self.ok("split", cache, "--threshold", 6, ranks=2)
         self.assertEqual((cache / "selections" / "split.selection").read_bytes(), first)
         reshuffled = self.ok("split", cache, "--threshold", 6, "--val", 0.2, "--test", 0.2, "--seed", 7, "--json").json()
         self.assertGreater(reshuffled["moved"], said["moved"])
