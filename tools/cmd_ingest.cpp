@@ -269,8 +269,8 @@ pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out
   if (!o.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
   const dedup::Options deciding = dedup_options(o.drop_flags);
   comm::on_all(session.comm, [&] { check_drop_hash(deciding.hash, options.hashes); });
-  const auto decide = [&](const dedup::ColumnSource& columns) {
-    return dedup::deduplicate(columns, deciding).selection;
+  const auto decide = [&](const dedup::ColumnSource& columns, const dedup::LinkSource& links) {
+    return dedup::deduplicate(columns, deciding, links).selection;
   };
   const auto bar_of = [&](pipeline::DropPass pass) {
     return bar(pass == pipeline::DropPass::kFingerprint ? "fingerprint" : "ingest");
@@ -381,7 +381,8 @@ Command add_ingest(CLI::App& program) {
   app->footer(
       "Formats:" + format_lines() + passed_over_lines() +
       "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
-      "after the shards that were finished. Under mpirun ranks share the shards.\n\n"
+      "after the shards that were finished. Under mpirun ranks share the shards, and the search\n"
+      "of --drop.\n\n"
       "--augment does the work of a recipe once, for machines that train faster than they\n"
       "decode: shards hold pixels of --image-size, of each training image --copies variants,\n"
       "of others one as it is. An epoch still has every sample once; which variant it sees\n"

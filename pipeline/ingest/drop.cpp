@@ -8,6 +8,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "dedup/ranks/shared_search.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"
@@ -58,6 +59,22 @@ LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
   return out;
 }
 
+// Of rank 0, on all.
+dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Communicator& comm) {
+  dedup::Selection selection;
+  dedup::with_shared_search(comm, [&](const dedup::LinkSource& links) {
+    selection = decide(first.open_fingerprints(), links);
+  });
+  if (comm.size() == 1) return selection;
+  Bytes bytes = comm.rank() == 0 ? serialize(selection) : Bytes();
+  std::uint64_t size = bytes.size();
+  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  bytes.resize(size);
+  comm.broadcast(bytes, 0);
+  if (comm.rank() != 0) selection = dedup::parse_selection(bytes, "what rank 0 decided");
+  return selection;
+}
+
 // What earlier runs got done.
 enum class Done { kNothing, kFirstPass, kAll };
 
@@ -106,9 +123,10 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
     check_options(second_options);
     Gates gates(1u << 20);
     const dedup::Fingerprints no_rows = ChunkMaker({}, options, gates).empty_fingerprints();
-    left_out.decisions.settings = decide([&](const dedup::ColumnNames& names) {
-                                    return dedup::select_columns(no_rows, names);
-                                  }).settings;
+    const auto columns = [&](const dedup::ColumnNames& names) {
+      return dedup::select_columns(no_rows, names);
+    };
+    left_out.decisions.settings = decide(columns, {}).settings;
   });
   Done done = Done::kNothing;
   comm::on_root(comm,
@@ -125,11 +143,13 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
     fingerprinted = ingest(sources, first, first_options, progress(DropPass::kFingerprint), comm);
   }
   Stopwatch watch;
-  comm::on_all(comm, [&] {
+  {
     const WorkerLimit limit(options.threads);
-    const Cache cache = Cache::open(first);
-    left_out = left_out_by(decide(cache.open_fingerprints()), cache);
-  });
+    std::optional<Cache> cache;
+    comm::on_all(comm, [&] { cache.emplace(Cache::open(first)); });
+    const dedup::Selection decided = decide_once(*cache, decide, comm);
+    comm::on_all(comm, [&] { left_out = left_out_by(decided, *cache); });
+  }
   const double deciding_seconds = watch.lap();
   result = ingest(sources, out, second_options, progress(DropPass::kStore), comm);
   comm::on_root(comm, [&] { remove_first(first); });

@@ -6,16 +6,19 @@
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
+#include "dedup/deduplicate.h"
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
 #include "pipeline/ingest/ingest.h"
 
 namespace winnow::pipeline {
 
-// Which samples stay, those of weight above 0, from the fingerprints of all. The same table gives
-// the same, on every rank. It is asked once of a table without rows, before anything is read: what
-// it cannot do it says then (by throwing), and its settings do not depend on the rows.
-using Decide = std::function<dedup::Selection(const dedup::ColumnSource&)>;
+// Which samples stay, those of weight above 0, from the fingerprints of all, by links from a search
+// that the ranks share (empty: by a search of its own). Asked on rank 0. It is asked once of a
+// table without rows on every rank, before anything is read: what it cannot do it says then (by
+// throwing), and its settings do not depend on the rows.
+using Decide =
+    std::function<dedup::Selection(const dedup::ColumnSource&, const dedup::LinkSource&)>;
 
 enum class DropPass { kFingerprint, kStore };
 

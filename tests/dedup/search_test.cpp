@@ -280,6 +280,20 @@ TEST(SearchParts, HaveAboutAsMuchToDo) {
   }
 }
 
+TEST(SearchParts, TellWhereTheyDoNotFitTogether) {
+  CodeColumn codes = column_of(20'000, 64, 9, kinds()[0].word);
+  const std::vector<std::uint32_t> rows = all_rows(20'000);
+  const auto division = [&](int radius, const SearchPart& part) {
+    return find_edges_of_part(codes, rows, radius, part, [](std::span<const Edge>) {});
+  };
+  const std::uint64_t first = division(6, {0, 3});
+  EXPECT_EQ(division(6, {1, 3}), first);
+  EXPECT_NE(division(6, {1, 2}), first);
+  EXPECT_NE(division(5, {1, 3}), first);
+  for (std::size_t row = 0; row < 40; ++row) codes.words[row] = row;
+  EXPECT_NE(division(6, {1, 3}), first);
+}
+
 // A third of the codes are in a few buckets: those are for all parts together.
 TEST(SearchParts, DivideHeaps) {
   constexpr std::size_t kRows = 15'000;

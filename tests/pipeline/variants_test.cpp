@@ -330,7 +330,7 @@ TEST_F(Variants, ACompactedCacheHasThemToo) {
 TEST_F(Variants, WhatIsLeftOutAtOnceHasNone) {
   const auto alone = comm::make_single();
   const IngestSource one{&source_, "pictures"};
-  const auto decide = [](const dedup::ColumnSource& columns) {
+  const auto decide = [](const dedup::ColumnSource& columns, const dedup::LinkSource&) {
     const dedup::Fingerprints table = columns({});
     dedup::Selection selection;
     selection.settings = "{}";
