@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -236,6 +237,32 @@ ColumnSource renamed(const ColumnSource& columns,
   };
 }
 
+// Calls `take` with each row of `rows` whose code one of `old_rows` has, and that one. Codes are
+// different among the ones and among the others.
+template <class Take>
+void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, const CodeColumn& old,
+                std::span<const std::uint32_t> old_rows, const Take& take) {
+  const auto text_of = [](const CodeColumn& of, std::uint32_t row) {
+    return as_text(std::as_bytes(of.code(row)));
+  };
+  std::unordered_map<std::string_view, std::uint32_t> known;
+  // Most of the old codes are not among the new: a bit for each code that is new says so.
+  const std::size_t bits = std::bit_ceil(32 * rows.size() + 1);
+  std::vector<bool> seen(bits);
+  const auto bit_of = [&](const CodeColumn& of, std::uint32_t row) {
+    return ((of.code(row)[0] * 0x9E3779B97F4A7C15) >> 16) & (bits - 1);
+  };
+  for (const std::uint32_t row : rows) {
+    known.emplace(text_of(codes, row), row);
+    seen[bit_of(codes, row)] = true;
+  }
+  for (const std::uint32_t row : old_rows) {
+    if (!seen[bit_of(old, row)]) continue;
+    const auto at = known.find(text_of(old, row));
+    if (at != known.end()) take(at->second, row);
+  }
+}
+
 // The links that the kept rows of a table bring to an index. `inner` finds those among them.
 Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprints& table,
                  const std::vector<bool>& keep, const LinkSource& inner) {
@@ -255,28 +282,21 @@ Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprin
   for (const std::uint32_t row : firsts) first_number[row] = number[row];
 
   Links links;
-  const auto between = [&](const Fingerprints& old, std::span<const std::uint32_t> old_firsts,
-                           int radius, const EdgeSink& sink) {
-    find_edges_between(codes, firsts, old.codes.front(), old_firsts, radius, sink);
-  };
   Fingerprints old;
   std::vector<std::uint32_t> old_firsts;
   if (index && index->rows() > 0) {
     old = index->columns({codes_name(kind)});
     old_firsts = own_firsts(index->read_firsts());
     // A code that is there has its links.
-    between(old, old_firsts, 0, [&](std::span<const Edge> edges) {
-      for (const Edge& edge : edges) {
-        const bool equal = std::ranges::equal(codes.code(edge.a), old.codes.front().code(edge.b));
-        if (equal) first_number[edge.a] = edge.b;
-      }
-    });
+    find_equal(codes, firsts, old.codes.front(), old_firsts,
+               [&](std::uint32_t row, std::uint32_t old_row) { first_number[row] = old_row; });
     std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
-    between(old, old_firsts, kind.radius, [&](std::span<const Edge> edges) {
-      for (const Edge& edge : edges) {
-        links.edges.push_back({edge.b, number[edge.a], edge.distance});
-      }
-    });
+    find_edges_between(codes, firsts, old.codes.front(), old_firsts, kind.radius,
+                       [&](std::span<const Edge> edges) {
+                         for (const Edge& edge : edges) {
+                           links.edges.push_back({edge.b, number[edge.a], edge.distance});
+                         }
+                       });
   }
   inner(codes, firsts, kind.radius, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
