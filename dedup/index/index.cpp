@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -326,15 +327,27 @@ SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> ro
 
 std::vector<Edge> equal_edges(std::span<const Hash128> hashes,
                               std::span<const std::uint32_t> rows) {
-  std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
-  tbb::parallel_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return hashes[a] != hashes[b] ? hashes[a] < hashes[b] : a < b;
+  struct Entry {  // some of the hash beside the row: most comparisons need no more
+    std::uint64_t part;
+    std::uint32_t row;
+  };
+  std::vector<Entry> sorted(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::memcpy(&sorted[i].part, hashes[rows[i]].bytes.data(), sizeof(std::uint64_t));
+    sorted[i].row = rows[i];
+  }
+  tbb::parallel_sort(sorted.begin(), sorted.end(), [&](const Entry& a, const Entry& b) {
+    if (a.part != b.part) return a.part < b.part;
+    const auto order = hashes[a.row] <=> hashes[b.row];
+    return order != 0 ? order < 0 : a.row < b.row;
   });
   std::vector<Edge> edges;
   std::size_t first = 0;
   for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (hashes[sorted[i]] == hashes[sorted[first]]) {
-      edges.push_back({sorted[first], sorted[i], 0});
+    const bool equal =
+        sorted[i].part == sorted[first].part && hashes[sorted[i].row] == hashes[sorted[first].row];
+    if (equal) {
+      edges.push_back({sorted[first].row, sorted[i].row, 0});
     } else {
       first = i;
     }
