@@ -1,19 +1,23 @@
 #include "dedup/deduplicate.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "common/error.h"
-#include "dedup/cluster/cluster.h"
+#include "common/named.h"
 #include "dedup/hash/hashes.h"
 
 namespace winnow::dedup {
 namespace {
 
 constexpr std::string_view kExact = "exact";
+
+constexpr std::array<Named<Scope>, 3> kScopes{
+    {{"all", Scope::kAll}, {"within", Scope::kWithin}, {"across", Scope::kAcross}}};
 
 bool is_matchable(const Fingerprints& table, std::uint32_t row) { return table.quality[row] > 0; }
 
@@ -38,56 +42,72 @@ std::vector<std::uint32_t> rows_of_split(std::span<const Split> splits, Split sp
   return rows;
 }
 
-// The rows that hang together across all splits and, if that is asked for, inside each. Split by
-// split, for two rows of one split may be linked through one of another only.
+// How rows hang together, link by link.
 class Links {
  public:
-  Links(std::span<const Split> splits, Scope scope) : splits_(splits), across_(splits.size()) {
-    if (scope == Scope::kWithin) within_.emplace(splits.size());
-  }
-  // `find_among(rows, sink)` gives the links of one kind between them.
+  Links(std::span<const Split> splits, const Options& options)
+      : splits_(splits),
+        within_(options.scope == Scope::kWithin),
+        kind_(options.groups),
+        across_(splits.size()),
+        groups_(is_across() ? 0 : splits.size()) {}
+
+  // `find_among(rows, sink)` gives the links of one kind between them. Inside splits it is asked
+  // split by split, for two rows of one may be linked through one of another only.
   template <class FindAmong>
   void add(const FindAmong& find_among) {
     std::vector<std::uint32_t> rows(splits_.size());
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-    find_among(std::move(rows), [&](std::span<const Edge> edges) { across_.unite(edges); });
+    find_among(std::move(rows), [&](std::span<const Edge> edges) {
+      across_.unite(edges);
+      if (!within_ && !is_across()) edges_.insert(edges_.end(), edges.begin(), edges.end());
+    });
     for (int split = 0; within_ && split < kSplitCount; ++split) {
       find_among(rows_of_split(splits_, static_cast<Split>(split)),
-                 [&](std::span<const Edge> edges) { within_->unite(edges); });
+                 [&](std::span<const Edge> edges) {
+                   if (kind_ == GroupKind::kComponents) {
+                     groups_.unite(edges);
+                   } else {
+                     edges_.insert(edges_.end(), edges.begin(), edges.end());
+                   }
+                 });
     }
   }
+  // Whether groups() would be the components of across().
+  bool is_across() const noexcept { return !within_ && kind_ == GroupKind::kComponents; }
+  // Once each.
   Components across() { return std::move(across_).components(); }
-  std::optional<Components> within() {
-    if (!within_) return std::nullopt;
-    return std::move(*within_).components();
+  Components groups() {
+    if (kind_ == GroupKind::kComponents) return std::move(groups_).components();
+    return group_rows(splits_.size(), edges_, kind_);
   }
 
  private:
   std::span<const Split> splits_;
+  bool within_;
+  GroupKind kind_;
   UnionFind across_;
-  std::optional<UnionFind> within_;
+  UnionFind groups_;         // of components within splits
+  std::vector<Edge> edges_;  // of other kinds
 };
 
 std::string settings_json(const Options& options, const CodeColumn* column) {
+  const Policy& policy = options.policy;
+  std::string order;
+  for (const Split split : policy.order) {
+    order += (order.empty() ? "" : ",") + std::string(split_name(split));
+  }
   nlohmann::json settings{{"hash", options.hash},
                           {"threshold", effective_threshold(options)},
-                          {"keep", keep_policy_name(options.keep)},
-                          {"scope", scope_name(options.scope)}};
+                          {"scope", scope_name(options.scope)},
+                          {"groups", group_kind_name(options.groups)},
+                          {"keep", keep_policy_name(policy.keep)},
+                          {"on_leak", leak_action_name(policy.on_leak)},
+                          {"split_order", order},
+                          {"on_conflict", conflict_action_name(policy.on_conflict)},
+                          {"mode", selection_mode_name(policy.mode)}};
   if (column != nullptr) settings["hash_version"] = column->version;
   return settings.dump();
-}
-
-// Everybody stays, alone.
-Selection keep_all(std::vector<SampleId> ids, std::vector<std::uint32_t> groups) {
-  Selection selection;
-  selection.mode = SelectionMode::kKeep;
-  selection.weights.assign(ids.size(), 1.0F);
-  selection.groups = std::move(groups);
-  selection.kept = ids;
-  selection.distances.assign(ids.size(), 0);
-  selection.rules.assign(ids.size(), Rule::kKept);
-  selection.ids = std::move(ids);
-  return selection;
 }
 
 // Columns of one table, which must not change from one reading to the next.
@@ -109,29 +129,122 @@ class Reader {
   std::optional<std::size_t> rows_;
 };
 
-// Calls `take(row, kept_row)` for every row that is removed.
-template <class Take>
-void for_each_removed(const Result& result, const Take& take) {
-  for (const Group& group : result.groups) {
-    for (const std::uint32_t row : group.rows) {
-      if (result.selection.rules[row] != Rule::kKept) take(row, group.kept_row);
+// What is decided of each row, first that all stay.
+struct Decisions {
+  explicit Decisions(std::vector<Split> splits_of_table)
+      : splits(std::move(splits_of_table)),
+        weights(splits.size(), 1.0F),
+        kept_rows(splits.size()),
+        rules(splits.size(), Rule::kKept) {
+    std::iota(kept_rows.begin(), kept_rows.end(), std::uint32_t{0});
+  }
+
+  bool stays(std::uint32_t row) const noexcept { return weights[row] > 0; }
+  void take(std::span<const std::uint32_t> rows, std::span<const Fate> fates) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::uint32_t row = rows[i];
+      splits[row] = fates[i].split;
+      weights[row] = fates[i].weight;
+      kept_rows[row] = fates[i].kept_row;
+      // What was moved and then kept was moved.
+      if (fates[i].rule != Rule::kKept) rules[row] = fates[i].rule;
+    }
+  }
+
+  std::vector<Split> splits;  // in which each is used
+  std::vector<float> weights;
+  std::vector<std::uint32_t> kept_rows;
+  std::vector<Rule> rules;
+};
+
+bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
+
+// First of all, for a picture that leaves train by its labels leaks nowhere.
+void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
+                    const Fingerprints& table, Decisions& decisions) {
+  std::vector<std::uint32_t> rows;
+  for (const Group& group : groups) {
+    if (!group.label_conflict) continue;
+    rows = group.rows;
+    std::erase_if(rows, [&](std::uint32_t row) { return is_evaluation(table.splits[row]); });
+    if (!labels_differ(labels, rows)) continue;
+    for (const std::uint32_t row : rows) {
+      decisions.weights[row] = 0;
+      decisions.rules[row] = Rule::kConflict;
     }
   }
 }
 
-// Bits between codes, but 0 where files or pixels are equal.
-void measure_distances(Reader& read, const Options& options, Result& result) {
-  if (options.hash == kExact || result.removed == 0) return;
+// Of a component. `table`: its splits are put to what is decided of them.
+void settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
+            Decisions& decisions) {
+  std::erase_if(rows, [&](std::uint32_t row) { return !decisions.stays(row); });
+  if (!is_leak(table.splits, rows)) return;
+  const std::uint32_t kept_row = choose_kept(table, rows, policy);
+  decisions.take(rows, settle_leak(table.splits, rows, kept_row, policy));
+  for (const std::uint32_t row : rows) table.splits[row] = decisions.splits[row];
+}
+
+void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels, bool thins,
+          const Policy& policy, const Fingerprints& table, Decisions& decisions) {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> judged;  // of these, not in an evaluation split
+  for (const Group& group : groups) {
+    rows.clear();
+    judged.clear();
+    for (const std::uint32_t row : group.rows) {
+      if (!decisions.stays(row)) continue;
+      rows.push_back(row);
+      if (!is_evaluation(table.splits[row])) judged.push_back(row);
+    }
+    if (judged.empty()) continue;
+    const bool conflict = labels_differ(labels, judged);
+    decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
+                                    thins, policy));
+  }
+  // What stood for others by the first decision may have gone by the second.
+  for (std::uint32_t& kept : decisions.kept_rows) kept = decisions.kept_rows[kept];
+}
+
+// Of everything but distances.
+Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
+                       std::vector<std::uint32_t> components, const std::vector<Split>& own) {
+  Selection selection;
+  selection.groups = std::move(components);
+  selection.kept.reserve(ids.size());
+  for (const std::uint32_t row : decisions.kept_rows) selection.kept.push_back(ids[row]);
+  selection.ids = std::move(ids);
+  selection.weights = std::move(decisions.weights);
+  selection.distances.assign(selection.ids.size(), 0);
+  selection.rules = std::move(decisions.rules);
+  if (decisions.splits != own) selection.splits = std::move(decisions.splits);
+  return selection;
+}
+
+// Bits between the codes of a row and of the one that stands for it, but 0 where files or pixels
+// are equal; and the shapes of groups.
+void measure(Reader& read, const Options& options, std::span<const std::uint32_t> kept_rows,
+             Result& result) {
+  if (options.hash == kExact || result.groups.empty()) return;
+  const auto for_each = [&](const auto& take) {
+    for (std::uint32_t row = 0; row < kept_rows.size(); ++row) {
+      if (kept_rows[row] != row) take(row, kept_rows[row]);
+    }
+  };
   std::vector<std::uint16_t>& distances = result.selection.distances;
   {
     const Fingerprints table = read({codes_name(options)});
     const CodeColumn& codes = codes_of(table, options);
-    for_each_removed(result, [&](std::uint32_t row, std::uint32_t kept) {
+    for_each([&](std::uint32_t row, std::uint32_t kept) {
       distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
     });
+    for (Group& group : result.groups) {
+      group.shape = shape_of(codes, group.rows, options.threshold);
+      result.chains += group.shape.chain ? 1 : 0;
+    }
   }
   const auto clear_equal = [&](const std::vector<Hash128>& hashes) {
-    for_each_removed(result, [&](std::uint32_t row, std::uint32_t kept) {
+    for_each([&](std::uint32_t row, std::uint32_t kept) {
       if (hashes[row] == hashes[kept]) distances[row] = 0;
     });
   };
@@ -149,6 +262,16 @@ std::vector<std::uint32_t> matchable_rows(const Fingerprints& table) {
   return rows;
 }
 
+void find_links(const Fingerprints& table, const Options& options, const LinkSource& links,
+                std::span<const std::uint32_t> rows, const EdgeSink& sink) {
+  const CodeColumn& codes = codes_of(table, options);
+  if (links) {
+    links(codes, rows, options.threshold, sink);
+  } else {
+    find_edges(codes, rows, options.threshold, sink);
+  }
+}
+
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
   if (const CodeColumn* column = table.find_codes(hash)) return *column;
   find_scaled_hash(hash);  // an unknown name is the likelier mistake, and is told apart
@@ -161,16 +284,9 @@ int effective_threshold(const Options& options) noexcept {
   return options.hash == kExact ? 0 : options.threshold;
 }
 
-Scope parse_scope(std::string_view name) {
-  for (const Scope scope : {Scope::kAll, Scope::kWithin}) {
-    if (scope_name(scope) == name) return scope;
-  }
-  throw UsageError("there is no scope '" + std::string(name) + "'; choose one of all, within");
-}
+Scope parse_scope(std::string_view name) { return parse_named(kScopes, "scope", name); }
 
-std::string_view scope_name(Scope scope) noexcept {
-  return scope == Scope::kAll ? "all" : "within";
-}
+std::string_view scope_name(Scope scope) noexcept { return name_in(kScopes, scope); }
 
 Result deduplicate(const Fingerprints& table, const Options& options) {
   check_table(table, "what is to be deduplicated");
@@ -180,10 +296,10 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
 
 Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
-  ColumnNames needed = columns_for(options.keep);
+  ColumnNames needed = columns_for(options.policy.keep);
   needed.insert("quality");
   Fingerprints table = read(needed);
-  Links links(table.splits, options.scope);
+  Links links(table.splits, options);
   std::string settings = settings_json(options, nullptr);
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
@@ -191,11 +307,7 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
     settings = settings_json(options, &codes);
     links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
       std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
-      if (source) {
-        source(codes, rows, options.threshold, sink);
-      } else {
-        find_edges(codes, rows, options.threshold, sink);
-      }
+      find_links(with_codes, options, source, rows, sink);
     });
   }
   const auto link_equal = [&](const std::vector<Hash128>& hashes) {
@@ -207,36 +319,49 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
   link_equal(read({"pixel_hashes"}).pixel_hashes);
 
   Result result;
-  Components deciding = links.across();
-  result.leaks = count_leaks(deciding, table.splits);
-  if (auto within = links.within()) deciding = *std::move(within);
+  Components across = links.across();
+  result.leaks = count_leaks(across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(
       std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
-  std::vector<std::vector<std::uint32_t>> groups = members_of_groups(deciding);
-  Selection& selection = result.selection;
-  selection = keep_all(std::move(table.ids), std::move(deciding.of_row));
-  selection.settings = std::move(settings);
-  Ragged<std::int32_t> labels = read({"labels"}).labels;
-  for (std::vector<std::uint32_t>& rows : groups) {
-    const std::uint32_t kept_row = choose_kept(table, rows, options.keep);
-    const std::vector<Fate> fates = decide_group(table.splits, rows, kept_row);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::uint32_t row = rows[i];
-      if (fates[i].rule == Rule::kKept) continue;
-      selection.weights[row] = 0;
-      selection.kept[row] = selection.ids[kept_row];
-      selection.rules[row] = fates[i].rule;
-      ++result.removed;
-    }
+  const std::vector<Split> own = table.splits;
+  Decisions decisions(table.splits);
+  const Ragged<std::int32_t> labels = read({"labels"}).labels;
+  for (std::vector<std::uint32_t>& rows :
+       members_of_groups(links.is_across() ? across : links.groups())) {
     const bool conflict = labels_differ(labels, rows);
-    const bool leak = is_leak(table.splits, rows);
+    const bool leak = is_leak(own, rows);
     result.conflicts += conflict ? 1 : 0;
-    result.groups.push_back({std::move(rows), kept_row, conflict, leak});
+    result.groups.push_back({std::move(rows), conflict, leak});
   }
-  result.kept = selection.size() - result.removed;
-  table = {};  // neither is needed beside what comes now
-  labels = {};
-  measure_distances(read, options, result);
+  if (options.policy.on_conflict == ConflictAction::kDrop) {
+    drop_conflicts(result.groups, labels, table, decisions);
+  }
+  if (options.scope != Scope::kWithin && links.is_across()) {
+    for (const Group& group : result.groups) settle(group.rows, options.policy, table, decisions);
+  } else if (options.scope != Scope::kWithin) {
+    for (auto& rows : members_of_groups(across)) {
+      settle(std::move(rows), options.policy, table, decisions);
+    }
+  }
+  thin(result.groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions);
+
+  const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;
+  result.selection =
+      selection_of(std::move(decisions), std::move(table.ids), std::move(across.of_row), own);
+  Selection& selection = result.selection;
+  selection.settings = std::move(settings);
+  selection.mode = options.policy.mode;
+  const auto is_part = [](float weight) { return weight > 0 && weight < 1; };
+  if (selection.mode == SelectionMode::kKeep && std::ranges::any_of(selection.weights, is_part)) {
+    selection.mode = SelectionMode::kWeight;
+  }
+  for (std::size_t row = 0; row < selection.size(); ++row) {
+    const bool removed = !(selection.weights[row] > 0);
+    ++(removed ? result.removed : result.kept);
+    result.moved += !removed && selection.split_of(row, own[row]) != own[row] ? 1 : 0;
+  }
+  table = {};  // not needed beside what comes now
+  measure(read, options, kept_rows, result);
   return result;
 }
 

@@ -1,73 +1,162 @@
 #include "dedup/report.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/csv.h"
+#include "common/utf8.h"
+#include "dedup/pairs.h"
 
 namespace winnow::dedup {
 namespace {
 
-constexpr std::string_view kCsvHeader =
-    "id,name,split,labels,group,kept_id,kept_name,distance,rule\n";
+using Json = nlohmann::ordered_json;
 
-std::string labels_text(std::span<const std::int32_t> labels) {
+std::string csv_value(const Json& value) {
+  if (value.is_string()) return csv_field(from_utf8(value.get_ref<const std::string&>()));
+  if (!value.is_array()) return value.dump();
   std::string text;
-  for (const std::int32_t label : labels) {
-    text += (text.empty() ? "" : " ") + std::to_string(label);
-  }
+  for (const Json& element : value) text += (text.empty() ? "" : " ") + element.dump();
   return text;
 }
 
-std::string line_of(const Selection& selection, const Fingerprints& table, std::size_t row,
-                    const NameOf& name_of) {
-  std::string csv = std::to_string(selection.ids[row]) + ',';
-  csv += csv_field(name_of(selection.ids[row])) + ',';
-  csv += split_name(table.splits[row]);
-  csv += ',' + labels_text(table.labels[row]) + ',' + std::to_string(selection.groups[row]) + ',' +
-         std::to_string(selection.kept[row]) + ',' + csv_field(name_of(selection.kept[row])) + ',' +
-         std::to_string(selection.distances[row]) + ',';
-  csv += rule_name(selection.rules[row]);
-  csv += '\n';
-  return csv;
+// Writes rows of fields of these names.
+class List {
+ public:
+  List(std::vector<std::string> names, ListForm form, const TextSink& out)
+      : names_(std::move(names)), form_(form), out_(out) {
+    if (form_ == ListForm::kJsonLines) return;
+    std::string header;
+    for (const std::string& name : names_) header += (header.empty() ? "" : ",") + name;
+    out_(header + '\n');
+  }
+
+  void put(std::vector<Json> values) {
+    std::string line;
+    if (form_ == ListForm::kJsonLines) {
+      Json object = Json::object();
+      for (std::size_t i = 0; i < names_.size(); ++i) object[names_[i]] = std::move(values[i]);
+      line = object.dump();
+    } else {
+      for (const Json& value : values) {
+        if (&value != &values.front()) line += ',';
+        line += csv_value(value);
+      }
+    }
+    out_(line + '\n');
+  }
+
+ private:
+  std::vector<std::string> names_;
+  ListForm form_;
+  const TextSink& out_;
+};
+
+// What lists say of samples.
+struct Samples {
+  const Fingerprints& table;
+  const NameOf& name_of;
+
+  std::vector<Json> describe(std::size_t row) const {
+    const auto labels = table.labels[row];
+    return {table.ids[row], to_utf8(name_of(table.ids[row])), split_name(table.splits[row]),
+            Json(std::vector<std::int32_t>(labels.begin(), labels.end()))};
+  }
+};
+
+std::vector<std::string> decision_fields() {
+  return {"id",        "name",       "split",       "labels",   "group", "kept_id",
+          "kept_name", "kept_split", "kept_labels", "distance", "rule"};
+}
+
+void append(std::vector<Json> more, std::vector<Json>& to) {
+  std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+std::vector<Json> decision_of(const Selection& selection, const Samples& samples, std::size_t row) {
+  const auto kept = std::ranges::lower_bound(selection.ids, selection.kept[row]);
+  std::vector<Json> values = samples.describe(row);
+  values.emplace_back(selection.groups[row]);
+  append(samples.describe(static_cast<std::size_t>(kept - selection.ids.begin())), values);
+  values.emplace_back(selection.distances[row]);
+  values.emplace_back(rule_name(selection.rules[row]));
+  return values;
 }
 
 }  // namespace
 
-void csv_of_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                    const TextSink& out) {
-  out(kCsvHeader);
+void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                  ListForm form, const TextSink& out) {
+  List list(decision_fields(), form, out);
+  const Samples samples{table, name_of};
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
-    if (result.selection.rules[row] == Rule::kKept) continue;
-    out(line_of(result.selection, table, row, name_of));
+    if (result.selection.weights[row] > 0) continue;
+    list.put(decision_of(result.selection, samples, row));
   }
 }
 
-void csv_of_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                   const TextSink& out) {
-  out(kCsvHeader);
+void list_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                 ListForm form, const TextSink& out) {
+  std::vector<std::string> names = decision_fields();
+  for (const char* name : {"weight", "used_in", "diameter", "chain"}) names.emplace_back(name);
+  List list(std::move(names), form, out);
+  const Samples samples{table, name_of};
+  const Selection& selection = result.selection;
   for (const Group& group : result.groups) {
     for (const std::uint32_t row : group.rows) {
-      out(line_of(result.selection, table, row, name_of));
+      std::vector<Json> values = decision_of(selection, samples, row);
+      append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
+              group.shape.diameter, group.shape.chain},
+             values);
+      list.put(std::move(values));
     }
   }
 }
 
+void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,
+                const Fingerprints& table, const NameOf& name_of, ListForm form,
+                const TextSink& out) {
+  List list({"id", "name", "split", "labels", "other_id", "other_name", "other_split",
+             "other_labels", "distance"},
+            form, out);
+  const Samples samples{table, name_of};
+  for_each_pair(columns, options, links, [&](const Edge& pair) {
+    std::vector<Json> values = samples.describe(pair.a);
+    append(samples.describe(pair.b), values);
+    values.emplace_back(pair.distance);
+    list.put(std::move(values));
+  });
+}
+
+void list_blank(std::span<const float> quality, const Fingerprints& table, const NameOf& name_of,
+                ListForm form, const TextSink& out) {
+  List list({"id", "name", "split", "labels"}, form, out);
+  const Samples samples{table, name_of};
+  for (std::size_t row = 0; row < quality.size(); ++row) {
+    if (!(quality[row] > 0)) list.put(samples.describe(row));
+  }
+}
+
 std::string json_summary(const Result& result, const Options& options) {
-  nlohmann::ordered_json leaks = nlohmann::ordered_json::array();
+  Json leaks = Json::array();
   for (const LeakCount& leak : result.leaks) {
     leaks.push_back({{"a", split_name(leak.a)},
                      {"b", split_name(leak.b)},
                      {"groups", leak.groups},
                      {"samples", leak.samples_in_b}});
   }
-  const nlohmann::ordered_json summary{{"schema", "winnow.dedup/1"},
-                                       {"hash", options.hash},
-                                       {"threshold", effective_threshold(options)},
-                                       {"groups", result.groups.size()},
-                                       {"removed", result.removed},
-                                       {"kept", result.kept},
-                                       {"leaks", leaks},
-                                       {"conflicts", result.conflicts}};
+  const Json summary{{"schema", "winnow.dedup/1"},
+                     {"hash", options.hash},
+                     {"threshold", effective_threshold(options)},
+                     {"mode", selection_mode_name(result.selection.mode)},
+                     {"groups", result.groups.size()},
+                     {"chains", result.chains},
+                     {"removed", result.removed},
+                     {"kept", result.kept},
+                     {"moved", result.moved},
+                     {"leaks", leaks},
+                     {"conflicts", result.conflicts},
+                     {"blank", result.low_quality}};
   return summary.dump();
 }
 

@@ -17,18 +17,36 @@ using NameOf = std::function<std::string(SampleId)>;
 // Takes a text a line at a time.
 using TextSink = std::function<void(std::string_view)>;
 
-// CSV with the header id,name,split,labels,group,kept_id,kept_name,distance,rule, one line a
-// removed sample, in id order. Fields are quoted as RFC 4180 has it where they must be, lines end
-// in "\n", labels are separated by spaces, names are given byte for byte.
-void csv_of_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                    const TextSink& out);
+// One line a row. CSV begins with a header, fields are quoted as RFC 4180 has it where they must
+// be, lines end in "\n", labels are separated by spaces, names are given byte for byte. JSON lines
+// are objects with the header's words as keys, labels are arrays, names are as to_utf8 has them.
+enum class ListForm { kCsv, kJsonLines };
 
-// The same for every member of every group, kept or removed, group after group.
-void csv_of_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                   const TextSink& out);
+// The removed samples in id order:
+// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule.
+void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                  ListForm form, const TextSink& out);
 
-// One JSON object, schema "winnow.dedup/1": schema, hash, threshold, groups, removed, kept,
-// conflicts, and leaks as an array of {a, b, groups, samples}.
+// Every member of every group, removed or not, group after group: the same fields, then
+// weight,used_in (the split),diameter,chain (of the group; see GroupShape).
+void list_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
+                 ListForm form, const TextSink& out);
+
+// All pairs of linked samples, in the order of their ids; those of one code too, so that n equal
+// images are n * (n - 1) / 2 lines:
+// id,name,split,labels,other_id,other_name,other_split,other_labels,distance.
+// Of one split under kWithin, of two under kAcross. Beside the links it holds two columns of
+// `columns`, as deduplicate does; `table` as above.
+void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,
+                const Fingerprints& table, const NameOf& name_of, ListForm form,
+                const TextSink& out);
+
+// The samples with too little in them to match by codes, in id order: id,name,split,labels.
+// `quality` is that column of the table.
+void list_blank(std::span<const float> quality, const Fingerprints& table, const NameOf& name_of,
+                ListForm form, const TextSink& out);
+
+// One JSON object, schema "winnow.dedup/1" (docs/schemas).
 std::string json_summary(const Result& result, const Options& options);
 
 }  // namespace winnow::dedup

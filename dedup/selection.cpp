@@ -1,11 +1,13 @@
 #include "dedup/selection.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
 
 #include "common/error.h"
+#include "common/named.h"
 #include "dedup/column_file.h"
 
 namespace winnow::dedup {
@@ -19,6 +21,16 @@ FileKind kind_of(const Selection& selection) noexcept {
   if (selection.splits.empty()) kind.version = 1;
   return kind;
 }
+
+constexpr std::array<Named<SelectionMode>, 3> kModes{
+    {{"keep", SelectionMode::kKeep},
+     {"weight", SelectionMode::kWeight},
+     {"one_per_group", SelectionMode::kOnePerGroup}}};
+constexpr std::array<Named<Rule>, kRuleCount> kRules{{{"kept", Rule::kKept},
+                                                      {"duplicate", Rule::kDuplicate},
+                                                      {"leak", Rule::kLeak},
+                                                      {"conflict", Rule::kConflict},
+                                                      {"moved", Rule::kMoved}}};
 
 template <class T>
 std::span<const T> view(const std::vector<T>& values) noexcept {
@@ -76,21 +88,13 @@ bool numbered_in_order(const std::vector<std::uint32_t>& groups) noexcept {
 
 }  // namespace
 
-std::string_view rule_name(Rule rule) noexcept {
-  switch (rule) {
-    case Rule::kKept:
-      return "kept";
-    case Rule::kDuplicate:
-      return "duplicate";
-    case Rule::kLeak:
-      return "leak";
-    case Rule::kConflict:
-      return "conflict";
-    case Rule::kMoved:
-      return "moved";
-  }
-  return "unknown";
+SelectionMode parse_selection_mode(std::string_view name) {
+  return parse_named(kModes, "mode", name);
 }
+
+std::string_view selection_mode_name(SelectionMode mode) noexcept { return name_in(kModes, mode); }
+
+std::string_view rule_name(Rule rule) noexcept { return name_in(kRules, rule); }
 
 void check_selection(const Selection& selection, const std::string& where) {
   const auto require = [&](bool good, const char* why) {

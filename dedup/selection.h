@@ -14,6 +14,10 @@ namespace winnow::dedup {
 
 // On disk: never renumber.
 enum class SelectionMode : std::uint8_t { kKeep = 0, kWeight = 1, kOnePerGroup = 2 };
+SelectionMode parse_selection_mode(
+    std::string_view name);  // keep, weight, one_per_group; UsageError
+std::string_view selection_mode_name(SelectionMode mode) noexcept;
+
 enum class Rule : std::uint8_t {
   kKept = 0,       // alone, or chosen by the keep policy
   kDuplicate = 1,  // another member of its group stands for it, or shares with it
@@ -36,7 +40,7 @@ struct Selection {
   std::vector<SampleId> kept;            // the one that stands for it; itself where kept
   std::vector<std::uint16_t> distances;  // bits between it and the one kept; 0 for exact
   std::vector<Rule> rules;
-  std::vector<Split> splits;  // in which each is used; empty: in that of the table
+  std::vector<Split> splits = {};  // in which each is used; empty: in that of the table
 
   std::size_t size() const noexcept { return ids.size(); }
   // Of row `row`, whose split in the table is `own`.

@@ -29,9 +29,11 @@ struct Options {
   std::string name = "default";
   DedupFlags flags;
   std::optional<double> precision;
-  std::filesystem::path csv;
-  std::filesystem::path groups_csv;
-  bool gate = false;
+  std::string splits;  // a selection
+  std::filesystem::path list;
+  std::filesystem::path list_groups;
+  std::filesystem::path list_pairs;
+  std::filesystem::path list_blank;
   std::uint64_t self_check = 0;
   bool json = false;
 };
@@ -45,11 +47,20 @@ void tell(const Session& session, const dedup::Result& result) {
                              grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
                              grouped(leak.groups)));
   }
+  if (result.moved > 0) {
+    say(session, fmt::format("{} samples moved to another split", grouped(result.moved)));
+  }
   if (result.conflicts > 0) {
     say(session, fmt::format("{} groups carry labels that differ", grouped(result.conflicts)));
   }
+  if (result.chains > 0) {
+    say(session, fmt::format("{} groups are chains: some of their images are further apart than "
+                             "the threshold (see --list-groups, and --groups stars)",
+                             grouped(result.chains)));
+  }
   if (result.low_quality > 0) {
-    say(session, fmt::format("{} images with too little in them to match were set apart",
+    say(session, fmt::format("{} images with too little in them to match were set apart (see "
+                             "--list-blank)",
                              grouped(result.low_quality)));
   }
 }
@@ -102,50 +113,102 @@ void fingerprint(const Options& o, const Session& session, const std::filesystem
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
 }
 
+// The table of a cache with the splits of a selection; what that removes is of no split.
+dedup::ColumnSource with_splits(dedup::ColumnSource columns, const dedup::Selection& selection) {
+  return [columns = std::move(columns), selection](const dedup::ColumnNames& names) {
+    dedup::Fingerprints table = columns(names);
+    if (table.ids != selection.ids) {
+      throw FormatError("selection '" + selection.name +
+                        "' is of other samples than the cache has; make it again");
+    }
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      table.splits[row] =
+          selection.weights[row] > 0 ? selection.split_of(row, table.splits[row]) : Split::kNone;
+    }
+    return table;
+  };
+}
+
+class Lists {
+ public:
+  Lists(const dedup::Result& result, const dedup::ColumnSource& columns,
+        const dedup::Options& options, const pipeline::LedgerNames& names)
+      : result_(result),
+        columns_(columns),
+        options_(options),
+        names_(names),
+        table_(columns({"labels"})) {}
+
+  void removed(dedup::ListForm form, const dedup::TextSink& out) const {
+    dedup::list_removed(result_, table_, std::cref(names_), form, out);
+  }
+  void groups(dedup::ListForm form, const dedup::TextSink& out) const {
+    dedup::list_groups(result_, table_, std::cref(names_), form, out);
+  }
+  void pairs(dedup::ListForm form, const dedup::TextSink& out) const {
+    dedup::list_pairs(columns_, options_, {}, table_, std::cref(names_), form, out);
+  }
+  void blank(dedup::ListForm form, const dedup::TextSink& out) const {
+    const dedup::Fingerprints table = columns_({"quality"});
+    dedup::list_blank(table.quality, table_, std::cref(names_), form, out);
+  }
+
+  using Write = void (Lists::*)(dedup::ListForm, const dedup::TextSink&) const;
+  // Into a file, if there is to be one.
+  void write(const std::filesystem::path& path, Write write) const {
+    if (path.empty()) return;
+    DurableFile file(path);
+    const auto form =
+        path.extension() == ".jsonl" ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv;
+    (this->*write)(form, [&](std::string_view line) { file.append(as_bytes(line)); });
+    file.finish();
+  }
+
+ private:
+  const dedup::Result& result_;
+  const dedup::ColumnSource& columns_;
+  const dedup::Options& options_;
+  const pipeline::LedgerNames& names_;
+  dedup::Fingerprints table_;
+};
+
 void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.flags);
-  const dedup::ColumnSource columns = cache.open_fingerprints();
+  dedup::ColumnSource columns = cache.open_fingerprints();
+  if (!o.splits.empty()) columns = with_splits(std::move(columns), cache.read_selection(o.splits));
   if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.self_check > 0 && options.hash != "exact") check_search(o, session, columns, options);
-  result.selection.name = o.name;
-  result.selection.cache_digest = cache.digest();
+  dedup::Selection& selection = result.selection;
+  selection.name = o.name;
+  selection.cache_digest = cache.digest();
+  if (!o.splits.empty() && selection.splits.empty()) selection.splits = columns({}).splits;
 
   // What only reports comes first: a dedup that fails leaves the selection as it was.
+  const bool refused = o.flags.fails_on_leak() && !result.leaks.empty();
   const pipeline::LedgerNames names = cache.read_names();
-  const dedup::Fingerprints table = columns({"labels"});
-  const auto write_csv = [&](const std::filesystem::path& path, const auto& write) {
-    DurableFile file(path);
-    write(result, table, std::cref(names),
-          [&](std::string_view line) { file.append(as_bytes(line)); });
-    file.finish();
-  };
-  std::filesystem::path csv = o.csv;
-  if (csv.empty() && !in_place) {
-    csv = cache.paths().selection(o.name).replace_extension(".csv");
-    make_directories(csv.parent_path());
+  {
+    const Lists lists(result, columns, options, names);
+    std::filesystem::path list = o.list;
+    if (list.empty() && !in_place && !refused) {
+      list = cache.paths().selection(o.name).replace_extension(".csv");
+      make_directories(list.parent_path());
+    }
+    lists.write(list, &Lists::removed);
+    lists.write(o.list_groups, &Lists::groups);
+    lists.write(o.list_pairs, &Lists::pairs);
+    lists.write(o.list_blank, &Lists::blank);
+    if (list.empty() && in_place && !o.json) {
+      lists.removed(dedup::ListForm::kCsv, [](std::string_view line) { fmt::print("{}", line); });
+    }
+    if (!in_place && !refused) cache.write_selection(selection);
+    tell(session, result);
+    if (!in_place && !refused) say(session, fmt::format("selection '{}' written", o.name));
+    if (!list.empty()) say(session, fmt::format("removed images are listed in {}", list.string()));
   }
-  if (!csv.empty()) {
-    write_csv(csv, dedup::csv_of_removed);
-  } else if (!o.json) {
-    dedup::csv_of_removed(result, table, std::cref(names),
-                          [](std::string_view line) { fmt::print("{}", line); });
-  }
-  if (!o.groups_csv.empty()) {
-    write_csv(o.groups_csv, dedup::csv_of_groups);
-  }
-  if (!in_place) cache.write_selection(result.selection);
-  tell(session, result);
-  if (!in_place) say(session, fmt::format("selection '{}' written", o.name));
-  if (!csv.empty()) say(session, fmt::format("removed images are listed in {}", csv.string()));
   if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
-  if (o.gate && !result.leaks.empty()) {
-    throw RefusedError(
-        "splits share duplicates and --fail-on-leak is set; the selection removes them from "
-        "training, "
-        "or move them to one split");
-  }
+  if (refused) refuse_leaks(result);
 }
 
 void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
@@ -188,10 +251,18 @@ Command add_dedup(CLI::App& program) {
                   "(see winnow tune)")
       ->check(CLI::Range(0.0, 1.0))
       ->excludes("--threshold");
-  app->add_option("--csv", o->csv, "Where to list removed images (default: beside the selection)");
+  app->add_option("--splits", o->splits,
+                  "Take the splits that this selection has, as winnow split makes them; what it "
+                  "removes is of none");
   add_reading_flags(*app, o->reading);
-  app->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
-  app->add_flag("--fail-on-leak", o->gate, "Exit with code 3 when splits share duplicates");
+  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
+  app->add_option("--list", o->list,
+                  "Where to list removed images (default: beside the selection)" + form);
+  app->add_option("--list-groups", o->list_groups,
+                  "Also list every image of every group, with the group's diameter in bits" + form);
+  app->add_option("--list-pairs", o->list_pairs, "Also list all pairs of duplicates" + form);
+  app->add_option("--list-blank", o->list_blank,
+                  "Also list the images with too little in them to match by a hash" + form);
   app->add_option("--self-check", o->self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
@@ -205,9 +276,10 @@ Command add_dedup(CLI::App& program) {
               "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
               "  winnow dedup cache --threshold 6\n"
               "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
-              "  winnow dedup cache --hash exact --name exact --groups-csv groups.csv\n"
+              "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
+              "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
               "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
-              "  winnow dedup cache --fail-on-leak --json     # in continuous integration");
+              "  winnow dedup cache --on-leak fail --json     # in continuous integration");
   return {app, true, [o](Session& session) { run(*o, session); }};
 }
 

@@ -216,7 +216,9 @@ void run(const Options& o, const Session& session) {
   pipeline::SelectionCounts counts;
   if (!o.selection.empty()) {
     selection = cache.read_selection(o.selection);
-    counts = pipeline::count(m, cache.open_fingerprints()({"labels"}), *selection);
+    dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+    pipeline::obey_splits(*selection, table);
+    counts = pipeline::count(m, table, *selection);
   }
   if (!o.sheet.empty()) write_sheet(o, cache, session);
   if (!o.report.empty()) {

@@ -260,6 +260,17 @@ void check_drop_hash(const std::string& hash, const std::vector<std::string>& co
       hash, fmt::join(computed, ", ")));
 }
 
+void check_drop_policy(const dedup::Policy& policy) {
+  if (policy.mode == dedup::SelectionMode::kKeep &&
+      policy.on_conflict != dedup::ConflictAction::kWeight &&
+      policy.on_leak != dedup::LeakAction::kMove) {
+    return;
+  }
+  throw UsageError(
+      "--drop stores an image in its own split or leaves it out, and can neither move nor weigh "
+      "it; ingest without --drop and decide that with winnow dedup");
+}
+
 pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out,
                               std::span<const pipeline::IngestSource> sources,
                               const pipeline::IngestOptions& options, Session& session) {
@@ -268,9 +279,14 @@ pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out
   };
   if (!o.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
   const dedup::Options deciding = dedup_options(o.drop_flags);
-  comm::on_all(session.comm, [&] { check_drop_hash(deciding.hash, options.hashes); });
+  comm::on_all(session.comm, [&] {
+    check_drop_hash(deciding.hash, options.hashes);
+    check_drop_policy(deciding.policy);
+  });
   const auto decide = [&](const dedup::ColumnSource& columns, const dedup::LinkSource& links) {
-    return dedup::deduplicate(columns, deciding, links).selection;
+    dedup::Result result = dedup::deduplicate(columns, deciding, links);
+    if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
+    return std::move(result.selection);
   };
   const auto bar_of = [&](pipeline::DropPass pass) {
     return bar(pass == pipeline::DropPass::kFingerprint ? "fingerprint" : "ingest");

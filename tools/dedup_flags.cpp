@@ -1,8 +1,29 @@
 #include "tools/dedup_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+#include "common/error.h"
+#include "common/sample.h"
 
 namespace winnow::tools {
+namespace {
+
+dedup::SplitOrder parse_order(const std::vector<std::string>& names) {
+  dedup::SplitOrder order{};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto split = i < names.size() ? parse_split(names[i]) : std::nullopt;
+    const auto before = order.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!split || *split == Split::kNone || std::find(order.begin(), before, *split) != before) {
+      throw UsageError("a split order is train, val and test in some order, as in test,val,train");
+    }
+    order[i] = *split;
+  }
+  return order;
+}
+
+}  // namespace
 
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags) {
@@ -13,25 +34,69 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
       app.add_option(prefix + "threshold", flags.dedup.threshold,
                      "Bits that may differ between duplicates")
           ->capture_default_str(),
+      app.add_option(prefix + "scope", flags.scope,
+                     "Where duplicates are removed: within train, across splits, or all of both")
+          ->check(CLI::IsMember({"all", "within", "across"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "groups", flags.groups,
+                     "What is a group: components, linked directly or through others; stars, all "
+                     "linked to the first; cliques, all linked to all")
+          ->check(CLI::IsMember({"components", "stars", "cliques"}))
+          ->capture_default_str(),
       app.add_option(prefix + "keep", flags.keep,
                      "Which training image of a group stays: the first, the largest, the sharpest, "
-                     "or one that is "
-                     "labelled as most of the group are")
+                     "or one that is labelled as most of the group are")
           ->check(CLI::IsMember({"first", "largest", "sharpest", "majority"}))
           ->capture_default_str(),
       app.add_option(
-             prefix + "scope", flags.scope,
-             "all: also remove training images that have a duplicate in an evaluation split")
-          ->check(CLI::IsMember({"all", "within"}))
+             prefix + "on-leak", flags.on_leak,
+             "What becomes of pictures that several of train, val and test have: drop-train "
+             "leaves them in the split used last, drop-eval in that used first, move puts "
+             "all of a group where most of it is, fail decides nothing and exits with 3")
+          ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "split-order", flags.split_order,
+                     "The splits from the one such pictures stay in to the one that loses them "
+                     "first, as in val,test,train; instead of drop-train or drop-eval")
+          ->delimiter(',')
+          ->expected(3),
+      app.add_option(prefix + "on-conflict", flags.on_conflict,
+                     "What becomes of training images of one group that are labelled differently: "
+                     "kept like any, all dropped, or all kept with the weight of one")
+          ->check(CLI::IsMember({"keep", "drop", "weight"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "mode", flags.mode,
+                     "What becomes of a group's training images: keep one; weight: all stay and "
+                     "share the weight of one; one_per_group: all stay and take turns")
+          ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
           ->capture_default_str(),
   };
 }
 
 dedup::Options dedup_options(const DedupFlags& flags) {
   dedup::Options options = flags.dedup;
-  options.keep = dedup::parse_keep_policy(flags.keep);
   options.scope = dedup::parse_scope(flags.scope);
+  options.groups = dedup::parse_group_kind(flags.groups);
+  dedup::Policy& policy = options.policy;
+  policy.keep = dedup::parse_keep_policy(flags.keep);
+  if (flags.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;
+  if (flags.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
+  if (!flags.split_order.empty()) policy.order = parse_order(flags.split_order);
+  policy.on_conflict = dedup::parse_conflict_action(flags.on_conflict);
+  policy.mode = dedup::parse_selection_mode(flags.mode);
   return options;
+}
+
+void refuse_leaks(const dedup::Result& result) {
+  if (result.leaks.empty()) return;
+  std::string pairs;
+  for (const dedup::LeakCount& leak : result.leaks) {
+    pairs += (pairs.empty() ? "" : ", ") + std::to_string(leak.samples_in_b) + " of " +
+             std::string(split_name(leak.b)) + " are in " + std::string(split_name(leak.a));
+  }
+  throw RefusedError("splits share pictures (" + pairs +
+                     "); drop them from train or from evaluation, or move them to one split, with "
+                     "--on-leak");
 }
 
 }  // namespace winnow::tools

@@ -16,15 +16,26 @@ namespace winnow::tools {
 // decides it.
 struct DedupFlags {
   dedup::Options dedup;
-  std::string keep = "first";
   std::string scope = "all";
+  std::string groups = "components";
+  std::string keep = "first";
+  std::string on_leak = "drop-train";
+  std::vector<std::string> split_order;
+  std::string on_conflict = "keep";
+  std::string mode = "keep";
+
+  bool fails_on_leak() const noexcept { return on_leak == "fail"; }
 };
 
-// Named `prefix` and hash, threshold, keep or scope; `prefix` begins with "--". Returns them.
+// Named `prefix` and hash, threshold, scope, groups, keep, on-leak, split-order, on-conflict or
+// mode; `prefix` begins with "--". Returns them.
 // `flags` must live as long as `app`.
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);
 
 dedup::Options dedup_options(const DedupFlags& flags);
+
+// Throws RefusedError where splits share pictures.
+void refuse_leaks(const dedup::Result& result);
 
 }  // namespace winnow::tools

@@ -1,12 +1,19 @@
 #include "dedup/cluster/cluster.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "common/named.h"
+
 namespace winnow::dedup {
 namespace {
+
+constexpr std::array<Named<GroupKind>, 3> kKinds{{{"components", GroupKind::kComponents},
+                                                  {"stars", GroupKind::kStars},
+                                                  {"cliques", GroupKind::kCliques}}};
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -84,6 +91,12 @@ Components connected_components(std::size_t row_count, std::span<const Edge> edg
   rows.unite(edges);
   return std::move(rows).components();
 }
+
+GroupKind parse_group_kind(std::string_view name) {
+  return parse_named(kKinds, "kind of groups", name);
+}
+
+std::string_view group_kind_name(GroupKind kind) noexcept { return name_in(kKinds, kind); }
 
 Components group_rows(std::size_t row_count, std::span<const Edge> edges, GroupKind kind) {
   if (kind == GroupKind::kComponents) return connected_components(row_count, edges);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "dedup/index/index.h"
@@ -40,6 +41,9 @@ enum class GroupKind {
   kStars,       // all are linked to the group's first row: members are within twice the threshold
   kCliques,     // all are linked to all: members are within the threshold
 };
+
+GroupKind parse_group_kind(std::string_view name);  // components, stars, cliques; UsageError
+std::string_view group_kind_name(GroupKind kind) noexcept;
 
 // Groups of one kind. Stars and cliques depend on whom one asks first, and that is always the row
 // that comes first of those without a group: it takes its neighbours that have none either, for a

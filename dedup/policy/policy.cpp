@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/named.h"
 
 namespace winnow::dedup {
 namespace {
@@ -62,19 +63,16 @@ const NamedPolicy& row_of(KeepPolicy policy) noexcept {
                        [&](const NamedPolicy& row) { return row.policy == policy; });
 }
 
-// When the split is used; the later, the more it is worth keeping as it is.
-int rank_of(Split split) noexcept {
-  switch (split) {
-    case Split::kNone:
-      return 0;
-    case Split::kTrain:
-      return 1;
-    case Split::kVal:
-      return 2;
-    case Split::kTest:
-      return 3;
-  }
-  return 0;
+constexpr std::array<Named<LeakAction>, 2> kLeakActions{
+    {{"drop", LeakAction::kDrop}, {"move", LeakAction::kMove}}};
+constexpr std::array<Named<ConflictAction>, 3> kConflictActions{
+    {{"keep", ConflictAction::kKeep},
+     {"drop", ConflictAction::kDrop},
+     {"weight", ConflictAction::kWeight}}};
+
+// The smaller, the earlier in the order.
+auto place_in(const SplitOrder& order, Split split) noexcept {
+  return std::ranges::find(order, split) - order.begin();
 }
 
 bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
@@ -100,30 +98,85 @@ ColumnNames columns_for(KeepPolicy policy) {
   return names;
 }
 
-std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
-                          KeepPolicy policy) {
-  const Merits merits = row_of(policy).merits(table, rows);
-  std::uint32_t best = rows.front();
-  std::pair best_key{rank_of(table.splits[best]), merits.front()};
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const std::pair key{rank_of(table.splits[rows[i]]), merits[i]};
-    if (key > best_key) {
-      best = rows[i];
-      best_key = key;
-    }
-  }
-  return best;
+LeakAction parse_leak_action(std::string_view name) {
+  return parse_named(kLeakActions, "action on leaks", name);
 }
 
-std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
-                               std::uint32_t kept_row) {
-  const Rule rule = is_evaluation(splits[kept_row]) ? Rule::kLeak : Rule::kDuplicate;
+std::string_view leak_action_name(LeakAction action) noexcept {
+  return name_in(kLeakActions, action);
+}
+
+ConflictAction parse_conflict_action(std::string_view name) {
+  return parse_named(kConflictActions, "action on conflicts", name);
+}
+
+std::string_view conflict_action_name(ConflictAction action) noexcept {
+  return name_in(kConflictActions, action);
+}
+
+std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
+                          const Policy& policy) {
+  const Merits merits = row_of(policy.keep).merits(table, rows);
+  const auto key_of = [&](std::size_t i) {
+    return std::pair{-place_in(policy.order, table.splits[rows[i]]), merits[i]};
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (key_of(i) > key_of(best)) best = i;
+  }
+  return rows[best];
+}
+
+std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
+                              std::uint32_t kept_row, const Policy& policy) {
+  Split home = splits[kept_row];
+  if (policy.on_leak == LeakAction::kMove) {
+    std::array<std::size_t, kSplitCount> members{};
+    for (const std::uint32_t row : rows) ++members[static_cast<std::size_t>(splits[row])];
+    home = *std::ranges::max_element(
+        policy.order, {}, [&](Split split) { return members[static_cast<std::size_t>(split)]; });
+  }
   std::vector<Fate> fates;
   fates.reserve(rows.size());
   for (const std::uint32_t row : rows) {
-    const bool stays = row == kept_row || is_evaluation(splits[row]);
-    fates.push_back(stays ? Fate{row, Rule::kKept} : Fate{kept_row, rule});
+    const Split own = splits[row];
+    if (own == home || own == Split::kNone) {
+      fates.push_back({own, 1, row, Rule::kKept});
+    } else if (policy.on_leak == LeakAction::kMove) {
+      fates.push_back({home, 1, row, Rule::kMoved});
+    } else {
+      fates.push_back({own, 0, kept_row, Rule::kLeak});
+    }
   }
+  return fates;
+}
+
+std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
+                             std::uint32_t kept_row, bool conflict, bool thin,
+                             const Policy& policy) {
+  const Split home = splits[kept_row];
+  const auto at_home = static_cast<float>(
+      std::ranges::count_if(rows, [&](std::uint32_t row) { return splits[row] == home; }));
+  const bool weighed = conflict && policy.on_conflict == ConflictAction::kWeight;
+  const bool turns = policy.mode == SelectionMode::kOnePerGroup;
+  const bool shared = policy.mode == SelectionMode::kWeight || (weighed && !turns);
+  const auto fate_of = [&](std::uint32_t row) -> Fate {
+    const Split split = splits[row];
+    const Fate alone{split, 1, row, Rule::kKept};
+    if (is_evaluation(split)) return alone;
+    if (conflict && policy.on_conflict == ConflictAction::kDrop) {
+      return {split, 0, row, Rule::kConflict};
+    }
+    if (!thin && !(weighed && split == home)) return alone;
+    if (is_evaluation(home)) return {split, 0, kept_row, Rule::kLeak};
+    const Rule rule = row == kept_row ? Rule::kKept : Rule::kDuplicate;
+    if (split == home && (shared || turns)) {
+      return {split, shared ? 1 / at_home : 1, kept_row, rule};
+    }
+    return row == kept_row ? alone : Fate{split, 0, kept_row, rule};
+  };
+  std::vector<Fate> fates(rows.size());
+  std::ranges::transform(rows, fates.begin(), fate_of);
   return fates;
 }
 

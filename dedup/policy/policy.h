@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,22 +24,64 @@ KeepPolicy parse_keep_policy(std::string_view name);
 std::string_view keep_policy_name(KeepPolicy policy) noexcept;
 ColumnNames columns_for(KeepPolicy policy);  // that it judges by
 
-// The member that stands for a group: of the split used latest (test over val over train over
-// none), of those by policy, of those the lowest id. `rows` ascending, at least one.
-std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
-                          KeepPolicy policy);
+// What becomes of a picture that lies in several of train, val and test.
+enum class LeakAction {
+  kDrop,  // it stays in one of them, the first by SplitOrder, and leaves the others
+  kMove,  // all its samples go to that which has most of them (of equals, the first)
+};
+LeakAction parse_leak_action(std::string_view name);  // drop, move; UsageError
+std::string_view leak_action_name(LeakAction action) noexcept;
 
+// What becomes of the training samples of a group that carry different labels.
+enum class ConflictAction {
+  kKeep,    // what becomes of any group's
+  kDrop,    // all are removed
+  kWeight,  // all stay and share the weight of one, so that a loss sees the mean of their labels
+};
+ConflictAction parse_conflict_action(std::string_view name);  // keep, drop, weight; UsageError
+std::string_view conflict_action_name(ConflictAction action) noexcept;
+
+// Train, val and test, the first being where a picture stays that lies in several.
+using SplitOrder = std::array<Split, 3>;
+inline constexpr SplitOrder kEvaluationFirst{Split::kTest, Split::kVal, Split::kTrain};
+inline constexpr SplitOrder kTrainingFirst{Split::kTrain, Split::kVal, Split::kTest};
+
+struct Policy {
+  KeepPolicy keep = KeepPolicy::kFirst;
+  LeakAction on_leak = LeakAction::kDrop;
+  SplitOrder order = kEvaluationFirst;
+  ConflictAction on_conflict = ConflictAction::kKeep;
+  SelectionMode mode = SelectionMode::kKeep;  // what becomes of a group's samples in one split
+};
+
+// The member that stands for a group: of the split that is first in the order (no split at all
+// comes last), of those by keep policy, of those the lowest id. `rows` ascending, at least one.
+std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
+                          const Policy& policy);
+
+// What becomes of a sample.
 struct Fate {
-  std::uint32_t kept_row;  // itself where kept
+  Split split;             // in which it is used
+  float weight;            // 0: removed
+  std::uint32_t kept_row;  // that stands for it; itself where kept
   Rule rule;
   friend bool operator==(const Fate&, const Fate&) = default;
 };
 
-// What becomes of each member when `kept_row` stands for the group. Members in val and test keep
-// themselves whatever happens; the others go, as kLeak where the kept one is in val or test, else
-// as kDuplicate.
-std::vector<Fate> decide_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
-                               std::uint32_t kept_row);
+// First decision, of all samples of one picture, wherever they lie: what becomes of each so that
+// one of train, val and test has it at most. Samples of no split stay. `kept_row`: as choose_kept.
+std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
+                              std::uint32_t kept_row, const Policy& policy);
+
+// Second decision, of the samples of one group that the first has left: what becomes of its samples
+// in train and of no split. Those in val and test stay, whatever happens: an evaluation that
+// changes with the threshold compares nothing. Where `kept_row` lies in one of these, the others
+// go as leaks. Else, where it lies in train, those of no split go, and the rest is thinned by mode:
+// one is kept, or they share a weight of 1, or they stay to take turns. `conflict`: those in train
+// and of no split carry labels that differ. Nothing but conflicts is removed unless `thin`.
+std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
+                             std::uint32_t kept_row, bool conflict, bool thin,
+                             const Policy& policy);
 
 // The labels of a row, ascending, each once.
 std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row);

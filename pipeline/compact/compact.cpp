@@ -66,6 +66,13 @@ Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::pa
                      "' weighs samples instead of removing them, and a compacted cache has no "
                      "weights; name one that only keeps and removes");
   }
+  if (!kept.selection.splits.empty()) {
+    throw UsageError("selection '" + options.selection +
+                     "' uses samples in other splits than their own, which a compacted cache "
+                     "cannot; train with the selection, or take its splits along with winnow "
+                     "export --selection " +
+                     options.selection);
+  }
   const dedup::Fingerprints table = cache.open_fingerprints()({});
   const Choice choice = choose(table, std::nullopt, &kept.selection, false);
   if (choice.rows.empty()) {

@@ -29,6 +29,14 @@ Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
   return choice;
 }
 
+void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table) {
+  if (selection.splits.empty()) return;
+  const Choice all = choose(table, std::nullopt, &selection, true);
+  for (std::size_t i = 0; i < all.rows.size(); ++i) {
+    table.splits[all.rows[i]] = selection.splits[all.decisions[i]];
+  }
+}
+
 SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
                       const dedup::Selection& selection) {
   SelectionCounts counts;

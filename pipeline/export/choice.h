@@ -20,6 +20,10 @@ struct Choice {
   std::vector<std::size_t> decisions;
 };
 
+// Puts the splits of a table to those in which the selection uses its samples. Throws FormatError
+// where it says nothing of a row.
+void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
+
 // The rows of `split`, or of all, as `selection`, if there is one, has them: those it removed only
 // with `removed_too`. Throws FormatError where it says nothing of a row.
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
@@ -37,8 +41,8 @@ struct SelectionCounts {
   std::vector<Counts> labels;  // as manifest.classes
   Counts unlabelled;
 };
-// `table` has its labels. FormatError where the selection says nothing of a row, or a label is of
-// no class.
+// `table` has its labels; splits are those of the table. FormatError where the selection says
+// nothing of a row, or a label is of no class.
 SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
                       const dedup::Selection& selection);
 

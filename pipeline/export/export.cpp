@@ -154,6 +154,7 @@ class Preparer {
     const SampleId id = job_.table.ids[row];
     sample.name = names_(id);
     sample.record = record_of(job_, id, sample.name);
+    sample.record.split = job_.table.splits[row];
     sample.file = image_file(sample.record, sample.made);
     // What is stored may be another form of the file.
     if (files_ && xxh3_128(sample.file.bytes) == hashes_[row]) {
@@ -301,6 +302,7 @@ ExportResult export_cache(const Cache& cache, const fs::path& path, const Export
   if (!options.selection.empty()) selection = cache.read_selection(options.selection);
   const dedup::Selection* chosen = selection ? &*selection : nullptr;
   dedup::Fingerprints table = cache.open_fingerprints()({"labels", "widths_px", "heights_px"});
+  if (chosen != nullptr) obey_splits(*chosen, table);
   Choice choice = choose(table, options.split, chosen, list);
   if (choice.rows.empty()) {
     throw UsageError(

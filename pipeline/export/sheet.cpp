@@ -104,10 +104,13 @@ std::vector<std::size_t> rows_of_class(const Manifest& manifest, const dedup::Fi
   return out;
 }
 
-std::vector<std::size_t> rows_for(const Cache& cache, const dedup::Fingerprints& table,
+std::vector<std::size_t> rows_for(const Cache& cache, dedup::Fingerprints& table,
                                   const SheetOptions& options) {
   std::optional<dedup::Selection> selection;
-  if (!options.selection.empty()) selection = cache.read_selection(options.selection);
+  if (!options.selection.empty()) {
+    selection = cache.read_selection(options.selection);
+    obey_splits(*selection, table);
+  }
   std::vector<std::size_t> rows =
       choose(table, options.split, selection ? &*selection : nullptr, false).rows;
   if (options.label) rows = rows_of_class(cache.manifest(), table, rows, *options.label);
@@ -161,7 +164,7 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
                      " holds fingerprints only, and no pictures to show; ingest with --store "
                      "original or raw");
   }
-  const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+  dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   const std::vector<std::size_t> rows = rows_for(cache, table, options);
   const std::vector<std::size_t> places = pick(rows.size(), options.count, options.seed);
   std::vector<Cell> cells(places.size());

@@ -37,27 +37,42 @@ std::string selection_digest(const Cache& cache, const std::string& selection) {
   return to_hex(xxh3_128(InputFile(cache.paths().selection(selection))));
 }
 
-std::vector<SampleId> leaked_samples(const Cache& cache, Split split,
+EvaluationSamples evaluation_samples(const Cache& cache, Split split,
                                      const std::string& selection) {
-  if (selection.empty()) return {};
-  const dedup::Selection chosen = cache.read_selection(selection);
+  check_holds_images(cache);
   const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
+  EvaluationSamples out;
+  const auto take = [&](SampleId id) {
+    out.all.ids.push_back(id);
+    out.all.weights.push_back(1);
+  };
+  if (selection.empty()) {
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (table.splits[row] == split) take(table.ids[row]);
+    }
+    return out;
+  }
+  const dedup::Selection chosen = cache.read_selection(selection);
   // Both ascend. What the cache does not have is of no split.
-  const auto for_each_of = [&](Split wanted, const auto& take) {
+  const auto for_each_of = [&](Split wanted, const auto& use) {
     std::size_t row = 0;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       while (row < table.size() && table.ids[row] < chosen.ids[i]) ++row;
       if (row == table.size()) return;
-      if (table.ids[row] == chosen.ids[i] && table.splits[row] == wanted) take(i);
+      if (table.ids[row] == chosen.ids[i] && chosen.split_of(i, table.splits[row]) == wanted) {
+        use(i);
+      }
     }
   };
   std::vector<bool> has_training_sample(chosen.size());  // by group; they are numbered from 0
   for_each_of(Split::kTrain, [&](std::size_t i) { has_training_sample[chosen.groups[i]] = true; });
-  std::vector<SampleId> leaked;
   for_each_of(split, [&](std::size_t i) {
-    if (has_training_sample[chosen.groups[i]]) leaked.push_back(chosen.ids[i]);
+    take(chosen.ids[i]);
+    if (has_training_sample[chosen.groups[i]] || chosen.rules[i] == dedup::Rule::kLeak) {
+      out.leaked.push_back(chosen.ids[i]);
+    }
   });
-  return leaked;
+  return out;
 }
 
 HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string& selection,

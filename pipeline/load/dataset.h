@@ -34,9 +34,15 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root);
 // XXH3-128 of the selection file, hex; empty for no selection.
 std::string selection_digest(const Cache& cache, const std::string& selection);
 
-// The stored samples of `split` that lie in one duplicate group with a training sample, removed or
-// not, ascending. Empty when `selection` is.
-std::vector<SampleId> leaked_samples(const Cache& cache, Split split, const std::string& selection);
+// What a split is evaluated on: its samples, removed or not, by the splits of the selection if
+// there is one; weights are 1. Empty where there are none.
+struct EvaluationSamples {
+  SampleSet all;
+  // Of these, ascending, those that lie in one duplicate group with a training sample, removed or
+  // not, or that were removed because another split has their picture. Empty without a selection.
+  std::vector<SampleId> leaked;
+};
+EvaluationSamples evaluation_samples(const Cache& cache, Split split, const std::string& selection);
 
 // Cuts a hold-out of about `share` of `samples`, which `selection` left (empty: everything), never
 // through a duplicate group: a whole group goes to one side, by a draw that depends on its first

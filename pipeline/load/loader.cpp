@@ -117,12 +117,15 @@ std::optional<Batch> prepare(const Cache& cache, const std::vector<Request>& req
 
 }  // namespace
 
+void check_holds_images(const Cache& cache) {
+  if (cache.manifest().store != "none") return;
+  throw UsageError(cache.paths().root.string() +
+                   ": this cache holds fingerprints only; run ingest without --store none to "
+                   "train");
+}
+
 SampleSet select_samples(const Cache& cache, Split split, const std::string& selection) {
-  if (cache.manifest().store == "none") {
-    throw UsageError(cache.paths().root.string() +
-                     ": this cache holds fingerprints only; run ingest without --store none to "
-                     "train");
-  }
+  check_holds_images(cache);
   const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
   SampleSet set;
   if (selection.empty()) {
@@ -146,7 +149,7 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
                           " names sample " + std::to_string(chosen.ids[i]) +
                           ", which the cache does not have; make the selection again");
       }
-      if (table.splits[row] != split || chosen.weights[i] == 0) continue;
+      if (chosen.split_of(i, table.splits[row]) != split || chosen.weights[i] == 0) continue;
       set.ids.push_back(chosen.ids[i]);
       set.weights.push_back(chosen.weights[i]);
     }

@@ -21,7 +21,10 @@ struct SampleSet {
   std::size_t size() const noexcept { return ids.size(); }
 };
 
-// `selection` may be empty: everything, weight 1. Only samples whose split is `split`; those of
+// Throws UsageError when the cache holds fingerprints only.
+void check_holds_images(const Cache& cache);
+
+// `selection` may be empty: everything, weight 1. Only samples used in `split`; those of
 // weight 0 and those the selection does not name are left out. Throws UsageError when nothing is
 // left, when the cache holds fingerprints only, or when the selection's mode is kOnePerGroup, which
 // is not a fixed set; FormatError as Cache does and when the selection names unknown samples.

@@ -195,8 +195,9 @@ TEST(ChooseKept, TakesTheLatestSplitThenThePolicyThenTheLowestId) {
       {.id = 5, .split = Split::kVal, .width_px = 1, .sharpness = 0},
       {.id = 6, .split = Split::kTest, .width_px = 1, .sharpness = 0},
   });
-  const auto kept = [&](std::vector<std::uint32_t> rows, KeepPolicy policy) {
-    return choose_kept(table, rows, policy);
+  const auto kept = [&](std::vector<std::uint32_t> rows, KeepPolicy keep,
+                        SplitOrder order = kEvaluationFirst) {
+    return choose_kept(table, rows, {.keep = keep, .order = order});
   };
   for (const KeepPolicy policy :
        {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest}) {
@@ -209,6 +210,10 @@ TEST(ChooseKept, TakesTheLatestSplitThenThePolicyThenTheLowestId) {
   EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kLargest), 2U);
   EXPECT_EQ(kept({0, 2, 3}, KeepPolicy::kSharpest), 3U);
   EXPECT_EQ(kept({0, 1, 2, 3}, KeepPolicy::kSharpest), 1U);
+  EXPECT_EQ(kept({0, 1, 2, 3, 4, 5}, KeepPolicy::kLargest, kTrainingFirst), 2U);
+  EXPECT_EQ(kept({0, 4, 5}, KeepPolicy::kLargest, kTrainingFirst), 4U);
+  EXPECT_EQ(kept({0, 1, 4, 5}, KeepPolicy::kLargest, {Split::kVal, Split::kTest, Split::kTrain}),
+            4U);
 }
 
 TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
@@ -223,7 +228,7 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
       {.id = 8, .split = Split::kVal, .labels = {1, 2}},
   });
   const auto kept = [&](std::vector<std::uint32_t> rows) {
-    return choose_kept(table, rows, KeepPolicy::kMajority);
+    return choose_kept(table, rows, {.keep = KeepPolicy::kMajority});
   };
   EXPECT_EQ(kept({0, 1, 3}), 1U);
   EXPECT_EQ(kept({0, 1}), 0U);        // as many: the lowest id
@@ -235,26 +240,90 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
 TEST(ChooseKept, ComparesSidesBeyond32Bits) {
   Fingerprints table = make_table({{.id = 1, .width_px = 65537}, {.id = 2, .width_px = 65536}});
   table.heights_px = {65536, 65537};  // equal areas above 2^32: the lower id
-  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, KeepPolicy::kLargest), 0U);
+  const Policy largest{.keep = KeepPolicy::kLargest};
+  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, largest), 0U);
   table.heights_px = {65536, 65538};
-  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, KeepPolicy::kLargest), 1U);
+  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, largest), 1U);
 }
 
-TEST(DecideGroup, NeverRemovesEvaluationSamples) {
-  const std::vector<Split> splits{Split::kTrain, Split::kVal, Split::kTest, Split::kNone,
-                                  Split::kTest};
-  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
-  EXPECT_THAT(decide_group(splits, rows, 2),
-              ElementsAre(Fate{2, Rule::kLeak}, Fate{1, Rule::kKept}, Fate{2, Rule::kKept},
-                          Fate{2, Rule::kLeak}, Fate{4, Rule::kKept}));
+const std::vector<Split> kOneOfEach{Split::kTrain, Split::kVal, Split::kTest, Split::kNone,
+                                    Split::kTest};
+const std::vector<std::uint32_t> kRows{0, 1, 2, 3, 4};
+
+TEST(SettleLeak, LeavesOneSplitAndThoseOfNone) {
+  EXPECT_THAT(
+      settle_leak(kOneOfEach, kRows, 2, {}),
+      ElementsAre(Fate{Split::kTrain, 0, 2, Rule::kLeak}, Fate{Split::kVal, 0, 2, Rule::kLeak},
+                  Fate{Split::kTest, 1, 2, Rule::kKept}, Fate{Split::kNone, 1, 3, Rule::kKept},
+                  Fate{Split::kTest, 1, 4, Rule::kKept}));
+  EXPECT_THAT(
+      settle_leak(kOneOfEach, kRows, 0, {.order = kTrainingFirst}),
+      ElementsAre(Fate{Split::kTrain, 1, 0, Rule::kKept}, Fate{Split::kVal, 0, 0, Rule::kLeak},
+                  Fate{Split::kTest, 0, 0, Rule::kLeak}, Fate{Split::kNone, 1, 3, Rule::kKept},
+                  Fate{Split::kTest, 0, 0, Rule::kLeak}));
 }
 
-TEST(DecideGroup, KeepsOneTrainingSample) {
+TEST(SettleLeak, MovesToWhereMostAre) {
+  const Policy move{.on_leak = LeakAction::kMove};
+  EXPECT_THAT(
+      settle_leak(kOneOfEach, kRows, 2, move),
+      ElementsAre(Fate{Split::kTest, 1, 0, Rule::kMoved}, Fate{Split::kTest, 1, 1, Rule::kMoved},
+                  Fate{Split::kTest, 1, 2, Rule::kKept}, Fate{Split::kNone, 1, 3, Rule::kKept},
+                  Fate{Split::kTest, 1, 4, Rule::kKept}));
+  const std::vector<std::uint32_t> equal{0, 1};
+  EXPECT_THAT(
+      settle_leak(kOneOfEach, equal, 1, move),
+      ElementsAre(Fate{Split::kVal, 1, 0, Rule::kMoved}, Fate{Split::kVal, 1, 1, Rule::kKept}));
+  EXPECT_THAT(
+      settle_leak(kOneOfEach, equal, 0, {.on_leak = LeakAction::kMove, .order = kTrainingFirst}),
+      ElementsAre(Fate{Split::kTrain, 1, 0, Rule::kKept}, Fate{Split::kTrain, 1, 1, Rule::kMoved}));
+}
+
+TEST(ThinGroup, LetsEvaluationBe) {
+  const std::vector<Split> splits{Split::kTest, Split::kNone, Split::kTest};
+  const std::vector<std::uint32_t> rows{0, 1, 2};
+  for (const SelectionMode mode :
+       {SelectionMode::kKeep, SelectionMode::kWeight, SelectionMode::kOnePerGroup}) {
+    EXPECT_THAT(
+        thin_group(splits, rows, 0, false, true, {.mode = mode}),
+        ElementsAre(Fate{Split::kTest, 1, 0, Rule::kKept}, Fate{Split::kNone, 0, 0, Rule::kLeak},
+                    Fate{Split::kTest, 1, 2, Rule::kKept}));
+  }
+  EXPECT_THAT(
+      thin_group(splits, rows, 0, false, false, {}),
+      ElementsAre(Fate{Split::kTest, 1, 0, Rule::kKept}, Fate{Split::kNone, 1, 1, Rule::kKept},
+                  Fate{Split::kTest, 1, 2, Rule::kKept}));
+}
+
+TEST(ThinGroup, KeepsOneTrainingSampleOrLetsThemShareOrTakeTurns) {
   const std::vector<Split> splits{Split::kNone, Split::kTrain, Split::kTrain};
   const std::vector<std::uint32_t> rows{0, 1, 2};
+  const Fate none{Split::kNone, 0, 1, Rule::kDuplicate};
+  const auto fates = [&](const Policy& policy, bool conflict) {
+    return thin_group(splits, rows, 1, conflict, true, policy);
+  };
+  const auto two = [&](float first, float second) {
+    return std::vector<Fate>{
+        none, {Split::kTrain, first, 1, Rule::kKept}, {Split::kTrain, second, 1, Rule::kDuplicate}};
+  };
+  const Policy weigh_conflicts{.on_conflict = ConflictAction::kWeight};
+  EXPECT_EQ(fates({}, false), two(1, 0));
+  EXPECT_EQ(fates({}, true), two(1, 0));
+  EXPECT_EQ(fates({.mode = SelectionMode::kWeight}, false), two(0.5, 0.5));
+  EXPECT_EQ(fates({.mode = SelectionMode::kOnePerGroup}, false), two(1, 1));
+  EXPECT_EQ(fates(weigh_conflicts, false), two(1, 0));
+  EXPECT_EQ(fates(weigh_conflicts, true), two(0.5, 0.5));
+  Policy turns = weigh_conflicts;
+  turns.mode = SelectionMode::kOnePerGroup;
+  EXPECT_EQ(fates(turns, true), two(1, 1)) << "turns weigh already";
+  EXPECT_THAT(fates({.on_conflict = ConflictAction::kDrop}, true),
+              ElementsAre(Fate{Split::kNone, 0, 0, Rule::kConflict},
+                          Fate{Split::kTrain, 0, 1, Rule::kConflict},
+                          Fate{Split::kTrain, 0, 2, Rule::kConflict}));
   EXPECT_THAT(
-      decide_group(splits, rows, 1),
-      ElementsAre(Fate{1, Rule::kDuplicate}, Fate{1, Rule::kKept}, Fate{1, Rule::kDuplicate}));
+      thin_group(splits, rows, 1, true, false, weigh_conflicts),
+      ElementsAre(Fate{Split::kNone, 1, 0, Rule::kKept}, Fate{Split::kTrain, 0.5, 1, Rule::kKept},
+                  Fate{Split::kTrain, 0.5, 1, Rule::kDuplicate}));
 }
 
 TEST(LabelsDiffer, ComparesSetsAndLetsTheUnlabelledBe) {
@@ -292,13 +361,26 @@ TEST(CountLeaks, FindsNoneWithoutSplits) {
   EXPECT_TRUE(count_leaks(components, std::vector<Split>(3, Split::kTest)).empty());
 }
 
-TEST(KeepPolicies, AreReadByName) {
+TEST(Policies, AreReadByName) {
   for (const KeepPolicy policy :
        {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest, KeepPolicy::kMajority}) {
     EXPECT_EQ(parse_keep_policy(keep_policy_name(policy)), policy);
   }
+  for (const LeakAction action : {LeakAction::kDrop, LeakAction::kMove}) {
+    EXPECT_EQ(parse_leak_action(leak_action_name(action)), action);
+  }
+  for (const ConflictAction action :
+       {ConflictAction::kKeep, ConflictAction::kDrop, ConflictAction::kWeight}) {
+    EXPECT_EQ(parse_conflict_action(conflict_action_name(action)), action);
+  }
+  for (const GroupKind kind : {GroupKind::kComponents, GroupKind::kStars, GroupKind::kCliques}) {
+    EXPECT_EQ(parse_group_kind(group_kind_name(kind)), kind);
+  }
   EXPECT_THROW(parse_keep_policy("First"), UsageError);
   EXPECT_THROW(parse_keep_policy(""), UsageError);
+  EXPECT_THROW(parse_leak_action("fail"), UsageError);
+  EXPECT_THROW(parse_conflict_action("majority"), UsageError);
+  EXPECT_THROW(parse_group_kind("clique"), UsageError);
 }
 
 }  // namespace

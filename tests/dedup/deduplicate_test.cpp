@@ -12,6 +12,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "dedup/pairs.h"
 #include "dedup/report.h"
 #include "tests/dedup/tables.h"
 
@@ -64,51 +65,110 @@ World random_world(std::uint64_t seed, std::uint32_t pictures, int max_flips) {
   return world;
 }
 
-std::vector<Options> all_options() {
-  std::vector<Options> list;
+std::vector<Policy> all_policies() {
+  std::vector<Policy> list;
   for (const KeepPolicy keep :
        {KeepPolicy::kFirst, KeepPolicy::kLargest, KeepPolicy::kSharpest, KeepPolicy::kMajority}) {
-    for (const Scope scope : {Scope::kAll, Scope::kWithin}) {
-      for (const int threshold : {0, 4, 20}) list.push_back({"phash", threshold, keep, scope});
-      list.push_back({"exact", 4, keep, scope});
+    list.push_back({.keep = keep});
+  }
+  list.push_back({.order = kTrainingFirst});
+  list.push_back({.order = {Split::kVal, Split::kTrain, Split::kTest}});
+  list.push_back({.keep = KeepPolicy::kMajority, .order = kTrainingFirst});
+  for (const ConflictAction on_conflict :
+       {ConflictAction::kKeep, ConflictAction::kDrop, ConflictAction::kWeight}) {
+    list.push_back({.on_leak = LeakAction::kMove, .on_conflict = on_conflict});
+    list.push_back({.order = kTrainingFirst, .on_conflict = on_conflict});
+    list.push_back({.on_conflict = on_conflict, .mode = SelectionMode::kWeight});
+    list.push_back({.on_conflict = on_conflict, .mode = SelectionMode::kOnePerGroup});
+  }
+  return list;
+}
+
+std::vector<Options> all_options() {
+  std::vector<Options> list;
+  for (const Policy& policy : all_policies()) {
+    for (const Scope scope : {Scope::kAll, Scope::kWithin, Scope::kAcross}) {
+      for (const int threshold : {0, 4, 20})
+        list.push_back({"phash", threshold, scope, {}, policy});
+      list.push_back({"exact", 4, scope, {}, policy});
+      list.push_back({"phash", 4, scope, GroupKind::kStars, policy});
+      list.push_back({"phash", 4, scope, GroupKind::kCliques, policy});
     }
   }
   return list;
 }
 
-std::string describe(const Options& options) {
-  return options.hash + " " + std::to_string(options.threshold) + " " +
-         std::string(keep_policy_name(options.keep)) + " " + std::string(scope_name(options.scope));
-}
-
 bool is_evaluation(Split split) { return split == Split::kVal || split == Split::kTest; }
 
+// Whether two rows are linked, by definition.
+bool linked(const Fingerprints& table, const Options& options, std::size_t a, std::size_t b) {
+  if (table.file_hashes[a] == table.file_hashes[b]) return true;
+  if (table.pixel_hashes[a] == table.pixel_hashes[b]) return true;
+  return options.hash != "exact" && table.quality[a] > 0 && table.quality[b] > 0 &&
+         std::popcount(table.codes[0].words[a] ^ table.codes[0].words[b]) <= options.threshold;
+}
+
+Components components_of(const Fingerprints& table, const Options& options) {
+  std::vector<Edge> edges;
+  for (std::uint32_t a = 0; a < table.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < table.size(); ++b) {
+      if (linked(table, options, a, b)) edges.push_back({a, b, 0});
+    }
+  }
+  return connected_components(table.size(), edges);
+}
+
+// Rows by component: in order of first rows, alone ones too.
+std::vector<std::vector<std::uint32_t>> rows_of(const Components& components) {
+  std::vector<std::vector<std::uint32_t>> rows(components.count);
+  for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
+    rows[components.of_row[row]].push_back(row);
+  }
+  return rows;
+}
+
 TEST(Deduplicate, KeepsItsInvariants) {
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  std::map<Rule, std::size_t> seen;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const World world = random_world(seed, 60, 4);
     const Fingerprints table = make_table(world.images);
+    const auto row_of = [&](SampleId id) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(table.ids, id) - table.ids.begin());
+    };
     for (const Options& options : all_options()) {
-      SCOPED_TRACE(describe(options) + ", seed " + std::to_string(seed));
       const Result result = deduplicate(table, options);
       const Selection& selection = result.selection;
+      SCOPED_TRACE(selection.settings + ", seed " + std::to_string(seed));
+      const Policy& policy = options.policy;
       ASSERT_EQ(selection.ids, table.ids);
       ASSERT_EQ(serialize(parse_selection(serialize(selection), "s")), serialize(selection));
+      const Components components = components_of(table, options);
+      ASSERT_EQ(selection.groups, components.of_row);
 
       std::uint64_t removed = 0;
-      const auto row_of = [&](SampleId id) {
-        const auto at = std::ranges::lower_bound(table.ids, id);
-        return static_cast<std::size_t>(at - table.ids.begin());
-      };
+      std::uint64_t moved = 0;
       for (std::size_t row = 0; row < table.size(); ++row) {
         const std::size_t kept = row_of(selection.kept[row]);
+        const Split own = table.splits[row];
+        const Rule rule = selection.rules[row];
+        const bool stays = selection.weights[row] > 0;
+        ++seen[rule];
+        removed += stays ? 0 : 1;
+        moved += stays && selection.split_of(row, own) != own ? 1 : 0;
         ASSERT_EQ(selection.groups[row], selection.groups[kept]);
-        ASSERT_EQ(selection.weights[kept], 1) << "what is kept instead is kept";
-        ASSERT_EQ(selection.rules[row] == Rule::kKept, kept == row);
-        ASSERT_EQ(selection.weights[row] == 1, kept == row);
-        if (kept == row) continue;
-        ++removed;
-        ASSERT_FALSE(is_evaluation(table.splits[row])) << "evaluation samples stay";
-        ASSERT_EQ(selection.rules[row] == Rule::kLeak, is_evaluation(table.splits[kept]));
+        ASSERT_EQ(kept == row,
+                  rule == Rule::kKept || rule == Rule::kConflict || rule == Rule::kMoved);
+        if (rule != Rule::kConflict) {
+          ASSERT_GT(selection.weights[kept], 0) << "what stands for others is kept";
+        } else {
+          ASSERT_FALSE(stays);
+          ASSERT_EQ(policy.on_conflict, ConflictAction::kDrop);
+        }
+        ASSERT_TRUE(stays || (rule != Rule::kKept && rule != Rule::kMoved));
+        ASSERT_TRUE(rule != Rule::kMoved || selection.split_of(row, own) != own);
+        if (is_evaluation(own) && !stays && policy.on_leak == LeakAction::kDrop) {
+          ASSERT_EQ(rule, Rule::kLeak) << "evaluation is never thinned";
+        }
         const bool exact = table.file_hashes[row] == table.file_hashes[kept] ||
                            table.pixel_hashes[row] == table.pixel_hashes[kept];
         ASSERT_EQ(selection.distances[row],
@@ -117,41 +177,124 @@ TEST(Deduplicate, KeepsItsInvariants) {
                       : std::popcount(table.codes[0].words[row] ^ table.codes[0].words[kept]));
       }
       EXPECT_EQ(result.removed, removed);
+      EXPECT_EQ(result.moved, moved);
       EXPECT_EQ(result.removed + result.kept, table.size());
 
-      // Groups are the numbers that occur more than once, and partition their rows.
-      std::map<std::uint32_t, std::vector<std::uint32_t>> by_number;
-      for (std::uint32_t row = 0; row < table.size(); ++row) {
-        by_number[selection.groups[row]].push_back(row);
-      }
-      std::erase_if(by_number, [](const auto& entry) { return entry.second.size() < 2; });
-      ASSERT_EQ(result.groups.size(), by_number.size());
+      // Groups are those of the options, and what stays of them in train is what the mode says.
       std::uint64_t conflicts = 0;
-      auto expected = by_number.begin();
+      std::uint64_t chains = 0;
+      std::vector<bool> grouped(table.size());
       for (const Group& group : result.groups) {
-        ASSERT_EQ(group.rows, (expected++)->second);
-        ASSERT_TRUE(std::ranges::binary_search(group.rows, group.kept_row));
-        std::set<Split> splits;
+        ASSERT_GE(group.rows.size(), 2U);
+        ASSERT_TRUE(std::ranges::is_sorted(group.rows));
         std::set<std::int32_t> labels;
-        std::size_t training_kept = 0;
-        bool evaluated = false;
+        std::set<std::int32_t> training_labels;
+        std::map<Split, float> weights;
+        std::map<Split, std::size_t> staying;
         for (const std::uint32_t row : group.rows) {
-          if (table.splits[row] != Split::kNone) splits.insert(table.splits[row]);
-          evaluated = evaluated || is_evaluation(table.splits[row]);
-          training_kept += selection.weights[row] == 1 && !is_evaluation(table.splits[row]) ? 1 : 0;
+          ASSERT_FALSE(grouped[row]);
+          grouped[row] = true;
           labels.insert(table.labels[row].begin(), table.labels[row].end());
-        }
-        EXPECT_EQ(training_kept, evaluated ? 0U : 1U);
-        EXPECT_EQ(group.leak, splits.size() >= 2);
-        EXPECT_EQ(group.label_conflict, labels.size() >= 2);  // here each row has one label
-        conflicts += group.label_conflict ? 1 : 0;
-        if (options.scope == Scope::kWithin) {
-          for (const std::uint32_t row : group.rows) {
+          const Split used = selection.split_of(row, table.splits[row]);
+          if (!is_evaluation(used)) {
+            training_labels.insert(table.labels[row].begin(), table.labels[row].end());
+          }
+          if (selection.weights[row] > 0) {
+            weights[used] += selection.weights[row];
+            ++staying[used];
+          }
+          if (options.scope == Scope::kWithin) {
             EXPECT_EQ(table.splits[row], table.splits[group.rows[0]]);
           }
         }
+        EXPECT_EQ(group.label_conflict, labels.size() >= 2);  // here each row has one label
+        conflicts += group.label_conflict ? 1 : 0;
+        chains += group.shape.chain ? 1 : 0;
+        if (options.scope == Scope::kAcross) continue;
+        const Split home = staying[Split::kTrain] > 0 ? Split::kTrain : Split::kNone;
+        if (staying[home] == 0) continue;
+        EXPECT_TRUE(home == Split::kNone || staying[Split::kNone] == 0);
+        const bool weighed =
+            policy.mode == SelectionMode::kWeight ||
+            (policy.on_conflict == ConflictAction::kWeight && training_labels.size() >= 2);
+        if (policy.mode == SelectionMode::kOnePerGroup) {
+          EXPECT_EQ(weights[home], static_cast<float>(staying[home]));
+        } else {
+          EXPECT_NEAR(weights[home], 1, 1e-6);
+          EXPECT_TRUE(weighed || staying[home] == 1);
+        }
       }
       EXPECT_EQ(result.conflicts, conflicts);
+      EXPECT_EQ(result.chains, chains);
+      if (options.groups == GroupKind::kComponents && options.scope != Scope::kWithin) {
+        for (std::uint32_t row = 0; row < table.size(); ++row) {
+          const auto number = components.of_row[row];
+          EXPECT_EQ(grouped[row], std::ranges::count(components.of_row, number) >= 2);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRuleCount)) << "every rule was seen";
+}
+
+// What each action promises of what splits share.
+TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const World world = random_world(seed, 250, 4);
+    const Fingerprints table = make_table(world.images);
+    for (const Options& options : all_options()) {
+      if (options.scope == Scope::kWithin) continue;
+      const Result result = deduplicate(table, options);
+      const Selection& selection = result.selection;
+      SCOPED_TRACE(selection.settings + ", seed " + std::to_string(seed));
+      const Policy& policy = options.policy;
+      std::size_t leaking = 0;
+      for (const std::vector<std::uint32_t>& rows : rows_of(components_of(table, options))) {
+        std::set<Split> own;   // of train, val and test
+        std::set<Split> used;  // of those that stay
+        bool conflicting = false;
+        for (const std::uint32_t row : rows) {
+          if (table.splits[row] != Split::kNone) own.insert(table.splits[row]);
+          const Split split = selection.split_of(row, table.splits[row]);
+          if (selection.weights[row] > 0 && split != Split::kNone) used.insert(split);
+          conflicting = conflicting || selection.rules[row] == Rule::kConflict;
+        }
+        ASSERT_LE(used.size(), 1U) << "a picture is left in two splits";
+        leaking += own.size() >= 2 ? 1 : 0;
+        for (const std::uint32_t row : rows) {
+          const Split split = table.splits[row];
+          const Rule rule = selection.rules[row];
+          if (own.size() < 2) {
+            ASSERT_NE(rule, Rule::kMoved);
+            ASSERT_TRUE(rule != Rule::kLeak || split == Split::kNone);
+          }
+          if (policy.on_leak == LeakAction::kMove) {
+            ASSERT_TRUE(rule != Rule::kLeak || split == Split::kNone) << "moving drops nothing";
+            continue;
+          }
+          ASSERT_NE(rule, Rule::kMoved);
+          if (own.size() < 2 || split == Split::kNone || conflicting) continue;
+          // The first split by the order keeps its samples, the others lose all of theirs.
+          const Split winner =
+              *std::ranges::find_if(policy.order, [&](Split s) { return own.contains(s); });
+          ASSERT_EQ(rule == Rule::kLeak, split != winner);
+          if (options.scope == Scope::kAcross) {
+            ASSERT_EQ(selection.weights[row] > 0, split == winner);
+          }
+        }
+        if (policy.on_leak == LeakAction::kMove && own.size() >= 2 && !conflicting) {
+          const Split home = *used.begin();
+          const auto members = [&](Split split) {
+            return std::ranges::count_if(
+                rows, [&](std::uint32_t row) { return table.splits[row] == split; });
+          };
+          for (const Split split : own) ASSERT_GE(members(home), members(split));
+        }
+      }
+      ASSERT_GT(leaking, 10U);
+      std::uint64_t counted = 0;
+      for (const LeakCount& leak : result.leaks) counted += leak.groups;
+      ASSERT_GE(counted, leaking) << "the gate found them all";
     }
   }
 }
@@ -186,8 +329,9 @@ TEST(Deduplicate, DependsOnTheImagesAndNotOnTheirOrder) {
     const Fingerprints other = make_table(shuffled);
     for (Options options : all_options()) {
       // These say themselves that order decides, of all or of those labelled alike.
-      if (options.keep == KeepPolicy::kFirst || options.keep == KeepPolicy::kMajority) continue;
-      SCOPED_TRACE(describe(options));
+      const KeepPolicy keep = options.policy.keep;
+      if (keep == KeepPolicy::kFirst || keep == KeepPolicy::kMajority) continue;
+      if (options.groups != GroupKind::kComponents) continue;
       const Result a = deduplicate(table, options);
       const Result b = deduplicate(other, options);
       EXPECT_EQ(a.leaks, b.leaks);
@@ -203,17 +347,54 @@ TEST(Deduplicate, DependsOnTheImagesAndNotOnTheirOrder) {
 }
 
 TEST(Deduplicate, FindsNothingMoreAmongWhatItKept) {
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const World world = random_world(seed, 80, 6);
     for (const Options& options : all_options()) {
+      // Of stars and cliques, what is kept of one may be near what is kept of another.
+      if (options.groups != GroupKind::kComponents) continue;
       const Result first = deduplicate(make_table(world.images), options);
+      if (first.selection.mode != SelectionMode::kKeep) continue;
       std::vector<TestImage> kept;
       for (std::size_t row = 0; row < world.images.size(); ++row) {
-        if (first.selection.weights[row] == 1) kept.push_back(world.images[row]);
+        if (!(first.selection.weights[row] > 0)) continue;
+        kept.push_back(world.images[row]);
+        kept.back().split = first.selection.split_of(row, kept.back().split);
       }
       const Result second = deduplicate(make_table(kept), options);
-      EXPECT_EQ(second.removed, 0U) << describe(options);
+      EXPECT_EQ(second.removed + second.moved, 0U) << first.selection.settings;
       EXPECT_EQ(second.kept, first.kept);
+      EXPECT_TRUE(options.scope == Scope::kWithin || second.leaks.empty());
+    }
+  }
+}
+
+TEST(Deduplicate, ListsEveryPair) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    World world = random_world(seed, 60, 6);
+    for (std::size_t i = 0; i < world.images.size(); i += 9) world.images[i].quality = 0;
+    const Fingerprints table = make_table(world.images);
+    const auto columns = [&](const ColumnNames& names) { return select_columns(table, names); };
+    for (const Scope scope : {Scope::kAll, Scope::kWithin, Scope::kAcross}) {
+      for (const char* hash : {"phash", "exact"}) {
+        const Options options{.hash = hash, .threshold = 6, .scope = scope};
+        std::vector<Edge> expected;
+        for (std::uint32_t a = 0; a < table.size(); ++a) {
+          for (std::uint32_t b = a + 1; b < table.size(); ++b) {
+            const bool inside = table.splits[a] == table.splits[b];
+            if (scope == (inside ? Scope::kAcross : Scope::kWithin)) continue;
+            if (!linked(table, options, a, b)) continue;
+            const bool exact = table.file_hashes[a] == table.file_hashes[b] ||
+                               table.pixel_hashes[a] == table.pixel_hashes[b];
+            expected.push_back({a, b,
+                                exact ? 0U
+                                      : static_cast<std::uint32_t>(std::popcount(
+                                            table.codes[0].words[a] ^ table.codes[0].words[b]))});
+          }
+        }
+        std::vector<Edge> pairs;
+        for_each_pair(columns, options, {}, [&](const Edge& pair) { pairs.push_back(pair); });
+        EXPECT_EQ(pairs, expected);
+      }
     }
   }
 }
@@ -267,9 +448,12 @@ TEST(Deduplicate, FollowsChainsFromTrainThroughValToTest) {
       {.id = 4, .split = Split::kTest, .code = 0b111111, .file = 4, .pixels = 4},
   });
   const Result all = deduplicate(table, {.threshold = 3});
-  EXPECT_THAT(all.selection.kept, ElementsAre(3, 2, 3, 4));
-  EXPECT_THAT(all.selection.distances, ElementsAre(6, 0, 0, 0));
-  EXPECT_THAT(all.selection.rules, ElementsAre(Rule::kLeak, Rule::kKept, Rule::kKept, Rule::kKept));
+  EXPECT_THAT(all.selection.kept, ElementsAre(3, 3, 3, 4));
+  EXPECT_THAT(all.selection.distances, ElementsAre(6, 3, 0, 0));
+  EXPECT_THAT(all.selection.rules, ElementsAre(Rule::kLeak, Rule::kLeak, Rule::kKept, Rule::kKept));
+  ASSERT_EQ(all.groups.size(), 1U);
+  EXPECT_EQ(all.groups[0].shape.diameter, 6U);
+  EXPECT_TRUE(all.groups[0].shape.chain);
   EXPECT_THAT(all.leaks, ElementsAre(LeakCount{Split::kTrain, Split::kVal, 1, 1},
                                      LeakCount{Split::kTrain, Split::kTest, 1, 2},
                                      LeakCount{Split::kVal, Split::kTest, 1, 2}));
@@ -296,7 +480,7 @@ TEST(Deduplicate, WithinASplitSeesCopiesWhoseFirstLiesInAnother) {
 TEST(Deduplicate, ReadsTheColumnsItNeedsAFewAtATime) {
   const Fingerprints table = make_table(random_world(5, 200, 6).images);
   Options options;
-  options.keep = KeepPolicy::kLargest;
+  options.policy.keep = KeepPolicy::kLargest;
   ColumnNames read;
   const auto source = [&](const ColumnNames& names) {
     EXPECT_LE(names.size(), 3U);
@@ -338,7 +522,8 @@ TEST(Deduplicate, RefusesWhatItCannotCompare) {
 TEST(Scopes, AreReadByName) {
   EXPECT_EQ(parse_scope("all"), Scope::kAll);
   EXPECT_EQ(parse_scope("within"), Scope::kWithin);
-  EXPECT_THROW(parse_scope("across"), UsageError);
+  EXPECT_EQ(parse_scope("across"), Scope::kAcross);
+  EXPECT_THROW(parse_scope("between"), UsageError);
 }
 
 // Names with everything CSV fears.
@@ -352,46 +537,85 @@ struct Reported {
       {.id = 2, .split = Split::kTrain, .labels = {3}, .code = 1, .file = 2, .pixels = 2},
       {.id = 3, .split = Split::kTrain, .labels = {}, .code = ~0ULL, .file = 3, .pixels = 3},
       {.id = 4, .split = Split::kNone, .labels = {7}, .code = ~1ULL, .file = 4, .pixels = 4},
-      {.id = 5, .split = Split::kTrain, .code = 0x00FF00FF00FF00FF, .file = 5, .pixels = 5},
+      {.id = 5, .split = Split::kTrain, .file = 5, .pixels = 5, .quality = 0},
   });
   Options options{.threshold = 2};
   Result result = deduplicate(table, options);
 
-  template <class Write>
-  std::string csv(const Write& write) const {
+  std::string text(ListForm form, const auto& list) const {
     std::string text;
-    write(result, table, odd_name, [&](std::string_view line) { text += line; });
+    list(form, [&](std::string_view line) { text += line; });
     return text;
+  }
+  std::string removed(ListForm form) const {
+    return text(form, [&](ListForm f, const TextSink& out) {
+      list_removed(result, table, odd_name, f, out);
+    });
   }
 };
 
 TEST(Report, ListsTheRemoved) {
   const Reported r;
-  EXPECT_EQ(r.csv(csv_of_removed),
-            "id,name,split,labels,group,kept_id,kept_name,distance,rule\n"
-            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",1,leak\n"
-            "4,p/4.jpg,none,7,1,3,p/3.jpg,1,duplicate\n");
+  EXPECT_EQ(r.removed(ListForm::kCsv),
+            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule\n"
+            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak\n"
+            "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate\n");
+  EXPECT_EQ(r.removed(ListForm::kJsonLines),
+            R"({"id":2,"name":"p/2.jpg","split":"train","labels":[3],"group":0,"kept_id":1,)"
+            R"("kept_name":"a, \"b\"\n.jpg","kept_split":"test","kept_labels":[3,5],"distance":1,)"
+            R"("rule":"leak"})"
+            "\n"
+            R"({"id":4,"name":"p/4.jpg","split":"none","labels":[7],"group":1,"kept_id":3,)"
+            R"("kept_name":"p/3.jpg","kept_split":"train","kept_labels":[],"distance":1,)"
+            R"("rule":"duplicate"})"
+            "\n");
 }
 
 TEST(Report, ListsTheGroups) {
   const Reported r;
-  EXPECT_EQ(r.csv(csv_of_groups),
-            "id,name,split,labels,group,kept_id,kept_name,distance,rule\n"
-            "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",0,kept\n"
-            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",1,leak\n"
-            "3,p/3.jpg,train,,1,3,p/3.jpg,0,kept\n"
-            "4,p/4.jpg,none,7,1,3,p/3.jpg,1,duplicate\n");
+  EXPECT_EQ(
+      r.text(ListForm::kCsv,
+             [&](ListForm form, const TextSink& out) {
+               list_groups(r.result, r.table, odd_name, form, out);
+             }),
+      "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
+      "weight,used_in,diameter,chain\n"
+      "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,kept,1.0,test,1,"
+      "false\n"
+      "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,0.0,train,1,false\n"
+      "3,p/3.jpg,train,,1,3,p/3.jpg,train,,0,kept,1.0,train,1,false\n"
+      "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,0.0,none,1,false\n");
+}
+
+TEST(Report, ListsPairsAndWhatIsBlank) {
+  const Reported r;
+  const auto columns = [&](const ColumnNames& names) { return select_columns(r.table, names); };
+  EXPECT_EQ(r.text(ListForm::kCsv,
+                   [&](ListForm form, const TextSink& out) {
+                     list_pairs(columns, r.options, {}, r.table, odd_name, form, out);
+                   }),
+            "id,name,split,labels,other_id,other_name,other_split,other_labels,distance\n"
+            "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,2,p/2.jpg,train,3,1\n"
+            "3,p/3.jpg,train,,4,p/4.jpg,none,7,1\n");
+  EXPECT_EQ(r.text(ListForm::kJsonLines,
+                   [&](ListForm form, const TextSink& out) {
+                     list_blank(r.table.quality, r.table, odd_name, form, out);
+                   }),
+            R"({"id":5,"name":"p/5.jpg","split":"train","labels":[0]})"
+            "\n");
 }
 
 TEST(Report, SumsUpInJson) {
   const Reported r;
   EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, r.options)),
             nlohmann::json::parse(R"({"schema": "winnow.dedup/1", "hash": "phash", "threshold": 2,
-              "groups": 2, "removed": 2, "kept": 3, "conflicts": 1,
+              "mode": "keep", "groups": 2, "chains": 0, "removed": 2, "kept": 3, "moved": 0,
+              "conflicts": 1, "blank": 1,
               "leaks": [{"a": "train", "b": "test", "groups": 1, "samples": 1}]})"));
   EXPECT_EQ(nlohmann::json::parse(r.result.selection.settings),
             nlohmann::json::parse(R"({"hash": "phash", "hash_version": 1, "threshold": 2,
-              "keep": "first", "scope": "all"})"));
+              "scope": "all", "groups": "components", "keep": "first", "on_leak": "drop",
+              "split_order": "test,val,train", "on_conflict": "keep", "mode": "keep"})"));
   const auto exact = nlohmann::json::parse(
       json_summary(deduplicate(r.table, {.hash = "exact"}), {.hash = "exact"}));
   EXPECT_EQ(exact.at("threshold"), 0);

@@ -233,7 +233,7 @@ void expect_same(const fs::path& folder, const Model& model) {
         options.hash = model.hash;
         options.threshold = threshold;
         options.scope = scope;
-        options.keep = keep;
+        options.policy.keep = keep;
         ASSERT_EQ(selection_of(index, options), serialize(deduplicate(table, options).selection))
             << threshold << " " << scope_name(scope);
       }

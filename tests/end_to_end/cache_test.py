@@ -37,14 +37,14 @@ class Cache(Case):
         self.assertEqual(len(ledger), 29)
 
         removed = self.folder / "removed.csv"
-        found = self.ok("dedup", cache, "--json", "--csv", removed).json()
+        found = self.ok("dedup", cache, "--json", "--list", removed).json()
         self.assertEqual(found["removed"], 2)
         self.assertEqual(found["kept"], 24)
         self.assertEqual(found["leaks"], [{"a": "train", "b": "test", "groups": 1, "samples": 1}])
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(removed.read_text()))}
         self.assertEqual(set(rows), {"train/cat/copy of test.ppm", "train/dog/00.ppm"})
         self.assertEqual(rows["train/cat/copy of test.ppm"]["kept_name"], "test/cat/01.ppm")
-        self.refused(3, ["splits share duplicates"], "dedup", cache, "--fail-on-leak")
+        self.refused(3, ["splits share pictures (1 of test are in train)"], "dedup", cache, "--on-leak", "fail")
 
         run = self.folder / "run"
         trained = self.ok("train", cache, "--out", run, "--selection", "default", "--net", "lenet",

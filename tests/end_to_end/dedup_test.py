@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import unittest
 
 from program import Case, run, tree_bytes
@@ -40,12 +41,96 @@ class Dedup(Case):
     def test_says_the_same_as_of_a_cache(self):
         cache = self.folder / "cache"
         self.ok("ingest", self.source, "--out", cache)
-        of_cache = self.ok("dedup", cache, "--threshold", 8, "--csv", self.folder / "1.csv", "--json").json()
-        in_place = self.ok("dedup", self.source, "--threshold", 8, "--csv", self.folder / "2.csv", "--json").json()
+        of_cache = self.ok("dedup", cache, "--threshold", 8, "--list", self.folder / "1.csv", "--json").json()
+        in_place = self.ok("dedup", self.source, "--threshold", 8, "--list", self.folder / "2.csv", "--json").json()
         self.assertEqual(of_cache, in_place)
         self.assertEqual((self.folder / "1.csv").read_bytes(), (self.folder / "2.csv").read_bytes())
         self.assertEqual(self.ok("dedup", self.source, "--threshold", 8, "--labels", "none", "--exclude", "copy*",
                                  "--json").json()["removed"], 1)
+
+    def leaky_cache(self):
+        """A cache of the photos, of which three of train are in test, and one image that is blank."""
+        self.write_ppm(self.source / "train" / "a" / "white.ppm", b"\xff" * (24 * 24 * 3), 24)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        return cache
+
+    def exported(self, cache, selection):
+        to = self.folder / f"exported {selection}"
+        self.ok("export", cache, "--to", to, "--selection", selection)
+        return {str(path.relative_to(to)) for path in to.rglob("*.ppm")}
+
+    def test_deals_with_leaks_as_asked(self):
+        cache = self.leaky_cache()
+        originals = {f"train/a/{i}.ppm" for i in ("00", "10", "20")}
+        copies = {f"test/a/copy of {i}.ppm" for i in ("00", "10", "20")}
+
+        def dedup(action, *flags):
+            return self.ok("dedup", cache, "--name", action, "--scope", "across", "--on-leak", action, "--threshold", 8,
+                           "--json", *flags).json()
+
+        everything = {str(path.relative_to(self.source)) for path in self.source.rglob("*.ppm")}
+        self.assertEqual(dedup("drop-train")["removed"], 3)
+        self.assertEqual(self.exported(cache, "drop-train"), everything - originals)
+        self.assertEqual(dedup("drop-eval")["removed"], 3)
+        files = self.exported(cache, "drop-eval")  # all in one split: no folder of that name
+        self.assertEqual({f"train/{name}" for name in files}, everything - copies)
+        moved = dedup("move", "--split-order", "train,val,test")
+        self.assertEqual((moved["removed"], moved["moved"], moved["mode"]), (0, 3, "keep"))
+        self.assertEqual(len(self.exported(cache, "move")), len(everything))
+        refused = run("dedup", cache, "--name", "fail", "--on-leak", "fail", "--json")
+        self.assertEqual(refused.code, 3)
+        self.assertIn("splits share pictures (3 of test are in train)", refused.err)
+        self.refused(2, ["has no selection 'fail'"], "export", cache, "--to", self.folder / "x", "--selection", "fail")
+        # A selection that moves samples is a choice of splits that others can start from.
+        again = self.ok("dedup", cache, "--splits", "move", "--name", "again", "--threshold", 8, "--json").json()
+        self.assertEqual((again["leaks"], again["removed"]), ([], 4))
+        again = self.ok("dedup", cache, "--splits", "drop-eval", "--scope", "across", "--name", "again", "--threshold", 8,
+                        "--json").json()
+        self.assertEqual((again["leaks"], again["removed"]), ([], 0))
+        self.refused(2, ["other splits than their own"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
+        self.refused(2, ["train, val and test in some order"], "dedup", cache, "--split-order", "train,train,test")
+        self.refused(2, ["can neither move nor weigh"], "ingest", self.source, "--out", self.folder / "z", "--drop",
+                     "--drop-mode", "weight")
+
+    def test_an_evaluation_still_sees_what_was_dropped_from_it(self):
+        cache = self.leaky_cache()
+        self.ok("dedup", cache, "--on-leak", "drop-eval", "--threshold", 8)
+        run_folder = self.folder / "run"
+        trained = self.ok("train", cache, "--out", run_folder, "--selection", "default", "--net", "lenet",
+                          "--batch-size", 4, "--epochs", 1, "--json").json()
+        self.assertEqual(trained["split"], "test")
+        evaluated = self.ok("eval", run_folder, cache, "--json").json()
+        self.assertEqual((evaluated["samples"], evaluated["leaked"]), (3, 3))
+
+    def test_lists_pairs_groups_and_what_is_blank(self):
+        cache = self.leaky_cache()
+        names = {name: self.folder / name for name in ("pairs.csv", "groups.jsonl", "blank.csv", "removed.jsonl")}
+        self.ok("dedup", cache, "--threshold", 8, "--mode", "weight", "--scope", "within",
+                "--list-pairs", names["pairs.csv"], "--list-groups", names["groups.jsonl"],
+                "--list-blank", names["blank.csv"], "--list", names["removed.jsonl"])
+        pairs = list(csv.DictReader(io.StringIO(names["pairs.csv"].read_text())))
+        self.assertEqual([(p["name"], p["other_name"], p["other_split"]) for p in pairs],
+                         [("train/a/01.ppm", "train/a/darker 01.ppm", "train")])
+        members = [json.loads(line) for line in names["groups.jsonl"].read_text().splitlines()]
+        self.assertEqual([(m["name"], m["weight"], m["rule"], m["chain"]) for m in members],
+                         [("train/a/01.ppm", 0.5, "kept", False), ("train/a/darker 01.ppm", 0.5, "duplicate", False)])
+        self.assertEqual(members[1]["kept_name"], "train/a/01.ppm")
+        blank = list(csv.DictReader(io.StringIO(names["blank.csv"].read_text())))
+        self.assertEqual([row["name"] for row in blank], ["train/a/white.ppm"])
+        self.assertEqual(names["removed.jsonl"].read_text(), "")
+
+    def test_conflicting_labels_are_kept_dropped_or_weighed(self):
+        self.write_ppm(self.source / "train" / "b" / "01 again.ppm", self.image(24, seed=1), 24)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        removed = {}
+        for action in ("keep", "drop", "weight"):
+            found = self.ok("dedup", cache, "--threshold", 8, "--on-conflict", action, "--json").json()
+            self.assertEqual(found["conflicts"], 1)
+            removed[action] = (found["removed"], found["mode"])
+        # Three leaks, and of the three images that are 01: two, all, none.
+        self.assertEqual(removed, {"keep": (5, "keep"), "drop": (6, "keep"), "weight": (3, "weight")})
 
     def test_checks_itself(self):
         result = self.ok("dedup", self.source, "--threshold", 12, "--self-check", 10, "--json")
@@ -68,7 +153,7 @@ class Dedup(Case):
         self.refused(2, ["rank 0", "65 bits"], "dedup", cache, "--threshold", 65, ranks=2)
 
     def test_refuses(self):
-        gate = run("dedup", self.source, "--fail-on-leak")
+        gate = run("dedup", self.source, "--on-leak", "fail")
         self.assertEqual(gate.code, 3, gate.err)
         self.assertIn("train/a/00.ppm", gate.out)
         self.refused(2, ["winnow ingest"], "dedup", self.folder / "nowhere")
@@ -98,7 +183,7 @@ class MirroredAndTurned(Case):
 
     def removed(self, *args):
         table = self.folder / "removed.csv"
-        result = self.ok("dedup", *args, "--threshold", 6, "--csv", table, "--json", "--self-check", 20).json()
+        result = self.ok("dedup", *args, "--threshold", 6, "--list", table, "--json", "--self-check", 20).json()
         rows = csv.DictReader(io.StringIO(table.read_text()))
         return {row["name"]: (row["kept_name"], row["rule"]) for row in rows}, result["leaks"]
 
@@ -112,7 +197,7 @@ class MirroredAndTurned(Case):
             self.assertEqual(len(leaks), 1)
             self.assertEqual(self.removed(source, "--hash", "phash_dihedral")[0], {**leak, **copy})
         self.assertEqual(self.removed(self.source, "--hash", "phash_dihedral@1/2")[0], {**leak, **copy})
-        gate = run("dedup", self.cache, "--hash", "phash_mirrored", "--fail-on-leak")
+        gate = run("dedup", self.cache, "--hash", "phash_mirrored", "--on-leak", "fail")
         self.assertEqual(gate.code, 3, gate.err)
         self.refused(2, ["65 bits", "from 0 to 64"], "dedup", self.cache, "--hash", "phash_dihedral", "--threshold", 65)
 

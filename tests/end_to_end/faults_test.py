@@ -318,7 +318,7 @@ class Faults(Case):
                 done = subprocess.run([WINNOW, *map(str, verb)], stdout=full, stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("winnow: cannot write to the standard output: No space left on device", done.stderr)
-        self.refused(1, ["nowhere/x.csv"], "dedup", cache, "--name", "other", "--csv", self.folder / "nowhere/x.csv")
+        self.refused(1, ["nowhere/x.csv"], "dedup", cache, "--name", "other", "--list", self.folder / "nowhere/x.csv")
         self.refused(2, ["other"], "train", cache, "--selection", "other", "--out", self.folder / "run")
 
     def test_failpoints_that_cannot_be_understood_are_refused(self):
@@ -336,7 +336,7 @@ class Faults(Case):
         self.ok(*self.ingest("--out", place / "cache"))
 
         def dedup(cache, threshold):
-            return ["dedup", cache, "--threshold", threshold, "--groups-csv", cache.parent / "groups.csv"]
+            return ["dedup", cache, "--threshold", threshold, "--list-groups", cache.parent / "groups.csv"]
 
         def written(cache):
             files = tree(cache / "selections")

@@ -209,7 +209,7 @@ class Schemas(Case):
         write_tree(self.folder / "mixed", mixed_set())
         cache = self.folder / "cache"
         self.ok("ingest", self.folder / "mixed", "--out", cache)
-        refused = run("dedup", cache, "--fail-on-leak", "--json")
+        refused = run("dedup", cache, "--on-leak", "fail", "--json")
         self.assertEqual(refused.code, 3)
         self.check("dedup", json.loads(refused.out))
 

@@ -16,18 +16,26 @@
 namespace winnow::train {
 namespace {
 
-Split choose_split(const EvalOptions& options, const pipeline::DatasetInfo& info) {
+// The split that is asked for, and its samples; else the first of test and val that has any.
+std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& options,
+                                                           const pipeline::Cache& cache,
+                                                           const std::string& selection) {
+  std::vector<Split> splits{Split::kTest, Split::kVal};
   if (!options.split.empty()) {
     const auto split = parse_split(options.split);
     if (!split) {
       throw UsageError("unknown split '" + options.split + "'; known: train, val, test, none");
     }
-    return *split;
+    splits = {*split};
   }
-  for (const Split split : {Split::kTest, Split::kVal}) {
-    if (info.split_counts[static_cast<std::size_t>(split)] > 0) return split;
+  for (const Split split : splits) {
+    auto samples = pipeline::evaluation_samples(cache, split, selection);
+    if (samples.all.size() > 0) return {split, std::move(samples)};
   }
-  throw UsageError("the cache has neither a test nor a val split; name one by --split");
+  throw UsageError(options.split.empty()
+                       ? "the cache has neither a test nor a val split; name one by --split"
+                       : "the cache has no samples of split " + options.split +
+                             "; winnow info shows what there is");
 }
 
 // What is evaluated: a net with its numbers.
@@ -109,10 +117,10 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
       throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
                        " classes, the cache has " + std::to_string(info.classes.size()));
     }
-    const Split split = choose_split(options, info);
     if (selection.empty() && stored.cache_digest == info.digest) selection = stored.selection;
-    samples = pipeline::select_samples(*cache, split, "");
-    leaked = pipeline::leaked_samples(*cache, split, selection);
+    auto [split, chosen] = choose_split(options, *cache, selection);
+    samples = std::move(chosen.all);
+    leaked = std::move(chosen.leaked);
     result.split = std::string(split_name(split));
     result.classes = info.classes;
   });

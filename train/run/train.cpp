@@ -400,9 +400,11 @@ class Trainer {
     EvaluationSet set;
     if (split == Split::kVal && !job_.held.ids.empty()) {
       set.samples = job_.held;  // no group is cut, so nothing leaks
-    } else if (job_.info.split_counts[static_cast<std::size_t>(split)] > 0) {
-      set.samples = pipeline::select_samples(*job_.cache, split, "");
-      set.leaked = pipeline::leaked_samples(*job_.cache, split, options_.data.selection);
+    } else {
+      auto found_samples =
+          pipeline::evaluation_samples(*job_.cache, split, options_.data.selection);
+      set.samples = std::move(found_samples.all);
+      set.leaked = std::move(found_samples.leaked);
     }
     return evaluation_sets_.emplace(split, std::move(set)).first->second;
   }

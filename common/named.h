@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+
+namespace winnow {
+
+// A value and what people call it. A table of them names all values of an enumeration.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+// The value of a name; UsageError, which lists the names, where there is none. `what` says what is
+// named: "scope".
+template <class T, std::size_t N>
+T parse_named(const std::array<Named<T>, N>& table, std::string_view what, std::string_view name) {
+  std::string known;
+  for (const Named<T>& row : table) {
+    if (row.name == name) return row.value;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("there is no " + std::string(what) + " '" + std::string(name) +
+                   "'; choose one of " + known);
+}
+
+// The name of a value that the table has.
+template <class T, std::size_t N>
+std::string_view name_in(const std::array<Named<T>, N>& table, const T& value) noexcept {
+  return std::find_if(table.begin(), table.end() - 1,
+                      [&](const Named<T>& row) { return row.value == value; })
+      ->name;
+}
+
+}  // namespace winnow
