@@ -9,13 +9,13 @@
 #include "common/file.h"
 #include "datasets/formats.h"
 #include "dedup/ranks/shared_search.h"
-#include "dedup/report.h"
 #include "dedup/tune/curve.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/dedup_lists.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
@@ -30,40 +30,10 @@ struct Options {
   DedupFlags flags;
   std::optional<double> precision;
   std::string splits;  // a selection
-  std::filesystem::path list;
-  std::filesystem::path list_groups;
-  std::filesystem::path list_pairs;
-  std::filesystem::path list_blank;
+  ListFlags lists;
   std::uint64_t self_check = 0;
   bool json = false;
 };
-
-void tell(const Session& session, const dedup::Result& result) {
-  say(session,
-      fmt::format("{} groups of duplicates; {} samples removed, {} kept",
-                  grouped(result.groups.size()), grouped(result.removed), grouped(result.kept)));
-  for (const dedup::LeakCount& leak : result.leaks) {
-    say(session, fmt::format("leak: {} {} samples have a duplicate in {} ({} groups)",
-                             grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
-                             grouped(leak.groups)));
-  }
-  if (result.moved > 0) {
-    say(session, fmt::format("{} samples moved to another split", grouped(result.moved)));
-  }
-  if (result.conflicts > 0) {
-    say(session, fmt::format("{} groups carry labels that differ", grouped(result.conflicts)));
-  }
-  if (result.chains > 0) {
-    say(session, fmt::format("{} groups are chains: some of their images are further apart than "
-                             "the threshold (see --list-groups, and --groups stars)",
-                             grouped(result.chains)));
-  }
-  if (result.low_quality > 0) {
-    say(session, fmt::format("{} images with too little in them to match were set apart (see "
-                             "--list-blank)",
-                             grouped(result.low_quality)));
-  }
-}
 
 int threshold_of(const Options& o, const Session& session, const dedup::ColumnSource& columns,
                  const std::string& hash) {
@@ -129,49 +99,6 @@ dedup::ColumnSource with_splits(dedup::ColumnSource columns, const dedup::Select
   };
 }
 
-class Lists {
- public:
-  Lists(const dedup::Result& result, const dedup::ColumnSource& columns,
-        const dedup::Options& options, const pipeline::LedgerNames& names)
-      : result_(result),
-        columns_(columns),
-        options_(options),
-        names_(names),
-        table_(columns({"labels"})) {}
-
-  void removed(dedup::ListForm form, const dedup::TextSink& out) const {
-    dedup::list_removed(result_, table_, std::cref(names_), form, out);
-  }
-  void groups(dedup::ListForm form, const dedup::TextSink& out) const {
-    dedup::list_groups(result_, table_, std::cref(names_), form, out);
-  }
-  void pairs(dedup::ListForm form, const dedup::TextSink& out) const {
-    dedup::list_pairs(columns_, options_, {}, table_, std::cref(names_), form, out);
-  }
-  void blank(dedup::ListForm form, const dedup::TextSink& out) const {
-    const dedup::Fingerprints table = columns_({"quality"});
-    dedup::list_blank(table.quality, table_, std::cref(names_), form, out);
-  }
-
-  using Write = void (Lists::*)(dedup::ListForm, const dedup::TextSink&) const;
-  // Into a file, if there is to be one.
-  void write(const std::filesystem::path& path, Write write) const {
-    if (path.empty()) return;
-    DurableFile file(path);
-    const auto form =
-        path.extension() == ".jsonl" ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv;
-    (this->*write)(form, [&](std::string_view line) { file.append(as_bytes(line)); });
-    file.finish();
-  }
-
- private:
-  const dedup::Result& result_;
-  const dedup::ColumnSource& columns_;
-  const dedup::Options& options_;
-  const pipeline::LedgerNames& names_;
-  dedup::Fingerprints table_;
-};
-
 void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.flags);
@@ -188,24 +115,19 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   // What only reports comes first: a dedup that fails leaves the selection as it was.
   const bool refused = o.flags.fails_on_leak() && !result.leaks.empty();
   const pipeline::LedgerNames names = cache.read_names();
-  {
-    const Lists lists(result, columns, options, names);
-    std::filesystem::path list = o.list;
-    if (list.empty() && !in_place && !refused) {
-      list = cache.paths().selection(o.name).replace_extension(".csv");
-      make_directories(list.parent_path());
-    }
-    lists.write(list, &Lists::removed);
-    lists.write(o.list_groups, &Lists::groups);
-    lists.write(o.list_pairs, &Lists::pairs);
-    lists.write(o.list_blank, &Lists::blank);
-    if (list.empty() && in_place && !o.json) {
-      lists.removed(dedup::ListForm::kCsv, [](std::string_view line) { fmt::print("{}", line); });
-    }
-    if (!in_place && !refused) cache.write_selection(selection);
-    tell(session, result);
-    if (!in_place && !refused) say(session, fmt::format("selection '{}' written", o.name));
-    if (!list.empty()) say(session, fmt::format("removed images are listed in {}", list.string()));
+  const Deduplicated what{result, options, columns, links, std::cref(names)};
+  ListFlags lists = o.lists;
+  if (lists.removed.empty() && !in_place && !refused) {
+    lists.removed = cache.paths().selection(o.name).replace_extension(".csv");
+    make_directories(lists.removed.parent_path());
+  }
+  write_lists(what, lists);
+  if (lists.removed.empty() && in_place && !o.json) print_removed(what);
+  if (!in_place && !refused) cache.write_selection(selection);
+  tell(session, result);
+  if (!in_place && !refused) say(session, fmt::format("selection '{}' written", o.name));
+  if (!lists.removed.empty()) {
+    say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
   }
   if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
   if (refused) refuse_leaks(result);
@@ -230,8 +152,10 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
 
 void run(const Options& o, Session& session) {
   const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
-  dedup::with_shared_search(session.comm,
-                            [&](const dedup::LinkSource& links) { decide(o, session, links); });
+  const dedup::SharedSearchOptions options{.all_links = o.flags.groups != "components" ||
+                                                        !o.lists.pairs.empty()};
+  dedup::with_shared_search(
+      session.comm, [&](const dedup::LinkSource& links) { decide(o, session, links); }, options);
 }
 
 }  // namespace
@@ -255,14 +179,7 @@ Command add_dedup(CLI::App& program) {
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes is of none");
   add_reading_flags(*app, o->reading);
-  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
-  app->add_option("--list", o->list,
-                  "Where to list removed images (default: beside the selection)" + form);
-  app->add_option("--list-groups", o->list_groups,
-                  "Also list every image of every group, with the group's diameter in bits" + form);
-  app->add_option("--list-pairs", o->list_pairs, "Also list all pairs of duplicates" + form);
-  app->add_option("--list-blank", o->list_blank,
-                  "Also list the images with too little in them to match by a hash" + form);
+  add_list_flags(*app, o->lists);
   app->add_option("--self-check", o->self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")

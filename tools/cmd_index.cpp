@@ -15,12 +15,12 @@
 #include "common/file.h"
 #include "common/utf8.h"
 #include "datasets/formats.h"
-#include "dedup/report.h"
 #include "dedup/store/stored_index.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/dedup_lists.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
@@ -46,8 +46,7 @@ struct Options {
   fs::path other;
   DedupFlags dedup;
   std::string name = "default";
-  fs::path csv;
-  fs::path groups_csv;
+  ListFlags lists;
   bool json = false;
 };
 
@@ -220,17 +219,6 @@ void query(const Options& o, const Session& session) {
 
 fs::path selections_of(const Options& o) { return o.index / "selections"; }
 
-void tell(const Session& session, const dedup::Result& result) {
-  say(session,
-      fmt::format("{} groups of duplicates; {} samples removed, {} kept",
-                  grouped(result.groups.size()), grouped(result.removed), grouped(result.kept)));
-  for (const dedup::LeakCount& leak : result.leaks) {
-    say(session, fmt::format("leak: {} {} samples have a duplicate in {} ({} groups)",
-                             grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
-                             grouped(leak.groups)));
-  }
-}
-
 void deduplicate(const Options& o, const CLI::App& app, const Session& session) {
   pipeline::check_selection_name(o.name);
   const auto index = dedup::StoredIndex::open(o.index);
@@ -247,24 +235,22 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
   result.selection.cache_digest = index.digest();
 
   // What only reports comes first: a dedup that fails leaves the selection as it was.
-  const auto name_of = index.name_of();
-  const dedup::Fingerprints table = columns({"labels"});
-  const auto write_csv = [&](const fs::path& path, const auto& write) {
-    DurableFile file(path);
-    write(result, table, std::cref(name_of),
-          [&](std::string_view line) { file.append(as_bytes(line)); });
-    file.finish();
-  };
+  const bool refused = o.dedup.fails_on_leak() && !result.leaks.empty();
   const fs::path selection = selections_of(o) / (o.name + ".selection");
   make_directories(selection.parent_path());
-  const fs::path csv = o.csv.empty() ? fs::path(selection).replace_extension(".csv") : o.csv;
-  write_csv(csv, dedup::csv_of_removed);
-  if (!o.groups_csv.empty()) write_csv(o.groups_csv, dedup::csv_of_groups);
-  dedup::write_selection(selection, result.selection);
+  ListFlags lists = o.lists;
+  if (lists.removed.empty() && !refused) {
+    lists.removed = fs::path(selection).replace_extension(".csv");
+  }
+  write_lists({result, options, columns, index.links(), index.name_of()}, lists);
+  if (!refused) dedup::write_selection(selection, result.selection);
   tell(session, result);
-  say(session, fmt::format("removed images are listed in {}; the selection is {}", csv.string(),
-                           selection.string()));
+  if (!lists.removed.empty()) {
+    say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
+  }
+  if (!refused) say(session, fmt::format("the selection is {}", selection.string()));
   if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
+  if (refused) refuse_leaks(result);
 }
 
 // Names of selections, and whether they are of what is in the index now.
@@ -410,9 +396,7 @@ Command add_index(CLI::App& program) {
   CLI::App* dedups = verb("dedup", "Find duplicates in the index; write a selection into it");
   dedups->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*dedups, "--", o->dedup);
-  dedups->add_option("--csv", o->csv,
-                     "Where to list removed images (default: beside the selection)");
-  dedups->add_option("--groups-csv", o->groups_csv, "Also list every image of every group here");
+  add_list_flags(*dedups, o->lists);
   dedups->add_flag("--json", o->json, "Print one JSON object on stdout");
   dedups->footer(
       "The same as winnow dedup of one cache of all the images in the index, without a search at "

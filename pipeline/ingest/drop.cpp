@@ -62,9 +62,10 @@ LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
 // Of rank 0, on all.
 dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Communicator& comm) {
   dedup::Selection selection;
-  dedup::with_shared_search(comm, [&](const dedup::LinkSource& links) {
-    selection = decide(first.open_fingerprints(), links);
-  });
+  dedup::with_shared_search(
+      comm,
+      [&](const dedup::LinkSource& links) { selection = decide(first.open_fingerprints(), links); },
+      {.all_links = true});  // what groups are made of is for `decide` to say
   if (comm.size() == 1) return selection;
   Bytes bytes = comm.rank() == 0 ? serialize(selection) : Bytes();
   std::uint64_t size = bytes.size();

@@ -139,7 +139,8 @@ class Dedup(Case):
     def test_decides_the_same_on_any_number_of_ranks(self):
         cache = self.folder / "cache"
         self.ok("ingest", self.source, "--out", cache, "--hash", "phash,phash_mirrored")
-        for options in (["--hash", "phash"], ["--hash", "phash_mirrored", "--scope", "within"], ["--hash", "exact"]):
+        for options in (["--hash", "phash"], ["--hash", "phash_mirrored", "--scope", "within"], ["--hash", "exact"],
+                        ["--groups", "stars", "--list-pairs", cache / "selections" / "pairs.csv"]):
             made = {}
             for ranks in range(4):  # 0: without mpirun
                 result = self.ok("dedup", cache, "--threshold", 8, *options, "--json", ranks=ranks)
@@ -149,7 +150,7 @@ class Dedup(Case):
             self.assertEqual(made, dict.fromkeys(range(4), made[0]))
         of_source = [self.ok("dedup", self.source, "--threshold", 8, ranks=ranks).out for ranks in (0, 3)]
         self.assertEqual(*of_source)
-        self.refused(3, ["rank 0", "--fail-on-leak"], "dedup", cache, "--fail-on-leak", ranks=3)
+        self.refused(3, ["rank 0", "splits share pictures"], "dedup", cache, "--on-leak", "fail", ranks=3)
         self.refused(2, ["rank 0", "65 bits"], "dedup", cache, "--threshold", 65, ranks=2)
 
     def test_refuses(self):

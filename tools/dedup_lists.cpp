@@ -1,0 +1,91 @@
+#include "tools/dedup_lists.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "common/file.h"
+
+namespace winnow::tools {
+namespace {
+
+void list_removed(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  dedup::list_removed(what.result, what.columns({"labels"}), what.name_of, form, out);
+}
+
+void list_groups(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  dedup::list_groups(what.result, what.columns({"labels"}), what.name_of, form, out);
+}
+
+void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  dedup::list_pairs(what.columns, what.options, what.links, what.columns({"labels"}), what.name_of,
+                    form, out);
+}
+
+void list_blank(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  const dedup::Fingerprints table = what.columns({"labels", "quality"});
+  dedup::list_blank(table.quality, table, what.name_of, form, out);
+}
+
+}  // namespace
+
+void add_list_flags(CLI::App& app, ListFlags& flags) {
+  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
+  app.add_option("--list", flags.removed,
+                 "Where to list removed images (default: beside the selection)" + form);
+  app.add_option("--list-groups", flags.groups,
+                 "Also list every image of every group, with the group's diameter in bits" + form);
+  app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
+  app.add_option("--list-blank", flags.blank,
+                 "Also list the images with too little in them to match by a hash" + form);
+}
+
+void write_lists(const Deduplicated& what, const ListFlags& flags) {
+  const auto write = [&](const std::filesystem::path& path, const auto& list) {
+    if (path.empty()) return;
+    DurableFile file(path);
+    const bool lines = path.extension() == ".jsonl";
+    list(what, lines ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
+         [&](std::string_view line) { file.append(as_bytes(line)); });
+    file.finish();
+  };
+  write(flags.removed, list_removed);
+  write(flags.groups, list_groups);
+  write(flags.pairs, list_pairs);
+  write(flags.blank, list_blank);
+}
+
+void print_removed(const Deduplicated& what) {
+  list_removed(what, dedup::ListForm::kCsv, [](std::string_view line) { fmt::print("{}", line); });
+}
+
+void tell(const Session& session, const dedup::Result& result) {
+  say(session,
+      fmt::format("{} groups of duplicates; {} samples removed, {} kept",
+                  grouped(result.groups.size()), grouped(result.removed), grouped(result.kept)));
+  for (const dedup::LeakCount& leak : result.leaks) {
+    say(session, fmt::format("leak: {} {} samples have a duplicate in {} ({} groups)",
+                             grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
+                             grouped(leak.groups)));
+  }
+  if (result.moved > 0) {
+    say(session, fmt::format("{} samples moved to another split", grouped(result.moved)));
+  }
+  if (result.conflicts > 0) {
+    say(session, fmt::format("{} groups carry labels that differ", grouped(result.conflicts)));
+  }
+  if (result.chains > 0) {
+    say(session, fmt::format("{} groups are chains: some of their images are further apart than "
+                             "the threshold (see --list-groups, and --groups stars)",
+                             grouped(result.chains)));
+  }
+  if (result.low_quality > 0) {
+    say(session, fmt::format("{} images with too little in them to match were set apart (see "
+                             "--list-blank)",
+                             grouped(result.low_quality)));
+  }
+}
+
+}  // namespace winnow::tools
