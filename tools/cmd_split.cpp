@@ -258,7 +258,8 @@ Command add_split(CLI::App& program) {
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
-      "  winnow export cache --to splits --selection split");
+      "  winnow export cache --to splits --selection split\n"
+      "  winnow dedup cache --splits split --name clean   # thins duplicates inside their train");
   return {app, true, [o](Session& session) { run(*o, session); }};
 }
 

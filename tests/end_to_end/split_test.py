@@ -173,6 +173,28 @@ class Split(Case):
         free = self.ok("split", cache, "--hash", "exact", "--ignore-group-keys", "--json").json()
         self.assertEqual(free["largest_block"], 1)
 
+    def test_others_obey(self):
+        cache = self.ingest(self.leaking(classes=2))
+        self.ok("split", cache, "--threshold", 6, "--train", 0.5, "--test", 0.3, "--val", 0.2)
+        used = self.used(cache)
+        seen = self.ok("dedup", cache, "--threshold", 6, "--splits", "split", "--name", "thinned", "--json").json()
+        self.assertEqual(seen["leaks"], [])
+        self.assertGreater(seen["removed"], 0)
+        thinned = self.used(cache, "thinned")
+        self.assertEqual({name: split for name, split in thinned.items() if split}.items() - used.items(), set())
+        exported = self.folder / "exported"
+        self.ok("export", cache, "--to", exported, "--selection", "split")
+        counts = collections.Counter(path.parent.relative_to(exported).parts for path in exported.rglob("*.ppm"))
+        expected = collections.Counter((split, name.split("/")[1]) for name, split in used.items())
+        self.assertEqual(counts, expected)
+        self.ok("ingest", exported, "--out", self.folder / "again")
+        again = self.ok("dedup", self.folder / "again", "--threshold", 6, "--json").json()
+        self.assertEqual(again["leaks"], [])
+        self.ok("train", cache, "--out", self.folder / "run", "--net", "lenet", "--selection", "split", "--batch-size", 8,
+                "--epochs", 1)
+        evaluated = self.ok("eval", self.folder / "run", cache, "--json").json()
+        self.assertEqual((evaluated["split"], evaluated["samples"]), ("test", list(used.values()).count("test")))
+
     def test_tells_which_classes_are_off(self):
         root = self.folder / "photos"
         pixels = self.image(self.SIDE, seed=0)
