@@ -227,13 +227,15 @@ void expect_same(const fs::path& folder, const Model& model) {
     ASSERT_EQ(links, edges_within(table.codes.front(), rows, threshold)) << threshold;
   }
   for (const int threshold : {0, 3, kRadius, kRadius + 2}) {
-    for (const Scope scope : {Scope::kAll, Scope::kWithin}) {
-      for (const KeepPolicy keep : {KeepPolicy::kFirst, KeepPolicy::kMajority}) {
+    for (const Scope scope : {Scope::kAll, Scope::kWithin, Scope::kAcross}) {
+      for (const GroupKind groups :
+           {GroupKind::kComponents, GroupKind::kStars, GroupKind::kCliques}) {
         Options options;
         options.hash = model.hash;
         options.threshold = threshold;
         options.scope = scope;
-        options.policy.keep = keep;
+        options.groups = groups;
+        options.policy.keep = threshold == 3 ? KeepPolicy::kMajority : KeepPolicy::kFirst;
         ASSERT_EQ(selection_of(index, options), serialize(deduplicate(table, options).selection))
             << threshold << " " << scope_name(scope);
       }
