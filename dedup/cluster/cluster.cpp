@@ -151,11 +151,11 @@ GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows
   distinct.erase(std::unique(distinct.begin(), distinct.end(), equal), distinct.end());
   std::vector<Member> members;
   for (const std::uint32_t row : distinct) members.push_back({distance(rows.front(), row), row});
-  // Two members are no further apart than both are from the first together, in a metric; what is
-  // none is nearly one.
-  constexpr std::size_t kAllPairs = 2000;
-  const bool metric = orientations == 1 || members.size() > kAllPairs;
+  // Two members are no further apart than both are from the first together, in a metric.
+  const bool metric = orientations == 1;
   std::ranges::stable_sort(members, std::ranges::greater{}, &Member::to_first);
+  constexpr std::size_t kAllPairs = 2000;
+  if (!metric && members.size() > kAllPairs) members.resize(kAllPairs);
   GroupShape shape;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (metric && 2 * members[i].to_first <= shape.diameter) break;

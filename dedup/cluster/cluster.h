@@ -57,8 +57,8 @@ struct GroupShape {
 };
 
 // Looks at all pairs of distinct codes at worst; at few where one row is in the middle of the
-// others. With codes of several orientations at all pairs of up to 2000 codes; of more the diameter
-// may be told some bits too small.
+// others. With codes of several orientations at all pairs of the 2000 furthest from the first row:
+// where there are more, the diameter may be told some bits too small.
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
 
 // The components of two or more rows, each ascending, in the order of their numbers.
