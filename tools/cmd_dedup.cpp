@@ -7,17 +7,15 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "datasets/formats.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/tune/curve.h"
-#include "pipeline/ingest/ingest.h"
 #include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
+#include "tools/in_place.h"
 #include "tools/ingest_flags.h"
-#include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -68,19 +66,6 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
   }
   say(session, fmt::format("self-check: {} images compared with every other, {} pairs, as found",
                            grouped(check.queries), grouped(check.edges)));
-}
-
-// Fingerprints of a data set in place, in a cache at `out`.
-void fingerprint(const Options& o, const Session& session, const std::filesystem::path& out) {
-  const auto source = datasets::open_source(o.cache, open_options(o.reading));
-  say(session, fmt::format("{} is {}", o.cache.string(), source->description()));
-  pipeline::IngestOptions options = ingest_options(o.reading, session);
-  options.store = pipeline::Store::kNone;
-  if (o.flags.dedup.hash != "exact") options.hashes = {o.flags.dedup.hash};
-  const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
-  const pipeline::IngestResult result = pipeline::ingest(*source, o.cache, out, options, bar);
-  const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
-  if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
 }
 
 // The table of a cache with the splits of a selection; what that removes is of no split.
@@ -135,18 +120,14 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
 
 void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
-  const auto exists = [](const std::filesystem::path& path) {
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored);
-  };
-  const pipeline::CachePaths paths{o.cache};
-  const bool in_place = exists(o.cache) && !exists(paths.manifest()) && !exists(paths.unfinished());
-  if (!in_place) {
+  if (!is_data_set(o.cache)) {
     deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false, links);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  fingerprint(o, session, folder.path());
+  const std::string& hash = o.flags.dedup.hash;
+  const auto hashes = hash == "exact" ? std::vector<std::string>() : std::vector{hash};
+  fingerprint_in_place(o.cache, o.reading, hashes, session, folder.path());
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }
 

@@ -14,15 +14,13 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
-#include "datasets/formats.h"
 #include "dedup/store/stored_index.h"
-#include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
+#include "tools/in_place.h"
 #include "tools/ingest_flags.h"
-#include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -50,32 +48,16 @@ struct Options {
   bool json = false;
 };
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 // Calls `use` with a cache, or with one of the fingerprints of a data set, which is gone
 // afterwards.
 void with_cache(const Options& o, const Session& session, const fs::path& input,
                 const std::string& hash, const std::function<void(const pipeline::Cache&)>& use) {
-  const pipeline::CachePaths paths{input};
-  if (!is_there(input) || is_there(paths.manifest()) || is_there(paths.unfinished())) {
+  if (!is_data_set(input)) {
     use(pipeline::Cache::open(input));
     return;
   }
   const TemporaryFolder folder(fs::temp_directory_path());
-  const auto source = datasets::open_source(input, open_options(o.reading));
-  say(session, fmt::format("{} is {}", input.string(), source->description()));
-  pipeline::IngestOptions options = ingest_options(o.reading, session);
-  options.store = pipeline::Store::kNone;
-  options.hashes = {hash};
-  {
-    const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
-    const auto result = pipeline::ingest(*source, input, folder.path(), options, bar);
-    const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
-    if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
-  }
+  fingerprint_in_place(input, o.reading, {hash}, session, folder.path());
   use(pipeline::Cache::open(folder.path()));
 }
 
@@ -119,7 +101,8 @@ void add(const Options& o, const Session& session) {
   if (!o.hash.empty()) options.hash = o.hash;
   options.radius = o.radius;
   for (const fs::path& input : o.inputs) {
-    const bool is_new = !is_there(o.index / "manifest.json");
+    std::error_code ignored;
+    const bool is_new = !fs::exists(o.index / "manifest.json", ignored);
     const std::string hash =
         is_new ? options.hash.value_or("phash") : dedup::StoredIndex::open(o.index).kind().hash;
     with_cache(o, session, input, hash, [&](const pipeline::Cache& cache) {

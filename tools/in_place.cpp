@@ -1,0 +1,37 @@
+#include "tools/in_place.h"
+
+#include <fmt/core.h>
+
+#include <system_error>
+
+#include "datasets/formats.h"
+#include "pipeline/ingest/ingest.h"
+#include "pipeline/store/cache.h"
+#include "tools/progress_bar.h"
+
+namespace winnow::tools {
+
+bool is_data_set(const std::filesystem::path& path) {
+  const auto is_there = [](const std::filesystem::path& at) {
+    std::error_code ignored;
+    return std::filesystem::exists(at, ignored);
+  };
+  const pipeline::CachePaths paths{path};
+  return is_there(path) && !is_there(paths.manifest()) && !is_there(paths.unfinished());
+}
+
+void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFlags& reading,
+                          const std::vector<std::string>& hashes, const Session& session,
+                          const std::filesystem::path& out) {
+  const auto source = datasets::open_source(data_set, open_options(reading));
+  say(session, fmt::format("{} is {}", data_set.string(), source->description()));
+  pipeline::IngestOptions options = ingest_options(reading, session);
+  options.store = pipeline::Store::kNone;
+  if (!hashes.empty()) options.hashes = hashes;
+  const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
+  const pipeline::IngestResult result = pipeline::ingest(*source, data_set, out, options, bar);
+  const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
+  if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
+}
+
+}  // namespace winnow::tools
