@@ -4,6 +4,7 @@ winnow_test(pipeline.order
 winnow_test(pipeline.augment
   SOURCES augment_test.cpp
   DEPS winnow::augment)
+winnow_test(pipeline.ops SOURCES ops_test.cpp DEPS winnow::augment)
 winnow_test(pipeline.settings
   SOURCES settings_test.cpp
   DEPS winnow::ingest winnow::load winnow::decode winnow::store opencv::core opencv::imgcodecs)
