@@ -32,6 +32,7 @@ enum class RandomUse : std::uint32_t {
   kVariant = 6,     // which stored variant of a sample an epoch sees
   kStudy = 7,       // what is drawn to measure a data set: pairs of images, edits
   kSplit = 8,       // who comes first of equals when splits are made
+  kTurn = 9,        // which of the samples that take turns an epoch sees
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

@@ -77,30 +77,37 @@ EvaluationSamples evaluation_samples(const Cache& cache, Split split,
 
 HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string& selection,
                  double share) {
-  // Of each sample, the first of its group.
+  // Of each sample, the first of its group, and the one that stands for it.
   std::vector<SampleId> first = samples.ids;
+  std::vector<SampleId> stands_for = samples.ids;
   if (!selection.empty()) {
     const dedup::Selection chosen = cache.read_selection(selection);
     std::vector<SampleId> first_of_group;  // groups are numbered by their first sample, ids ascend
     std::size_t next = 0;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       if (chosen.groups[row] == first_of_group.size()) first_of_group.push_back(chosen.ids[row]);
-      if (next == samples.size() || samples.ids[next] != chosen.ids[row]) continue;
+      if (next == samples.ids.size() || samples.ids[next] != chosen.ids[row]) continue;
+      stands_for[next] = chosen.kept[row];
       first[next++] = first_of_group[chosen.groups[row]];
     }
   }
   constexpr std::uint64_t kSeed = 0;
   HeldOut out;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
+  std::vector<SampleId> of_train;
+  for (std::size_t i = 0; i < samples.ids.size(); ++i) {
     const bool held = CounterRng(kSeed, 0, first[i], RandomUse::kHoldout).uniform() < share;
     SampleSet& side = held ? out.held : out.train;
     side.ids.push_back(samples.ids[i]);
     side.weights.push_back(samples.weights[i]);
+    if (!held) of_train.push_back(stands_for[i]);
   }
   if (out.held.ids.empty() || out.train.ids.empty()) {
     throw UsageError("a hold-out of " + std::to_string(share) + " of " +
-                     std::to_string(samples.size()) +
+                     std::to_string(samples.ids.size()) +
                      " samples leaves one side empty; choose another share");
+  }
+  if (!samples.turn_offsets.empty()) {
+    out.train = take_turns(std::move(out.train.ids), std::move(out.train.weights), of_train);
   }
   return out;
 }

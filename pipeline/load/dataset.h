@@ -46,8 +46,9 @@ EvaluationSamples evaluation_samples(const Cache& cache, Split split, const std:
 
 // Cuts a hold-out of about `share` of `samples`, which `selection` left (empty: everything), never
 // through a duplicate group: a whole group goes to one side, by a draw that depends on its first
-// sample alone. So the same samples are held out whatever the seed of a run. UsageError when either
-// side is empty.
+// sample alone. So the same samples are held out whatever the seed of a run. Where samples take
+// turns, those to train on go on doing so and those held are all there. UsageError when either side
+// is empty.
 struct HeldOut {
   SampleSet train;
   SampleSet held;

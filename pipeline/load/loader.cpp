@@ -135,11 +135,7 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
     set.weights.assign(set.ids.size(), 1.0F);
   } else {
     const dedup::Selection chosen = cache.read_selection(selection);
-    if (chosen.mode == dedup::SelectionMode::kOnePerGroup) {
-      throw UsageError("selection '" + selection +
-                       "' takes one of each group by turns, which loading does not offer; make a "
-                       "selection that keeps or weighs samples");
-    }
+    std::vector<SampleId> stands_for;
     std::size_t row = 0;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       // Both ascend, so one walk finds every chosen id or none.
@@ -152,6 +148,10 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
       if (chosen.split_of(i, table.splits[row]) != split || chosen.weights[i] == 0) continue;
       set.ids.push_back(chosen.ids[i]);
       set.weights.push_back(chosen.weights[i]);
+      stands_for.push_back(chosen.kept[i]);
+    }
+    if (chosen.mode == dedup::SelectionMode::kOnePerGroup) {
+      set = take_turns(std::move(set.ids), std::move(set.weights), stands_for);
     }
   }
   if (set.ids.empty()) {

@@ -9,25 +9,20 @@
 #include "common/sample.h"
 #include "pipeline/augment/augment.h"
 #include "pipeline/load/batch.h"
+#include "pipeline/load/samples.h"
 
 namespace winnow::pipeline {
 
 class Cache;
 
-// The samples of one split that a selection leaves, in id order.
-struct SampleSet {
-  std::vector<SampleId> ids;
-  std::vector<float> weights;
-  std::size_t size() const noexcept { return ids.size(); }
-};
-
 // Throws UsageError when the cache holds fingerprints only.
 void check_holds_images(const Cache& cache);
 
 // `selection` may be empty: everything, weight 1. Only samples used in `split`; those of
-// weight 0 and those the selection does not name are left out. Throws UsageError when nothing is
-// left, when the cache holds fingerprints only, or when the selection's mode is kOnePerGroup, which
-// is not a fixed set; FormatError as Cache does and when the selection names unknown samples.
+// weight 0 and those the selection does not name are left out. By a selection of mode kOnePerGroup
+// the samples that one sample stands for take turns. Throws UsageError when nothing is left or when
+// the cache holds fingerprints only; FormatError as Cache does and when the selection names unknown
+// samples.
 SampleSet select_samples(const Cache& cache, Split split, const std::string& selection);
 
 // One sample to fetch, and the randomness of its augmentation.

@@ -72,16 +72,20 @@ std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint6
   return samples;
 }
 
-int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants) {
-  if (variants <= 1) return 0;
-  const auto count = static_cast<std::uint32_t>(variants);
-  const std::uint32_t wanted = epoch % count;
+int turn_at(std::uint64_t seed, std::uint32_t turn, SampleId id, int count, RandomUse use) {
+  if (count <= 1) return 0;
+  const auto things = static_cast<std::uint32_t>(count);
+  const std::uint32_t wanted = turn % things;
   // Fisher and Yates from the front, as far as is wanted.
-  CounterRng rng(seed, epoch / count, id, RandomUse::kVariant);
-  std::vector<int> order(count);
+  CounterRng rng(seed, turn / things, id, use);
+  std::vector<int> order(things);
   std::iota(order.begin(), order.end(), 0);
-  for (std::uint32_t i = 0; i <= wanted; ++i) std::swap(order[i], order[i + rng.below(count - i)]);
+  for (std::uint32_t i = 0; i <= wanted; ++i) std::swap(order[i], order[i + rng.below(things - i)]);
   return order[wanted];
+}
+
+int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants) {
+  return turn_at(seed, epoch, id, variants, RandomUse::kVariant);
 }
 
 std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/rng.h"
 #include "common/sample.h"
 
 namespace winnow::pipeline {
@@ -34,9 +35,12 @@ struct StreamSample {
 std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,
                                  std::uint64_t count);
 
-// Which of the variants of a sample an epoch sees: over each block of `variants` epochs (from a
-// multiple of it on) every one once, in an order that is a pure function of (seed, block, id).
-// Constant 0 for one. `variants` is 1 at least.
+// Which of `count` things that take turns has the `turn`-th, from 0: over each block of `count`
+// turns (from a multiple of it on) every one once, in an order that is a pure function of (seed,
+// block, id, use). Constant 0 for one. `count` is 1 at least; takes time in proportion to it.
+int turn_at(std::uint64_t seed, std::uint32_t turn, SampleId id, int count, RandomUse use);
+
+// Which of the variants of a sample an epoch sees: by turns, RandomUse::kVariant.
 int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants);
 
 // Rank r's contiguous run [first, second) of `parts` equal parts; counts differ by at most one.

@@ -226,6 +226,9 @@ class Schemas(Case):
         self.assertEqual(judged["split"], "test")
         self.assertIsNotNone(judged["top1_leak_free"])
         lines = self.lines_of("metrics", self.folder / "judged" / "metrics.jsonl")
+        census = json.loads((self.folder / "judged" / "census.json").read_text())
+        self.check("census", census)
+        self.refuses_spoiled("census", census)
         self.assertTrue(any("test.top1_leak_free" in line for line in lines))
         self.assertTrue(any("train.loss" in line for line in lines))
         for split in ("test", "train"):

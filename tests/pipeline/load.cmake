@@ -1,6 +1,9 @@
 winnow_test(pipeline.order
   SOURCES order_test.cpp
   DEPS winnow::load)
+winnow_test(pipeline.samples
+  SOURCES samples_test.cpp
+  DEPS winnow::load)
 winnow_test(pipeline.augment
   SOURCES augment_test.cpp
   DEPS winnow::augment)

@@ -350,6 +350,22 @@ TEST(SelectSamples, LeavesOutWhatTheSelectionDoesNotName) {
   EXPECT_THAT(select_samples(*cache, Split::kTrain, "chosen").ids, ElementsAre(16));
 }
 
+TEST(SelectSamples, ThoseThatOneStandsForTakeTurns) {
+  const auto samples = split_samples();
+  const TestCache cache(samples);
+  dedup::Selection by_turns =
+      selection_of(*cache, {{10, 1.F}, {13, 1.F}, {16, 1.F}, {19, 0.F}, {22, 1.F}, {25, 1.F}});
+  by_turns.mode = dedup::SelectionMode::kOnePerGroup;
+  by_turns.kept = {25, 13, 16, 25, 22, 25};  // 19 is removed, 25 stands for 10
+  by_turns.groups = {0, 1, 2, 0, 3, 0};
+  cache->write_selection(by_turns);
+  const SampleSet train = select_samples(*cache, Split::kTrain, "chosen");
+  EXPECT_THAT(train.ids, ElementsAre(10, 16, 25));
+  EXPECT_EQ(train.size(), 2U);
+  EXPECT_THAT(train.turn_offsets, ElementsAre(0, 2, 3));
+  EXPECT_THAT(train.turn_rows, ElementsAre(0, 2, 1));
+}
+
 TEST(SelectSamples, RefusesWhatDoesNotFit) {
   const auto samples = split_samples();
   const TestCache cache(samples);
@@ -361,11 +377,6 @@ TEST(SelectSamples, RefusesWhatDoesNotFit) {
 
   cache->write_selection(selection_of(*cache, {{10, 0.F}, {13, 1.F}}));
   EXPECT_THAT(message_of<UsageError>(select), AllOf(HasSubstr("train"), HasSubstr("chosen")));
-
-  dedup::Selection by_turns = selection_of(*cache, {{10, 1.F}, {13, 1.F}});
-  by_turns.mode = dedup::SelectionMode::kOnePerGroup;
-  cache->write_selection(by_turns);
-  EXPECT_THAT(message_of<UsageError>(select), HasSubstr("by turns"));
 
   dedup::Selection foreign = selection_of(*cache, {{10, 1.F}});
   foreign.cache_digest = std::string(32, '0');
@@ -413,6 +424,22 @@ TEST(HoldOut, CutsBetweenGroupsAlwaysAtTheSamePlaces) {
   // Without a selection every sample is a group of its own.
   EXPECT_NEAR(static_cast<double>(hold_out(*cache, all, "", 0.25).held.size()), 150, 45);
   EXPECT_THROW(hold_out(*cache, chosen, "chosen", 1e-9), UsageError);
+
+  // By turns: the same are held, all of them, and the others go on taking turns.
+  selection.mode = dedup::SelectionMode::kOnePerGroup;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    selection.weights[i] = 1;
+    selection.kept[i] = selection.ids[i % 200];
+  }
+  cache->write_selection(selection);
+  const SampleSet turns = select_samples(*cache, Split::kTrain, "chosen");
+  ASSERT_EQ(turns.size(), 200U);
+  const HeldOut by_turns = hold_out(*cache, turns, "chosen", 0.25);
+  EXPECT_THAT(cut.held.ids, testing::IsSubsetOf(by_turns.held.ids));
+  EXPECT_EQ(by_turns.held.size(), cut.held.size() / 2 * 3);
+  EXPECT_EQ(by_turns.held.size(), by_turns.held.ids.size());
+  EXPECT_EQ(by_turns.train.ids.size() + by_turns.held.ids.size(), kCount);
+  EXPECT_EQ(by_turns.train.size() * 3, by_turns.train.ids.size());
 }
 
 TEST(LoadBatch, HoldsWhatTheRecordsHold) {

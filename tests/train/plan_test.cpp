@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "train/run/batch_plan.h"
 #include "train/run/census.h"
 #include "train/run/run_state.h"
 #include "train/run/task_runner.h"
@@ -119,7 +120,8 @@ TEST(RunState, ItsTextReadsBackToTheBit) {
 
 TEST(Census, AnyLossOrRepetitionChangesIt) {
   pipeline::SampleSet samples{.ids = {3, 5, 8, 13}, .weights = std::vector<float>(4, 1)};
-  const EpochCensus full = full_census(samples, 0);
+  std::vector<EpochCensus> full;
+  extend_due(full, 3, samples, 1);
   std::vector<EpochCensus> rows;
   take_census(rows, 0, 4, {8, 3, 13});
   EXPECT_NO_THROW(check_census(rows, full, 3));  // not complete yet
@@ -127,11 +129,45 @@ TEST(Census, AnyLossOrRepetitionChangesIt) {
   take_census(rows, 3, 4, {5, 13, 3});  // into the second epoch
   EXPECT_NO_THROW(check_census(rows, full, 6));
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0], full);
+  EXPECT_EQ(rows[0], full[0]);
   EXPECT_EQ(rows[1].samples, 2U);
   take_census(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
   EXPECT_THROW(check_census(rows, full, 8), Error);
   EXPECT_NO_THROW(check_census(rows, full, 7));
+}
+
+TEST(Census, KnowsWhoseTurnItIs) {
+  const std::vector<SampleId> stands_for{3, 5, 3, 13, 3};
+  const pipeline::SampleSet samples =
+      pipeline::take_turns({3, 5, 8, 13, 21}, std::vector<float>(5, 1), stands_for);
+  constexpr std::uint64_t kSeed = 4;
+  std::vector<EpochCensus> due;
+  extend_due(due, 6, samples, kSeed);
+  // Of the stream itself, three steps at a time, it is what is due.
+  std::vector<EpochCensus> rows;
+  std::vector<SampleId> ids;
+  for (std::int64_t begin = 0; begin < 18; begin += 2) {
+    std::vector<SampleId> batch;
+    for (const auto& request : requests_at(samples, kSeed, begin, 2)) batch.push_back(request.id);
+    take_census(rows, static_cast<std::uint64_t>(begin), 3, batch);
+    ids.insert(ids.end(), batch.begin(), batch.end());
+  }
+  EXPECT_EQ(rows, due);
+  EXPECT_NO_THROW(check_census(rows, due, 18));
+  // Two blocks of three epochs: each of the three by turns twice.
+  for (const SampleId id : {3, 8, 21}) EXPECT_EQ(std::ranges::count(ids, id), 2);
+  for (const SampleId id : {5, 13}) EXPECT_EQ(std::ranges::count(ids, id), 6);
+  // One that was not due in another's stead, in each place.
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (const SampleId other : samples.ids) {
+      if (other == ids[i]) continue;
+      std::vector<SampleId> wrong = ids;
+      wrong[i] = other;
+      rows.clear();
+      take_census(rows, 0, 3, wrong);
+      EXPECT_THROW(check_census(rows, due, 18), Error) << i << ": " << other;
+    }
+  }
 }
 
 StepPlan diamond(int lanes) {

@@ -56,7 +56,8 @@ std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, s
   for (const auto& [epoch, index] :
        pipeline::stream(samples.size(), seed, static_cast<std::uint64_t>(begin),
                         static_cast<std::uint64_t>(count))) {
-    requests.push_back({samples.ids[index], epoch, samples.weights[index]});
+    const std::size_t row = row_at(samples, index, seed, epoch);
+    requests.push_back({samples.ids[row], epoch, samples.weights[row]});
   }
   return requests;
 }

@@ -33,7 +33,8 @@ BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t mi
 // computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
-// What to load for positions [begin, begin + count) of the stream.
+// What to load for positions [begin, begin + count) of the stream: of samples that take turns, the
+// one whose turn it is in that epoch.
 std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, std::uint64_t seed,
                                            std::int64_t begin, std::int64_t count);
 

@@ -21,10 +21,24 @@ std::uint64_t census_hash(SampleId id) noexcept {
   return xxh3_64(std::as_bytes(std::span(&id, 1)));
 }
 
-EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t epoch) {
+EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t seed,
+                        std::uint64_t epoch) {
   EpochCensus full{.epoch = epoch, .samples = samples.size()};
-  for (const SampleId id : samples.ids) full.hash += census_hash(id);
+  for (std::size_t place = 0; place < samples.size(); ++place) {
+    const auto turn = static_cast<std::uint32_t>(epoch);
+    full.hash += census_hash(samples.ids[row_at(samples, place, seed, turn)]);
+  }
   return full;
+}
+
+void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
+                const pipeline::SampleSet& samples, std::uint64_t seed) {
+  while (due.size() < epochs) {
+    // Where none takes turns, all epochs have the same samples.
+    const bool alike = !due.empty() && samples.turn_offsets.empty();
+    due.push_back(alike ? due.back() : full_census(samples, seed, due.size()));
+    due.back().epoch = due.size() - 1;
+  }
 }
 
 void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint64_t epoch_samples,
@@ -36,11 +50,12 @@ void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint6
   }
 }
 
-void check_census(const std::vector<EpochCensus>& rows, const EpochCensus& full,
+void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
                   std::uint64_t end) {
   for (const EpochCensus& row : rows) {
+    const EpochCensus& full = due.at(row.epoch);
     if ((row.epoch + 1) * full.samples > end) return;
-    if (row.samples == full.samples && row.hash == full.hash) continue;
+    if (row == full) continue;
     throw Error("epoch " + std::to_string(row.epoch + 1) + " was computed from " +
                 std::to_string(row.samples) + " samples with hash " + to_hex(row.hash) +
                 ", where " + std::to_string(full.samples) + " with hash " + to_hex(full.hash) +
@@ -49,18 +64,17 @@ void check_census(const std::vector<EpochCensus>& rows, const EpochCensus& full,
   }
 }
 
-std::string to_json(const std::vector<EpochCensus>& rows, const EpochCensus& full) {
+std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due) {
   nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
   for (const EpochCensus& row : rows) {
+    const EpochCensus& full = due.at(row.epoch);
     epochs.push_back({{"epoch", row.epoch + 1},
                       {"samples", row.samples},
                       {"hash", to_hex(row.hash)},
-                      {"complete", row.samples == full.samples && row.hash == full.hash}});
+                      {"due", {{"samples", full.samples}, {"hash", to_hex(full.hash)}}},
+                      {"complete", row == full}});
   }
-  return nlohmann::ordered_json{{"full", {{"samples", full.samples}, {"hash", to_hex(full.hash)}}},
-                                {"epochs", epochs}}
-             .dump(2) +
-         "\n";
+  return nlohmann::ordered_json{{"schema", "winnow.census/1"}, {"epochs", epochs}}.dump(2) + "\n";
 }
 
 }  // namespace winnow::train

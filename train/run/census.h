@@ -11,7 +11,8 @@ namespace winnow::train {
 
 // Which samples the steps of one epoch were computed from: how many, and the sum, modulo 2^64, of
 // the XXH3-64 of their ids (8 bytes, little-endian). Two epochs over the same samples have equal
-// censuses, and a sample left out, repeated or put in another's place changes it.
+// censuses, and a sample left out, repeated or put in another's place changes it, be it one that
+// takes turns with it.
 struct EpochCensus {
   std::uint64_t epoch = 0;  // from 0
   std::uint64_t samples = 0;
@@ -22,8 +23,13 @@ struct EpochCensus {
 
 std::uint64_t census_hash(SampleId id) noexcept;
 
-// Of an epoch that saw every sample once.
-EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t epoch);
+// What is due of an epoch: each place once, by the sample whose turn it is. Found place by place,
+// not by the order in which a run of `seed` goes through them.
+EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t seed,
+                        std::uint64_t epoch);
+// Lengthens `due`, of epochs 0, 1, 2 ..., to `epochs`.
+void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
+                const pipeline::SampleSet& samples, std::uint64_t seed);
 
 // Enters samples `ids`, which stand at positions [begin, begin + ids.size()) of the stream of
 // epochs of `epoch_samples` each. `rows` are ascending and without gaps from the first one on.
@@ -31,10 +37,12 @@ void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint6
                  const std::vector<SampleId>& ids);
 
 // Throws Error naming the first epoch among `rows` that is complete before position `end` of the
-// stream and differs from a full one: samples were lost or repeated.
-void check_census(const std::vector<EpochCensus>& rows, const EpochCensus& full, std::uint64_t end);
+// stream and differs from what was due: samples were lost or repeated. `due` is of epochs 0, 1, 2
+// ... and has every epoch of `rows`; all are of as many samples.
+void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
+                  std::uint64_t end);
 
-// RUN/census.json: a row for each epoch, with what a full one has to be.
-std::string to_json(const std::vector<EpochCensus>& rows, const EpochCensus& full);
+// RUN/census.json (docs/schemas/census.schema.json): a row for each epoch, with what was due.
+std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due);
 
 }  // namespace winnow::train

@@ -171,7 +171,6 @@ class Trainer {
         weights_(place_weights(
             backend, model_,
             {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})),
-        full_(full_census(job_.samples, 0)),
         rate_(learning_rate(options.recipe, job_.batches)),
         directory_(options.run.out, comm, note) {
     const RunOptions& run = options_.run;
@@ -366,9 +365,10 @@ class Trainer {
     }
     seen_.clear();
     on_root(comm_, [&] {
-      check_census(state_.census, full_, end);
+      extend_due(due_, state_.census.size(), job_.samples, options_.recipe.seed);
+      check_census(state_.census, due_, end);
       metrics_->sync();  // a run that goes on from here does not write these lines again
-      write_file_durably(directory_.census(), to_json(state_.census, full_));
+      write_file_durably(directory_.census(), to_json(state_.census, due_));
     });
   }
 
@@ -432,7 +432,7 @@ class Trainer {
   Job job_;
   Model model_;
   std::unique_ptr<Weights> weights_;  // those of model_, which has them when they are stored
-  EpochCensus full_;
+  std::vector<EpochCensus> due_;      // of epochs 0, 1, 2 ...; rank 0
   LearningRate rate_;
   RunDirectory directory_;
   RunState state_;

@@ -1,0 +1,42 @@
+#include "pipeline/load/samples.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "pipeline/load/order.h"
+
+namespace winnow::pipeline {
+
+SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
+                     std::span<const SampleId> stands_for) {
+  SampleSet set{.ids = std::move(ids), .weights = std::move(weights)};
+  std::unordered_map<SampleId, std::uint32_t> place_of;
+  std::vector<std::uint32_t> places(set.ids.size());
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    const auto next = static_cast<std::uint32_t>(place_of.size());
+    places[row] = place_of.try_emplace(stands_for[row], next).first->second;
+  }
+  set.turn_offsets.assign(place_of.size() + 1, 0);
+  for (const std::uint32_t place : places) ++set.turn_offsets[place + 1];
+  for (std::size_t p = 1; p < set.turn_offsets.size(); ++p) {
+    set.turn_offsets[p] += set.turn_offsets[p - 1];
+  }
+  set.turn_rows.resize(places.size());
+  std::vector<std::uint32_t> next(set.turn_offsets.begin(), set.turn_offsets.end() - 1);
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    set.turn_rows[next[places[row]]++] = static_cast<std::uint32_t>(row);
+  }
+  return set;
+}
+
+std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
+                   std::uint32_t turn) {
+  if (samples.turn_offsets.empty()) return place;
+  const std::uint32_t first = samples.turn_offsets[place];
+  const auto count = static_cast<int>(samples.turn_offsets[place + 1] - first);
+  const SampleId id = samples.ids[samples.turn_rows[first]];
+  const int taken = turn_at(seed, turn, id, count, RandomUse::kTurn);
+  return samples.turn_rows[first + static_cast<std::uint32_t>(taken)];
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/sample.h"
+
+namespace winnow::pipeline {
+
+// The samples of one split that a selection leaves, in id order. An epoch has size() places: one
+// for each sample, or, where samples take turns, one for each group of them.
+struct SampleSet {
+  std::vector<SampleId> ids;
+  std::vector<float> weights;  // of each id
+  // Place p belongs to samples turn_rows[turn_offsets[p] .. turn_offsets[p + 1]), indices into ids,
+  // ascending; places are in the order of their first samples. Both empty: place p is sample p.
+  std::vector<std::uint32_t> turn_offsets = {};
+  std::vector<std::uint32_t> turn_rows = {};
+
+  std::size_t size() const noexcept {
+    return turn_offsets.empty() ? ids.size() : turn_offsets.size() - 1;
+  }
+};
+
+// Samples for which `stands_for` names the same one take turns; one entry for each of `ids`.
+SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
+                     std::span<const SampleId> stands_for);
+
+// Whose turn it is at `place` when that comes up for the `turn`-th time, from 0: an index into
+// ids. Over each block of as many turns as the place has samples every one once, in an order that
+// is a pure function of (seed, block, first id).
+std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
+                   std::uint32_t turn);
+
+}  // namespace winnow::pipeline
