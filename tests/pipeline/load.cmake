@@ -8,6 +8,7 @@ winnow_test(pipeline.augment
   SOURCES augment_test.cpp
   DEPS winnow::augment)
 winnow_test(pipeline.ops SOURCES ops_test.cpp DEPS winnow::augment)
+winnow_test(pipeline.sampling SOURCES sampling_test.cpp DEPS winnow::augment)
 winnow_test(pipeline.settings
   SOURCES settings_test.cpp
   DEPS winnow::ingest winnow::load winnow::decode winnow::store opencv::core opencv::imgcodecs)

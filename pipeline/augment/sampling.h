@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/augment/draws.h"
+#include "pipeline/augment/ops/geometry.h"
+
+namespace winnow::pipeline {
+
+// What torchvision's random transforms draw, as data: given the same random numbers, the same
+// parameters to the last bit, so with any good ones the same distribution. Pure but for `draws`.
+
+struct Range {
+  double low = 0;
+  double high = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// Area as a share of the picture's, and width / height.
+struct CropRange {
+  Range area{0.08, 1.0};
+  Range ratio{3.0 / 4.0, 4.0 / 3.0};
+  friend bool operator==(const CropRange&, const CropRange&) = default;
+};
+// RandomResizedCrop: what is cut out, to be resized. Inside the picture and never empty.
+Box random_resized_crop(int height_px, int width_px, const CropRange& range, Draws& draws);
+
+// RandomCrop from a padded picture that is at least as large.
+Box random_crop(int height_px, int width_px, int to_height_px, int to_width_px, Draws& draws);
+
+bool happens(double probability, Draws& draws);
+// Flipped at random in the first epoch, from then on every other time. `draws` of epoch 0.
+bool alternating_flip(std::uint32_t epoch, Draws& draws);
+
+// A change of pixels, with what the function takes as its argument.
+enum class Op {
+  kIdentity,
+  kShearX,
+  kShearY,
+  kTranslateX,  // pixels
+  kTranslateY,
+  kRotate,      // degrees counter-clockwise
+  kBrightness,  // factor
+  kSaturation,
+  kContrast,
+  kSharpness,
+  kPosterize,  // bits
+  kSolarize,   // threshold
+  kAutoContrast,
+  kEqualize,
+  kInvert,
+  kHue,  // share of the circle
+};
+std::string_view op_name(Op op) noexcept;  // torchvision's: "ShearX"
+struct Change {
+  Op op = Op::kIdentity;
+  double value = 0;
+  friend bool operator==(const Change&, const Change&) = default;
+};
+using Changes = std::vector<Change>;
+
+// ColorJitter: factors in [max(0, 1 - x), 1 + x], turns of the hue in [-x, x], in random order;
+// what is 0 is left out.
+struct Jitter {
+  double brightness = 0;
+  double contrast = 0;
+  double saturation = 0;
+  double hue = 0;  // at most 0.5
+  friend bool operator==(const Jitter&, const Jitter&) = default;
+};
+Changes colour_jitter(const Jitter& jitter, Draws& draws);
+
+// Magnitudes of an operation by bin. Those of translations depend on the size of the picture.
+enum class Space { kUsual, kWide };  // of AutoAugment and RandAugment; of TrivialAugmentWide
+struct Magnitudes {
+  std::vector<double> values;  // empty: the operation takes none
+  bool has_sign = false;
+};
+Magnitudes magnitudes(Op op, Space space, int bins, int height_px, int width_px);
+
+struct RandAugment {
+  int count = 2;
+  int magnitude = 9;  // in [0, bins)
+  int bins = 31;
+  friend bool operator==(const RandAugment&, const RandAugment&) = default;
+};
+Changes rand_augment(const RandAugment& options, int height_px, int width_px, Draws& draws);
+Changes trivial_augment_wide(int bins, int height_px, int width_px, Draws& draws);
+
+enum class Policy { kImageNet, kCifar10, kSvhn };
+Changes auto_augment(Policy policy, int height_px, int width_px, Draws& draws);
+
+// RandomErasing: area as a share, and height / width. Nothing: the picture stays.
+struct Erasing {
+  double probability = 0.5;
+  Range area{0.02, 0.33};
+  Range ratio{0.3, 3.3};
+  friend bool operator==(const Erasing&, const Erasing&) = default;
+};
+std::optional<Box> random_erasing(const Erasing& options, int height_px, int width_px,
+                                  Draws& draws);
+
+// DeVries and Taylor's: a square about any pixel, which may reach over the border.
+Box cutout(int side_px, int height_px, int width_px, Draws& draws);
+
+// RandomAffine(0, translate): whole pixels, up to a share of the picture's width and height.
+struct Shift {
+  int right_px = 0;
+  int down_px = 0;
+};
+Shift random_translation(double share_x, double share_y, int height_px, int width_px, Draws& draws);
+
+// How a sample is mixed with the one before it in its batch, whose first mixes with the last.
+struct Mixing {
+  double probability = 1;
+  double mixup_alpha = 0;   // of Beta(alpha, alpha); 0: no mixup
+  double cutmix_alpha = 0;  // of the two that are not 0, one at random
+  friend bool operator==(const Mixing&, const Mixing&) = default;
+};
+struct Mix {
+  double own = 1;          // share of the sample itself and of its label, a multiple of 2^-16
+  std::optional<Box> box;  // of the other's pixels (cutmix); else all pixels are mixed
+};
+Mix random_mix(const Mixing& options, int height_px, int width_px, Draws& draws);
+// Of CutMix, inside the picture: about (centre_y, centre_x), before the cut 1 - own of its area.
+Box cutmix_box(int height_px, int width_px, double own, int centre_y, int centre_x);
+// Mixes or pastes `other`, which has the size and channels of `pixels`; to the nearest level.
+void mix(PixelSpan pixels, ImageView other, const Mix& how) noexcept;
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Prints sampling_golden.h: what torchvision's transforms drew, and the parameters they made of it.
+
+    /usr/bin/python3 tests/pipeline/make_sampling_golden.py > tests/pipeline/sampling_golden.h
+
+Needs Debian's python3-torchvision (0.14.1).
+"""
+import math
+import re
+import warnings
+
+warnings.filterwarnings("ignore")
+import torch  # noqa: E402
+from PIL import Image  # noqa: E402
+from torchvision import transforms as T  # noqa: E402
+from torchvision.transforms import autoaugment as A  # noqa: E402
+
+DRAWN = []
+UNIFORM_ = torch.Tensor.uniform_
+RAND, RANDINT, RANDPERM = torch.rand, torch.randint, torch.randperm
+
+
+def number(value):
+    return format(float(value), ".17g")
+
+
+def uniform_(tensor, low=0, high=1):
+    state = torch.get_rng_state()
+    DRAWN.append("u" + number(RAND(1).item()))
+    torch.set_rng_state(state)
+    return UNIFORM_(tensor, low, high)
+
+
+def rand(*size, **options):
+    out = RAND(*size, **options)
+    DRAWN.extend("u" + number(u) for u in out.flatten().tolist())
+    return out
+
+
+def randint(*arguments, size=None, **options):
+    bounds = [int(a) for a in arguments if not isinstance(a, tuple)]
+    low, high = bounds if len(bounds) == 2 else (0, bounds[0])
+    out = RANDINT(low, high, size or arguments[-1], **options)
+    DRAWN.extend(f"b{int(i) - low}/{high - low}" for i in out.flatten().tolist())
+    return out
+
+
+def randperm(count):
+    """As exchanges of each place with itself or one behind it."""
+    order = list(range(count))
+    wanted = RANDPERM(count).tolist()
+    for i in range(count - 1):
+        at = order.index(wanted[i])
+        DRAWN.append(f"b{at - i}/{count - i}")
+        order[i], order[at] = order[at], order[i]
+    assert order == wanted
+    return torch.tensor(wanted)
+
+
+torch.Tensor.uniform_, torch.rand, torch.randint, torch.randperm = uniform_, rand, randint, randperm
+
+
+def drawn(function):
+    DRAWN.clear()
+    out = function()
+    return " ".join(DRAWN), out
+
+
+SIZES = ((224, 224), (375, 500), (1200, 90), (30, 700), (32, 32), (3, 5), (1, 1))
+CASES = []
+
+
+def case(name, arguments, height, width, function):
+    draws, result = drawn(function)
+    CASES.append((name, arguments, height, width, draws, result))
+
+
+def box(values):
+    return " ".join(str(int(v)) for v in values)
+
+
+def crops():
+    for height, width in SIZES:
+        image = Image.new("L", (width, height))
+        for _ in range(7):
+            case("resized crop", "0.08 1 0.75 1.3333333333333333", height, width,
+                 lambda: box(T.RandomResizedCrop.get_params(image, (0.08, 1.0), (3 / 4, 4 / 3))))
+            case("resized crop", "0.3 0.9 0.5 2.5", height, width,
+                 lambda: box(T.RandomResizedCrop.get_params(image, (0.3, 0.9), (0.5, 2.5))))
+            case("crop", "", height, width,
+                 lambda: box(T.RandomCrop.get_params(Image.new("L", (width + 8, height + 8)), (height, width))))
+            blank = torch.zeros(1, height, width)
+
+            def erasing():
+                if not torch.rand(1) < 0.6:
+                    return "none"
+                i, j, h, w, v = T.RandomErasing.get_params(blank, (0.02, 0.33), (0.3, 3.3), [0.0])
+                return "none" if v is blank else box((i, j, h, w))
+            case("erasing", "0.6", height, width, erasing)
+            # The angle, which is none here, is drawn as well.
+            DRAWN.clear()
+            _, (right, down), _, _ = T.RandomAffine.get_params((0, 0), (0.1, 0.3), None, None, (width, height))
+            CASES.append(("translation", "0.1 0.3", height, width, " ".join(DRAWN[1:]), f"{right} {down}"))
+
+
+def jitters():
+    for values in ((0.4, 0.4, 0.4, 0.1), (1.5, 0, 0.2, 0.5), (0, 0.3, 0, 0)):
+        for _ in range(12):
+            jitter = T.ColorJitter(*values)
+
+            def run():
+                order, *factors = jitter.get_params(jitter.brightness, jitter.contrast, jitter.saturation, jitter.hue)
+                return " ".join(("Brightness", "Contrast", "Color", "Hue")[i] + " " + number(factors[i])
+                                for i in order if factors[i] is not None)
+            case("jitter", " ".join(map(str, values)), 1, 1, run)
+
+
+def called(transform, image):
+    """The operations that a transform calls, with the arguments of its _apply_op."""
+    calls = []
+    apply = A._apply_op
+
+    def record(img, name, magnitude, interpolation, fill):
+        if name in ("Brightness", "Color", "Contrast", "Sharpness"):
+            magnitude = 1.0 + magnitude
+        elif name in ("TranslateX", "TranslateY", "Posterize"):
+            magnitude = int(magnitude)
+        calls.append(name + " " + number(magnitude + 0.0))
+        return img
+    A._apply_op = record
+    transform(image)
+    A._apply_op = apply
+    return " ".join(calls)
+
+
+def policies():
+    for height, width in ((224, 224), (32, 32), (375, 500)):
+        image = Image.new("RGB", (width, height))
+        for _ in range(40):
+            for policy in A.AutoAugmentPolicy:
+                case("auto", policy.value, height, width, lambda: called(A.AutoAugment(policy), image))
+            case("rand", "2 9 31", height, width, lambda: called(A.RandAugment(), image))
+            case("rand", "3 5 11", height, width, lambda: called(A.RandAugment(3, 5, 11), image))
+            case("trivial", "31", height, width, lambda: called(A.TrivialAugmentWide(), image))
+
+
+def tables():
+    """Magnitudes of all bins."""
+    out = []
+    for name, space, bins in (("usual", A.RandAugment()._augmentation_space, 31),
+                              ("usual", A.AutoAugment()._augmentation_space, 10),
+                              ("wide", A.TrivialAugmentWide()._augmentation_space, 31),
+                              ("usual", A.RandAugment()._augmentation_space, 11)):
+        for size in ((224, 224), (32, 32), (299, 331)) if name == "usual" else ((224, 224),):
+            every = space(bins, size) if name == "usual" else space(bins)
+            for op, (values, signed) in every.items():
+                if size != (224, 224) and not op.startswith("Translate"):
+                    continue
+                texts = [number(v) for v in values.tolist()] if values.ndim > 0 else []
+                out.append((name, op, bins, *size, "true" if signed else "false", " ".join(texts)))
+    return out
+
+
+def joined(texts):
+    """A C++ literal over lines."""
+    lines = re.findall(r"(.{1,90}(?: |$))", texts)
+    return "\n".join(f'     "{line}"' for line in lines) or '     ""'
+
+
+def main():
+    torch.manual_seed(1)
+    crops()
+    jitters()
+    policies()
+    print("#pragma once\n\n// Written by make_sampling_golden.py.\n\nnamespace winnow::test {\n")
+    print("// What was drawn (u: a uniform number, bI/N: I below N) and what was made of it.")
+    print("struct SamplingGolden {\n  const char* name;\n  const char* arguments;\n  int height;\n  int width;\n"
+          "  const char* drawn;\n  const char* result;\n};\n")
+    print("struct MagnitudeGolden {\n  const char* space;\n  const char* op;\n  int bins;\n  int height;\n  int width;\n"
+          "  bool has_sign;\n  const char* values;\n};\n\n// clang-format off")
+    print("inline constexpr SamplingGolden kSamplingGolden[] = {")
+    for name, arguments, height, width, draws, result in CASES:
+        print(f'    {{"{name}", "{arguments}", {height}, {width},\n{joined(draws)},\n{joined(result)}}},')
+    print("};\n\ninline constexpr MagnitudeGolden kMagnitudeGolden[] = {")
+    for space, op, bins, height, width, signed, values in tables():
+        print(f'    {{"{space}", "{op}", {bins}, {height}, {width}, {signed},\n{joined(values)}}},')
+    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+
+
+main()
