@@ -33,6 +33,7 @@ enum class RandomUse : std::uint32_t {
   kStudy = 7,       // what is drawn to measure a data set: pairs of images, edits
   kSplit = 8,       // who comes first of equals when splits are made
   kTurn = 9,        // which of the samples that take turns an epoch sees
+  kSampling = 10,   // how often an epoch has each sample, where that is not once
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

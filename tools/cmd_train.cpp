@@ -20,6 +20,7 @@ namespace {
 struct Options {
   train::TrainOptions train;
   std::string augment;
+  std::string sampling = "uniform";
   std::string decay = "cosine";
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
@@ -59,6 +60,7 @@ void run(const Options& o, Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
     if (!o.augment.empty()) options.data.augment = pipeline::parse_recipe(o.augment);
+    options.data.sampling.sampling = pipeline::parse_sampling(o.sampling);
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
     options.start.rates = rate_rules(o);
@@ -121,6 +123,17 @@ Command add_train(CLI::App& program) {
                    "Augmentation recipe; if not given, cifar, or none where the cache holds "
                    "variants that ingest --augment made at random")
       ->check(CLI::IsMember({"cifar", "none"}));
+  data->add_option("--sampling", o->sampling,
+                   "How often an epoch has each training sample. uniform: once; balanced: all "
+                   "classes equally often; repeat-factor: those of rare classes more often; "
+                   "weighted: by the weights of the selection, which the loss then leaves alone")
+      ->check(CLI::IsMember({"uniform", "balanced", "repeat-factor", "weighted"}))
+      ->capture_default_str();
+  data->add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
+                   "repeat-factor: classes that a smaller share of the samples carries are rare; "
+                   "one of a share f is due sqrt(threshold / f) times an epoch")
+      ->check(CLI::Range(1e-9, 1.0))
+      ->capture_default_str();
   data->add_option("--holdout", t.data.holdout,
                    "Share of the training samples to validate on instead of training on them, cut "
                    "by duplicate group; the test split is left alone then")
@@ -250,6 +263,7 @@ Command add_train(CLI::App& program) {
       "Examples:\n"
       "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
       "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
+      "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
       "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
       "      --lr-scale 'layer*=0.1'\n"
       "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"

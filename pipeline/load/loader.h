@@ -28,8 +28,8 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
 // One sample to fetch, and the randomness of its augmentation.
 struct Request {
   SampleId id = 0;
-  std::uint32_t epoch = 0;
-  float weight = 1;  // 0: padding; nothing is read, its pixels are zero and its id is ~0
+  std::uint32_t epoch = 0;  // or whatever else counts how often it came before, see Sampler
+  float weight = 1;         // 0: padding; nothing is read, its pixels are zero and its id is ~0
 };
 
 struct LoadOptions {

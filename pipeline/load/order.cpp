@@ -27,8 +27,9 @@ int half_bits_for(std::uint64_t n) noexcept {
 
 }  // namespace
 
-EpochOrder::EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch)
-    : n_(n), seed_(seed), epoch_(epoch), half_bits_(half_bits_for(n)) {
+EpochOrder::EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch, RandomUse use,
+                       std::uint32_t part)
+    : n_(n), seed_(seed), epoch_(epoch), use_(use), part_(part), half_bits_(half_bits_for(n)) {
   if (n == 0) throw UsageError("there is no order of zero samples; select at least one");
 }
 
@@ -36,7 +37,7 @@ std::uint64_t EpochOrder::operator[](std::uint64_t index) const noexcept {
   // The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a stream of its own.
   const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(seed_),
                                          static_cast<std::uint32_t>(seed_ >> 32)};
-  const auto use = static_cast<std::uint32_t>(RandomUse::kOrder) << 24;
+  const auto use = static_cast<std::uint32_t>(use_) << 24;
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   std::uint64_t value = index;
   do {
@@ -44,7 +45,7 @@ std::uint64_t EpochOrder::operator[](std::uint64_t index) const noexcept {
     std::uint64_t right = value & mask;
     for (std::uint32_t round = 0; round < kRounds; ++round) {
       const std::uint64_t word =
-          philox4x32({use | round, static_cast<std::uint32_t>(right), 0, epoch_}, key)[0];
+          philox4x32({use | round, static_cast<std::uint32_t>(right), part_, epoch_}, key)[0];
       const std::uint64_t mixed = left ^ (word & mask);
       left = right;
       right = mixed;
@@ -72,12 +73,12 @@ std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint6
   return samples;
 }
 
-int turn_at(std::uint64_t seed, std::uint32_t turn, SampleId id, int count, RandomUse use) {
+int turn_at(std::uint64_t seed, std::uint64_t turn, SampleId id, int count, RandomUse use) {
   if (count <= 1) return 0;
   const auto things = static_cast<std::uint32_t>(count);
-  const std::uint32_t wanted = turn % things;
+  const auto wanted = static_cast<std::uint32_t>(turn % things);
   // Fisher and Yates from the front, as far as is wanted.
-  CounterRng rng(seed, turn / things, id, use);
+  CounterRng rng(seed, static_cast<std::uint32_t>(turn / things), id, use);
   std::vector<int> order(things);
   std::iota(order.begin(), order.end(), 0);
   for (std::uint32_t i = 0; i <= wanted; ++i) std::swap(order[i], order[i + rng.below(things - i)]);

@@ -15,13 +15,17 @@ namespace winnow::pipeline {
 // average. The values fix what a seed means: never change them.
 class EpochOrder {
  public:
-  EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch);  // UsageError if n is 0
-  std::uint64_t operator[](std::uint64_t index) const noexcept;          // index < n
+  // UsageError if n is 0. `use` and `part`: for permutations beside those of the epochs.
+  EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
+             RandomUse use = RandomUse::kOrder, std::uint32_t part = 0);
+  std::uint64_t operator[](std::uint64_t index) const noexcept;  // index < n
 
  private:
   std::uint64_t n_;
   std::uint64_t seed_;
   std::uint32_t epoch_;
+  RandomUse use_;
+  std::uint32_t part_;
   int half_bits_;
 };
 
@@ -38,7 +42,7 @@ std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint6
 // Which of `count` things that take turns has the `turn`-th, from 0: over each block of `count`
 // turns (from a multiple of it on) every one once, in an order that is a pure function of (seed,
 // block, id, use). Constant 0 for one. `count` is 1 at least; takes time in proportion to it.
-int turn_at(std::uint64_t seed, std::uint32_t turn, SampleId id, int count, RandomUse use);
+int turn_at(std::uint64_t seed, std::uint64_t turn, SampleId id, int count, RandomUse use);
 
 // Which of the variants of a sample an epoch sees: by turns, RandomUse::kVariant.
 int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants);

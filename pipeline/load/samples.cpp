@@ -30,7 +30,7 @@ SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
 }
 
 std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
-                   std::uint32_t turn) {
+                   std::uint64_t turn) {
   if (samples.turn_offsets.empty()) return place;
   const std::uint32_t first = samples.turn_offsets[place];
   const auto count = static_cast<int>(samples.turn_offsets[place + 1] - first);

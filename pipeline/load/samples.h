@@ -32,6 +32,6 @@ SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
 // ids. Over each block of as many turns as the place has samples every one once, in an order that
 // is a pure function of (seed, block, first id).
 std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
-                   std::uint32_t turn);
+                   std::uint64_t turn);
 
 }  // namespace winnow::pipeline

@@ -20,9 +20,9 @@ class Sampling(Case):
     def census(self, out):
         return json.loads((out / "census.json").read_text())["epochs"]
 
-    def check_same_anywhere(self, *more, epochs, samples):
+    def check_same_anywhere(self, *more, epochs, samples, prefix="run"):
         """One rank, two, and one that stops inside an epoch and goes on as two."""
-        runs = {name: self.folder / name for name in ("one", "two", "resumed")}
+        runs = {name: self.folder / f"{prefix}-{name}" for name in ("one", "two", "resumed")}
         command = ["train", self.cache, *self.RECIPE, "--epochs", epochs, *more, "--out"]
         self.ok(*command, runs["one"])
         self.ok(*command, runs["two"], ranks=2)
@@ -32,8 +32,8 @@ class Sampling(Case):
             self.assertEqual(self.weights(out), self.weights(runs["one"]), out)
             census = self.census(out)
             self.assertEqual(census, self.census(runs["one"]))
-            self.assertEqual([(row["samples"], row["complete"]) for row in census[:epochs]],
-                             [(samples, True)] * epochs)
+            whole = epochs if epochs * samples % 24 == 0 else epochs - 1  # steps are rounded to whole batches
+            self.assertEqual([(row["samples"], row["complete"]) for row in census[:whole]], [(samples, True)] * whole)
         return self.census(runs["one"])
 
     def test_one_of_each_group_by_turns(self):
@@ -54,6 +54,34 @@ class Sampling(Case):
         row = self.census(held)[0]
         self.assertTrue(row["complete"])
         self.assertLess(row["samples"], 120)
+
+    def test_classes_of_unequal_size(self):
+        # 96, 24, 8 and 4 pictures of the classes; of the first class 30 are copies of ten.
+        labels = [0] * 96 + [1] * 24 + [2] * 8 + [3] * 4
+        images = [self.image(16, 1, seed=i if label or i >= 30 else i % 10) for i, label in enumerate(labels)]
+        self.write_idx(self.folder / "data", "train", images, labels, 16)
+        self.write_idx(self.folder / "data", "t10k", [self.image(16, 1, seed=1000 + i) for i in range(8)], [0, 1, 2, 3] * 2, 16)
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        self.ok("dedup", self.cache, "--hash", "exact", "--mode", "weight", "--name", "weighed")
+        for sampling, samples in (("balanced", 132), ("repeat-factor", 134), ("weighted", 112)):
+            with self.subTest(sampling):
+                more = ["--sampling", sampling, "--selection", "weighed"]
+                if sampling == "repeat-factor":
+                    more += ["--repeat-threshold", 0.05]  # only the last class, a 33rd, is below: 128 + 4 x 1.28
+                census = self.check_same_anywhere(*more, epochs=3, samples=samples, prefix=sampling)
+                self.assertNotEqual(census[0]["hash"], census[1]["hash"])
+                out = self.folder / f"{sampling}-one"
+                self.assertEqual(json.loads((out / "census.json").read_text())["sampling"], sampling)
+                self.assertEqual(json.loads((out / "config.json").read_text())["data"]["sampling"], sampling)
+                # A run does not go on with another.
+                self.refused(2, ["options differ"], "train", self.cache, *self.RECIPE, "--epochs", 3,
+                             "--selection", "weighed", "--out", out)
+
+    def test_plain_runs_go_on_as_before(self):
+        self.learnable_idx(self.folder / "data", train=48, test=8)
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        self.ok("train", self.cache, *self.RECIPE, "--epochs", 1, "--out", self.folder / "plain")
+        self.assertNotIn("sampling", json.loads((self.folder / "plain" / "config.json").read_text())["data"])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ winnow_test(pipeline.order
 winnow_test(pipeline.samples
   SOURCES samples_test.cpp
   DEPS winnow::load)
+winnow_test(pipeline.sampler
+  SOURCES sampler_test.cpp
+  DEPS winnow::load)
 winnow_test(pipeline.augment
   SOURCES augment_test.cpp
   DEPS winnow::augment)

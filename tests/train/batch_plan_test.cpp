@@ -57,13 +57,15 @@ TEST(BatchPlan, WeightOfABatchIsThatOfItsRequests) {
     samples.weights.push_back(1);
   }
   const BatchPlan plan = plan_batches(10, 4, 4, 5, 0, 1);
-  EXPECT_EQ(weight_of_batch(plan, samples, 1, 0), 4);
+  EXPECT_EQ(weight_of_batch(plan, pipeline::Sampler(samples, 1), 0), 4);
   for (std::size_t i = 0; i < 10; ++i) samples.weights[i] = static_cast<float>(i);
+  const pipeline::Sampler sampler(samples, 1);
   double sum = 0;
   for (std::int64_t step = 0; step < 5; ++step) {
     double requested = 0;
-    for (const auto& r : requests_at(samples, 1, step * 4, 4)) requested += r.weight;
-    EXPECT_EQ(weight_of_batch(plan, samples, 1, step), requested);
+    for (const auto& r : sampler.requests(static_cast<std::uint64_t>(step) * 4, 4))
+      requested += r.weight;
+    EXPECT_EQ(weight_of_batch(plan, sampler, step), requested);
     sum += requested;
   }
   EXPECT_EQ(sum, 90);  // five batches of four are two epochs of 45

@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "common/error.h"
-#include "train/run/batch_plan.h"
 #include "train/run/census.h"
 #include "train/run/run_state.h"
 #include "train/run/task_runner.h"
@@ -121,7 +120,7 @@ TEST(RunState, ItsTextReadsBackToTheBit) {
 TEST(Census, AnyLossOrRepetitionChangesIt) {
   pipeline::SampleSet samples{.ids = {3, 5, 8, 13}, .weights = std::vector<float>(4, 1)};
   std::vector<EpochCensus> full;
-  extend_due(full, 3, samples, 1);
+  extend_due(full, 3, pipeline::Sampler(samples, 1));
   std::vector<EpochCensus> rows;
   take_census(rows, 0, 4, {8, 3, 13});
   EXPECT_NO_THROW(check_census(rows, full, 3));  // not complete yet
@@ -140,16 +139,16 @@ TEST(Census, KnowsWhoseTurnItIs) {
   const std::vector<SampleId> stands_for{3, 5, 3, 13, 3};
   const pipeline::SampleSet samples =
       pipeline::take_turns({3, 5, 8, 13, 21}, std::vector<float>(5, 1), stands_for);
-  constexpr std::uint64_t kSeed = 4;
+  const pipeline::Sampler sampler(samples, 4);
   std::vector<EpochCensus> due;
-  extend_due(due, 6, samples, kSeed);
+  extend_due(due, 6, sampler);
   // Of the stream itself, three steps at a time, it is what is due.
   std::vector<EpochCensus> rows;
   std::vector<SampleId> ids;
-  for (std::int64_t begin = 0; begin < 18; begin += 2) {
+  for (std::uint64_t begin = 0; begin < 18; begin += 2) {
     std::vector<SampleId> batch;
-    for (const auto& request : requests_at(samples, kSeed, begin, 2)) batch.push_back(request.id);
-    take_census(rows, static_cast<std::uint64_t>(begin), 3, batch);
+    for (const auto& request : sampler.requests(begin, 2)) batch.push_back(request.id);
+    take_census(rows, begin, 3, batch);
     ids.insert(ids.end(), batch.begin(), batch.end());
   }
   EXPECT_EQ(rows, due);
@@ -167,6 +166,34 @@ TEST(Census, KnowsWhoseTurnItIs) {
       take_census(rows, 0, 3, wrong);
       EXPECT_THROW(check_census(rows, due, 18), Error) << i << ": " << other;
     }
+  }
+}
+
+TEST(Census, IsThatOfTheStreamHoweverSamplesAreDrawn) {
+  pipeline::SampleSet samples;
+  pipeline::SampleLabels labels{.offsets = {0}, .labels = {}};
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    samples.ids.push_back(100 + i);
+    samples.weights.push_back(0.1F * static_cast<float>(1 + i % 13));
+    labels.labels.push_back(i % 7 == 0 ? 1 : 0);
+    labels.offsets.push_back(i + 1);
+  }
+  for (const auto sampling : {pipeline::Sampling::kBalanced, pipeline::Sampling::kRepeatFactor,
+                              pipeline::Sampling::kWeighted}) {
+    const pipeline::Sampler sampler(samples, 3, {sampling, 0.5}, labels);
+    const std::uint64_t n = sampler.epoch_size();
+    std::vector<EpochCensus> due;
+    extend_due(due, 4, sampler);
+    std::vector<SampleId> ids;
+    for (const auto& request : sampler.requests(0, 4 * n)) ids.push_back(request.id);
+    std::vector<EpochCensus> rows;
+    take_census(rows, 0, n, ids);
+    EXPECT_EQ(rows, due);
+    ids[n + 1] = ids[n + 1] == 100 ? 101 : 100;
+    rows.clear();
+    take_census(rows, 0, n, ids);
+    EXPECT_THROW(check_census(rows, due, 4 * n), Error);
+    EXPECT_NO_THROW(check_census(rows, due, n));
   }
 }
 

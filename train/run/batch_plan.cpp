@@ -49,23 +49,10 @@ std::int64_t default_micro_batch(std::int64_t batch) {
   return 1;
 }
 
-std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, std::uint64_t seed,
-                                           std::int64_t begin, std::int64_t count) {
-  std::vector<pipeline::Request> requests;
-  requests.reserve(static_cast<std::size_t>(count));
-  for (const auto& [epoch, index] :
-       pipeline::stream(samples.size(), seed, static_cast<std::uint64_t>(begin),
-                        static_cast<std::uint64_t>(count))) {
-    const std::size_t row = row_at(samples, index, seed, epoch);
-    requests.push_back({samples.ids[row], epoch, samples.weights[row]});
-  }
-  return requests;
-}
-
-double weight_of_batch(const BatchPlan& plan, const pipeline::SampleSet& samples,
-                       std::uint64_t seed, std::int64_t step) {
+double weight_of_batch(const BatchPlan& plan, const pipeline::Sampler& sampler, std::int64_t step) {
   double sum = 0;
-  for (const auto& request : requests_at(samples, seed, step * plan.batch, plan.batch)) {
+  for (const auto& request : sampler.requests(static_cast<std::uint64_t>(step * plan.batch),
+                                              static_cast<std::uint64_t>(plan.batch))) {
     sum += request.weight;
   }
   return sum;

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
 
 namespace winnow::train {
 
@@ -33,13 +32,7 @@ BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t mi
 // computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
-// What to load for positions [begin, begin + count) of the stream: of samples that take turns, the
-// one whose turn it is in that epoch.
-std::vector<pipeline::Request> requests_at(const pipeline::SampleSet& samples, std::uint64_t seed,
-                                           std::int64_t begin, std::int64_t count);
-
 // Sum of the sample weights of a whole global batch, the same on every rank.
-double weight_of_batch(const BatchPlan& plan, const pipeline::SampleSet& samples,
-                       std::uint64_t seed, std::int64_t step);
+double weight_of_batch(const BatchPlan& plan, const pipeline::Sampler& sampler, std::int64_t step);
 
 }  // namespace winnow::train

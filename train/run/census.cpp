@@ -21,22 +21,19 @@ std::uint64_t census_hash(SampleId id) noexcept {
   return xxh3_64(std::as_bytes(std::span(&id, 1)));
 }
 
-EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t seed,
-                        std::uint64_t epoch) {
-  EpochCensus full{.epoch = epoch, .samples = samples.size()};
-  for (std::size_t place = 0; place < samples.size(); ++place) {
-    const auto turn = static_cast<std::uint32_t>(epoch);
-    full.hash += census_hash(samples.ids[row_at(samples, place, seed, turn)]);
+EpochCensus full_census(const pipeline::Sampler& sampler, std::uint64_t epoch) {
+  EpochCensus full{.epoch = epoch, .samples = sampler.epoch_size()};
+  for (std::uint64_t i = 0; i < full.samples; ++i) {
+    full.hash += census_hash(sampler.draw(static_cast<std::uint32_t>(epoch), i).id);
   }
   return full;
 }
 
 void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
-                const pipeline::SampleSet& samples, std::uint64_t seed) {
+                const pipeline::Sampler& sampler) {
   while (due.size() < epochs) {
-    // Where none takes turns, all epochs have the same samples.
-    const bool alike = !due.empty() && samples.turn_offsets.empty();
-    due.push_back(alike ? due.back() : full_census(samples, seed, due.size()));
+    const bool known = !due.empty() && sampler.epochs_are_alike();
+    due.push_back(known ? due.back() : full_census(sampler, due.size()));
     due.back().epoch = due.size() - 1;
   }
 }
@@ -64,7 +61,8 @@ void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochC
   }
 }
 
-std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due) {
+std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
+                    pipeline::Sampling sampling) {
   nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
   for (const EpochCensus& row : rows) {
     const EpochCensus& full = due.at(row.epoch);
@@ -74,7 +72,11 @@ std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<Epoc
                       {"due", {{"samples", full.samples}, {"hash", to_hex(full.hash)}}},
                       {"complete", row == full}});
   }
-  return nlohmann::ordered_json{{"schema", "winnow.census/1"}, {"epochs", epochs}}.dump(2) + "\n";
+  return nlohmann::ordered_json{{"schema", "winnow.census/1"},
+                                {"sampling", pipeline::sampling_name(sampling)},
+                                {"epochs", epochs}}
+             .dump(2) +
+         "\n";
 }
 
 }  // namespace winnow::train

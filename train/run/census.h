@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/sample.h"
-#include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
 
 namespace winnow::train {
 
@@ -23,13 +23,12 @@ struct EpochCensus {
 
 std::uint64_t census_hash(SampleId id) noexcept;
 
-// What is due of an epoch: each place once, by the sample whose turn it is. Found place by place,
-// not by the order in which a run of `seed` goes through them.
-EpochCensus full_census(const pipeline::SampleSet& samples, std::uint64_t seed,
-                        std::uint64_t epoch);
+// What is due of an epoch: each of its draws once. Found draw by draw, not in the order in which a
+// run goes through them.
+EpochCensus full_census(const pipeline::Sampler& sampler, std::uint64_t epoch);
 // Lengthens `due`, of epochs 0, 1, 2 ..., to `epochs`.
 void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
-                const pipeline::SampleSet& samples, std::uint64_t seed);
+                const pipeline::Sampler& sampler);
 
 // Enters samples `ids`, which stand at positions [begin, begin + ids.size()) of the stream of
 // epochs of `epoch_samples` each. `rows` are ascending and without gaps from the first one on.
@@ -42,7 +41,9 @@ void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint6
 void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
                   std::uint64_t end);
 
-// RUN/census.json (docs/schemas/census.schema.json): a row for each epoch, with what was due.
-std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due);
+// RUN/census.json (docs/schemas/census.schema.json): a row for each epoch, with what was due,
+// and how often a sample is.
+std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
+                    pipeline::Sampling sampling);
 
 }  // namespace winnow::train

@@ -78,6 +78,14 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                     {"selection_digest", selection_digest},
                     {"holdout", options.data.holdout},
                     {"augment", pipeline::recipe_name(recipe_of(options.data, info))}};
+  // Left out where it says nothing: runs begun before there was a choice go on.
+  const pipeline::SamplingOptions& sampling = options.data.sampling;
+  if (sampling.sampling != pipeline::Sampling::kUniform) {
+    config["data"]["sampling"] = pipeline::sampling_name(sampling.sampling);
+  }
+  if (sampling.sampling == pipeline::Sampling::kRepeatFactor) {
+    config["data"]["repeat_threshold"] = sampling.repeat_threshold;
+  }
   config["recipe"] = {{"optimizer", r.optimizer},
                       {"lr", r.lr},
                       {"momentum", r.optimizer_options.momentum},

@@ -37,7 +37,7 @@ double seconds_since(Clock::time_point begin) {
 struct Job {
   std::shared_ptr<const pipeline::Cache> cache;
   pipeline::DatasetInfo info;
-  pipeline::SampleSet samples;
+  std::shared_ptr<const pipeline::Sampler> sampler;
   pipeline::SampleSet held;  // with a hold-out
   NetSetup setup;
   Graph forward;
@@ -51,17 +51,25 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
   job.cache = pipeline::open_cache(options.data.cache);
   job.info = pipeline::describe(*job.cache);
   const std::string& selection = options.data.selection;
-  job.samples = pipeline::select_samples(*job.cache, Split::kTrain, selection);
+  pipeline::SampleSet samples = pipeline::select_samples(*job.cache, Split::kTrain, selection);
   if (options.data.holdout > 0) {
     pipeline::HeldOut cut =
-        pipeline::hold_out(*job.cache, job.samples, selection, options.data.holdout);
-    job.samples = std::move(cut.train);
+        pipeline::hold_out(*job.cache, samples, selection, options.data.holdout);
+    samples = std::move(cut.train);
     job.held = std::move(cut.held);
   }
   job.setup = fit_net(options, job.info);
   job.forward = forward_graph(job.setup);
+  const pipeline::SamplingOptions& sampling = options.data.sampling;
+  const pipeline::SampleLabels labels =
+      sampling.sampling == pipeline::Sampling::kBalanced ||
+              sampling.sampling == pipeline::Sampling::kRepeatFactor
+          ? pipeline::read_labels(*job.cache, samples.ids)
+          : pipeline::SampleLabels{};
+  job.sampler = std::make_shared<const pipeline::Sampler>(std::move(samples), options.recipe.seed,
+                                                          sampling, labels);
   job.batches =
-      plan_batches(static_cast<std::int64_t>(job.samples.size()), options.batch.batch,
+      plan_batches(static_cast<std::int64_t>(job.sampler->epoch_size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
   job.config = config_text(options, job.setup, job.info,
                            pipeline::selection_digest(*job.cache, selection), init_from_digest);
@@ -219,8 +227,7 @@ class Trainer {
     }
     for (std::int64_t done = first_step_ + 1; done <= last_step_; ++done) {
       pipeline::Batch batch = loader.next();
-      const double weight =
-          weight_of_batch(job_.batches, job_.samples, options_.recipe.seed, done - 1);
+      const double weight = weight_of_batch(job_.batches, *job_.sampler, done - 1);
       const double rate = rate_at(rate_, done - 1);
       const bool stop = options_.run.stop && options_.run.stop();
       const StepResult step = executor_->run(batch, weight, rate, done - 1, stop);
@@ -325,9 +332,8 @@ class Trainer {
     const BatchPlan& b = job_.batches;
     const std::int64_t step = first_step_ + static_cast<std::int64_t>(i);
     if (step >= last_step_) return {};
-    return requests_at(job_.samples, options_.recipe.seed,
-                       static_cast<std::int64_t>(first_position(step)),
-                       b.micro_batches() * b.micro_batch);
+    return job_.sampler->requests(first_position(step),
+                                  static_cast<std::uint64_t>(b.micro_batches() * b.micro_batch));
   }
 
   void show(const ProgressSink& progress, std::int64_t done, std::int64_t epoch) const {
@@ -365,10 +371,11 @@ class Trainer {
     }
     seen_.clear();
     on_root(comm_, [&] {
-      extend_due(due_, state_.census.size(), job_.samples, options_.recipe.seed);
+      extend_due(due_, state_.census.size(), *job_.sampler);
       check_census(state_.census, due_, end);
       metrics_->sync();  // a run that goes on from here does not write these lines again
-      write_file_durably(directory_.census(), to_json(state_.census, due_));
+      write_file_durably(directory_.census(),
+                         to_json(state_.census, due_, options_.data.sampling.sampling));
     });
   }
 

@@ -13,6 +13,7 @@
 #include "common/stop.h"
 #include "common/thread_plan.h"
 #include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/tensor/tensor.h"
@@ -27,7 +28,8 @@ struct DataOptions {
   // None: kCifar, unless training images are stored in variants made by a recipe.
   std::optional<pipeline::Recipe> augment;
   int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
-  double holdout = 0;     // share of the training samples to validate on instead, see hold_out()
+  pipeline::SamplingOptions sampling;  // of the training samples
+  double holdout = 0;  // share of the training samples to validate on instead, see hold_out()
 };
 
 // How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for

@@ -9,8 +9,8 @@
 #include "common/file.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
 #include "train/checkpoint/safetensors.h"
-#include "train/run/batch_plan.h"
 
 namespace {
 
@@ -20,8 +20,8 @@ void dump(const std::span<char* const> args) {
   const auto number = [&](std::size_t i) { return std::strtoll(args[i], nullptr, 10); };
   const auto cache = pipeline::open_cache(args[1]);
   const pipeline::DatasetInfo info = pipeline::describe(*cache);
-  const pipeline::SampleSet samples = pipeline::select_samples(*cache, Split::kTrain, "");
   const auto seed = static_cast<std::uint64_t>(number(3));
+  const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), seed);
   const pipeline::LoadOptions options{.geometry = {info.height_px, info.width_px, info.channels},
                                       .recipe = pipeline::parse_recipe(args[4]),
                                       .seed = seed};
@@ -32,8 +32,10 @@ void dump(const std::span<char* const> args) {
       "pixels", "U8", {count, batch, info.height_px, info.width_px, info.channels}, {}};
   train::NamedTensor labels{"labels", "I64", {count, batch}, {}};
   for (std::int64_t b = first; b < first + count; ++b) {
-    const pipeline::Batch loaded =
-        pipeline::load_batch(*cache, train::requests_at(samples, seed, b * batch, batch), options);
+    const pipeline::Batch loaded = pipeline::load_batch(
+        *cache,
+        sampler.requests(static_cast<std::uint64_t>(b * batch), static_cast<std::uint64_t>(batch)),
+        options);
     const BytesView raw = as_bytes(loaded.pixels);
     pixels.data.insert(pixels.data.end(), raw.begin(), raw.end());
     for (std::size_t i = 0; i < loaded.size(); ++i) {
