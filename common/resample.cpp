@@ -77,6 +77,17 @@ struct Digits {
   alignas(16) std::array<std::array<std::int8_t, 16>, 3> digits;
 };
 
+// What of one axis is resized to what: `length` inputs from `from` of `in`.
+struct Axis {
+  int in;
+  double from;
+  double length;
+  int out;
+
+  bool is_kept() const { return in == out && from == 0 && length == in; }
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
 // For each output position of one axis: the inputs [first, first + count) and their weights.
 struct Taps {
   struct Span {
@@ -93,8 +104,10 @@ struct Taps {
 
 // `block`: spans are made whole multiples of it by zero weights, where the axis is long enough.
 template <class Kernel>
-[[gnu::always_inline]] inline Taps make_taps(int in, int out, int block, Kernel kernel) {
-  const double scale = static_cast<double>(in) / out;
+[[gnu::always_inline]] inline Taps make_taps(const Axis& axis, int block, Kernel kernel) {
+  const int in = axis.in;
+  const int out = axis.out;
+  const double scale = axis.length / out;
   const double stretch = std::max(scale, 1.0);
   const double support = Kernel::kSupport * stretch;
   const double shrink = 1.0 / stretch;
@@ -105,13 +118,13 @@ template <class Kernel>
   std::vector<double> exact(static_cast<std::size_t>(support) * 2 + 3 + kDoubles);
   int longest = 0;
   for (int i = 0; i < out; ++i) {
-    const double centre = (i + 0.5) * scale;
+    const double centre = axis.from + (i + 0.5) * scale;
     longest = std::max(longest, std::min(static_cast<int>(centre + support + 0.5), in) -
                                     std::max(static_cast<int>(centre - support + 0.5), 0));
   }
   const int most = (longest + block - 1) / block * block;
   for (int i = 0; i < out; ++i) {
-    const double centre = (i + 0.5) * scale;
+    const double centre = axis.from + (i + 0.5) * scale;
     const int first = std::max(static_cast<int>(centre - support + 0.5), 0);
     const int count = std::min(static_cast<int>(centre + support + 0.5), in) - first;
     double* const w = exact.data();
@@ -142,9 +155,9 @@ template <class Kernel>
   return taps;
 }
 
-[[gnu::always_inline]] inline Taps make_taps(int in, int out, int block, ResampleFilter filter) {
-  return filter == ResampleFilter::kBilinear ? make_taps(in, out, block, Triangle())
-                                             : make_taps(in, out, block, Lanczos3());
+[[gnu::always_inline]] inline Taps make_taps(const Axis& axis, int block, ResampleFilter filter) {
+  return filter == ResampleFilter::kBilinear ? make_taps(axis, block, Triangle())
+                                             : make_taps(axis, block, Lanczos3());
 }
 
 // The loops below are integer arithmetic on vectors, so that every instruction set gives the same
@@ -269,15 +282,15 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 
 struct Loops {
   int gray_block;  // taps multiplied at once
-  Taps (*taps)(int in, int out, int block, ResampleFilter);
+  Taps (*taps)(const Axis&, int block, ResampleFilter);
   void (*prepare)(Taps&, int channels);  // for `across`
   void (*across)(ImageView, const Taps&, Rows);
   void (*down)(ImageView, const Taps&, Rows);
   void (*gray)(ImageView, Rows);
 };
 
-Taps make_taps_base(int in, int out, int block, ResampleFilter filter) {
-  return make_taps(in, out, block, filter);
+Taps make_taps_base(const Axis& axis, int block, ResampleFilter filter) {
+  return make_taps(axis, block, filter);
 }
 void prepare_base(Taps&, int) {}
 void across_rows_base(ImageView in, const Taps& taps, Rows out) { across_rows(in, taps, out); }
@@ -288,12 +301,12 @@ constexpr Loops kBaseLoops{
     8, make_taps_base, prepare_base, across_rows_base, down_columns_base, mix_gray_base};
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] Taps make_taps_avx2(int in, int out, int block, ResampleFilter filter) {
-  return make_taps(in, out, block, filter);
+[[gnu::target("avx2")]] Taps make_taps_avx2(const Axis& axis, int block, ResampleFilter filter) {
+  return make_taps(axis, block, filter);
 }
-[[gnu::target("avx512f")]] Taps make_taps_avx512(int in, int out, int block,
+[[gnu::target("avx512f")]] Taps make_taps_avx512(const Axis& axis, int block,
                                                  ResampleFilter filter) {
-  return make_taps(in, out, block, filter);
+  return make_taps(axis, block, filter);
 }
 
 // With AVX2 a weight is halved into w = low + high * 2^11, so that 16 products of 16 bits are made
@@ -687,17 +700,16 @@ Loops best_loops() { return kBaseLoops; }
 // What weights depend on; `channels` is kAnyChannels for a pass down.
 constexpr int kAnyChannels = 0;
 struct Shape {
-  int in;
-  int out;
+  Axis axis;
   int channels;
   ResampleFilter filter;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
 Taps taps_of(const Loops& loops, const Shape& shape) {
-  if (shape.channels == kAnyChannels) return loops.taps(shape.in, shape.out, 1, shape.filter);
+  if (shape.channels == kAnyChannels) return loops.taps(shape.axis, 1, shape.filter);
   const int block = shape.channels == 1 ? loops.gray_block : kRgbBlock;
-  Taps taps = loops.taps(shape.in, shape.out, block, shape.filter);
+  Taps taps = loops.taps(shape.axis, block, shape.filter);
   loops.prepare(taps, shape.channels);
   return taps;
 }
@@ -718,6 +730,10 @@ Image packed(ImageView image) {
   Image out(image.height_px, image.width_px, image.channels);
   copy_rows(image, out.pixels.data());
   return out;
+}
+
+Region whole(int height_px, int width_px) {
+  return {0, 0, static_cast<double>(height_px), static_cast<double>(width_px)};
 }
 
 Rows rows_of(Image& image) {
@@ -770,16 +786,22 @@ struct RowResizer::State {
 
 RowResizer::RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
                        ResampleFilter filter, ResampleWeights* weights)
+    : RowResizer(height_px, width_px, channels, whole(height_px, width_px), to_height_px,
+                 to_width_px, filter, weights) {}
+
+RowResizer::RowResizer(int height_px, int width_px, int channels, const Region& region,
+                       int to_height_px, int to_width_px, ResampleFilter filter,
+                       ResampleWeights* weights)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.to_height_px = to_height_px;
-  const auto taps = [&](int in, int out, int for_channels) {
-    return in == out
+  const auto taps = [&](const Axis& axis, int for_channels) {
+    return axis.is_kept()
                ? nullptr
-               : ResampleWeights::State::find(weights, s.loops, {in, out, for_channels, filter});
+               : ResampleWeights::State::find(weights, s.loops, {axis, for_channels, filter});
   };
-  s.across = taps(width_px, to_width_px, channels);
-  s.down = taps(height_px, to_height_px, kAnyChannels);
+  s.across = taps({width_px, region.left, region.width, to_width_px}, channels);
+  s.down = taps({height_px, region.top, region.height, to_height_px}, kAnyChannels);
   s.half = Image(height_px, to_width_px, channels);
 }
 RowResizer::RowResizer(RowResizer&&) noexcept = default;
@@ -807,17 +829,23 @@ Image RowResizer::finish() {
 }
 
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter) {
-  if (width_px != image.width_px) {
-    RowResizer resizer(image.height_px, image.width_px, image.channels, height_px, width_px,
+  return resize(image, whole(image.height_px, image.width_px), height_px, width_px, filter);
+}
+
+Image resize(ImageView image, const Region& region, int height_px, int width_px,
+             ResampleFilter filter) {
+  const Axis down{image.height_px, region.top, region.height, height_px};
+  const Axis across{image.width_px, region.left, region.width, width_px};
+  if (!across.is_kept()) {
+    RowResizer resizer(image.height_px, image.width_px, image.channels, region, height_px, width_px,
                        filter);
     resizer.add(image);
     return resizer.finish();
   }
-  if (height_px == image.height_px) return packed(image);
+  if (down.is_kept()) return packed(image);
   const Loops loops = best_loops();  // straight from the image
   Image out(height_px, width_px, image.channels);
-  loops.down(image, taps_of(loops, {image.height_px, height_px, kAnyChannels, filter}),
-             rows_of(out));
+  loops.down(image, taps_of(loops, {down, kAnyChannels, filter}), rows_of(out));
   return out;
 }
 

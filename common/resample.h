@@ -14,6 +14,20 @@ enum class ResampleFilter { kBilinear, kLanczos };  // Pillow's BILINEAR (triang
 // an axis that keeps its size is skipped. Any size >= 1x1 to any size >= 1x1, 1 or 3 channels.
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter);
 
+// A part of an image, in its pixels; its borders may lie within some.
+struct Region {
+  double top = 0;
+  double left = 0;
+  double height = 0;
+  double width = 0;
+};
+
+// Resizes a part as Image.resize(box=...) does, of which Pillow keeps 24 bits of each number:
+// pixels of the image around it count where the filter reaches them. A region of more than nothing
+// that lies in the image.
+Image resize(ImageView image, const Region& region, int height_px, int width_px,
+             ResampleFilter filter);
+
 // Luma as Pillow's convert("L"): (19595 R + 38470 G + 7471 B + 32768) >> 16. Gray stays as it is.
 Image to_gray(ImageView image);
 void to_gray(ImageView image, std::uint8_t* out);  // rows without padding
@@ -39,6 +53,8 @@ class RowResizer {
  public:
   RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
              ResampleFilter filter, ResampleWeights* weights = nullptr);
+  RowResizer(int height_px, int width_px, int channels, const Region& region, int to_height_px,
+             int to_width_px, ResampleFilter filter, ResampleWeights* weights = nullptr);
   RowResizer(RowResizer&&) noexcept;
   ~RowResizer();
 

@@ -65,4 +65,83 @@ inline constexpr ResampleGolden kResampleGolden[] = {
     {"tri", 33, 120, 200, 61, ResampleFilter::kBilinear, 0x96763936f4f3e2b0, 0x24421407d168ced8},
 };
 
+// The same of Image.resize(box=...).
+struct RegionGolden {
+  const char* kind;
+  int width;
+  int height;
+  Region region;
+  int to_width;
+  int to_height;
+  ResampleFilter filter;
+  std::uint64_t rgb;
+  std::uint64_t gray;
+};
+
+inline constexpr RegionGolden kRegionGolden[] = {
+    {"lcg",
+     97,
+     61,
+     {0.5, 0.25, 60, 96},
+     40,
+     30,
+     ResampleFilter::kBilinear,
+     0xd5403dd6f8574b8a,
+     0x61f4beda69721242},
+    {"tri",
+     97,
+     61,
+     {3.125, 7.75, 41.5, 80.25},
+     32,
+     32,
+     ResampleFilter::kBilinear,
+     0xf8e96a2ac0b5d823,
+     0x702fab444208afd2},
+    {"lcg",
+     50,
+     40,
+     {0, 0.125, 40, 49.875},
+     64,
+     40,
+     ResampleFilter::kBilinear,
+     0xab66bcb8ec196ee8,
+     0x22d02fec8f886bc0},
+    {"blob",
+     50,
+     40,
+     {0.375, 0, 39.625, 50},
+     50,
+     40,
+     ResampleFilter::kBilinear,
+     0x4bbaa52fa7eab4f6,
+     0xd5351e58fea40652},
+    {"lcg",
+     33,
+     20,
+     {2.5, 3, 1.25, 2.5},
+     24,
+     24,
+     ResampleFilter::kBilinear,
+     0x704c56ffb37026ee,
+     0x2fc55d469a48dc47},
+    {"tri",
+     97,
+     61,
+     {3.125, 7.75, 41.5, 80.25},
+     32,
+     32,
+     ResampleFilter::kLanczos,
+     0x2786313e41f9e585,
+     0xfc2c97c2278778a8},
+    {"lcg",
+     97,
+     61,
+     {10, 20, 30, 30},
+     30,
+     30,
+     ResampleFilter::kBilinear,
+     0xfb6015f5522dcb9e,
+     0x0461e1c27cdc7501},
+};
+
 }  // namespace winnow::test

@@ -32,14 +32,15 @@ double filter_value(ResampleFilter filter, double x) {
   return std::sin(a) / a * std::sin(a / 3) / (a / 3);
 }
 
-Image slow_resize_rows(const Image& in, int width, ResampleFilter filter) {
-  if (width == in.width_px) return in;
+Image slow_resize_rows(const Image& in, double from, double length, int width,
+                       ResampleFilter filter) {
+  if (width == in.width_px && from == 0 && length == width) return in;
   Image out(in.height_px, width, in.channels);
-  const double scale = static_cast<double>(in.width_px) / width;
+  const double scale = length / width;
   const double stretch = std::max(scale, 1.0);
   const double support = (filter == ResampleFilter::kBilinear ? 1 : 3) * stretch;
   for (int x = 0; x < width; ++x) {
-    const double centre = (x + 0.5) * scale;
+    const double centre = from + (x + 0.5) * scale;
     const int first = std::max(0, static_cast<int>(centre - support + 0.5));
     const int last = std::min(in.width_px, static_cast<int>(centre + support + 0.5));
     std::vector<double> weights;
@@ -77,9 +78,15 @@ Image transposed(const Image& in) {
   return out;
 }
 
+Image slow_resize(const Image& in, const Region& region, int height, int width,
+                  ResampleFilter filter) {
+  const Image half = slow_resize_rows(in, region.left, region.width, width, filter);
+  return transposed(slow_resize_rows(transposed(half), region.top, region.height, height, filter));
+}
+
 Image slow_resize(const Image& in, int height, int width, ResampleFilter filter) {
-  const Image half = slow_resize_rows(in, width, filter);
-  return transposed(slow_resize_rows(transposed(half), height, filter));
+  const Region whole{0, 0, static_cast<double>(in.height_px), static_cast<double>(in.width_px)};
+  return slow_resize(in, whole, height, width, filter);
 }
 
 TEST(Resample, MakesPillowsBytes) {
@@ -90,6 +97,43 @@ TEST(Resample, MakesPillowsBytes) {
     EXPECT_EQ(fnv1a(resize(image.view(), g.to_height, g.to_width, g.filter).pixels), g.rgb) << what;
     const Image gray = to_gray(image.view());
     EXPECT_EQ(fnv1a(resize(gray.view(), g.to_height, g.to_width, g.filter).pixels), g.gray) << what;
+  }
+}
+
+TEST(Resample, MakesPillowsBytesOfRegions) {
+  for (const test::RegionGolden& g : test::kRegionGolden) {
+    const Image image = formula_image(g.kind, g.width, g.height);
+    const auto hash_of = [&](const Image& in) {
+      return fnv1a(resize(in.view(), g.region, g.to_height, g.to_width, g.filter).pixels);
+    };
+    const std::string what = std::string(g.kind) + " from " + std::to_string(g.region.left) + "," +
+                             std::to_string(g.region.top) + " to " + std::to_string(g.to_width) +
+                             "x" + std::to_string(g.to_height);
+    EXPECT_EQ(hash_of(image), g.rgb) << what;
+    EXPECT_EQ(hash_of(to_gray(image.view())), g.gray) << what;
+  }
+}
+
+TEST(Resample, RegionsMatchASlowOracle) {
+  CounterRng rng(3, 0, 0, RandomUse::kTest);
+  const auto below = [&](int most) { return static_cast<int>(rng.below(most)); };
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    const Image image = noise(1 + below(60), 1 + below(60), round % 3 == 0 ? 1 : 3, round);
+    const auto part = [&](int side, double& from, double& length) {  // in eighths
+      const int begin = round % 4 == 0 ? 0 : below(8 * side);
+      from = begin / 8.0;
+      length = (1 + below(8 * side - begin)) / 8.0;
+    };
+    Region region;
+    part(image.height_px, region.top, region.height);
+    part(image.width_px, region.left, region.width);
+    const int height = 1 + below(50);
+    const int width = 1 + below(50);
+    const auto filter = round % 2 == 0 ? ResampleFilter::kLanczos : ResampleFilter::kBilinear;
+    ASSERT_EQ(resize(image.view(), region, height, width, filter),
+              slow_resize(image, region, height, width, filter))
+        << image.height_px << "x" << image.width_px << " to " << height << "x" << width << ", "
+        << round;
   }
 }
 
