@@ -18,6 +18,22 @@ struct ImageView {
   const std::uint8_t* row(int y) const noexcept { return data + y * row_stride_bytes; }
 };
 
+// A part of an image, in whole pixels.
+struct Box {
+  int top = 0;
+  int left = 0;
+  int height_px = 0;
+  int width_px = 0;
+
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+// A box that lies in the image.
+inline ImageView part_of(const ImageView& image, const Box& box) noexcept {
+  return {image.row(box.top) + std::ptrdiff_t{box.left} * image.channels, box.height_px,
+          box.width_px, image.channels, image.row_stride_bytes};
+}
+
 // Owned pixels, rows packed without padding.
 struct Image {
   std::vector<std::uint8_t> pixels;  // height_px * width_px * channels

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/error.h"
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/opencv.h"
@@ -81,16 +82,109 @@ Expected<Image, DecodeError> decode_other(std::string_view format, BytesView enc
                          : decode_opencv(encoded, *header, settings.matte);
 }
 
+// The part that `choose` asks for.
 Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
                                                   const DecodeSettings& settings,
                                                   const BeforeAllocation& before_allocation,
-                                                  Image buffer, int scale) {
-  if (format == "jpeg") {
-    return decode_jpeg(encoded, settings, before_allocation, std::move(buffer), scale);
+                                                  Image buffer, const ChoosePart& choose) {
+  const auto from_whole = [&](DecodedImage& image) {
+    const Size whole{image.whole_height_px, image.whole_width_px};
+    const StoredPart part = choose(whole);
+    const Box& box = part.box;
+    if (part.scale == 1) {
+      if (Size{box.height_px, box.width_px} == whole) return;
+      static_cast<Image&>(image) = cut(image.view(), box);
+      return;
+    }
+    const int top = box.top * part.scale;
+    const int left = box.left * part.scale;
+    const Box blocks{top, left, std::min(box.height_px * part.scale, whole.height_px - top),
+                     std::min(box.width_px * part.scale, whole.width_px - left)};
+    static_cast<Image&>(image) = box_average(part_of(image.view(), blocks), part.scale);
+  };
+  auto image = [&]() -> Expected<DecodedImage, DecodeError> {
+    if (format == "jpeg") {
+      return decode_jpeg(encoded, settings, before_allocation, std::move(buffer), choose);
+    }
+    auto other = decode_other(format, encoded, settings, before_allocation);
+    if (!other) return other.error();
+    return DecodedImage(*std::move(other));
+  }();
+  if (!image) return image;
+  const bool is_whole =
+      image->height_px == image->whole_height_px && image->width_px == image->whole_width_px;
+  if (is_whole) from_whole(*image);
+  return image;
+}
+
+// The format of what may be decoded.
+Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
+  if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
+  if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
   }
-  auto image = decode_other(format, encoded, settings, before_allocation);
-  if (!image) return image.error();
-  return DecodedImage(*std::move(image));
+  const std::string_view format = sniff(encoded);
+  if (format == "unknown") {
+    return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
+  }
+  for (const Unread& unread : kUnread) {
+    if (unread.format != format) continue;
+    return DecodeError{Kind::kUnsupported, "is " + std::string(unread.what) +
+                                               ", which winnow does not read; " +
+                                               std::string(unread.advice)};
+  }
+  return format;
+}
+
+// Which part of a stored picture to decode so that it may be turned.
+using ChooseTurned = std::function<StoredPart(Size stored, int orientation)>;
+
+Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeSettings& settings,
+                                                const BeforeAllocation& before_allocation,
+                                                Image buffer, const ChooseTurned& choose) {
+  const auto format = readable_format(encoded);
+  if (!format) return format.error();
+  const int orientation =
+      settings.orientation == Orientation::kApply ? exif_orientation(*format, encoded) : 1;
+  BeforeAllocation twice;
+  if (orientation > 1 && before_allocation) {
+    twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
+  }
+  auto image =
+      decode_stored(*format, encoded, settings, twice ? twice : before_allocation,
+                    std::move(buffer), [&](Size stored) { return choose(stored, orientation); });
+  if (!image) return image;
+  if (orientation > 1) turn(*image, orientation);
+  if (swaps_sides(orientation)) std::swap(image->whole_height_px, image->whole_width_px);
+  return image;
+}
+
+void check_box(const Box& box, Size whole) {
+  const bool is_inside = box.top >= 0 && box.left >= 0 && box.height_px > 0 && box.width_px > 0 &&
+                         box.height_px <= whole.height_px - box.top &&
+                         box.width_px <= whole.width_px - box.left;
+  if (is_inside) return;
+  throw Error("a box of " + std::to_string(box.width_px) + " x " + std::to_string(box.height_px) +
+              " pixels at column " + std::to_string(box.left) + " and row " +
+              std::to_string(box.top) + " was asked of a picture of " +
+              std::to_string(whole.width_px) + " x " + std::to_string(whole.height_px) +
+              "; ask for one that lies in it");
+}
+
+// Of one axis of a picture at 1/scale: the pixels that a range of full pixels touches, and where in
+// them it begins. In a picture that was turned the first pixel may be the one that stands for fewer
+// full ones.
+struct Touched {
+  int first;
+  int count;
+  double begin;
+};
+Touched touched(int first, int count, int side, int scale, bool is_mirrored) noexcept {
+  const int missing = is_mirrored ? (scale - side % scale) % scale : 0;
+  const int begin = first + missing;
+  const int at = begin / scale;
+  return {at, (begin + count + scale - 1) / scale - at,
+          static_cast<double>(begin - at * scale) / scale};
 }
 
 }  // namespace
@@ -122,35 +216,38 @@ std::string_view sniff(BytesView encoded) noexcept {
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
                                            const BeforeAllocation& before_allocation, Image buffer,
                                            int scale) {
-  if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
-  if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
-  }
-  const std::string_view format = sniff(encoded);
-  if (format == "unknown") {
-    return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
-  }
-  for (const Unread& unread : kUnread) {
-    if (unread.format != format) continue;
-    return DecodeError{Kind::kUnsupported, "is " + std::string(unread.what) +
-                                               ", which winnow does not read; " +
-                                               std::string(unread.advice)};
-  }
-  const int orientation =
-      settings.orientation == Orientation::kApply ? exif_orientation(format, encoded) : 1;
-  BeforeAllocation twice;
-  if (orientation > 1 && before_allocation) {
-    twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
-  }
-  auto image = decode_stored(format, encoded, settings, twice ? twice : before_allocation,
-                             std::move(buffer), scale);
-  if (!image) return image;
-  const bool is_whole =
-      image->height_px == image->whole_height_px && image->width_px == image->whole_width_px;
-  if (scale > 1 && is_whole) static_cast<Image&>(*image) = box_average(image->view(), scale);
-  if (orientation > 1) turn(*image, orientation);
-  if (swaps_sides(orientation)) std::swap(image->whole_height_px, image->whole_width_px);
-  return image;
+  return decode_part(encoded, settings, before_allocation, std::move(buffer),
+                     [scale](Size stored, int) {
+                       const Size size = scaled_size(stored, scale);
+                       return StoredPart{scale, {0, 0, size.height_px, size.width_px}};
+                     });
+}
+
+Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSettings& settings,
+                                               const ChooseCrop& choose,
+                                               const BeforeAllocation& before_allocation,
+                                               Image buffer) {
+  int scale = 1;
+  Region region;
+  auto image = decode_part(
+      encoded, settings, before_allocation, std::move(buffer), [&](Size stored, int orientation) {
+        const Size whole =
+            swaps_sides(orientation) ? Size{stored.width_px, stored.height_px} : stored;
+        const Crop crop = choose(whole);
+        check_box(crop.box, whole);
+        scale = crop.scale;
+        const Touched rows = touched(crop.box.top, crop.box.height_px, whole.height_px, scale,
+                                     mirrors_rows(orientation));
+        const Touched columns = touched(crop.box.left, crop.box.width_px, whole.width_px, scale,
+                                        mirrors_columns(orientation));
+        region = {rows.begin, columns.begin, static_cast<double>(crop.box.height_px) / scale,
+                  static_cast<double>(crop.box.width_px) / scale};
+        const Size size = scaled_size(stored, scale);
+        return StoredPart{scale, before_turn({rows.first, columns.first, rows.count, columns.count},
+                                             orientation, size.height_px, size.width_px)};
+      });
+  if (!image) return image.error();
+  return DecodedCrop{*std::move(image), scale, region};
 }
 
 }  // namespace winnow::pipeline

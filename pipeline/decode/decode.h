@@ -9,7 +9,9 @@
 #include "common/bytes.h"
 #include "common/expected.h"
 #include "common/image.h"
+#include "common/resample.h"
 #include "pipeline/decode/settings.h"
+#include "pipeline/decode/shrink.h"
 
 namespace winnow::pipeline {
 
@@ -62,5 +64,33 @@ std::string_view sniff(BytesView encoded) noexcept;
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
                                            const BeforeAllocation& before_allocation = {},
                                            Image buffer = {}, int scale = 1);
+
+// A part of a picture, in its pixels, and the scale, as decode()'s, to have it at.
+struct Crop {
+  Box box;
+  int scale = 1;
+};
+
+// Asked once the size is known that decode() gives; a pure function, whose box lies in that size.
+using ChooseCrop = std::function<Crop(Size whole)>;
+
+struct DecodedCrop : DecodedImage {
+  int scale = 1;
+  // Where the box lies in the pixels: all of them at full scale, else to an eighth of a pixel.
+  Region region;
+};
+
+// The pixels that the box touches of what decode() gives at that scale, bit for bit, in less time:
+// of baseline JPEGs of usual sampling (as above) only the rows to the end of the box are read, and
+// only its blocks become pixels. Others are decoded whole and cut.
+// What a JPEG of one scan has below the box is not looked at: a box that ends above what is broken
+// has the pixels it would have in a sound file, though decode() refuses the file, or has warnings
+// that decode() has not seen the last of. So the outcome depends on nothing but the bytes, the
+// settings and the crop. All else is as for decode(), before_allocation too. Throws Error for a box
+// of no pixels or that leaves the picture.
+Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSettings& settings,
+                                               const ChooseCrop& choose,
+                                               const BeforeAllocation& before_allocation = {},
+                                               Image buffer = {});
 
 }  // namespace winnow::pipeline

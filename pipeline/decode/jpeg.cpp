@@ -21,8 +21,8 @@ namespace winnow::pipeline {
 namespace {
 
 // One decompression. libjpeg's callbacks find it through client_data. Every call into libjpeg that
-// may fail is made inside the functions below that call setjmp; they hold nothing with a
-// destructor.
+// may fail is made inside the functions below that call setjmp; they and what they call hold
+// nothing with a destructor.
 struct Job {
   jpeg_decompress_struct codec;
   jpeg_error_mgr errors;
@@ -105,20 +105,42 @@ void inks_to_rgb(const unsigned char* inks, int count, unsigned char* rgb) {
   }
 }
 
-// `line` has room for one row of four inks and is used for those alone.
-bool read_pixels(Job& job, unsigned char* pixels, unsigned char* line) {
-  if (setjmp(job.stop) != 0) return false;
-  jpeg_decompress_struct& codec = job.codec;
+// `part` lies in the picture as it comes. `line` has room for one row of that and is used for four
+// inks and for parts alone.
+void read_part(jpeg_decompress_struct& codec, const Box& part, unsigned char* pixels,
+               unsigned char* line) {
   jpeg_start_decompress(&codec);
-  const std::size_t step =
-      static_cast<std::size_t>(codec.output_width) * (codec.output_components == 1 ? 1 : 3);
-  while (codec.output_scanline < codec.output_height) {
-    unsigned char* row = pixels + step * codec.output_scanline;
-    unsigned char* to = codec.output_components == 4 ? line : row;
-    jpeg_read_scanlines(&codec, &to, 1);
-    if (to == line) inks_to_rgb(line, static_cast<int>(codec.output_width), row);
+  const auto left = static_cast<JDIMENSION>(part.left);
+  const auto width = static_cast<JDIMENSION>(part.width_px);
+  JDIMENSION first = 0;  // column that comes
+  if (width < codec.output_width) {
+    // What is beside a picture's border is made up where colours are interpolated. The border of
+    // the columns that come must not be seen, so there are some more.
+    constexpr JDIMENSION kMore = 2;
+    first = left < kMore ? 0 : left - kMore;
+    const JDIMENSION end = left + width + kMore;
+    JDIMENSION count = (end < codec.output_width ? end : codec.output_width) - first;
+    jpeg_crop_scanline(&codec, &first, &count);  // moves it to the left
   }
-  jpeg_finish_decompress(&codec);
+  if (part.top > 0) jpeg_skip_scanlines(&codec, static_cast<JDIMENSION>(part.top));
+  const std::size_t depth = codec.output_components == 1 ? 1 : 3;
+  const std::size_t step = width * depth;
+  const bool is_direct = codec.output_components != 4 && codec.output_width == width;
+  for (int y = 0; y < part.height_px; ++y, pixels += step) {
+    unsigned char* to = is_direct ? pixels : line;
+    jpeg_read_scanlines(&codec, &to, 1);
+    if (codec.output_components == 4) {
+      inks_to_rgb(line + 4 * (left - first), part.width_px, pixels);
+    } else if (!is_direct) {
+      std::memcpy(pixels, line + depth * (left - first), step);
+    }
+  }
+  if (codec.output_scanline == codec.output_height) jpeg_finish_decompress(&codec);
+}
+
+bool read_pixels(Job& job, const Box& part, unsigned char* pixels, unsigned char* line) {
+  if (setjmp(job.stop) != 0) return false;
+  read_part(job.codec, part, pixels, line);
   return true;
 }
 
@@ -200,7 +222,7 @@ DecodedImage with_warnings(Image image, const Job& job) {
 
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
                                                 const BeforeAllocation& before_allocation,
-                                                Image image, int scale) {
+                                                Image image, const ChoosePart& choose) {
   const JobPtr job = make_job(settings.max_scans);
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
@@ -229,21 +251,34 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
 
   const int channels = codec.num_components == 1 ? 1 : 3;
-  const unsigned part = has_usual_sampling(codec) ? static_cast<unsigned>(scale) : 1;
-  codec.scale_num = 1;
-  codec.scale_denom = part;
-  const unsigned height = (codec.image_height + part - 1) / part;
-  const unsigned width = (codec.image_width + part - 1) / part;
-  if (before_allocation) {
-    before_allocation(std::uint64_t{height} * width * static_cast<std::uint64_t>(channels));
+  const Size stored{static_cast<int>(codec.image_height), static_cast<int>(codec.image_width)};
+  StoredPart part = choose(stored);
+  if (part.scale > 1 && !has_usual_sampling(codec)) {
+    part = {1, {0, 0, stored.height_px, stored.width_px}};
   }
-  image.reshape(static_cast<int>(height), static_cast<int>(width), channels);
+  codec.scale_num = 1;
+  codec.scale_denom = static_cast<unsigned>(part.scale);
+  const Size size = scaled_size(stored, part.scale);
+  const Box whole{0, 0, size.height_px, size.width_px};
+  // Of several scans, all coefficients are decoded anyway.
+  const bool in_parts = has_usual_sampling(codec) && !jpeg_has_multiple_scans(&codec);
+  const Box& read = in_parts ? part.box : whole;
+  if (before_allocation) {
+    before_allocation(static_cast<std::uint64_t>(read.height_px) *
+                      static_cast<std::uint64_t>(read.width_px) *
+                      static_cast<std::uint64_t>(channels));
+  }
+  image.reshape(read.height_px, read.width_px, channels);
   std::vector<unsigned char> line;
-  if (codec.num_components == 4) line.resize(std::size_t{width} * 4);
-  if (!read_pixels(*job, image.pixels.data(), line.data())) return error_of(*job);
+  if (codec.num_components == 4 || read.width_px < size.width_px) {
+    line.resize(static_cast<std::size_t>(size.width_px) *
+                static_cast<std::size_t>(codec.num_components));
+  }
+  if (!read_pixels(*job, read, image.pixels.data(), line.data())) return error_of(*job);
+  if (read != part.box) image = cut(image.view(), part.box);
   DecodedImage out = with_warnings(std::move(image), *job);
-  out.whole_height_px = static_cast<int>(codec.image_height);
-  out.whole_width_px = static_cast<int>(codec.image_width);
+  out.whole_height_px = stored.height_px;
+  out.whole_width_px = stored.width_px;
   return out;
 }
 

@@ -1,15 +1,27 @@
 #pragma once
 
+#include <functional>
+
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/shrink.h"
 
 namespace winnow::pipeline {
+
+// What is wanted of a picture as it is stored.
+struct StoredPart {
+  int scale = 1;  // 1, 2, 4 or 8
+  Box box;        // of the picture at 1/scale
+};
+using ChoosePart = std::function<StoredPart(Size stored)>;  // pure
 
 // decode() of bytes that sniff() takes for a JPEG. A warning of libjpeg's that pixels are
 // missing ends it as an error; others are in the image.
 // Orientation is not applied. Files of more scans than settings.max_scans are refused before any of
-// them is decoded. With a scale, the whole picture where libjpeg's scaled DCT is not used.
+// them is decoded. The part that `choose` asks for; where that is at a scale and libjpeg's scaled
+// DCT is not used, the whole picture at full scale. Of rows below the part nothing is read where
+// the file has one scan; the columns and rows beside it are then only gone through.
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
                                                 const BeforeAllocation& before_allocation,
-                                                Image buffer, int scale = 1);
+                                                Image buffer, const ChoosePart& choose);
 
 }  // namespace winnow::pipeline

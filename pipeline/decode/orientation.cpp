@@ -75,13 +75,18 @@ BytesView exif_of_webp(BytesView encoded) {
   return {};
 }
 
+bool is_from_below(int orientation) noexcept {
+  return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+}
+bool is_from_right(int orientation) noexcept {
+  return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+}
+
 template <int kChannels>
 void copy_turned(const Image& in, int orientation, Image& out) {
   const bool transposed = orientation >= 5;
-  const bool from_below =
-      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  const bool from_right =
-      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const bool from_below = is_from_below(orientation);
+  const bool from_right = is_from_right(orientation);
   const std::ptrdiff_t column_step = kChannels;
   const std::ptrdiff_t row_step = std::ptrdiff_t{in.width_px} * kChannels;
   // Where the output's first pixel comes from, and what a step along its axes means there.
@@ -115,6 +120,23 @@ int exif_orientation(std::string_view format, BytesView encoded) noexcept {
   if (format == "png") return orientation_of(exif_of_png(encoded));
   if (format == "webp") return orientation_of(exif_of_webp(encoded));
   return kUpright;
+}
+
+bool mirrors_rows(int orientation) noexcept {
+  return swaps_sides(orientation) ? is_from_right(orientation) : is_from_below(orientation);
+}
+
+bool mirrors_columns(int orientation) noexcept {
+  return swaps_sides(orientation) ? is_from_below(orientation) : is_from_right(orientation);
+}
+
+Box before_turn(const Box& box, int orientation, int stored_height_px,
+                int stored_width_px) noexcept {
+  Box stored = box;
+  if (swaps_sides(orientation)) stored = {box.left, box.top, box.width_px, box.height_px};
+  if (is_from_below(orientation)) stored.top = stored_height_px - stored.top - stored.height_px;
+  if (is_from_right(orientation)) stored.left = stored_width_px - stored.left - stored.width_px;
+  return stored;
 }
 
 void turn(Image& image, int orientation) {

@@ -24,9 +24,24 @@ std::optional<Image> shrink(ImageView image, int short_side_px) {
   return resize(image, size->height_px, size->width_px, ResampleFilter::kBilinear);
 }
 
-Image box_average(ImageView image, int scale) {
+Image cut(ImageView image, const Box& box) {
+  const ImageView part = part_of(image, box);
+  Image out(part.height_px, part.width_px, part.channels);
+  const std::size_t line =
+      static_cast<std::size_t>(part.width_px) * static_cast<std::size_t>(part.channels);
+  std::uint8_t* to = out.pixels.data();
+  for (int y = 0; y < part.height_px; ++y, to += line) std::copy_n(part.row(y), line, to);
+  return out;
+}
+
+Size scaled_size(Size whole, int scale) noexcept {
   const auto blocks = [scale](int side) { return (side + scale - 1) / scale; };
-  Image out(blocks(image.height_px), blocks(image.width_px), image.channels);
+  return {blocks(whole.height_px), blocks(whole.width_px)};
+}
+
+Image box_average(ImageView image, int scale) {
+  const Size size = scaled_size({image.height_px, image.width_px}, scale);
+  Image out(size.height_px, size.width_px, image.channels);
   std::vector<std::uint32_t> sums;  // of a row of blocks
   std::size_t at = 0;
   for (int y = 0; y < image.height_px; y += scale) {

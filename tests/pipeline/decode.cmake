@@ -3,4 +3,8 @@ winnow_test(pipeline.decode
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+winnow_test(pipeline.crop
+  SOURCES crop_test.cpp
+  DEPS winnow::decode JPEG::JPEG opencv::imgcodecs opencv::core
+  LABELS unit)
 winnow_test(pipeline.parity SOURCES parity_test.cpp DEPS winnow::augment winnow::decode)

@@ -3,12 +3,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-// jpeglib.h needs FILE.
-// clang-format off
-#include <cstdio>
-#include <jpeglib.h>
-// clang-format on
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -24,6 +18,7 @@
 #include "tests/common/formula_images.h"
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/decode_golden.h"
+#include "tests/pipeline/jpeg_maker.h"
 #include "tests/pipeline/parity_golden.h"
 
 namespace winnow::pipeline {
@@ -33,66 +28,8 @@ using Kind = DecodeError::Kind;
 using test::fnv1a;
 using test::formula_image;
 using test::from_base64;
-
-struct JpegOptions {
-  int quality = 90;
-  bool progressive = false;
-  int restart_rows = 0;
-  bool arithmetic = false;
-  bool plain_inks = false;   // CMYK rather than YCCK
-  int luma_width = 0;        // sampling factor of Y, with those of Cb and Cr 1; 0: as usual
-  bool plain_scans = false;  // four scans without refinement, of which the last may be repeated
-};
-
-// By libjpeg; 1 channel makes a gray file, 3 a YCbCr one, 4 four inverted inks with Adobe's marker.
-Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
-                const JpegOptions& options = {}) {
-  jpeg_compress_struct codec{};
-  jpeg_error_mgr errors{};
-  codec.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&codec);
-  unsigned char* buffer = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&codec, &buffer, &size);
-  codec.image_width = static_cast<JDIMENSION>(width);
-  codec.image_height = static_cast<JDIMENSION>(height);
-  codec.input_components = channels;
-  codec.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
-  jpeg_set_defaults(&codec);
-  jpeg_set_quality(&codec, options.quality, TRUE);
-  codec.restart_in_rows = options.restart_rows;
-  codec.arith_code = options.arithmetic ? TRUE : FALSE;
-  if (options.luma_width > 0) {
-    codec.comp_info[0].h_samp_factor = options.luma_width;
-    codec.comp_info[0].v_samp_factor = 1;
-  }
-  if (options.progressive) jpeg_simple_progression(&codec);
-  static constexpr jpeg_scan_info kPlainScans[] = {{3, {0, 1, 2}, 0, 0, 0, 0},
-                                                   {1, {0}, 1, 63, 0, 0},
-                                                   {1, {1}, 1, 63, 0, 0},
-                                                   {1, {2}, 1, 63, 0, 0}};
-  if (options.plain_scans) {
-    codec.scan_info = kPlainScans;
-    codec.num_scans = 4;
-  }
-  if (channels == 4 && !options.plain_inks) jpeg_set_colorspace(&codec, JCS_YCCK);
-  jpeg_start_compress(&codec, TRUE);
-  while (codec.next_scanline < codec.image_height) {
-    auto* row = const_cast<std::uint8_t*>(pixels) + static_cast<std::size_t>(codec.next_scanline) *
-                                                        static_cast<std::size_t>(width * channels);
-    jpeg_write_scanlines(&codec, &row, 1);
-  }
-  jpeg_finish_compress(&codec);
-  const auto* begin = reinterpret_cast<const std::byte*>(buffer);
-  Bytes bytes(begin, begin + size);
-  jpeg_destroy_compress(&codec);
-  std::free(buffer);
-  return bytes;
-}
-
-Bytes make_jpeg(const Image& image, const JpegOptions& options = {}) {
-  return make_jpeg(image.width_px, image.height_px, image.channels, image.pixels.data(), options);
-}
+using test::JpegOptions;
+using test::make_jpeg;
 
 // Where the last marker of a kind begins.
 std::size_t find_last(const Bytes& jpeg, int marker) {

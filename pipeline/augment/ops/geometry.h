@@ -35,15 +35,6 @@ void rotate(ImageView in, double degrees, Interpolation interpolation, PixelSpan
 
 void flip_horizontally(PixelSpan pixels) noexcept;
 
-struct Box {
-  int top = 0;
-  int left = 0;
-  int height_px = 0;
-  int width_px = 0;
-
-  friend bool operator==(const Box&, const Box&) = default;
-};
-
 // Fills what of the box lies in the picture; a gray picture takes the first value.
 void erase(PixelSpan pixels, const Box& box, const std::array<std::uint8_t, 3>& value) noexcept;
 
