@@ -1,14 +1,21 @@
+#include "pipeline/decode/crop.h"
+
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/error.h"
+#include "common/resample.h"
 #include "common/rng.h"
-#include "pipeline/decode/decode.h"
+#include "datasets/formats.h"
+#include "pipeline/augment/sampling.h"
 #include "tests/common/formula_images.h"
 #include "tests/pipeline/jpeg_maker.h"
 
@@ -343,6 +350,91 @@ TEST(Crop, ThatLeavesThePictureIsRefused) {
         Box{0, 18, 3, 3}, Box{0, 0, 0, 3}, Box{0, 0, 3, 0}, Box{1 << 30, 0, 1 << 30, 3}}) {
     EXPECT_THROW(crop(box), Error) << box.top << " " << box.left;
   }
+}
+
+TEST(Crop, ScaleNeverGoesBelowTheTarget) {
+  EXPECT_EQ(covering_scale({224, 224}, {224, 224}), 1);
+  EXPECT_EQ(covering_scale({447, 900}, {224, 224}), 1);
+  EXPECT_EQ(covering_scale({448, 448}, {224, 224}), 2);
+  EXPECT_EQ(covering_scale({4000, 896}, {224, 224}), 4);
+  EXPECT_EQ(covering_scale({4000, 3000}, {224, 224}), 8);
+  EXPECT_EQ(covering_scale({10, 10}, {224, 224}), 1);
+  EXPECT_EQ(covering_scale({30, 16}, {3, 4}), 4);
+}
+
+TEST(Crop, IsResizedAsTheCutOfTheWhole) {
+  CounterRng rng(6, 0, 0, RandomUse::kTest);
+  for (const Kind& kind : kinds()) {
+    const Bytes file = make_file(picture(151, 98, kind.channels, 6), kind.options);
+    const auto whole = decode(file, {});
+    ASSERT_TRUE(whole);
+    for (int round = 0; round < 8; ++round) {
+      const Box box = random_box(rng, {98, 151});
+      const Size target{1 + below(rng, 40), 1 + below(rng, 40)};
+      const auto resized = decode_and_resize_crop(
+          file, {}, [&](Size) { return box; }, target);
+      ASSERT_TRUE(resized) << kind.name;
+      EXPECT_EQ(static_cast<const Image&>(*resized),
+                resize(part_of(whole->view(), box), target.height_px, target.width_px,
+                       ResampleFilter::kBilinear))
+          << kind.name;
+      const auto scaled = decode_and_resize_crop(
+          file, {}, [&](Size) { return box; }, target, CropScale::kCovering);
+      ASSERT_TRUE(scaled) << kind.name;
+      const int scale = covering_scale({box.height_px, box.width_px}, target);
+      const auto crop = decode_crop(file, {}, [&](Size) { return Crop{box, scale}; });
+      EXPECT_EQ(static_cast<const Image&>(*scaled),
+                resize(crop->view(), crop->region, target.height_px, target.width_px,
+                       ResampleFilter::kBilinear))
+          << kind.name;
+    }
+  }
+}
+
+std::filesystem::path photos() {
+  const char* folder = std::getenv("WINNOW_TEST_DATA");
+  return (folder != nullptr
+              ? std::filesystem::path(folder)
+              : std::filesystem::path(PROJECT_SOURCE_DIR).parent_path() / "shared" / "data") /
+         "imagenet-200.tar";
+}
+
+TEST(Crop, OfPhotosIsThatOfTheWholeAndNearItAtAScale) {
+  if (!std::filesystem::exists(photos())) {
+    GTEST_SKIP() << "there is no " << photos() << " (set WINNOW_TEST_DATA to its folder)";
+  }
+  const auto source = datasets::open_source(photos(), {});
+  constexpr Size kTarget{112, 112};
+  double off = 0;
+  double count = 0;
+  int most = 0;
+  for (std::size_t i = 0; i < source->entries().size(); ++i) {
+    const auto payload = source->read(i);
+    ASSERT_TRUE(payload);
+    const Bytes& bytes = std::get<Bytes>(*payload);
+    const auto whole = decode(bytes, {});
+    ASSERT_TRUE(whole);
+    CounterDraws draws(CounterRng(7, 0, i, RandomUse::kTest));
+    const Box box = random_resized_crop(whole->height_px, whole->width_px, {}, draws);
+    const auto choose = [&](Size) { return box; };
+    const auto want = resize(part_of(whole->view(), box), 112, 112, ResampleFilter::kBilinear);
+    const auto full = decode_and_resize_crop(bytes, {}, choose, kTarget);
+    ASSERT_TRUE(full);
+    ASSERT_EQ(static_cast<const Image&>(*full), want) << i;
+    if (covering_scale({box.height_px, box.width_px}, kTarget) == 1) continue;
+    const auto scaled = decode_and_resize_crop(bytes, {}, choose, kTarget, CropScale::kCovering);
+    ASSERT_TRUE(scaled);
+    for (std::size_t k = 0; k < want.pixels.size(); ++k) {
+      const int difference = std::abs(int{scaled->pixels[k]} - int{want.pixels[k]});
+      off += difference;
+      most = std::max(most, difference);
+    }
+    count += static_cast<double>(want.pixels.size());
+  }
+  RecordProperty("mean", std::to_string(off / count));
+  RecordProperty("most", most);
+  EXPECT_GT(count, 0);
+  EXPECT_LT(off / count, 2.5) << "levels on average, " << most << " at most";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ winnow_test(pipeline.decode
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 winnow_test(pipeline.crop
   SOURCES crop_test.cpp
-  DEPS winnow::decode JPEG::JPEG opencv::imgcodecs opencv::core
+  DEPS winnow::augment winnow::datasets winnow::decode JPEG::JPEG opencv::imgcodecs opencv::core
   LABELS unit)
+target_compile_definitions(test_pipeline_crop PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 winnow_test(pipeline.parity SOURCES parity_test.cpp DEPS winnow::augment winnow::decode)
