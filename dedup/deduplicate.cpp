@@ -240,7 +240,6 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
     });
     for (Group& group : result.groups) {
       group.shape = shape_of(codes, group.rows, options.threshold);
-      result.chains += group.shape.chain ? 1 : 0;
     }
   }
   const auto clear_equal = [&](const std::vector<Hash128>& hashes) {
@@ -250,6 +249,77 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
   };
   clear_equal(read({"file_hashes"}).file_hashes);
   clear_equal(read({"pixel_hashes"}).pixel_hashes);
+}
+
+// By codes, files and pixels. Returns what the selection is to say of the search.
+std::string find_all_links(Reader& read, const Fingerprints& table, const Options& options,
+                           const LinkSource& source, Links& links) {
+  std::string settings = settings_json(options, nullptr);
+  if (options.hash != kExact) {
+    const Fingerprints with_codes = read({codes_name(options)});
+    settings = settings_json(options, &codes_of(with_codes, options));
+    links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
+      std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
+      find_links(with_codes, options, source, rows, sink);
+    });
+  }
+  const auto link_equal = [&](const std::vector<Hash128>& hashes) {
+    links.add([&](const std::vector<std::uint32_t>& rows, const EdgeSink& sink) {
+      sink(equal_edges(hashes, rows));
+    });
+  };
+  link_equal(read({"file_hashes"}).file_hashes);
+  link_equal(read({"pixel_hashes"}).pixel_hashes);
+  return settings;
+}
+
+using RowLists = std::vector<std::vector<std::uint32_t>>;
+
+std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& labels,
+                                   std::span<const Split> splits) {
+  std::vector<Group> groups;
+  groups.reserve(lists.size());
+  for (std::vector<std::uint32_t>& rows : lists) {
+    const bool conflict = labels_differ(labels, rows);
+    const bool leak = is_leak(splits, rows);
+    groups.push_back({std::move(rows), conflict, leak});
+  }
+  return groups;
+}
+
+// `components`: empty where the groups are these. `table`: its splits become those decided.
+void decide(const std::vector<Group>& groups, const RowLists& components,
+            const Ragged<std::int32_t>& labels, const Options& options, Fingerprints& table,
+            Decisions& decisions) {
+  if (options.policy.on_conflict == ConflictAction::kDrop) {
+    drop_conflicts(groups, labels, table, decisions);
+  }
+  if (options.scope != Scope::kWithin) {
+    for (const auto& rows : components) settle(rows, options.policy, table, decisions);
+    if (components.empty()) {
+      for (const Group& group : groups) settle(group.rows, options.policy, table, decisions);
+    }
+  }
+  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions);
+}
+
+SelectionMode mode_of(const Selection& selection, const Policy& policy) {
+  const auto is_part = [](float weight) { return weight > 0 && weight < 1; };
+  const bool weighs = std::ranges::any_of(selection.weights, is_part);
+  return policy.mode == SelectionMode::kKeep && weighs ? SelectionMode::kWeight : policy.mode;
+}
+
+void count_up(std::span<const Split> own, Result& result) {
+  const Selection& selection = result.selection;
+  for (std::size_t row = 0; row < selection.size(); ++row) {
+    const bool stays = selection.weights[row] > 0;
+    ++(stays ? result.kept : result.removed);
+    result.moved += stays && selection.split_of(row, own[row]) != own[row] ? 1 : 0;
+  }
+  for (const Group& group : result.groups) {
+    result.conflicts += group.label_conflict ? 1 : 0;
+    result.chains += group.shape.chain ? 1 : 0;
+  }
 }
 
 }  // namespace
@@ -300,68 +370,33 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
   needed.insert("quality");
   Fingerprints table = read(needed);
   Links links(table.splits, options);
-  std::string settings = settings_json(options, nullptr);
-  if (options.hash != kExact) {
-    const Fingerprints with_codes = read({codes_name(options)});
-    const CodeColumn& codes = codes_of(with_codes, options);
-    settings = settings_json(options, &codes);
-    links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
-      std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
-      find_links(with_codes, options, source, rows, sink);
-    });
-  }
-  const auto link_equal = [&](const std::vector<Hash128>& hashes) {
-    links.add([&](const std::vector<std::uint32_t>& rows, const EdgeSink& sink) {
-      sink(equal_edges(hashes, rows));
-    });
-  };
-  link_equal(read({"file_hashes"}).file_hashes);
-  link_equal(read({"pixel_hashes"}).pixel_hashes);
+  std::string settings = find_all_links(read, table, options, source, links);
+  Components across = links.across();
 
   Result result;
-  Components across = links.across();
   result.leaks = count_leaks(across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(
       std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
   const std::vector<Split> own = table.splits;
-  Decisions decisions(table.splits);
-  const Ragged<std::int32_t> labels = read({"labels"}).labels;
-  for (std::vector<std::uint32_t>& rows :
-       members_of_groups(links.is_across() ? across : links.groups())) {
-    const bool conflict = labels_differ(labels, rows);
-    const bool leak = is_leak(own, rows);
-    result.conflicts += conflict ? 1 : 0;
-    result.groups.push_back({std::move(rows), conflict, leak});
-  }
-  if (options.policy.on_conflict == ConflictAction::kDrop) {
-    drop_conflicts(result.groups, labels, table, decisions);
-  }
-  if (options.scope != Scope::kWithin && links.is_across()) {
-    for (const Group& group : result.groups) settle(group.rows, options.policy, table, decisions);
-  } else if (options.scope != Scope::kWithin) {
-    for (auto& rows : members_of_groups(across)) {
-      settle(std::move(rows), options.policy, table, decisions);
+  Decisions decisions(own);
+  {
+    const Ragged<std::int32_t> labels = read({"labels"}).labels;
+    if (links.is_across()) {
+      result.groups = describe_groups(members_of_groups(across), labels, own);
+      decide(result.groups, {}, labels, options, table, decisions);
+    } else {
+      result.groups = describe_groups(members_of_groups(links.groups()), labels, own);
+      decide(result.groups, members_of_groups(across), labels, options, table, decisions);
     }
   }
-  thin(result.groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions);
-
   const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;
   result.selection =
       selection_of(std::move(decisions), std::move(table.ids), std::move(across.of_row), own);
-  Selection& selection = result.selection;
-  selection.settings = std::move(settings);
-  selection.mode = options.policy.mode;
-  const auto is_part = [](float weight) { return weight > 0 && weight < 1; };
-  if (selection.mode == SelectionMode::kKeep && std::ranges::any_of(selection.weights, is_part)) {
-    selection.mode = SelectionMode::kWeight;
-  }
-  for (std::size_t row = 0; row < selection.size(); ++row) {
-    const bool removed = !(selection.weights[row] > 0);
-    ++(removed ? result.removed : result.kept);
-    result.moved += !removed && selection.split_of(row, own[row]) != own[row] ? 1 : 0;
-  }
+  result.selection.settings = std::move(settings);
+  result.selection.mode = mode_of(result.selection, options.policy);
   table = {};  // not needed beside what comes now
   measure(read, options, kept_rows, result);
+  count_up(own, result);
   return result;
 }
 
