@@ -52,25 +52,29 @@ class Links {
         across_(splits.size()),
         groups_(is_across() ? 0 : splits.size()) {}
 
-  // `find_among(rows, sink)` gives the links of one kind between them. Inside splits it is asked
-  // split by split, for two rows of one may be linked through one of another only.
-  template <class FindAmong>
-  void add(const FindAmong& find_among) {
+  // `find_among(rows, sink)` gives the links of one kind between them, `same(edge)` says whether
+  // what is linked is the same. Inside splits it is asked split by split, for two rows of one may
+  // be linked through one of another only.
+  template <class FindAmong, class Same>
+  void add(const FindAmong& find_among, const Same& same) {
+    const auto take_for_groups = [&](std::span<const Edge> edges) {
+      if (kind_ == GroupKind::kComponents) return groups_.unite(edges);
+      for (const Edge& edge : edges) {
+        if (same(edge)) {
+          groups_.unite(std::span(&edge, 1));
+        } else {
+          edges_.push_back(edge);
+        }
+      }
+    };
     std::vector<std::uint32_t> rows(splits_.size());
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
     find_among(std::move(rows), [&](std::span<const Edge> edges) {
       across_.unite(edges);
-      if (!within_ && !is_across()) edges_.insert(edges_.end(), edges.begin(), edges.end());
+      if (!within_ && !is_across()) take_for_groups(edges);
     });
     for (int split = 0; within_ && split < kSplitCount; ++split) {
-      find_among(rows_of_split(splits_, static_cast<Split>(split)),
-                 [&](std::span<const Edge> edges) {
-                   if (kind_ == GroupKind::kComponents) {
-                     groups_.unite(edges);
-                   } else {
-                     edges_.insert(edges_.end(), edges.begin(), edges.end());
-                   }
-                 });
+      find_among(rows_of_split(splits_, static_cast<Split>(split)), take_for_groups);
     }
   }
   // Whether groups() would be the components of across().
@@ -78,8 +82,8 @@ class Links {
   // Once each.
   Components across() { return std::move(across_).components(); }
   Components groups() {
-    if (kind_ == GroupKind::kComponents) return std::move(groups_).components();
-    return group_rows(splits_.size(), edges_, kind_);
+    Components groups = std::move(groups_).components();
+    return kind_ == GroupKind::kComponents ? groups : group_rows(std::move(groups), edges_, kind_);
   }
 
  private:
@@ -87,7 +91,7 @@ class Links {
   bool within_;
   GroupKind kind_;
   UnionFind across_;
-  UnionFind groups_;         // of components within splits
+  UnionFind groups_;         // components within splits; of other kinds, rows that are the same
   std::vector<Edge> edges_;  // of other kinds
 };
 
@@ -257,16 +261,19 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   std::string settings = settings_json(options, nullptr);
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
-    settings = settings_json(options, &codes_of(with_codes, options));
-    links.add([&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
-      std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
-      find_links(with_codes, options, source, rows, sink);
-    });
+    const CodeColumn& codes = codes_of(with_codes, options);
+    settings = settings_json(options, &codes);
+    links.add(
+        [&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
+          std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
+          find_links(with_codes, options, source, rows, sink);
+        },
+        [&](const Edge& edge) { return have_one_code(codes, edge); });
   }
   const auto link_equal = [&](const std::vector<Hash128>& hashes) {
-    links.add([&](const std::vector<std::uint32_t>& rows, const EdgeSink& sink) {
-      sink(equal_edges(hashes, rows));
-    });
+    links.add([&](const std::vector<std::uint32_t>& rows,
+                  const EdgeSink& sink) { sink(equal_edges(hashes, rows)); },
+              [](const Edge&) { return true; });
   };
   link_equal(read({"file_hashes"}).file_hashes);
   link_equal(read({"pixel_hashes"}).pixel_hashes);

@@ -38,10 +38,9 @@ Classes classes_of(std::size_t rows, const std::vector<Hash128>& hashes) {
 
 // Rows by their codes, and which codes are within the threshold of which.
 struct Codes {
-  Codes(std::size_t rows, std::vector<Edge> edges)
-      : classes(connected_components(rows, zeros_first(edges))) {
+  Codes(std::size_t rows, std::span<const Edge> same, std::span<const Edge> edges)
+      : classes(connected_components(rows, same)) {
     for (const Edge& edge : edges) {
-      if (edge.distance == 0) continue;
       const std::uint32_t a = classes.of_row[edge.a];
       const std::uint32_t b = classes.of_row[edge.b];
       links.push_back({a, b, edge.distance});
@@ -55,27 +54,23 @@ struct Codes {
     return {found.begin(), found.end()};
   }
 
-  static std::span<const Edge> zeros_first(std::vector<Edge>& edges) {
-    const auto others =
-        std::ranges::partition(edges, [](const Edge& edge) { return edge.distance == 0; });
-    return {edges.begin(), others.begin()};
-  }
-
   Classes classes;
   std::vector<Edge> links;  // of class a to class b, sorted
 };
 
 Codes codes_within(const ColumnSource& columns, const Options& options, const LinkSource& source,
                    std::size_t rows) {
+  std::vector<Edge> same;
   std::vector<Edge> edges;
   if (options.hash != "exact") {
     const Fingerprints table = columns({"codes:" + options.hash, "quality"});
+    const CodeColumn& codes = codes_of(table, options.hash);
     const EdgeSink keep = [&](std::span<const Edge> found) {
-      edges.insert(edges.end(), found.begin(), found.end());
+      for (const Edge& edge : found) (have_one_code(codes, edge) ? same : edges).push_back(edge);
     };
     find_links(table, options, source, matchable_rows(table), keep);
   }
-  return {rows, std::move(edges)};
+  return {rows, same, edges};
 }
 
 }  // namespace

@@ -73,10 +73,11 @@ void append(std::vector<Json> more, std::vector<Json>& to) {
   std::move(more.begin(), more.end(), std::back_inserter(to));
 }
 
-std::vector<Json> decision_of(const Selection& selection, const Samples& samples, std::size_t row) {
+std::vector<Json> decision_of(const Selection& selection, const Samples& samples, std::size_t row,
+                              std::size_t group) {
   const auto kept = std::ranges::lower_bound(selection.ids, selection.kept[row]);
   std::vector<Json> values = samples.describe(row);
-  values.emplace_back(selection.groups[row]);
+  values.emplace_back(group);
   append(samples.describe(static_cast<std::size_t>(kept - selection.ids.begin())), values);
   values.emplace_back(selection.distances[row]);
   values.emplace_back(rule_name(selection.rules[row]));
@@ -91,7 +92,7 @@ void list_removed(const Result& result, const Fingerprints& table, const NameOf&
   const Samples samples{table, name_of};
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.weights[row] > 0) continue;
-    list.put(decision_of(result.selection, samples, row));
+    list.put(decision_of(result.selection, samples, row, result.selection.groups[row]));
   }
 }
 
@@ -102,9 +103,10 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
   List list(std::move(names), form, out);
   const Samples samples{table, name_of};
   const Selection& selection = result.selection;
-  for (const Group& group : result.groups) {
+  for (std::size_t number = 0; number < result.groups.size(); ++number) {
+    const Group& group = result.groups[number];
     for (const std::uint32_t row : group.rows) {
-      std::vector<Json> values = decision_of(selection, samples, row);
+      std::vector<Json> values = decision_of(selection, samples, row, number);
       append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
               group.shape.diameter, group.shape.chain},
              values);

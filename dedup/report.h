@@ -22,12 +22,13 @@ using TextSink = std::function<void(std::string_view)>;
 // are objects with the header's words as keys, labels are arrays, names are as to_utf8 has them.
 enum class ListForm { kCsv, kJsonLines };
 
-// The removed samples in id order:
+// The removed samples in id order, with the number of their group in the selection:
 // id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule.
 void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
                   ListForm form, const TextSink& out);
 
-// Every member of every group, removed or not, group after group: the same fields, then
+// Every member of every group, removed or not, group after group: the same fields, but with the
+// number of the group in this list, for it may be part of one of the selection; then
 // weight,used_in (the split),diameter,chain (of the group; see GroupShape).
 void list_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
                  ListForm form, const TextSink& out);

@@ -1,12 +1,15 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/based_on.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/tune/curve.h"
 #include "pipeline/parallel/worker_limit.h"
@@ -51,11 +54,15 @@ int threshold_of(const Options& o, const Session& session, const dedup::ColumnSo
 
 // Compares some images with every other, one by one, and what that finds with what the search did.
 void check_search(const Options& o, const Session& session, const dedup::ColumnSource& columns,
-                  const dedup::Options& options) {
+                  const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
   const std::vector<std::uint32_t> rows = dedup::matchable_rows(table);
-  const std::vector<dedup::Edge> edges = dedup::edges_within(codes, rows, options.threshold);
+  std::vector<dedup::Edge> edges;
+  dedup::find_links(table, options, links, rows, [&](std::span<const dedup::Edge> found) {
+    edges.insert(edges.end(), found.begin(), found.end());
+  });
+  std::ranges::sort(edges);
   const dedup::SelfCheck check =
       dedup::check_edges(codes, rows, options.threshold, edges, o.self_check, /*seed=*/0);
   if (!check.missing.empty() || !check.wrong.empty()) {
@@ -68,34 +75,24 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
                            grouped(check.queries), grouped(check.edges)));
 }
 
-// The table of a cache with the splits of a selection; what that removes is of no split.
-dedup::ColumnSource with_splits(dedup::ColumnSource columns, const dedup::Selection& selection) {
-  return [columns = std::move(columns), selection](const dedup::ColumnNames& names) {
-    dedup::Fingerprints table = columns(names);
-    if (table.ids != selection.ids) {
-      throw FormatError("selection '" + selection.name +
-                        "' is of other samples than the cache has; make it again");
-    }
-    for (std::size_t row = 0; row < table.size(); ++row) {
-      table.splits[row] =
-          selection.weights[row] > 0 ? selection.split_of(row, table.splits[row]) : Split::kNone;
-    }
-    return table;
-  };
-}
-
 void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.flags);
   dedup::ColumnSource columns = cache.open_fingerprints();
-  if (!o.splits.empty()) columns = with_splits(std::move(columns), cache.read_selection(o.splits));
+  std::shared_ptr<const dedup::Selection> base;
+  std::vector<Split> own;
+  if (!o.splits.empty()) {
+    base = std::make_shared<const dedup::Selection>(cache.read_selection(o.splits));
+    own = columns({}).splits;
+    columns = dedup::with_splits_of(base, std::move(columns));
+  }
   if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options, links);
-  if (o.self_check > 0 && options.hash != "exact") check_search(o, session, columns, options);
+  if (o.self_check > 0) check_search(o, session, columns, options, links);
+  if (base) dedup::put_upon(*base, own, result);
   dedup::Selection& selection = result.selection;
   selection.name = o.name;
   selection.cache_digest = cache.digest();
-  if (!o.splits.empty() && selection.splits.empty()) selection.splits = columns({}).splits;
 
   // What only reports comes first: a dedup that fails leaves the selection as it was.
   const bool refused = o.flags.fails_on_leak() && !result.leaks.empty();
@@ -109,7 +106,7 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   write_lists(what, lists);
   if (lists.removed.empty() && in_place && !o.json) print_removed(what);
   if (!in_place && !refused) cache.write_selection(selection);
-  tell(session, result);
+  tell(session, result, refused);
   if (!in_place && !refused) say(session, fmt::format("selection '{}' written", o.name));
   if (!lists.removed.empty()) {
     say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
@@ -120,9 +117,17 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
 
 void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
+  if (o.precision && !(*o.precision >= 0)) throw UsageError("--precision is a number from 0 to 1");
+  if (o.self_check > 0 && o.flags.dedup.hash == "exact") {
+    throw UsageError("--self-check is of the search by codes, and --hash exact has none");
+  }
   if (!is_data_set(o.cache)) {
     deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false, links);
     return;
+  }
+  if (!o.splits.empty()) {
+    throw UsageError("--splits names a selection of a cache, and " + o.cache.string() +
+                     " is a data set; ingest it first");
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   const std::string& hash = o.flags.dedup.hash;
@@ -134,7 +139,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
 void run(const Options& o, Session& session) {
   const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
   const dedup::SharedSearchOptions options{.all_links = o.flags.groups != "components" ||
-                                                        !o.lists.pairs.empty()};
+                                                        !o.lists.pairs.empty() || o.self_check > 0};
   dedup::with_shared_search(
       session.comm, [&](const dedup::LinkSource& links) { decide(o, session, links); }, options);
 }
@@ -158,7 +163,7 @@ Command add_dedup(CLI::App& program) {
       ->excludes("--threshold");
   app->add_option("--splits", o->splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
-                  "removes is of none");
+                  "removes stays removed");
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
   app->add_option("--self-check", o->self_check,

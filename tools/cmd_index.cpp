@@ -227,7 +227,7 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
   }
   write_lists({result, options, columns, index.links(), index.name_of()}, lists);
   if (!refused) dedup::write_selection(selection, result.selection);
-  tell(session, result);
+  tell(session, result, refused);
   if (!lists.removed.empty()) {
     say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
   }

@@ -81,7 +81,12 @@ dedup::Options dedup_options(const DedupFlags& flags) {
   policy.keep = dedup::parse_keep_policy(flags.keep);
   if (flags.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;
   if (flags.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
-  if (!flags.split_order.empty()) policy.order = parse_order(flags.split_order);
+  if (!flags.split_order.empty()) {
+    if (flags.on_leak == "drop-eval") {
+      throw UsageError("--on-leak drop-eval is a split order itself; give one of both");
+    }
+    policy.order = parse_order(flags.split_order);
+  }
   policy.on_conflict = dedup::parse_conflict_action(flags.on_conflict);
   policy.mode = dedup::parse_selection_mode(flags.mode);
   return options;

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <set>
 #include <string>
 
+#include "common/error.h"
 #include "common/file.h"
 
 namespace winnow::tools {
@@ -43,6 +44,12 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
 }
 
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
+  std::set<std::filesystem::path> paths;
+  for (const auto& path : {flags.removed, flags.groups, flags.pairs, flags.blank}) {
+    if (!path.empty() && !paths.insert(path.lexically_normal()).second) {
+      throw UsageError("two lists would go into " + path.string() + "; name another file for one");
+    }
+  }
   const auto write = [&](const std::filesystem::path& path, const auto& list) {
     if (path.empty()) return;
     DurableFile file(path);
@@ -61,17 +68,18 @@ void print_removed(const Deduplicated& what) {
   list_removed(what, dedup::ListForm::kCsv, [](std::string_view line) { fmt::print("{}", line); });
 }
 
-void tell(const Session& session, const dedup::Result& result) {
-  say(session,
-      fmt::format("{} groups of duplicates; {} samples removed, {} kept",
-                  grouped(result.groups.size()), grouped(result.removed), grouped(result.kept)));
+void tell(const Session& session, const dedup::Result& result, bool refused) {
+  say(session, fmt::format("{} groups of duplicates; {} samples {}removed, {} kept",
+                           grouped(result.groups.size()), grouped(result.removed),
+                           refused ? "would be " : "", grouped(result.kept)));
   for (const dedup::LeakCount& leak : result.leaks) {
     say(session, fmt::format("leak: {} {} samples have a duplicate in {} ({} groups)",
                              grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
                              grouped(leak.groups)));
   }
   if (result.moved > 0) {
-    say(session, fmt::format("{} samples moved to another split", grouped(result.moved)));
+    say(session, fmt::format("{} samples {}moved to another split", grouped(result.moved),
+                             refused ? "would be " : ""));
   }
   if (result.conflicts > 0) {
     say(session, fmt::format("{} groups carry labels that differ", grouped(result.conflicts)));

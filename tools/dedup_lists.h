@@ -28,11 +28,12 @@ struct Deduplicated {
 };
 
 // Durably: JSON lines where a file is called *.jsonl, else CSV.
+// UsageError where two are one file.
 void write_lists(const Deduplicated& what, const ListFlags& flags);
 // What is removed, as CSV on stdout.
 void print_removed(const Deduplicated& what);
 
-// Numbers for people.
-void tell(const Session& session, const dedup::Result& result);
+// Numbers for people; `refused`: of what does not happen.
+void tell(const Session& session, const dedup::Result& result, bool refused = false);
 
 }  // namespace winnow::tools

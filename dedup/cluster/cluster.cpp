@@ -98,12 +98,8 @@ GroupKind parse_group_kind(std::string_view name) {
 
 std::string_view group_kind_name(GroupKind kind) noexcept { return name_in(kKinds, kind); }
 
-Components group_rows(std::size_t row_count, std::span<const Edge> edges, GroupKind kind) {
-  if (kind == GroupKind::kComponents) return connected_components(row_count, edges);
-  std::vector<Edge> equal;
-  std::ranges::copy_if(edges, std::back_inserter(equal),
-                       [](const Edge& edge) { return edge.distance == 0; });
-  Components rows = connected_components(row_count, equal);
+Components group_rows(Components same, std::span<const Edge> edges, GroupKind kind) {
+  Components rows = std::move(same);
   const Neighbours neighbours = neighbours_among(rows, edges);
   std::vector<std::uint32_t> group_of(rows.count, kNone);
   std::uint32_t groups = 0;

@@ -35,7 +35,7 @@ class UnionFind {
 // its own.
 Components connected_components(std::size_t row_count, std::span<const Edge> edges);
 
-// What makes a group of rows, linked at a threshold. Rows linked at distance 0 are always together.
+// What makes a group of rows, linked at a threshold. Rows that are the same are always together.
 enum class GroupKind {
   kComponents,  // linked directly or through others: nobody outside is near, members may be far
   kStars,       // all are linked to the group's first row: members are within twice the threshold
@@ -45,11 +45,12 @@ enum class GroupKind {
 GroupKind parse_group_kind(std::string_view name);  // components, stars, cliques; UsageError
 std::string_view group_kind_name(GroupKind kind) noexcept;
 
-// Groups of one kind. Stars and cliques depend on whom one asks first, and that is always the row
+// Groups that are stars or cliques. They depend on whom one asks first, and that is always the row
 // that comes first of those without a group: it takes its neighbours that have none either, for a
-// clique in their order and only while each is linked to all before it. `edges` as edges_within
-// gives them, in any order; memory for both ends of each.
-Components group_rows(std::size_t row_count, std::span<const Edge> edges, GroupKind kind);
+// clique in their order and only while each is linked to all before it. `same`: rows that are the
+// same, any of which stands for all in `edges`, which come in any order; memory for both ends of
+// each.
+Components group_rows(Components same, std::span<const Edge> edges, GroupKind kind);
 
 struct GroupShape {
   std::uint32_t diameter = 0;  // bits between the two members furthest apart

@@ -194,6 +194,10 @@ int code_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_
   return nearest(a, b, orientations).distance;
 }
 
+bool have_one_code(const CodeColumn& codes, const Edge& edge) noexcept {
+  return edge.distance == 0 && std::ranges::equal(codes.code(edge.a), codes.code(edge.b));
+}
+
 int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept {
   return code_distance(codes.code(a), codes.code(b), codes.orientations());
 }

@@ -24,11 +24,16 @@ struct Edge {
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept;
 
 // Bits between two images, whose rows of a column these are: hamming() or, where a row has codes of
-// 2 or 8 orientations, the least of it between the first code of the one and any of the other.
-// Symmetric; no metric, since the codes of a turned picture are not those bits in another order.
+// 2 or 8 orientations, the least of it between the first code of the one and any of the other but
+// the seventh, which the sixth undoes: a picture turned to the right has the other turned to the
+// left. Symmetric; no metric, since the codes of a turned picture are not those bits in another
+// order.
 int code_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
                   int orientations) noexcept;
 int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept;
+// Whether the rows of an edge have one code, in all orientations: where there are several, other
+// codes can be at distance 0, and what is near the one need not be near the other.
+bool have_one_code(const CodeColumn& codes, const Edge& edge) noexcept;
 
 // Takes edges as they are found: every edge once, one batch at a time, in no order, on any thread.
 // What it throws ends the search and comes out of it.

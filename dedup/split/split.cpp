@@ -334,7 +334,7 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
   selection.ids = std::move(table.ids);
   selection.groups = std::move(blocks.of_row);
   selection.rules = std::move(splitting.rules);
-  selection.splits = std::move(splitting.splits);
+  if (splitting.splits != table.splits) selection.splits = std::move(splitting.splits);
   return result;
 }
 

@@ -369,7 +369,8 @@ class Dealer {
     for (const std::uint32_t a : blocks) {
       for (const std::uint32_t b : blocks) {
         if (work_left_ < 0) return false;
-        if (b >= a || parts_[a] == parts_[b]) continue;
+        if (b >= a) break;  // they ascend
+        if (parts_[a] == parts_[b]) continue;
         better = improve(std::array{Move{a, parts_[b]}, Move{b, parts_[a]}}) || better;
       }
     }

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "dedup/based_on.h"
 #include "dedup/pairs.h"
 #include "dedup/report.h"
 #include "tests/dedup/tables.h"
@@ -397,6 +398,106 @@ TEST(Deduplicate, ListsEveryPair) {
       }
     }
   }
+}
+
+// Codes of eight orientations, of which some are equal across rows and others are not.
+Fingerprints turned_table(std::uint64_t seed) {
+  CounterRng rng = test_rng(seed);
+  std::vector<TestImage> images;
+  CodeColumn turned{"phash_dihedral", 1, 8 * 64, {}};
+  for (std::uint32_t row = 0; row < 60; ++row) {
+    images.push_back({.id = row + 1, .file = row + 1, .pixels = row + 1});
+    // A row of its own, or one of the last with a few bits changed in any of its codes.
+    const std::size_t from = row > 2 && rng.below(4) > 0 ? row - 1 - rng.below(2) : row;
+    for (std::size_t word = 0; word < 8; ++word) {
+      const std::uint64_t code = from < row ? turned.words[8 * from + word] : rng.next_u64();
+      turned.words.push_back(
+          rng.below(3) == 0 ? code ^ random_flips(rng, static_cast<int>(rng.below(5))) : code);
+    }
+  }
+  // The code of another's first orientation among one's own: at distance 0, and not the same.
+  for (std::size_t row = 5; row < 60; row += 6)
+    turned.words[8 * row + 1] = turned.words[8 * (row - 4)];
+  Fingerprints table = make_table(images);
+  table.codes.push_back(std::move(turned));
+  return table;
+}
+
+TEST(Deduplicate, TakesTurnedCopiesForWhatTheyAre) {
+  constexpr int kThreshold = 3;
+  std::size_t zeros = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Fingerprints table = turned_table(seed);
+    const CodeColumn& codes = table.codes[1];
+    const auto columns = [&](const ColumnNames& names) { return select_columns(table, names); };
+    Options options{.hash = "phash_dihedral", .threshold = kThreshold};
+    std::vector<Edge> expected;
+    for (std::uint32_t a = 0; a < table.size(); ++a) {
+      for (std::uint32_t b = a + 1; b < table.size(); ++b) {
+        const auto distance = static_cast<std::uint32_t>(row_distance(codes, a, b));
+        if (distance <= kThreshold) expected.push_back({a, b, distance});
+        zeros += distance == 0 && !have_one_code(codes, {a, b, 0}) ? 1 : 0;
+      }
+    }
+    std::vector<Edge> pairs;
+    for_each_pair(columns, options, {}, [&](const Edge& pair) { pairs.push_back(pair); });
+    EXPECT_EQ(pairs, expected);
+    options.groups = GroupKind::kCliques;
+    const Result result = deduplicate(table, options);
+    EXPECT_EQ(result.chains, 0U) << "of a clique all are near all";
+    for (const Group& group : result.groups) {
+      for (const std::uint32_t a : group.rows) {
+        for (const std::uint32_t b : group.rows) EXPECT_LE(row_distance(codes, a, b), kThreshold);
+      }
+    }
+  }
+  EXPECT_GT(zeros, 20U);
+}
+
+TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
+  // Below: 1 leaves train for test, 4 is removed in favour of 5, and 2 and 6 are of one scene.
+  const Fingerprints table = make_table({
+      {.id = 1, .code = 0, .file = 1, .pixels = 1},
+      {.id = 2, .code = ~0ULL, .file = 2, .pixels = 2},
+      {.id = 3, .code = ~1ULL, .file = 3, .pixels = 3},
+      {.id = 4, .split = Split::kNone, .code = 0xFF00FF, .file = 4, .pixels = 4},
+      {.id = 5, .split = Split::kTest, .code = 0xF0F0F0F0F0F0F0F0, .file = 5, .pixels = 5},
+      {.id = 6, .code = 0x00FF00FF00FF00FF, .file = 6, .pixels = 6},
+      {.id = 7, .split = Split::kNone, .code = 0xFF00FE, .file = 7, .pixels = 7},
+  });
+  auto base = std::make_shared<Selection>(deduplicate(table, {.hash = "exact"}).selection);
+  base->splits = table.splits;
+  base->splits[0] = Split::kTest;
+  base->weights[3] = 0;
+  base->kept[3] = 5;
+  base->distances[3] = 9;
+  base->rules[3] = Rule::kLeak;
+  base->groups = {0, 1, 2, 3, 3, 1, 4};
+  const auto columns =
+      with_splits_of(base, [&](const ColumnNames& names) { return select_columns(table, names); });
+  EXPECT_EQ(columns({}).splits[0], Split::kTest);
+  EXPECT_EQ(columns({}).splits[3], Split::kNone);
+  Result result = deduplicate(columns, {.threshold = 2});
+  put_upon(*base, table.splits, result);
+  const Selection& selection = result.selection;
+  EXPECT_NO_THROW(check_selection(selection, "test"));
+  EXPECT_THAT(selection.weights, ElementsAre(1, 1, 0, 0, 1, 1, 0));
+  EXPECT_THAT(selection.kept, ElementsAre(1, 2, 2, 5, 5, 6, 5));
+  EXPECT_THAT(selection.rules, ElementsAre(Rule::kKept, Rule::kKept, Rule::kDuplicate, Rule::kLeak,
+                                           Rule::kKept, Rule::kKept, Rule::kDuplicate));
+  EXPECT_THAT(selection.groups, ElementsAre(0, 1, 1, 2, 2, 1, 2));
+  EXPECT_EQ(selection.splits, base->splits);
+  EXPECT_EQ(result.removed, 3U);
+  EXPECT_EQ(result.kept, 4U);
+
+  base->splits[0] = Split::kTrain;
+  Result same = deduplicate(with_splits_of(base, columns), {.threshold = 2});
+  put_upon(*base, table.splits, same);
+  EXPECT_TRUE(same.selection.splits.empty()) << "all are used in their own splits";
+  Selection other = *base;
+  other.ids.back() = 8;
+  const auto of_other = with_splits_of(std::make_shared<Selection>(other), columns);
+  EXPECT_THROW(of_other({}), FormatError);
 }
 
 TEST(Deduplicate, GivesTheSameBytesOn1And2And8Threads) {

@@ -87,11 +87,22 @@ class Dedup(Case):
         self.assertEqual((again["leaks"], again["removed"]), ([], 4))
         again = self.ok("dedup", cache, "--splits", "drop-eval", "--scope", "across", "--name", "again", "--threshold", 8,
                         "--json").json()
-        self.assertEqual((again["leaks"], again["removed"]), ([], 0))
+        self.assertEqual((again["leaks"], again["removed"]), ([], 3))  # as before
+        self.assertEqual(self.exported(cache, "again"), files)
         self.refused(2, ["other splits than their own"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
         self.refused(2, ["train, val and test in some order"], "dedup", cache, "--split-order", "train,train,test")
         self.refused(2, ["can neither move nor weigh"], "ingest", self.source, "--out", self.folder / "z", "--drop",
                      "--drop-mode", "weight")
+
+    def test_an_evaluation_goes_by_the_selection_of_the_run(self):
+        cache = self.leaky_cache()
+        train = ["train", cache, "--net", "lenet", "--batch-size", 4, "--epochs", 1, "--selection", "default", "--out"]
+        self.ok("dedup", cache, "--scope", "across", "--on-leak", "move")
+        self.ok(*train, self.folder / "run")
+        self.ok("eval", self.folder / "run", cache)
+        self.ok("dedup", cache, "--scope", "across", "--on-leak", "move", "--split-order", "train,val,test")
+        self.refused(2, ["another selection 'default'", "--selection"], "eval", self.folder / "run", cache)
+        self.ok("eval", self.folder / "run", cache, "--selection", "default", "--split", "train")
 
     def test_an_evaluation_still_sees_what_was_dropped_from_it(self):
         cache = self.leaky_cache()
@@ -158,6 +169,12 @@ class Dedup(Case):
         self.assertEqual(gate.code, 3, gate.err)
         self.assertIn("train/a/00.ppm", gate.out)
         self.refused(2, ["winnow ingest"], "dedup", self.folder / "nowhere")
+        self.refused(2, ["is a data set; ingest it first"], "dedup", self.source, "--splits", "x")
+        self.refused(2, ["a number from 0 to 1"], "dedup", self.source, "--precision", "nan")
+        self.refused(2, ["has none"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
+        self.refused(2, ["give one of both"], "dedup", self.source, "--on-leak", "drop-eval", "--split-order", "test,val,train")
+        self.refused(2, ["two lists would go into"], "dedup", self.source, "--list", self.folder / "l.csv",
+                     "--list-groups", self.folder / "l.csv")
 
 
 class MirroredAndTurned(Case):

@@ -130,6 +130,7 @@ class Schemas(Case):
             self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
             dealt = self.json_of("split", "split", cache, "--threshold", 60, "--train", 0.6, "--val", 0.2)
             self.assertEqual(sum(row["samples"] for row in dealt["splits"]), ingested["ok"])
+            self.json_of("info", "info", cache, "--selection", "split")
             self.assertGreater(len(dealt["off"]), 0)
             self.refuses_spoiled("split", dealt)
             exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",

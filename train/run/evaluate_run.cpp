@@ -117,7 +117,16 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
       throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
                        " classes, the cache has " + std::to_string(info.classes.size()));
     }
-    if (selection.empty() && stored.cache_digest == info.digest) selection = stored.selection;
+    if (selection.empty() && stored.cache_digest == info.digest) {
+      selection = stored.selection;
+      // Another of that name may hold what was trained on for test.
+      if (pipeline::selection_digest(*cache, selection) != stored.selection_digest) {
+        throw UsageError("the run was trained with another selection '" + selection + "' than " +
+                         options.cache.string() +
+                         " has now; decide as then, or name a selection by --selection to evaluate "
+                         "by it all the same");
+      }
+    }
     auto [split, chosen] = choose_split(options, *cache, selection);
     samples = std::move(chosen.all);
     leaked = std::move(chosen.leaked);

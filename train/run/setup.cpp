@@ -143,6 +143,7 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
                             .label_smoothing = net.at("label_smoothing")};
     stored.cache_digest = config.at("data").at("cache_digest");
     stored.selection = config.at("data").at("selection");
+    stored.selection_digest = config.at("data").at("selection_digest");
     return stored;
   } catch (const nlohmann::json::exception&) {
     throw FormatError(damaged);

@@ -43,6 +43,7 @@ struct StoredConfig {
   NetSetup setup;
   std::string cache_digest;
   std::string selection;
+  std::string selection_digest;
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 
