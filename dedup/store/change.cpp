@@ -18,38 +18,52 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostSources = std::size_t{1} << (64 - kPositionBits);
+constexpr const char* kUnfinishedManifest = "manifest.json.tmp";
+constexpr std::uint64_t kMostFilesOfChange = 3;
 constexpr const char* kAdded = "what is to be put into the index";
 constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 1;
 
+// What an earlier change left: one that was stopped, or one after which it could not be removed.
 void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
   std::set<std::string> named;
   for (const SealedFile* file : manifest.files()) named.insert(file->name);
   std::vector<std::string> unnamed;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (is_file_of_index(name) && !named.contains(name)) unnamed.push_back(name);
+    const bool is_ours = name == kUnfinishedManifest ||
+                         is_file_of_index(name, manifest.next_file + kMostFilesOfChange);
+    if (is_ours && !named.contains(name)) unnamed.push_back(name);
   }
   std::ranges::sort(unnamed);
   for (const std::string& name : unnamed) remove_file(folder / name);
 }
 
 // The only change of an index at a time: files are written beside those that are there, and count
-// from the moment that the manifest names them.
+// from the moment that the manifest names them. So there is always one: a new index begins with
+// that of nothing, lest files without one be taken for what a first change left.
 class Change {
  public:
-  // Makes the folder where there is none. UsageError for one of something else.
+  // Where there is no index: UsageError.
   explicit Change(const fs::path& folder) : folder_(folder) {
+    open_index(folder);
+    lock_ = lock_directory(folder);
+    begin();
+  }
+  // Where there is none: makes one of that kind. UsageError for a folder of something else.
+  Change(const fs::path& folder, const IndexKind& kind) : folder_(folder) {
     make_directories(folder);
     lock_ = lock_directory(folder);
-    index_ = find_index(folder);
-    if (!index_) refuse_other_files();
-    remove_unnamed(folder, manifest());
-    next_file_ = manifest().next_file;
+    if (!find_index(folder)) {
+      refuse_other_files();
+      IndexManifest empty;
+      empty.kind = kind;
+      write_manifest(empty);
+    }
+    begin();
   }
 
-  // Null for a new one.
-  const std::shared_ptr<const OpenIndex>& index() const noexcept { return index_; }
-  IndexManifest manifest() const { return index_ ? index_->manifest() : IndexManifest(); }
+  const OpenIndex& index() const noexcept { return *index_; }
+  const IndexManifest& manifest() const noexcept { return index_->manifest(); }
 
   // `write(path)` makes the file and gives its hash.
   template <class Write>
@@ -62,15 +76,28 @@ class Change {
 
   void commit(IndexManifest manifest) {
     manifest.next_file = next_file_;
-    write_file_durably(manifest_path(folder_), to_json(manifest));
-    index_ = find_index(folder_);
-    remove_unnamed(folder_, manifest);
+    write_manifest(manifest);
+    try {
+      remove_unnamed(folder_, manifest);
+    } catch (const std::exception&) {
+      // The change counts, whatever becomes of these files: the next one removes them.
+    }
   }
+  // What was committed is what index() is from now on.
+  void reopen() { index_ = open_index(folder_); }
 
  private:
+  void begin() {
+    reopen();
+    remove_unnamed(folder_, manifest());
+    next_file_ = manifest().next_file;
+  }
+  void write_manifest(const IndexManifest& manifest) const {
+    write_file_durably(manifest_path(folder_), to_json(manifest));
+  }
   void refuse_other_files() const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-      if (is_file_of_index(entry.path().filename().string())) continue;
+      if (entry.path().filename() == kUnfinishedManifest) continue;
       throw UsageError(folder_.string() + " is not an index, and not empty: it has " +
                        entry.path().filename().string() + "; name another folder");
     }
@@ -81,11 +108,6 @@ class Change {
   std::shared_ptr<const OpenIndex> index_;
   std::uint64_t next_file_ = 0;
 };
-
-Change change_existing(const fs::path& folder) {
-  StoredIndex::open(folder);  // says so where there is none
-  return Change(folder);
-}
 
 // What is added is read column by column, and must be the same table each time.
 ColumnSource checked(const ColumnSource& columns, std::size_t sources) {
@@ -161,22 +183,22 @@ bool is_same(const IndexSource& a, const IndexSource& b) {
   return a.name == b.name && a.format == b.format && a.listing_hash == b.listing_hash;
 }
 
-Placing place(const Addition& addition, const OpenIndex* index) {
+Placing place(const Addition& addition, const OpenIndex& index) {
   Placing placing{.sources = addition.sources, .ordinals = {}, .keep = {}};
   describe_rows(placing.sources, addition.columns);
-  const std::vector<bool> emptied = index ? emptied_sources(*index) : std::vector<bool>();
+  const std::vector<bool> emptied = emptied_sources(index);
   auto next = static_cast<std::uint32_t>(emptied.size());
   for (std::size_t i = 0; i < placing.sources.size(); ++i) {
     const IndexSource& source = placing.sources[i];
     placing.ordinals.emplace_back(next);
     for (std::size_t old = 0; old < emptied.size(); ++old) {
-      const IndexSource& known = index->manifest().sources[old];
+      const IndexSource& known = index.manifest().sources[old];
       if (emptied[old] || !is_same(known, source)) continue;
       if (known.content != source.content) {
         throw UsageError("the source " + source.name +
                          " is in the index with other images: it was read again since, or "
                          "changed; delete it there with winnow index delete " +
-                         index->folder().string() + " --source " + std::to_string(old) +
+                         index.folder().string() + " --source " + std::to_string(old) +
                          ", then add it");
       }
       placing.ordinals.back().reset();
@@ -190,7 +212,7 @@ Placing place(const Addition& addition, const OpenIndex* index) {
     placing.keep.push_back(placing.ordinals[source_of(id)].has_value());
     placing.rows += placing.keep.back() ? 1 : 0;
   }
-  if (placing.rows > kMostRows - (index ? index->rows() : 0)) {
+  if (placing.rows > kMostRows - index.rows()) {
     throw UsageError("an index holds at most 2^32 - 2 images; begin another");
   }
   return placing;
@@ -264,7 +286,7 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
 }
 
 // The links that the kept rows of a table bring to an index. `inner` finds those among them.
-Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprints& table,
+Links find_links(const OpenIndex& index, const IndexKind& kind, const Fingerprints& table,
                  const std::vector<bool>& keep, const LinkSource& inner) {
   const CodeColumn& codes = comparable_codes(table, kind, kAdded);
   std::vector<std::uint32_t> rows = matchable_rows(table);
@@ -273,7 +295,7 @@ Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprin
   std::vector<std::uint32_t> firsts = own_firsts(first_of);
 
   std::vector<std::uint32_t> number(table.size());  // in the index
-  auto next = static_cast<std::uint32_t>(index ? index->rows() : 0);
+  auto next = static_cast<std::uint32_t>(index.rows());
   for (std::size_t row = 0; row < number.size(); ++row) {
     number[row] = next;
     next += keep[row] ? 1 : 0;
@@ -284,9 +306,9 @@ Links find_links(const OpenIndex* index, const IndexKind& kind, const Fingerprin
   Links links;
   Fingerprints old;
   std::vector<std::uint32_t> old_firsts;
-  if (index && index->rows() > 0) {
-    old = index->columns({codes_name(kind)});
-    old_firsts = own_firsts(index->read_firsts());
+  if (index.rows() > 0) {
+    old = index.columns({codes_name(kind)});
+    old_firsts = own_firsts(index.read_firsts());
     // A code that is there has its links.
     find_equal(codes, firsts, old.codes.front(), old_firsts,
                [&](std::uint32_t row, std::uint32_t old_row) { first_number[row] = old_row; });
@@ -350,7 +372,7 @@ Segment write_segment(Change& change, const IndexKind& kind, const ColumnSource&
 }
 
 void compact(Change& change) {
-  const OpenIndex& index = *change.index();
+  const OpenIndex& index = change.index();
   IndexManifest manifest = change.manifest();
   const std::vector<bool> all(index.live_rows(), true);
   const ColumnSource live = [&](const ColumnNames& names) { return index.live_columns(names); };
@@ -364,21 +386,22 @@ void compact(Change& change) {
 
 Added add(Change& change, Addition addition, IndexKind kind, const LinkSource& inner) {
   addition.columns = checked(addition.columns, addition.sources.size());
-  const Placing placing = place(addition, change.index().get());
+  const Placing placing = place(addition, change.index());
   Added added{.rows = placing.rows, .sources = {}, .known = {}};
   for (std::size_t i = 0; i < placing.sources.size(); ++i) {
     (placing.ordinals[i] ? added.sources : added.known).push_back(placing.sources[i].name);
   }
   if (added.sources.empty()) return added;
-  if (change.index() && change.index()->manifest().segments.size() >= kMostSegments) {
+  if (change.manifest().segments.size() >= kMostSegments) {
     compact(change);
+    change.reopen();
   }
 
   IndexManifest manifest = change.manifest();
   manifest.kind = kind;
   const std::vector<std::int32_t> labels = translate_labels(addition, placing, manifest.classes);
-  Links links = find_links(change.index().get(), kind,
-                           addition.columns({codes_name(kind), "quality"}), placing.keep, inner);
+  Links links = find_links(change.index(), kind, addition.columns({codes_name(kind), "quality"}),
+                           placing.keep, inner);
   const ColumnSource columns = renamed(addition.columns, placing.ordinals, labels);
   // Names come with the ids of the addition.
   const NameSource names = [&](const NameSink& sink) {
@@ -460,26 +483,31 @@ std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletio
 }  // namespace
 
 Added add_to_index(const fs::path& folder, const Addition& addition, const IndexOptions& options) {
-  std::optional<IndexKind> kind;
-  if (const auto index = find_index(folder)) {
-    kind = index->manifest().kind;
-    check_options(*kind, options, folder);
-  } else {
-    kind = kind_of(addition, options);
-  }
-  Change change(folder);
-  return add(change, addition, change.index() ? change.index()->manifest().kind : *kind,
+  // Of what nothing was added to yet, the kind is still to be chosen.
+  std::optional<IndexKind> of_new;
+  const auto choose_kind = [&](const OpenIndex* index) {
+    if (index && !index->manifest().sources.empty()) {
+      check_options(index->manifest().kind, options, folder);
+      return index->manifest().kind;
+    }
+    if (!of_new) of_new = kind_of(addition, options);
+    return *of_new;
+  };
+  Change change(folder, choose_kind(find_index(folder).get()));
+  // Somebody else may have changed it before it was locked.
+  const IndexKind kind = choose_kind(&change.index());
+  return add(change, addition, kind,
              [](const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                 const EdgeSink& sink) { find_edges(codes, rows, radius, sink); });
 }
 
 Added merge_indexes(const fs::path& folder, const fs::path& other) {
   const StoredIndex from = StoredIndex::open(other);
-  Change change = change_existing(folder);
+  Change change(folder);
   if (std::error_code ignored; fs::equivalent(folder, other, ignored)) {
     throw UsageError(folder.string() + " and " + other.string() + " are the same index");
   }
-  const IndexKind a = change.index()->manifest().kind;
+  const IndexKind a = change.manifest().kind;
   const IndexKind& b = from.kind();
   if (a != b) {
     const auto words = [](const IndexKind& kind) {
@@ -495,8 +523,8 @@ Added merge_indexes(const fs::path& folder, const fs::path& other) {
 }
 
 std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion) {
-  Change change = change_existing(folder);
-  const OpenIndex& index = *change.index();
+  Change change(folder);
+  const OpenIndex& index = change.index();
   const std::vector<bool> gone = rows_to_delete(index, deletion);
   const auto count = static_cast<std::uint64_t>(std::ranges::count(gone, true));
   if (count == 0) return 0;
@@ -513,9 +541,9 @@ std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion
 }
 
 std::uint64_t compact_index(const fs::path& folder) {
-  Change change = change_existing(folder);
-  const std::uint64_t dropped = change.index()->manifest().deleted;
-  if (dropped > 0 || change.index()->manifest().segments.size() > 1) compact(change);
+  Change change(folder);
+  const std::uint64_t dropped = change.manifest().deleted;
+  if (dropped > 0 || change.manifest().segments.size() > 1) compact(change);
   return dropped;
 }
 

@@ -83,11 +83,6 @@ std::vector<std::uint32_t> LinksFile::read_firsts() const {
   return firsts;
 }
 
-std::uint64_t LinksFile::count(int distance) const noexcept {
-  const auto d = static_cast<std::size_t>(distance);
-  return starts_[d + 1] - starts_[d];
-}
-
 void LinksFile::for_each(int nearest, int furthest, const EdgeSink& sink) const {
   std::vector<std::uint32_t> a;
   std::vector<std::uint32_t> b;

@@ -35,7 +35,6 @@ class LinksFile {
   LinksFile(std::shared_ptr<const InputFile> file, int radius, std::uint64_t first_row,
             std::uint64_t rows);
   std::vector<std::uint32_t> read_firsts() const;
-  std::uint64_t count(int distance) const noexcept;
   // Those of a distance in this range, ascending.
   void for_each(int nearest, int furthest, const EdgeSink& sink) const;
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 
 #include "common/error.h"
 #include "common/json_text.h"
@@ -99,14 +101,17 @@ class Reader {
   const std::string& where_;
 };
 
+// What a name begins with; at least `end` where that is not below it.
+std::uint64_t number_before(std::string_view name, std::uint64_t end) {
+  std::uint64_t number = 0;
+  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc::result_out_of_range ? end : number;
+}
+
 SealedFile parse_file(const Reader& in, FileRole role, std::uint64_t next_file) {
   SealedFile file{in.text("file"), in.number("bytes", std::numeric_limits<std::uint64_t>::max()),
                   in.hash("hash")};
-  std::uint64_t number = 0;
-  for (const char c : file.name) {
-    if (c < '0' || c > '9' || number > next_file) break;
-    number = 10 * number + static_cast<std::uint64_t>(c - '0');
-  }
+  const std::uint64_t number = number_before(file.name, next_file);
   // A manifest from elsewhere must not lead out of its folder.
   if (file.name != file_name(number, role) || number >= next_file) {
     in.fail("it names a file that is none of an index");
@@ -136,7 +141,15 @@ IndexKind parse_kind(const Reader& in) {
 }
 
 void check_version(const Reader& in, const std::string& where) {
-  if (in.text("format") != kFormat) in.fail("it is not the manifest of an index");
+  const std::string format = in.text("format");
+  if (format == "winnow-cache") {
+    const std::string folder = std::filesystem::path(where).parent_path().string();
+    throw UsageError(folder +
+                     " is a cache, not an index; make an index of it with: winnow index "
+                     "add INDEX " +
+                     folder);
+  }
+  if (format != kFormat) in.fail("it is not the manifest of an index");
   const std::uint64_t version = in.number("version", std::numeric_limits<std::uint64_t>::max());
   if (version > kIndexVersion) {
     throw FormatError(where + " was written by a newer winnow (index version " +
@@ -215,14 +228,14 @@ std::string file_name(std::uint64_t number, FileRole role) {
   return digits + std::string(kEndings[static_cast<std::size_t>(role)]);
 }
 
-bool is_file_of_index(const std::string& name) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const std::size_t digits =
-      static_cast<std::size_t>(std::ranges::find_if_not(name, is_digit) - name.begin());
-  if (digits < kLeastDigits) return name == "manifest.json.tmp";
-  std::string_view ending = std::string_view(name).substr(digits);
-  if (ending.ends_with(".tmp")) ending.remove_suffix(4);
-  return std::ranges::find(kEndings, ending) != kEndings.end();
+bool is_file_of_index(std::string_view name, std::uint64_t end) {
+  if (name.ends_with(".tmp")) name.remove_suffix(4);
+  const std::uint64_t number = number_before(name, end);
+  if (number >= end) return false;
+  for (std::size_t role = 0; role < kEndings.size(); ++role) {
+    if (name == file_name(number, static_cast<FileRole>(role))) return true;
+  }
+  return false;
 }
 
 std::filesystem::path manifest_path(const std::filesystem::path& folder) {

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dedup/store/stored_index.h"
@@ -44,14 +46,16 @@ struct IndexManifest {
 
 // JSON text with a digest line (common/json_text.h). Equal manifests, equal text.
 std::string to_json(const IndexManifest& manifest);
-// FormatError naming `where` for a newer version, and for anything that to_json cannot have written
-// of a sound index.
+// UsageError for that of a cache; FormatError naming `where` for a newer version, and for anything
+// that to_json cannot have written of a sound index.
 IndexManifest parse_index_manifest(const std::string& text, const std::string& where);
 
 enum class FileRole { kTable, kNames, kLinks, kTombstones };
 std::string file_name(std::uint64_t number, FileRole role);
-// Whether an index may have made a file of that name, or the beginning of one.
-bool is_file_of_index(const std::string& name);
+// Whether an index may have made a file of that name, or the beginning of one, with a number below
+// `end`.
+bool is_file_of_index(std::string_view name,
+                      std::uint64_t end = std::numeric_limits<std::uint64_t>::max());
 
 std::filesystem::path manifest_path(const std::filesystem::path& folder);
 

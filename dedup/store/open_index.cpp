@@ -1,4 +1,7 @@
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 #include <system_error>
 #include <utility>
@@ -14,6 +17,29 @@ namespace {
 [[noreturn]] void fail(const fs::path& file, const std::string& what) {
   throw FormatError(file.string() + " " + what +
                     "; restore it from a copy, or make the index again with winnow index add");
+}
+
+// Storage that does not answer is no word about what is there.
+bool is_there(const fs::path& path) {
+  struct stat status {};
+  const int error = try_patiently([&] { return ::stat(path.c_str(), &status) == 0 ? 0 : errno; });
+  if (error == 0) return true;
+  if (error == ENOENT || error == ENOTDIR) return false;
+  errno = error;
+  throw_errno("cannot look for " + path.string());
+}
+
+// Files that only a manifest can tell the meaning of.
+void refuse_lost_manifest(const fs::path& folder) {
+  if (!is_there(folder) || !fs::is_directory(folder)) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    // An index may have begun meanwhile.
+    if (!is_file_of_index(name) || is_there(manifest_path(folder))) continue;
+    throw FormatError(folder.string() + " has files of an index, such as " + name +
+                      ", but no manifest.json that says what they are; restore that from a copy, "
+                      "or make the index again in another folder with winnow index add");
+  }
 }
 
 }  // namespace
@@ -36,8 +62,7 @@ OpenIndex::OpenIndex(fs::path folder, IndexManifest manifest)
 
 OpenIndex::File OpenIndex::open(const SealedFile& sealed) const {
   const fs::path path = folder_ / sealed.name;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) fail(path, "is missing");
+  if (!is_there(path)) fail(path, "is missing");
   auto input = std::make_shared<const InputFile>(path);
   if (input->size() != sealed.bytes) {
     fail(path, "is damaged: it has " + std::to_string(input->size()) + " bytes of " +
@@ -57,6 +82,9 @@ const std::shared_ptr<const InputFile>& OpenIndex::checked(const File& file,
 
 Fingerprints OpenIndex::columns(const ColumnNames& names) const {
   Fingerprints table;
+  if (segments_.empty() && names.contains(codes_name(manifest_.kind))) {
+    table.codes = {{manifest_.kind.hash, manifest_.kind.version, manifest_.kind.bits, {}}};
+  }
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     const Segment& segment = manifest_.segments[i];
     const InputFile& file = *checked(segments_[i].table, segment.table);
@@ -128,8 +156,10 @@ void OpenIndex::for_each_name(
 
 std::shared_ptr<const OpenIndex> find_index(const fs::path& folder) {
   const fs::path path = manifest_path(folder);
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return nullptr;
+  if (!is_there(path)) {
+    refuse_lost_manifest(folder);
+    if (!is_there(path)) return nullptr;
+  }
   std::string text = read_text(path);
   while (true) {
     try {
@@ -141,6 +171,15 @@ std::shared_ptr<const OpenIndex> find_index(const fs::path& folder) {
       text = std::move(now);
     }
   }
+}
+
+std::shared_ptr<const OpenIndex> open_index(const fs::path& folder) {
+  auto index = find_index(folder);
+  if (!index) {
+    throw UsageError("there is no index at " + folder.string() +
+                     "; make one with: winnow index add " + folder.string() + " CACHE");
+  }
+  return index;
 }
 
 std::string codes_name(const IndexKind& kind) { return "codes:" + kind.hash; }

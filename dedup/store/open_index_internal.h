@@ -60,8 +60,11 @@ class OpenIndex {
   std::vector<bool> live_;
 };
 
-// Nothing where there is no index.
+// Nothing where there is no index. UsageError for a cache, FormatError for files of an index that
+// has lost its manifest.
 std::shared_ptr<const OpenIndex> find_index(const std::filesystem::path& folder);
+// UsageError where there is none.
+std::shared_ptr<const OpenIndex> open_index(const std::filesystem::path& folder);
 
 // "codes:phash", as a column is asked for.
 std::string codes_name(const IndexKind& kind);

@@ -94,12 +94,11 @@ void offer_equal(const std::vector<Hash128>& hashes, const std::vector<Hash128>&
 
 StoredIndex::StoredIndex(std::shared_ptr<const OpenIndex> index) : index_(std::move(index)) {}
 
-StoredIndex StoredIndex::open(const fs::path& folder) {
+StoredIndex StoredIndex::open(const fs::path& folder) { return StoredIndex(open_index(folder)); }
+
+std::optional<StoredIndex> StoredIndex::find(const fs::path& folder) {
   auto index = find_index(folder);
-  if (!index) {
-    throw UsageError("there is no index at " + folder.string() +
-                     "; make one with: winnow index add " + folder.string() + " CACHE");
-  }
+  if (!index) return std::nullopt;
   return StoredIndex(std::move(index));
 }
 

@@ -64,8 +64,10 @@ class OpenIndex;
 // Everything throws FormatError naming the file that is damaged, cut, missing or newer.
 class StoredIndex {
  public:
-  // UsageError when there is none.
+  // UsageError when there is none, or a cache; SystemError when that cannot be told.
   static StoredIndex open(const std::filesystem::path& folder);
+  // Nothing when there is none.
+  static std::optional<StoredIndex> find(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const noexcept;
   const IndexKind& kind() const noexcept;
@@ -107,7 +109,7 @@ struct Addition {
   NameSource names;
 };
 
-// Of a new index; of one that is there, what it must be.
+// Of a new index, or one that nothing was added to; of another that is there, what it must be.
 struct IndexOptions {
   std::optional<std::string> hash;  // default: phash
   std::optional<int> radius;        // default: an eighth of what two codes can be apart
@@ -119,8 +121,9 @@ struct Added {
   std::vector<std::string> known;    // and of those that are in the index already
 };
 
-// Changes. Each happens wholly or, when it throws or the process dies, not at all; a second change
-// at the same time is a UsageError. All durable when they return.
+// Changes. Each happens wholly or, when it throws or the process dies, not at all, but that of a
+// new index an empty one may stay; a second change at the same time is a UsageError. All durable
+// when they return.
 
 // Adds the rows of sources that are not in the index; makes the index where there is none. Labels
 // are translated by the names of their classes, new classes come last, as in a cache that gets more

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -235,7 +236,13 @@ Manifest parse_fields(const JsonObject& in) {
 }
 
 void check_version(const JsonObject& in, const std::string& where) {
-  if (in.text("format") != kFormat) in.fail("it is not the manifest of a winnow cache");
+  const std::string format = in.text("format");
+  if (format == "winnow-index") {
+    throw UsageError(std::filesystem::path(where).parent_path().string() +
+                     " is an index of fingerprints, not a cache; winnow index --help tells what "
+                     "can be done with it");
+  }
+  if (format != kFormat) in.fail("it is not the manifest of a winnow cache");
   const std::uint64_t version = in.number("version");
   if (version > kManifestVersion) {
     throw FormatError(where + " was written by a newer winnow (manifest version " +

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -647,7 +650,108 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"classes\"", "\"glasses\"", "lacks 'classes'");
   expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");
   expect_refused("\"deleted\": ", "\"deleted\": 9", "'deleted'");
-  expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-cache\"", "manifest");
+  expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-heap\"", "manifest");
+}
+
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code ignored;
+    if (entry.is_regular_file(ignored)) {
+      files[entry.path().filename().string()] = read_text(entry.path());
+    }
+  }
+  return files;
+}
+
+template <class Expected>
+void expect_nothing_touches(const fs::path& index, const std::string& words) {
+  const TestAddition some = one_source({{.id = 1}}, "more");
+  const auto before = files_in(index);
+  const std::vector<std::function<void()>> uses{[&] { add_to_index(index, addition_of(some)); },
+                                                [&] { compact_index(index); },
+                                                [&] { StoredIndex::open(index); }};
+  for (const auto& use : uses) {
+    try {
+      use();
+      FAIL() << words;
+    } catch (const Expected& error) {
+      EXPECT_THAT(error.what(), HasSubstr(words));
+    }
+    EXPECT_EQ(files_in(index), before);
+  }
+}
+
+TEST(StoredIndex, TouchesNothingWithoutItsManifest) {
+  const TemporaryFolder folder;
+  const fs::path index = damaged_index(folder);
+  fs::rename(index / "manifest.json", folder / "kept");
+  expect_nothing_touches<FormatError>(index, "no manifest.json");
+  // One that cannot be asked for is not one that is not there.
+  fs::create_symlink("manifest.json", index / "manifest.json");
+  expect_nothing_touches<SystemError>(index, "manifest.json");
+  fs::rename(folder / "kept", index / "manifest.json");
+  read_everything(index);
+}
+
+TEST(StoredIndex, TellsACacheFromADamagedIndex) {
+  const TemporaryFolder folder;
+  write_file_durably(folder / "manifest.json",
+                     with_digest_line("{\n  \"format\": \"winnow-cache\"\n}\n"));
+  expect_nothing_touches<UsageError>(folder.path(), "is a cache, not an index");
+}
+
+TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatFailed) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "index";
+  const TestAddition some = one_source({{.id = 1}, {.id = 2, .file = 1}});
+  Addition nameless = addition_of(some);
+  nameless.names = [](const NameSink&) {};
+  EXPECT_THROW(add_to_index(path, nameless), FormatError);
+  EXPECT_GT(files_in(path).size(), 1U);
+  {
+    const StoredIndex index = StoredIndex::open(path);
+    EXPECT_EQ(index.live_rows(), 0U);
+    EXPECT_EQ(deduplicate(index.columns(), {}, index.links()).removed, 0U);
+    EXPECT_TRUE(index.find_matches(addition_of(some).columns, 3).empty());
+  }
+  // What it compares by is not chosen yet.
+  add_to_index(path, addition_of(some), {.hash = {}, .radius = 5});
+  EXPECT_EQ(StoredIndex::open(path).kind().radius, 5);
+  add_to_index(folder / "at once", addition_of(some), {.hash = {}, .radius = 5});
+  EXPECT_EQ(files_in(path), files_in(folder / "at once"));
+}
+
+TEST(StoredIndex, RemovesOnlyWhatItCanHaveLeft) {
+  const TemporaryFolder folder;
+  const fs::path index = damaged_index(folder);
+  // Its files are 00000 to 00006: a change makes 00007 to 00009.
+  const std::vector<std::string> left{"00000.dead", "00007.links", "00009.table.tmp",
+                                      "manifest.json.tmp"};
+  const std::vector<std::string> others{"00019.table", "20260704.names", "000001.links",
+                                        "00001.jpg", "1.names"};
+  for (const std::string& name : left) write_file_durably(index / name, std::string_view("left"));
+  for (const std::string& name : others) write_file_durably(index / name, std::string_view("own"));
+  compact_index(index);
+  const auto after = files_in(index);
+  for (const std::string& name : others) EXPECT_TRUE(after.contains(name)) << name;
+  EXPECT_EQ(after.size(), 4 + others.size());
+}
+
+TEST(StoredIndex, ChecksWhatItComparesByUnderItsLock) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "index";
+  const TestAddition some = one_source({{.id = 1}});
+  Addition late = addition_of(one_source({{.id = 1}}, "more"));
+  bool is_first = true;
+  late.columns = [&, columns = late.columns](const ColumnNames& names) {
+    if (std::exchange(is_first, false)) {
+      add_to_index(path, addition_of(some), {.hash = {}, .radius = 5});
+    }
+    return columns(names);
+  };
+  EXPECT_THROW(add_to_index(path, late, {.hash = {}, .radius = 9}), UsageError);
+  EXPECT_EQ(StoredIndex::open(path).live_rows(), 1U);
 }
 
 }  // namespace
