@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "common/csv.h"
 #include "common/error.h"
@@ -48,6 +49,13 @@ struct Options {
   bool json = false;
 };
 
+void stop_if_asked(const Session& session) {
+  if (!session.stop()) return;
+  throw StoppedError(
+      "stopped before the end; an index has the inputs that were added before: run the same "
+      "command again to go on");
+}
+
 // Calls `use` with a cache, or with one of the fingerprints of a data set, which is gone
 // afterwards.
 void with_cache(const Options& o, const Session& session, const fs::path& input,
@@ -57,11 +65,16 @@ void with_cache(const Options& o, const Session& session, const fs::path& input,
     return;
   }
   const TemporaryFolder folder(fs::temp_directory_path());
-  fingerprint_in_place(input, o.reading, {hash}, session, folder.path());
+  try {
+    fingerprint_in_place(input, o.reading, {hash}, session, folder.path());
+  } catch (const StoppedError&) {
+    stop_if_asked(session);  // not to go on in a folder that is no more
+    throw;
+  }
   use(pipeline::Cache::open(folder.path()));
 }
 
-dedup::Addition addition_of(const pipeline::Cache& cache) {
+dedup::Addition addition_of(const pipeline::Cache& cache, const Session& session) {
   dedup::Addition addition;
   for (const pipeline::SourceInfo& source : cache.manifest().sources) {
     dedup::IndexSource& to = addition.sources.emplace_back();
@@ -72,7 +85,10 @@ dedup::Addition addition_of(const pipeline::Cache& cache) {
     to.class_names = source.class_names;
   }
   addition.classes = cache.manifest().classes;
-  addition.columns = cache.open_fingerprints();
+  addition.columns = [&session, columns = cache.open_fingerprints()](const auto& names) {
+    stop_if_asked(session);
+    return columns(names);
+  };
   addition.names = [&cache](const dedup::NameSink& sink) {
     cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
   };
@@ -101,12 +117,11 @@ void add(const Options& o, const Session& session) {
   if (!o.hash.empty()) options.hash = o.hash;
   options.radius = o.radius;
   for (const fs::path& input : o.inputs) {
-    std::error_code ignored;
-    const bool is_new = !fs::exists(o.index / "manifest.json", ignored);
-    const std::string hash =
-        is_new ? options.hash.value_or("phash") : dedup::StoredIndex::open(o.index).kind().hash;
+    const auto index = dedup::StoredIndex::find(o.index);
+    const bool is_new = !index || index->sources().empty();
+    const std::string hash = is_new ? options.hash.value_or("phash") : index->kind().hash;
     with_cache(o, session, input, hash, [&](const pipeline::Cache& cache) {
-      tell(session, dedup::add_to_index(o.index, addition_of(cache), options));
+      tell(session, dedup::add_to_index(o.index, addition_of(cache, session), options));
     });
   }
   tell_size(o, session);
@@ -146,7 +161,9 @@ std::vector<std::string> read_lines(const fs::path& path) {
   const std::string text = read_text(path);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) lines.push_back(text.substr(begin, end - begin));
+    std::string line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) lines.push_back(std::move(line));
     begin = end + 1;
   }
   return lines;
@@ -175,16 +192,24 @@ void query(const Options& o, const Session& session) {
   const auto name_in_index = index.name_of();
   std::uint64_t found = 0;
   std::uint64_t asked = 0;
-  fmt::print("id,name,split,match_id,match_name,match_source,distance\n");
+  // Nothing is printed when an input is not there.
+  for (const fs::path& input : o.inputs) {
+    if (!is_data_set(input)) pipeline::Cache::open(input);
+  }
+  bool has_header = false;
   for (const fs::path& input : o.inputs) {
     with_cache(o, session, input, index.kind().hash, [&](const pipeline::Cache& cache) {
+      stop_if_asked(session);
       const dedup::ColumnSource columns = cache.open_fingerprints();
       const std::vector<dedup::Match> matches = index.find_matches(columns, o.threshold);
       const dedup::Fingerprints table = columns({});
       const pipeline::LedgerNames names = cache.read_names();
+      if (!std::exchange(has_header, true)) {
+        fmt::print("input,id,name,split,match_id,match_name,match_source,distance\n");
+      }
       for (const dedup::Match& match : matches) {
         const SampleId id = table.ids[match.row];
-        fmt::print("{},{},{},{},{},{},{}\n", id, csv_field(names(id)),
+        fmt::print("{},{},{},{},{},{},{},{}\n", csv_field(input.string()), id, csv_field(names(id)),
                    split_name(table.splits[match.row]), match.id,
                    csv_field(name_in_index(match.id)),
                    csv_field(index.sources()[source_of(match.id)].name), match.distance);
@@ -213,7 +238,8 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
                              options.threshold, index.kind().radius, o.index.string()));
   }
   const dedup::ColumnSource columns = index.columns();
-  dedup::Result result = dedup::deduplicate(columns, options, index.links());
+  const dedup::LinkSource links = index.links();
+  dedup::Result result = dedup::deduplicate(columns, options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
 
@@ -225,7 +251,7 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
   if (lists.removed.empty() && !refused) {
     lists.removed = fs::path(selection).replace_extension(".csv");
   }
-  write_lists({result, options, columns, index.links(), index.name_of()}, lists);
+  write_lists({result, options, columns, links, index.name_of()}, lists);
   if (!refused) dedup::write_selection(selection, result.selection);
   tell(session, result, refused);
   if (!lists.removed.empty()) {
@@ -387,7 +413,8 @@ Command add_index(CLI::App& program) {
       "Example:\n  winnow index dedup all.index --threshold 6 --keep largest");
 
   app->footer(
-      "Nothing but INDEX is written to, and images are not needed once they are added. A change "
+      "Nothing but INDEX is written to (and TMPDIR, while a data set is looked at), and images are "
+      "not needed once they are added. A change "
       "that\n"
       "is stopped, however it was, leaves the index as it was before.\n\n"
       "Examples:\n"
@@ -396,7 +423,8 @@ Command add_index(CLI::App& program) {
       "  winnow index add all.index new-photos/\n"
       "  winnow index dedup all.index --threshold 6\n"
       "  winnow index info all.index --json");
-  return {app, false, [=](Session& session) {
+  return {app, false,
+          [=](Session& session) {
             if (adds->parsed()) add(*o, session);
             if (deletes->parsed()) remove(*o, session);
             if (merges->parsed()) merge(*o, session);
@@ -404,7 +432,8 @@ Command add_index(CLI::App& program) {
             if (infos->parsed()) info(*o);
             if (queries->parsed()) query(*o, session);
             if (dedups->parsed()) deduplicate(*o, *dedups, session);
-          }};
+          },
+          /*stops=*/true, [=] { return adds->parsed() || queries->parsed(); }};
 }
 
 }  // namespace winnow::tools

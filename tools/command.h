@@ -30,6 +30,7 @@ struct Command {
   bool uses_ranks = false;            // may run under mpirun
   std::function<void(Session&)> run;  // throws; returning is success
   bool stops = false;  // asks Session::stop; other verbs end by SIGTERM as any process does
+  std::function<bool()> only_if = {};  // given: stops only if this, once the words are read
 };
 
 // One row a verb; each in its own cmd_<verb>.cpp.

@@ -148,7 +148,7 @@ int main_of(int argc, char** argv) {
   }
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& c) { return c.app->parsed(); });
-  if (chosen->stops) stop_on_signals();
+  if (chosen->stops && (!chosen->only_if || chosen->only_if())) stop_on_signals();
   std::unique_ptr<comm::Communicator> comm;
   try {
     comm = comm::launched_by_mpi() ? comm::make_mpi() : comm::make_single();

@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import shutil
 import signal
 import struct
@@ -83,7 +84,7 @@ class Index(Case):
         self.ok("index", "add", other, self.sources[1])
         self.ok("index", "add", other, self.sources[2])
         gone = ["train/cat/one 02.ppm", "train/cat/one 04.ppm", "test/cat/one 10.ppm", "train/ant/two 08.ppm"]
-        (self.folder / "names").write_text("\n".join(gone[1:3]) + "\n")
+        (self.folder / "names").write_text("\r\n".join(gone[1:3]) + "\r\n", newline="")
         self.ok("index", "delete", self.index, gone[0], "--names", self.folder / "names")
         self.ok("index", "delete", other, gone[3], "--source", 0)
         self.ok("index", "merge", self.index, other)
@@ -136,7 +137,11 @@ class Index(Case):
         self.assertIn(f"{len(rows)} of 16 images have a duplicate", asked.err)
         of_cache = self.ok("index", "query", self.index, self.cache(self.sources[1], name="two.cache"),
                            "--threshold", 6)  # fmt: skip
-        self.assertEqual(of_cache.out, asked.out)
+        self.assertEqual(of_cache.out.replace(str(self.folder / "two.cache"), str(self.sources[1])), asked.out)
+        both = self.ok("index", "query", self.index, *self.sources[:2], "--threshold", 6)
+        of = [row["input"] for row in csv.DictReader(io.StringIO(both.out))]
+        self.assertEqual(of, [str(self.sources[0])] * 14 + [str(self.sources[1])] * len(rows))
+        self.refused(2, ["no cache at"], "index", "query", self.index, self.sources[0], self.folder / "none")
         gate = run("index", "query", self.index, self.sources[1], "--fail-on-match")
         self.assertEqual(gate.code, 3, gate.err)
         self.assertIn("two 01.ppm", gate.out)
@@ -166,7 +171,45 @@ class Index(Case):
             file.unlink()
             self.refused(1, [file.name, "is missing"], "index", "dedup", damaged)
 
+    def test_tells_an_index_from_a_cache(self):
+        cache = self.cache(self.sources[0], name="cache")
+        self.ok("index", "add", self.index, cache)
+        for verb in ("dedup", "split", "info"):
+            self.refused(2, [f"{self.index} is an index of fingerprints, not a cache"], verb, self.index)
+        self.refused(2, ["not a cache"], "index", "add", self.folder / "other", self.index)
+        before = tree(cache)
+        for command in (["add", cache, self.sources[1]], ["dedup", cache], ["query", cache, self.sources[1]],
+                        ["compact", cache], ["merge", self.index, cache]):  # fmt: skip
+            self.refused(2, [f"{cache} is a cache, not an index"], "index", *command)
+        self.assertEqual(tree(cache), before)
+
+    def test_leaves_nothing_behind_when_stopped(self):
+        self.ok("index", "add", self.index, self.sources[0])
+        before = tree(self.index)
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        for signal_name in ("term", "usr1"):
+            for verb in ("add", "query"):
+                stopped = self.refused(
+                    75, ["stopped"], "index", verb, self.index, self.sources[1],
+                    env={"TMPDIR": str(temporary), "WINNOW_FAILPOINTS": f"{signal_name}=dir.create.after:*:1"},
+                )  # fmt: skip
+                self.assertNotIn(str(temporary), stopped.err)
+                self.assertEqual(os.listdir(temporary), [])
+                self.assertEqual(tree(self.index), before)
+        # A verb that does not ask ends at once.
+        ended = run("index", "delete", self.index, "--source", 0,
+                    env={"WINNOW_FAILPOINTS": "term=file.write.before:*:1"})  # fmt: skip
+        self.assertEqual(ended.code, -signal.SIGTERM)
+
     # Faults
+
+    def test_what_cannot_be_removed_fails_no_change(self):
+        self.ok("index", "add", self.index, *self.sources[:2])
+        self.ok("index", "compact", self.index, env={"WINNOW_FAILPOINTS": "eio=file.remove.before:00000.table:1"})
+        self.assertEqual((self.info()["segments"], (self.index / "00000.table").exists()), (1, True))
+        self.ok("index", "delete", self.index, "--source", 0)
+        self.assertFalse((self.index / "00000.table").exists())
 
     def changes(self):
         """Name -> (index it begins with or None, command of a place)."""
