@@ -206,10 +206,10 @@ class Index(Case):
 
     def test_what_cannot_be_removed_fails_no_change(self):
         self.ok("index", "add", self.index, *self.sources[:2])
-        self.ok("index", "compact", self.index, env={"WINNOW_FAILPOINTS": "eio=file.remove.before:00000.table:1"})
-        self.assertEqual((self.info()["segments"], (self.index / "00000.table").exists()), (1, True))
+        self.ok("index", "compact", self.index, env={"WINNOW_FAILPOINTS": "eio=file.remove.before:00001.table:1"})
+        self.assertEqual((self.info()["segments"], (self.index / "00001.table").exists()), (1, True))
         self.ok("index", "delete", self.index, "--source", 0)
-        self.assertFalse((self.index / "00000.table").exists())
+        self.assertFalse((self.index / "00001.table").exists())
 
     def changes(self):
         """Name -> (index it begins with or None, command of a place)."""
