@@ -48,10 +48,13 @@ class Golden(Copies):
     def test_deduplicating_again_decides_the_same(self):
         for name, options in (("original", ["--hash", "exact"]), ("raw", ["--hash", "phash", "--threshold", 0])):
             cache = self.copy(name)
-            before = (cache / "selections" / "golden.selection").read_bytes()
+            # Its settings say more than they did then.
+            lists = [self.folder / f"{name}-{when}.csv" for when in ("before", "after")]
+            self.ok("export", cache, "--as", "list", "--selection", "golden", "--to", lists[0])
             (cache / "selections" / "golden.selection").unlink()
             self.ok("dedup", cache, "--name", "golden", *options)
-            self.assertEqual((cache / "selections" / "golden.selection").read_bytes(), before)
+            self.ok("export", cache, "--as", "list", "--selection", "golden", "--to", lists[1])
+            self.assertEqual(lists[0].read_bytes(), lists[1].read_bytes())
 
     @unittest.skipUnless(lmdb, "this Python has no package lmdb (Debian: python3-lmdb)")
     def test_the_reader_in_the_docs(self):
@@ -167,7 +170,8 @@ class Newer(Copies):
     def test_selection(self):
         cache = self.copy("raw")
         selection = cache / "selections" / "golden.selection"
-        self.column_file(selection)
+        for _ in range(2):  # version 2 has one more column
+            self.column_file(selection)
         self.refuses(selection, "verify", cache)
         self.refuses(selection, "train", cache, "--out", self.folder / "run", "--net", "lenet", "--selection", "golden")
         self.assertFalse((self.folder / "run").exists())
