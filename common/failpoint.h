@@ -5,7 +5,8 @@
 
 // Named points before and after each act that changes what outlives this process: a write, sync,
 // rename, link, commit, a directory made or removed; and a message handed to or got from another
-// rank. Tests make one of them the last thing a process does, or let the disk be full there.
+// rank, and a sample loaded. Tests make one of them the last thing a process does, or let the disk
+// be full there.
 //
 // Without the environment variable WINNOW_FAILPOINTS a point is one branch that is never taken. It
 // holds directives, separated by commas:
@@ -22,6 +23,9 @@
 //   dir.create .sync .rename .remove          a directory; .remove with all that is in it
 //   link.create .rename                       a symbolic link
 //   lmdb.create .commit .sync                 a shard
+//   fs.type                                   whether a file system is a network's: .before fails
+//                                             where it is to be taken for one
+//   load.record                               a sample that is loaded; FILE is its id
 //   mpi.send .receive .collective             FILE is the peer, "rank-3"; of a collective "all"
 //
 // ".before" of a receive is when it is posted, ".after" of a send when MPI has taken it, ".after"

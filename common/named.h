@@ -10,7 +10,8 @@
 
 namespace winnow {
 
-// A value and what people call it. A table of them names all values of an enumeration.
+// A value and what people call it. A table of them, or of rows that say more of each, names all
+// values of an enumeration.
 template <class T>
 struct Named {
   std::string_view name;
@@ -19,10 +20,10 @@ struct Named {
 
 // The value of a name; UsageError, which lists the names, where there is none. `what` says what is
 // named: "scope".
-template <class T, std::size_t N>
-T parse_named(const std::array<Named<T>, N>& table, std::string_view what, std::string_view name) {
+template <class Row, std::size_t N>
+auto parse_named(const std::array<Row, N>& table, std::string_view what, std::string_view name) {
   std::string known;
-  for (const Named<T>& row : table) {
+  for (const Row& row : table) {
     if (row.name == name) return row.value;
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }

@@ -34,6 +34,12 @@ enum class RandomUse : std::uint32_t {
   kSplit = 8,       // who comes first of equals when splits are made
   kTurn = 9,        // which of the samples that take turns an epoch sees
   kSampling = 10,   // how often an epoch has each sample, where that is not once
+  kResizedCrop = 16,  // crops of random size
+  kJitter = 17,       // changes of colour
+  kPolicy = 18,       // operations of an augmentation policy
+  kErase = 19,        // what is erased of a picture
+  kTranslate = 20,    // shifts of a picture
+  kMix = 21,          // how the samples of a batch are mixed
   kTest = 100,      // inputs made by tests and benchmarks
 };
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/comm/exchange.h"
 #include "common/error.h"
 
 namespace winnow::comm {
@@ -15,12 +16,21 @@ class SingleCommunicator final : public Communicator {
   int size() const noexcept override { return 1; }
   int local_rank() const noexcept override { return 0; }
   int local_size() const noexcept override { return 1; }
+  std::vector<int> nodes() const override { return {0}; }
 
   Pending start_all_reduce(std::span<float>, const Schedule&, const ScheduleOptions&) override {
     return {};
   }
   Pending start_all_reduce(std::span<std::int32_t>, Reduction, const Schedule&,
                            const ScheduleOptions&) override {
+    return {};
+  }
+  Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                           std::span<std::byte> in, std::span<const std::size_t> in_offsets,
+                           const ScheduleOptions& options) override {
+    const Exchange exchange{out, out_offsets, in, in_offsets};
+    plan_exchange(0, 1, exchange, options);  // for its checks; there is no step
+    copy_part_kept(0, exchange);
     return {};
   }
   void all_reduce(std::span<double>) override {}
@@ -31,6 +41,10 @@ class SingleCommunicator final : public Communicator {
     }
   }
   void barrier() override {}
+  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
+    start_all_to_all(out, out_offsets, in, in_offsets, {}).wait();
+  }
   [[noreturn]] void abort(int exit_code) noexcept override {
     std::fflush(nullptr);
     std::_Exit(exit_code);

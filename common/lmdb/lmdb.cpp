@@ -271,6 +271,8 @@ std::pair<std::uint64_t, BytesView> Reader::at_or_before(std::uint64_t key) cons
   return *std::prev(after);
 }
 
+BytesView Reader::values() const noexcept { return state_->values; }
+
 void Reader::drop_pages() const noexcept {
   const State& s = *state_;
   if (s.values.empty()) return;

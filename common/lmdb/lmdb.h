@@ -53,6 +53,7 @@ class Reader {
   // The value of the largest key <= `key`, and that key; {0, empty} if there is none. The bytes
   // live as long as the Reader.
   std::pair<std::uint64_t, BytesView> at_or_before(std::uint64_t key) const;
+  BytesView values() const noexcept;  // all of them and what lies between, in whole pages
   // Takes the values' pages out of this process's memory; they come back when they are read.
   void drop_pages() const noexcept;
   // All keys and values in order.

@@ -71,6 +71,30 @@ TEST(Single, CollectivesKeepTheBuffer) {
   EXPECT_EQ(broadcast_text(*comm, ""), "");
 }
 
+TEST(Single, KeepsItsOwnPartOfAnExchange) {
+  const auto comm = make_single();
+  EXPECT_EQ(comm->nodes(), std::vector<int>{0});
+  const std::vector<std::uint32_t> out{1, 2, 3, 4};
+  std::vector<std::uint32_t> in(4);
+  const std::vector<std::size_t> from{4, 16};  // the first element is of no part
+  const std::vector<std::size_t> into{0, 12};
+  comm->start_all_to_all(std::as_bytes(std::span(out)), from, std::as_writable_bytes(std::span(in)),
+                         into, {})
+      .wait();
+  EXPECT_EQ(in, (std::vector<std::uint32_t>{2, 3, 4, 0}));
+  comm->all_to_all(std::as_bytes(std::span(out)), into, std::as_writable_bytes(std::span(in)),
+                   from);
+  EXPECT_EQ(in, (std::vector<std::uint32_t>{2, 1, 2, 3}));
+  const std::vector<std::size_t> shorter{0, 8};
+  EXPECT_THROW(comm->start_all_to_all(std::as_bytes(std::span(out)), from,
+                                      std::as_writable_bytes(std::span(in)), shorter, {}),
+               Error);
+  EXPECT_THROW(comm->start_all_to_all(std::as_bytes(std::span(in)), from,
+                                      std::as_writable_bytes(std::span(in)), into, {}),
+               Error)
+      << "the same buffer";
+}
+
 TEST(SingleDeathTest, AbortEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(make_single()->abort(7), testing::ExitedWithCode(7), "");

@@ -15,6 +15,13 @@ namespace winnow::comm {
 std::string check_all_reduce(const std::vector<std::vector<Step>>& steps_of_rank,
                              std::size_t count);
 
+// The same of a personal exchange: counts[s][r] is how many elements rank s has for rank r, and
+// parts lie in the order of ranks without gaps. Returns "" when every element of every part arrives
+// once, at its place. Then the messages of a pair are also sent and received in the same order,
+// whatever chain they are of, since lists ascend by chain: one tag is enough.
+std::string check_all_to_all(const std::vector<std::vector<Step>>& steps_of_rank,
+                             const std::vector<std::vector<std::size_t>>& counts);
+
 // What a schedule costs each rank.
 struct Traffic {
   std::size_t sent = 0;      // elements

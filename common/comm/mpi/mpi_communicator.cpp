@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <set>
 
+#include "common/comm/exchange.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"
@@ -46,6 +49,21 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
+// Of each rank of the world the number of its machine, in the order of their lowest ranks.
+std::vector<int> nodes_of_world(MPI_Comm machine) {
+  const int me = rank_in(MPI_COMM_WORLD);
+  int lowest = me;
+  check_mpi(MPI_Allreduce(&me, &lowest, 1, MPI_INT, MPI_MIN, machine), "MPI_Allreduce");
+  std::vector<int> nodes(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
+  check_mpi(MPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD),
+            "MPI_Allgather");
+  const std::set<int> machines(nodes.begin(), nodes.end());
+  for (int& node : nodes) {
+    node = static_cast<int>(std::distance(machines.begin(), machines.find(node)));
+  }
+  return nodes;
+}
+
 int tag_limit() {
   void* value = nullptr;
   int found = 0;
@@ -53,6 +71,61 @@ int tag_limit() {
   constexpr int kLeastAllowed = 32'767;  // by the MPI standard
   return found != 0 ? *static_cast<const int*>(value) : kLeastAllowed;
 }
+
+// What the two ends of a part must agree on before anything of an all-to-all is sent: a receiver
+// that waits for more messages than come would wait for ever.
+struct PartAgreement {
+  std::uint64_t bytes = 0;
+  std::uint64_t segment_elements = 0;
+};
+
+// The agreements of all parts of this rank, as it sees them and as the other ends do.
+struct ExchangeAgreement {
+  int rank = 0;
+  std::vector<PartAgreement> sent;      // [r]: of the part to rank r
+  std::vector<PartAgreement> expected;  // [r]: of the part from rank r
+  std::vector<PartAgreement> told;      // [r]: what rank r says of it
+
+  void check() const {
+    for (std::size_t peer = 0; peer < told.size(); ++peer) {
+      if (told[peer].bytes != expected[peer].bytes) {
+        throw SystemError("rank " + std::to_string(peer) + " has " +
+                          std::to_string(told[peer].bytes) + " bytes for rank " +
+                          std::to_string(rank) + " in an all-to-all, which expects " +
+                          std::to_string(expected[peer].bytes) +
+                          "; the ranks must plan the same exchanges in the same order");
+      }
+      if (told[peer].segment_elements != expected[peer].segment_elements) {
+        throw SystemError("rank " + std::to_string(peer) + " cuts an all-to-all into segments of " +
+                          std::to_string(told[peer].segment_elements) + " elements, rank " +
+                          std::to_string(rank) + " of " +
+                          std::to_string(expected[peer].segment_elements) +
+                          "; give all ranks the same options");
+      }
+    }
+  }
+};
+
+std::vector<PartAgreement> agreements(std::span<const std::size_t> offsets,
+                                      const ScheduleOptions& options) {
+  std::vector<PartAgreement> out;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    out.push_back({offsets[i + 1] - offsets[i], options.segment_elements});
+  }
+  return out;
+}
+
+// Of each part, in the C ints of the MPI library.
+struct PartsInInts {
+  explicit PartsInInts(std::span<const std::size_t> offsets) {
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+      begins.push_back(static_cast<int>(offsets[i]));
+      counts.push_back(static_cast<int>(offsets[i + 1] - offsets[i]));
+    }
+  }
+  std::vector<int> begins;
+  std::vector<int> counts;
+};
 
 // Calls that take an int count get this much at a time.
 constexpr std::size_t kPieceElements = std::size_t{1} << 30;
@@ -64,12 +137,12 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator()
       : rank_(rank_in(MPI_COMM_WORLD)),
         size_(size_of(MPI_COMM_WORLD)),
-        gradients_(duplicate_world()),
-        control_(duplicate_world()) {
+        channels_{duplicate_world(), duplicate_world(), duplicate_world()} {
     const OwnedComm machine = split_by_machine();
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
-    engine_.emplace(gradients_, control_, tag_limit());
+    nodes_ = nodes_of_world(machine.get());
+    engine_.emplace(channels_, tag_limit());
   }
 
   // MPI_Finalize waits for the other ranks. When an exception is on its way through this one, or
@@ -79,8 +152,9 @@ class MpiCommunicator final : public Communicator {
     const bool unwinding = std::uncaught_exceptions() > exceptions_at_birth_;
     engine_->stop(/*discard=*/unwinding);
     if (unwinding || engine_->broken()) return;
-    MPI_Comm_free(&gradients_);
-    MPI_Comm_free(&control_);
+    MPI_Comm_free(&channels_.gradients);
+    MPI_Comm_free(&channels_.data);
+    MPI_Comm_free(&channels_.control);
     MPI_Finalize();
   }
 
@@ -91,6 +165,7 @@ class MpiCommunicator final : public Communicator {
   int size() const noexcept override { return size_; }
   int local_rank() const noexcept override { return local_rank_; }
   int local_size() const noexcept override { return local_size_; }
+  std::vector<int> nodes() const override { return nodes_; }
 
   Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
                            const ScheduleOptions& options) override {
@@ -100,6 +175,48 @@ class MpiCommunicator final : public Communicator {
   Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
                            const Schedule& schedule, const ScheduleOptions& options) override {
     return start(buffer, of_integers(reduction), schedule, options);
+  }
+
+  Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                           std::span<std::byte> in, std::span<const std::size_t> in_offsets,
+                           const ScheduleOptions& options) override {
+    const Exchange exchange{out, out_offsets, in, in_offsets};
+    std::vector<Step> steps = plan_exchange(rank_, size_, exchange, options);
+    copy_part_kept(rank_, exchange);
+    if (size_ == 1) return {};
+    auto agreement = std::make_shared<ExchangeAgreement>(
+        ExchangeAgreement{rank_, agreements(out_offsets, options), agreements(in_offsets, options),
+                          std::vector<PartAgreement>(static_cast<std::size_t>(size_))});
+    const auto tell = [agreement](MPI_Comm comm) {
+      constexpr int kWords = sizeof(PartAgreement) / sizeof(std::uint64_t);
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(MPI_Ialltoall(agreement->sent.data(), kWords, MPI_UINT64_T, agreement->told.data(),
+                              kWords, MPI_UINT64_T, comm, &request),
+                "MPI_Ialltoall");
+      return request;
+    };
+    return Pending([done = engine_->submit(out, in, std::move(steps), tell,
+                                           [agreement] { agreement->check(); })] { done.get(); });
+  }
+
+  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
+    check_exchange(size_, {out, out_offsets, in, in_offsets});
+    const std::size_t most = std::max(out_offsets.back(), in_offsets.back());
+    if (most > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw Error("an all-to-all of control of " + std::to_string(most) +
+                  " bytes was asked for; it takes less than 2 GiB");
+    }
+    const PartsInInts from(out_offsets);
+    const PartsInInts into(in_offsets);
+    run([&](MPI_Comm comm) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(
+          MPI_Ialltoallv(out.data(), from.counts.data(), from.begins.data(), MPI_BYTE, in.data(),
+                         into.counts.data(), into.begins.data(), MPI_BYTE, comm, &request),
+          "MPI_Ialltoallv");
+      return request;
+    });
   }
 
   void all_reduce(std::span<double> buffer) override { sum(buffer, MPI_DOUBLE); }
@@ -157,15 +274,15 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  void run(std::function<MPI_Request(MPI_Comm)> start) { engine_->submit(std::move(start)).get(); }
+  void run(StartCollective start) { engine_->submit(std::move(start)).get(); }
 
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   const int rank_;
   const int size_;
   int local_rank_ = 0;
   int local_size_ = 1;
-  MPI_Comm gradients_;  // these two are freed with MPI, see the destructor
-  MPI_Comm control_;
+  std::vector<int> nodes_;
+  Channels channels_;                     // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;  // last: it uses the communicators
 };
 

@@ -20,12 +20,20 @@ namespace {
 // few enough that the receive buffers (at most a segment per child) stay in a cache.
 constexpr std::size_t kWindow = 32;
 
+// The same of data: about 1 MiB of the messages of kExchangeOptions. Where other threads
+// compute, it has to last until this one is run again; gradients that begin wait for it.
+constexpr std::size_t kDataWindow = 32;
+
 // The thread shares its cores with threads that compute. After so many polls that find nothing it
 // sleeps between them, longer and longer up to a limit: a message that is about to come is found
 // soon, and waiting for a late rank takes about a tenth of a core.
 constexpr int kEmptyPolls = 200;
 constexpr std::chrono::microseconds kShortestNap{5};
 constexpr std::chrono::microseconds kLongestNap{100};
+
+// Gradients of which nothing was heard in so much sleep wait for a rank that is late. The time of a
+// segment on a slow link.
+constexpr std::chrono::milliseconds kPatience{10};
 
 // With nothing to do the thread sleeps, but lets MPI look around now and then: an MPI library may
 // still owe a peer the last part of a message whose request is complete here.
@@ -53,6 +61,8 @@ Combine of_integers(Reduction reduction) {
                                                     : &combine<std::uint32_t, std::plus<>>};
 }
 
+Combine none() { return {MPI_INT32_T, nullptr}; }
+
 void check_mpi(int rc, const char* call, int peer) {
   if (rc == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -63,9 +73,15 @@ void check_mpi(int rc, const char* call, int peer) {
   throw SystemError(message + " failed: " + text);
 }
 
-ProgressEngine::ProgressEngine(MPI_Comm gradients, MPI_Comm control, int tag_limit)
-    : gradients_(gradients), control_(control), tag_limit_(tag_limit), chains_(kWindow) {
-  for (Chain& chain : chains_) idle_chains_.push_back(&chain);
+ProgressEngine::Work::Work(MPI_Comm its_comm, std::size_t window) : comm(its_comm), chains(window) {
+  for (Chain& chain : chains) idle.push_back(&chain);
+}
+
+ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit)
+    : tag_limit_(tag_limit),
+      gradients_(channels.gradients, kWindow),
+      data_(channels.data, kDataWindow),
+      control_(channels.control, 0) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -73,26 +89,40 @@ ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(std::span<std::byte> buffer, const Combine& combine,
                                                 std::vector<Step> steps) {
-  for (const Step& step : steps) {
-    if (step.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw Error("an all-reduce has a message of " + std::to_string(step.count) +
-                  " elements, more than MPI can send at once; choose smaller segments");
-    }
-  }
-  auto operation = std::make_unique<Operation>();
-  operation->buffer = buffer;
+  auto operation = std::make_unique<Operation>(gradients_);
+  operation->out = operation->in = buffer.data();
   operation->combine = combine;
   operation->steps = std::move(steps);
   return enqueue(std::move(operation));
 }
 
-std::shared_future<void> ProgressEngine::submit(std::function<MPI_Request(MPI_Comm)> start) {
-  auto operation = std::make_unique<Operation>();
+std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
+                                                std::span<std::byte> in, std::vector<Step> steps,
+                                                StartCollective start,
+                                                std::function<void()> agreed) {
+  auto operation = std::make_unique<Operation>(data_);
+  operation->start = std::move(start);
+  operation->agreed = std::move(agreed);
+  operation->out = out.data();
+  operation->in = in.data();
+  operation->combine = none();
+  operation->steps = std::move(steps);
+  return enqueue(std::move(operation));
+}
+
+std::shared_future<void> ProgressEngine::submit(StartCollective start) {
+  auto operation = std::make_unique<Operation>(control_);
   operation->start = std::move(start);
   return enqueue(std::move(operation));
 }
 
 std::shared_future<void> ProgressEngine::enqueue(std::unique_ptr<Operation> operation) {
+  for (const Step& step : operation->steps) {
+    if (step.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw Error("a collective has a message of " + std::to_string(step.count) +
+                  " elements, more than MPI can send at once; choose smaller segments");
+    }
+  }
   std::shared_future<void> done = operation->done.get_future().share();
   const std::lock_guard lock(mutex_);
   inbox_.push_back(std::move(operation));
@@ -151,7 +181,7 @@ bool ProgressEngine::take_submissions() {
     if (wake_.wait_for(lock, kHeartbeat) == std::cv_status::no_timeout || failure_) continue;
     lock.unlock();
     int found = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, gradients_, &found, MPI_STATUS_IGNORE),
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, gradients_.comm, &found, MPI_STATUS_IGNORE),
               "MPI_Iprobe");
     lock.lock();
   }
@@ -173,32 +203,64 @@ bool ProgressEngine::take_submissions() {
 }
 
 void ProgressEngine::start_what_fits() {
-  // By index: starting a collective or a chain never adds to running_, completing one may remove.
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    Operation& operation = *running_[i];
-    if (operation.start) {
-      before_message("mpi.collective", -1);
-      requests_.push_back(std::exchange(operation.start, nullptr)(control_));
-      posted_.push_back({&operation, nullptr, nullptr});
+  bool data_wait = gradients_move();
+  // Starting a collective or a chain never adds to running_.
+  for (const std::unique_ptr<Operation>& operation : running_) {
+    if (operation->start) start_collective(*operation);
+    if (&operation->work == &data_) {
+      data_wait = data_wait || operation->opening;  // those after it too: chains go in order
+      if (data_wait) continue;
     }
-    while (operation.started < operation.steps.size() && !idle_chains_.empty()) {
-      Chain& chain = *idle_chains_.back();
-      idle_chains_.pop_back();
-      const std::vector<Step>& steps = operation.steps;
-      chain.operation = &operation;
-      // Every rank takes part in every chain of an all-reduce, or its contribution would be
-      // missing. So all ranks count alike, and ranks in the same chain are apart by a few windows
-      // at most.
-      chain.tag = next_tag_;
-      next_tag_ = next_tag_ == tag_limit_ ? 0 : next_tag_ + 1;
-      chain.first = chain.end = operation.started;
-      chain.last = chain.first;
-      while (chain.last < steps.size() && steps[chain.last].chain == steps[chain.first].chain) {
-        ++chain.last;
-      }
-      operation.started = chain.last;
-      start_round(chain);
+    start_chains(*operation);
+  }
+}
+
+bool ProgressEngine::gradients_move() const {
+  return gradients_rest_ < kPatience &&
+         std::ranges::any_of(
+             running_, [this](const auto& operation) { return &operation->work == &gradients_; });
+}
+
+void ProgressEngine::start_collective(Operation& operation) {
+  operation.opening = true;
+  operation.tag = take_tag(operation.work);  // also without steps: other ranks may have some
+  before_message("mpi.collective", -1);
+  requests_.push_back(std::exchange(operation.start, nullptr)(operation.work.comm));
+  posted_.push_back({&operation, nullptr, nullptr});
+}
+
+void ProgressEngine::finish_collective(Operation& operation) {
+  operation.opening = false;
+  if (operation.agreed) operation.agreed();
+  if (operation.steps.empty()) complete(operation);
+}
+
+int ProgressEngine::take_tag(Work& work) {
+  const int tag = work.next_tag;
+  work.next_tag = tag == tag_limit_ ? 0 : tag + 1;
+  return tag;
+}
+
+void ProgressEngine::start_chains(Operation& operation) {
+  const std::vector<Step>& steps = operation.steps;
+  std::vector<Chain*>& idle = operation.work.idle;
+  while (operation.started < steps.size() && !idle.empty()) {
+    Chain& chain = *idle.back();
+    idle.pop_back();
+    chain.operation = &operation;
+    // Every rank takes part in every chain of an all-reduce, or its contribution would be missing.
+    // So all ranks count alike, and ranks in the same chain are apart by a few windows at most. Of
+    // an all-to-all a rank is in some chains only: all have the operation's tag, and a pair's
+    // messages match since both ends post them in the same order, chain by chain.
+    chain.tag = operation.tag ? *operation.tag : take_tag(operation.work);
+    chain.first = chain.end = operation.started;
+    chain.last = chain.first;
+    while (chain.last < steps.size() && steps[chain.last].chain == steps[chain.first].chain) {
+      ++chain.last;
     }
+    operation.started = chain.last;
+    if (&operation.work == &gradients_) gradients_rest_ = {};
+    start_round(chain);
   }
 }
 
@@ -216,7 +278,7 @@ void ProgressEngine::start_round(Chain& chain) {
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Step& step = steps[i];
     if (step.kind == Step::Kind::kSend) continue;
-    std::byte* into = operation.buffer.data() + step.begin * kElementBytes;
+    std::byte* into = operation.in + step.begin * kElementBytes;
     if (step.kind == Step::Kind::kReceiveAdd) {
       std::vector<std::byte> free;
       if (!scratch_.empty()) {
@@ -230,7 +292,7 @@ void ProgressEngine::start_round(Chain& chain) {
     MPI_Request request = MPI_REQUEST_NULL;
     before_message("mpi.receive", step.peer);
     check_mpi(MPI_Irecv(into, static_cast<int>(step.count), operation.combine.type, step.peer,
-                        chain.tag, gradients_, &request),
+                        chain.tag, operation.work.comm, &request),
               "MPI_Irecv", step.peer);
     post(step, request);
   }
@@ -239,9 +301,11 @@ void ProgressEngine::start_round(Chain& chain) {
     if (step.kind != Step::Kind::kSend) continue;
     MPI_Request request = MPI_REQUEST_NULL;
     before_message("mpi.send", step.peer);
-    check_mpi(MPI_Isend(operation.buffer.data() + step.begin * kElementBytes,
-                        static_cast<int>(step.count), operation.combine.type, step.peer, chain.tag,
-                        gradients_, &request),
+    // Of data a send is done when it is being received, however small it is: what a rank that is
+    // busy with gradients has not asked for yet must not pile up there.
+    const auto send = &operation.work == &data_ ? &MPI_Issend : &MPI_Isend;
+    check_mpi(send(operation.out + step.begin * kElementBytes, static_cast<int>(step.count),
+                   operation.combine.type, step.peer, chain.tag, operation.work.comm, &request),
               "MPI_Isend", step.peer);
     after_message("mpi.send", step.peer);
     post(step, request);
@@ -257,8 +321,7 @@ void ProgressEngine::finish_round(Chain& chain) {
     const Step& step = operation.steps[i];
     if (step.kind != Step::Kind::kReceiveAdd) continue;
     std::vector<std::byte>& term = chain.arrived[next++];
-    operation.combine.apply(operation.buffer.data() + step.begin * kElementBytes, term.data(),
-                            step.count);
+    operation.combine.apply(operation.in + step.begin * kElementBytes, term.data(), step.count);
     scratch_.push_back(std::move(term));
   }
   chain.arrived.clear();
@@ -266,7 +329,7 @@ void ProgressEngine::finish_round(Chain& chain) {
     start_round(chain);
     return;
   }
-  idle_chains_.push_back(&chain);
+  operation.work.idle.push_back(&chain);
   operation.finished += chain.last - chain.first;
   if (operation.finished == operation.steps.size()) complete(operation);
 }
@@ -291,7 +354,8 @@ void ProgressEngine::poll() {
       ++empty_polls_;
     } else {
       std::this_thread::sleep_for(nap_);
-      nap_ = std::min(2 * nap_, kLongestNap);
+      gradients_rest_ += nap_;
+      nap_ = std::clamp(2 * nap_, kShortestNap, kLongestNap);
     }
     return;
   }
@@ -320,6 +384,7 @@ void ProgressEngine::poll() {
     } else if (posted.step->kind != Step::Kind::kSend) {
       after_message("mpi.receive", peer);
     }
+    if (&posted.operation->work == &gradients_) gradients_rest_ = {};
     completed_.push_back(posted);
   }
   // Forget the completed requests before finish_round() posts new ones.
@@ -334,7 +399,7 @@ void ProgressEngine::poll() {
 
   for (const Posted& posted : completed_) {
     if (posted.chain == nullptr) {
-      complete(*posted.operation);
+      finish_collective(*posted.operation);
     } else if (--posted.chain->waiting == 0) {
       finish_round(*posted.chain);
     }

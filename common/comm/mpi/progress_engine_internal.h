@@ -24,7 +24,8 @@ namespace winnow::comm {
 // Throws SystemError "MPI_Isend (rank 3) failed: ..." unless `rc` is MPI_SUCCESS. `peer` < 0: none.
 void check_mpi(int rc, const char* call, int peer = -1);
 
-// What the elements of a buffer are, 4 bytes each, and how one range of them enters another.
+// What the elements of a buffer are, 4 bytes each, and how one range of them enters another (never,
+// of data that is only moved).
 struct Combine {
   MPI_Datatype type;
   void (*apply)(std::byte* into, const std::byte* from, std::size_t count);
@@ -32,35 +33,61 @@ struct Combine {
 inline constexpr std::size_t kElementBytes = 4;
 Combine sum_of_floats();
 Combine of_integers(Reduction reduction);
+Combine none();
+
+// A duplicate of the world for each class of work, so that their messages cannot be mistaken.
+struct Channels {
+  MPI_Comm gradients;
+  MPI_Comm data;
+  MPI_Comm control;
+};
+
+// Posts a non-blocking collective on the communicator it is given.
+using StartCollective = std::function<MPI_Request(MPI_Comm)>;
 
 // The one thread of a process that calls MPI, from construction to stop(). It works on all
 // operations given to it at once, as a state machine over non-blocking calls, so that none of them
 // waits for another: gradients keep moving while a control collective waits for a late rank.
 //
-// Chains (see Step) start in the order (operation, chain), the same on every rank, and at most
-// kWindow of them are active on a rank. That cannot block: of all unfinished chains take the first
-// in that order; on every rank where it is unfinished all before it are finished, so it is among
-// the active ones, and needs nothing but the messages of its own ranks.
+// There are three classes of work: gradients (all-reduces), data (all-to-alls) and control
+// (collectives of the MPI library). Chains (see Step) of a class start in the order (operation,
+// chain), the same on every rank that is in them, and a window of them is active on a rank. That
+// cannot block: of all unfinished chains of a class take the first in that order; on every rank
+// where it is unfinished all before it are finished, so it is among the active ones, and needs
+// nothing but the messages of its own ranks.
+//
+// Gradients go first: while some are under way on this rank and move, no chain of data starts here;
+// what was started before goes on, a few messages. Where they do not move any more they wait for a
+// rank that has not begun them, perhaps since it waits for data from here, and nothing is won by
+// leaving the link idle: then data go on until gradients move again. So neither can block the
+// other. Chains of data have one round, so that none is left half done.
 //
 // An MPI error is the end: every operation in flight and every later one gets it from its future,
 // and MPI is not called any more except by abort(). Buffers are not touched after that.
 class ProgressEngine {
  public:
-  // `gradients` carries the messages of schedules, `control` the collectives. Both outlive the
-  // engine. Tags 0 .. tag_limit may be used.
-  ProgressEngine(MPI_Comm gradients, MPI_Comm control, int tag_limit);
+  // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
+  ProgressEngine(const Channels& channels, int tag_limit);
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
 
-  // Carries out `steps` on `buffer`, which must stay until the future is ready. Every rank submits
-  // the same operations in the same order.
+  // All three from any thread; every rank submits the same operations of a class in the same order.
+  // Buffers stay until the future is ready.
+
+  // Carries out the steps of an all-reduce on `buffer`.
   std::shared_future<void> submit(std::span<std::byte> buffer, const Combine& combine,
                                   std::vector<Step> steps);
 
-  // `start` posts a non-blocking collective on the communicator it is given, on the engine's
-  // thread.
-  std::shared_future<void> submit(std::function<MPI_Request(MPI_Comm control)> start);
+  // Carries out the steps of an all-to-all from `out` to `in`, each chain of one round, after the
+  // collective `start` on the communicator of data and then `agreed`, which throws where the ranks
+  // do not fit together; both are called on the engine's thread.
+  std::shared_future<void> submit(std::span<const std::byte> out, std::span<std::byte> in,
+                                  std::vector<Step> steps, StartCollective start,
+                                  std::function<void()> agreed);
+
+  // A collective of control, posted on the engine's thread.
+  std::shared_future<void> submit(StartCollective start);
 
   // Ends the thread: after finishing what is in flight or, with `discard`, at once.
   void stop(bool discard) noexcept;
@@ -72,15 +99,7 @@ class ProgressEngine {
   [[noreturn]] void abort(int exit_code) noexcept;
 
  private:
-  struct Operation {
-    std::promise<void> done;
-    std::function<MPI_Request(MPI_Comm)> start;  // of a collective; empty for steps
-    std::span<std::byte> buffer;
-    Combine combine{};
-    std::vector<Step> steps;
-    std::size_t started = 0;   // steps of chains that have started
-    std::size_t finished = 0;  // steps of chains that have finished
-  };
+  struct Operation;
   // A chain under way. Its current round is steps [begin, end) of the operation.
   struct Chain {
     Operation* operation = nullptr;
@@ -91,6 +110,29 @@ class ProgressEngine {
     std::size_t end = 0;
     std::size_t waiting = 0;                      // requests of the round not yet complete
     std::vector<std::vector<std::byte>> arrived;  // of the round's additions, in list order
+  };
+  // A class of work.
+  struct Work {
+    Work(MPI_Comm its_comm, std::size_t window);
+    const MPI_Comm comm;
+    std::vector<Chain> chains;  // a window of them
+    std::vector<Chain*> idle;   // those not under way
+    int next_tag = 0;
+  };
+  struct Operation {
+    explicit Operation(Work& its_work) : work(its_work) {}
+    Work& work;
+    std::promise<void> done;
+    StartCollective start;  // until it is posted; where there is one, the steps come after it
+    bool opening = false;   // it is not complete
+    std::function<void()> agreed;
+    const std::byte* out = nullptr;  // what sends read
+    std::byte* in = nullptr;         // what receives write
+    Combine combine{};
+    std::vector<Step> steps;
+    std::optional<int> tag;    // of all chains; none: each has its own
+    std::size_t started = 0;   // steps of chains that have started
+    std::size_t finished = 0;  // steps of chains that have finished
   };
   // What a request belongs to: a step of a chain, or a collective (chain and step are null).
   struct Posted {
@@ -103,14 +145,17 @@ class ProgressEngine {
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
   void start_what_fits();
+  bool gradients_move() const;
+  void start_collective(Operation& operation);
+  void start_chains(Operation& operation);
+  int take_tag(Work& work);
+  void finish_collective(Operation& operation);
   void start_round(Chain& chain);
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
   void fail(const std::exception_ptr& why) noexcept;
 
-  const MPI_Comm gradients_;
-  const MPI_Comm control_;
   const int tag_limit_;
 
   // Shared with the caller.
@@ -123,18 +168,19 @@ class ProgressEngine {
   std::optional<int> abort_code_;
 
   // The engine's thread only.
+  Work gradients_;
+  Work data_;
+  Work control_;
   std::vector<std::unique_ptr<Operation>> running_;  // in the order of submission
   std::vector<MPI_Request> requests_;
   std::vector<Posted> posted_;  // of each request
   std::vector<int> indices_;    // poll()'s, kept for their memory
   std::vector<MPI_Status> statuses_;
   std::vector<Posted> completed_;
-  std::vector<Chain> chains_;                    // kWindow of them
-  std::vector<Chain*> idle_chains_;              // those not under way
   std::vector<std::vector<std::byte>> scratch_;  // free receive buffers
-  int next_tag_ = 0;
-  int empty_polls_ = 0;  // since something was last found
+  int empty_polls_ = 0;                          // since something was last found
   std::chrono::microseconds nap_{};
+  std::chrono::microseconds gradients_rest_{};  // slept since gradients last moved
   std::exception_ptr failure_;
 
   std::thread thread_;  // last: it uses all of the above

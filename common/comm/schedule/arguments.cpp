@@ -13,11 +13,10 @@ void check_arguments(int rank, int ranks, const ScheduleOptions& options) {
                 std::to_string(ranks) + " ranks; ranks count from 0");
   }
   if (options.colors < 1) {
-    throw UsageError("an all-reduce needs at least 1 colour, not " +
-                     std::to_string(options.colors));
+    throw UsageError("a schedule needs at least 1 colour, not " + std::to_string(options.colors));
   }
   if (options.segment_elements < 1) {
-    throw UsageError("an all-reduce needs segments of at least 1 element");
+    throw UsageError("a schedule needs segments of at least 1 element");
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace winnow::comm {
 
-// One move of a collective, as seen by one rank, over elements [begin, begin + count) of a buffer.
+// One move of a collective, as seen by one rank, over elements [begin, begin + count) of a buffer:
+// the one all of an all-reduce is in, or of an all-to-all what goes out (sends) or comes in.
 struct Step {
   enum class Kind : std::uint8_t {
     kSend,         // the range to peer
@@ -30,7 +31,7 @@ struct Step {
 
 struct ScheduleOptions {
   int colors = 4;                         // trees of the multi-colour schedule; clamped to ranks
-  std::size_t segment_elements = 32'768;  // pipelining grain inside a colour
+  std::size_t segment_elements = 32'768;  // pipelining grain inside a colour; longest message
 };
 
 // A generator is a pure function: this rank's steps, ordered by chain, then round. Empty for one

@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "common/comm/check/check.h"
+#include "common/comm/check/check_internal.h"
+
+namespace winnow::comm {
+
+namespace {
+
+using Counts = std::vector<std::vector<std::size_t>>;
+
+// Where the parts of every rank begin, and what has arrived.
+class ExchangeBuffers {
+ public:
+  explicit ExchangeBuffers(const Counts& counts)
+      : ranks_(counts.size()), out_(ranks_), in_(ranks_), arrived_(ranks_) {
+    for (std::size_t me = 0; me < ranks_; ++me) {
+      out_[me] = in_[me] = {0};
+      for (std::size_t peer = 0; peer < ranks_; ++peer) {
+        out_[me].push_back(out_[me].back() + counts[me][peer]);
+        in_[me].push_back(in_[me].back() + counts[peer][me]);
+      }
+    }
+  }
+
+  std::size_t out_size(int rank) const { return out_[static_cast<std::size_t>(rank)].back(); }
+  std::size_t in_size(int rank) const { return in_[static_cast<std::size_t>(rank)].back(); }
+
+  // Sends only read, and read another buffer than receives write.
+  bool meet(const Step& a, const Step& b) const {
+    return a.kind != Step::Kind::kSend && b.kind != Step::Kind::kSend && overlap(a, b);
+  }
+
+  // The element at the same distance from the beginning of its part, and not beyond its end.
+  std::string mismatch(int sender, int receiver, const Step& send, const Step& receive) const {
+    const auto from = static_cast<std::size_t>(sender);
+    const auto to = static_cast<std::size_t>(receiver);
+    const bool same = receive.kind == Step::Kind::kReceiveCopy && send.count == receive.count &&
+                      send.begin >= out_[from][to] &&
+                      send.begin + send.count <= out_[from][to + 1] &&
+                      send.begin - out_[from][to] == receive.begin - in_[to][from];
+    if (same) return "";
+    return "rank " + std::to_string(sender) + " sends " + range_text(send.begin, send.count) +
+           " of what goes out, whose part for rank " + std::to_string(receiver) + " is " +
+           range_text(out_[from][to], out_[from][to + 1] - out_[from][to]) +
+           ", and that one puts it at " + range_text(receive.begin, receive.count) +
+           " of what comes in, whose part is " +
+           range_text(in_[to][from], in_[to][from + 1] - in_[to][from]) + ", in " +
+           place_text(send);
+  }
+
+  std::string deliver(int, int receiver, const Step&, const Step& receive) {
+    arrived_[static_cast<std::size_t>(receiver)].push_back(receive);
+    return "";
+  }
+
+  // Everything but the part a rank keeps, once.
+  std::string check_complete() {
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      std::vector<Step>& arrived = arrived_[rank];
+      arrived.push_back({Step::Kind::kReceiveCopy, static_cast<int>(rank), 0, 0, in_[rank][rank],
+                         in_[rank][rank + 1] - in_[rank][rank]});
+      std::erase_if(arrived, [](const Step& step) { return step.count == 0; });
+      std::ranges::sort(arrived, {}, &Step::begin);
+      std::size_t end = 0;
+      for (const Step& step : arrived) {
+        if (step.begin < end) {
+          return twice(rank, step.begin, std::min(end, step.begin + step.count) - step.begin);
+        }
+        if (step.begin > end) return missing(rank, end, step.begin - end);
+        end = step.begin + step.count;
+      }
+      if (end < in_[rank].back()) return missing(rank, end, in_[rank].back() - end);
+    }
+    return "";
+  }
+
+ private:
+  static std::string twice(std::size_t rank, std::size_t begin, std::size_t count) {
+    return "rank " + std::to_string(rank) + " gets " + range_text(begin, count) + " twice";
+  }
+  static std::string missing(std::size_t rank, std::size_t begin, std::size_t count) {
+    return "rank " + std::to_string(rank) + " ends without " + range_text(begin, count);
+  }
+
+  std::size_t ranks_;
+  std::vector<std::vector<std::size_t>> out_;  // [rank][peer]: where the part begins; one more
+  std::vector<std::vector<std::size_t>> in_;
+  std::vector<std::vector<Step>> arrived_;
+};
+
+}  // namespace
+
+std::string check_all_to_all(const std::vector<std::vector<Step>>& steps_of_rank,
+                             const std::vector<std::vector<std::size_t>>& counts) {
+  require_checkable(steps_of_rank.size());
+  if (counts.size() != steps_of_rank.size()) {
+    throw Error("the schedule checker was given the steps of " +
+                std::to_string(steps_of_rank.size()) + " ranks and the parts of " +
+                std::to_string(counts.size()));
+  }
+  ExchangeBuffers buffers(counts);
+  const int ranks = static_cast<int>(steps_of_rank.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::string fault = check_list(rank, steps_of_rank[static_cast<std::size_t>(rank)], ranks,
+                                   buffers.out_size(rank), buffers.in_size(rank));
+    if (!fault.empty()) return fault;
+  }
+  std::string fault = run_chains(steps_of_rank, buffers);
+  return fault.empty() ? buffers.check_complete() : fault;
+}
+
+}  // namespace winnow::comm

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "common/comm/schedule/schedule.h"
+
+namespace winnow::comm {
+
+// The buffers of one rank in an all-to-all. Offsets in bytes, multiples of 4, one more than there
+// are ranks: part r of `out` is [out_offsets[r], out_offsets[r + 1]) and goes to rank r; part r of
+// `in` comes from it. The two buffers do not overlap. Nothing is owned.
+struct Exchange {
+  std::span<const std::byte> out;
+  std::span<const std::size_t> out_offsets;
+  std::span<std::byte> in;
+  std::span<const std::size_t> in_offsets;
+};
+
+// Throws Error where that is not so.
+void check_exchange(int ranks, const Exchange& exchange);
+
+// This rank's steps by all_to_all() of schedule/all_to_all.h, in elements of 4 bytes. Throws as
+// check_exchange and it do.
+std::vector<Step> plan_exchange(int rank, int ranks, const Exchange& exchange,
+                                const ScheduleOptions& options);
+
+// The part that a rank has for itself, which no step moves.
+void copy_part_kept(int rank, const Exchange& exchange);
+
+}  // namespace winnow::comm

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/comm/communicator.h"
+
+namespace winnow::test {
+
+// Ranks that are threads of this process, each on a machine of its own unless `nodes` says
+// otherwise: collectives without MPI. No rank may fail.
+class ThreadRanks {
+ public:
+  explicit ThreadRanks(int ranks, std::vector<int> nodes = {})
+      : ranks_(ranks), nodes_(std::move(nodes)) {
+    if (nodes_.empty()) {
+      nodes_.resize(static_cast<std::size_t>(ranks));
+      std::iota(nodes_.begin(), nodes_.end(), 0);
+    }
+  }
+
+  // Calls `work` on all of them; returns when all have.
+  void run(const std::function<void(comm::Communicator&)>& work) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      threads.emplace_back([this, rank, &work] {
+        Rank comm(*this, rank);
+        work(comm);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    operations_.clear();
+  }
+
+ private:
+  struct Operation {
+    std::vector<std::span<std::byte>> in_place;       // of each rank
+    std::vector<std::span<const std::byte>> out;      // likewise
+    std::vector<std::span<const std::size_t>> parts;  // of `out`
+    int here = 0;
+    int done = 0;
+  };
+
+  class Rank final : public comm::Communicator {
+   public:
+    Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
+    int rank() const noexcept override { return rank_; }
+    int size() const noexcept override { return all_.ranks_; }
+    int local_rank() const noexcept override { return 0; }
+    int local_size() const noexcept override { return 1; }
+    std::vector<int> nodes() const override { return all_.nodes_; }
+
+    comm::Pending start_all_reduce(std::span<float> buffer, const comm::Schedule&,
+                                   const comm::ScheduleOptions&) override {
+      reduce(buffer, std::plus<>{});
+      return {};
+    }
+    comm::Pending start_all_reduce(std::span<std::int32_t> buffer, comm::Reduction reduction,
+                                   const comm::Schedule&, const comm::ScheduleOptions&) override {
+      if (reduction == comm::Reduction::kMax) {
+        reduce(buffer, [](auto a, auto b) { return std::max(a, b); });
+      } else {
+        reduce(buffer, std::plus<>{});
+      }
+      return {};
+    }
+    comm::Pending start_all_to_all(std::span<const std::byte> out,
+                                   std::span<const std::size_t> out_offsets,
+                                   std::span<std::byte> in, std::span<const std::size_t> in_offsets,
+                                   const comm::ScheduleOptions&) override {
+      Operation& operation = all_.enter(2 * data_++ + 1, rank_, {}, out, out_offsets);
+      return comm::Pending([this, &operation, in, in_offsets] {
+        all_.wait_for_all(operation);
+        const auto me = static_cast<std::size_t>(rank_);
+        for (std::size_t r = 0; r < operation.out.size(); ++r) {
+          const std::size_t begin = operation.parts[r][me];
+          const std::size_t bytes = operation.parts[r][me + 1] - begin;
+          if (bytes != in_offsets[r + 1] - in_offsets[r]) {
+            throw std::logic_error("the sizes of a part differ");
+          }
+          std::ranges::copy(operation.out[r].subspan(begin, bytes),
+                            in.subspan(in_offsets[r]).begin());
+        }
+        all_.leave(operation);
+      });
+    }
+    void all_reduce(std::span<double> buffer) override { reduce(buffer, std::plus<>{}); }
+    void all_reduce(std::span<std::uint64_t> buffer) override { reduce(buffer, std::plus<>{}); }
+    void broadcast(std::span<std::byte> buffer, int root) override {
+      Operation& operation = all_.enter(2 * control_++, rank_, buffer, {}, {});
+      all_.wait_for_all(operation);
+      if (rank_ != root) {
+        std::ranges::copy(operation.in_place[static_cast<std::size_t>(root)], buffer.begin());
+      }
+      all_.leave(operation);
+    }
+    void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                    std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
+      start_all_to_all(out, out_offsets, in, in_offsets, {}).wait();
+    }
+    void barrier() override { broadcast({}, 0); }
+    [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
+
+   private:
+    template <class T, class Combine>
+    void reduce(std::span<T> buffer, const Combine& combine) {
+      const std::vector<T> mine(buffer.begin(), buffer.end());
+      const auto bytes = std::as_bytes(std::span(mine));
+      Operation& operation = all_.enter(2 * control_++, rank_, {}, bytes, {});
+      all_.wait_for_all(operation);
+      for (std::size_t i = 0; i < buffer.size(); ++i) {
+        const auto of = [&](std::size_t r) {
+          return reinterpret_cast<const T*>(operation.out[r].data())[i];
+        };
+        buffer[i] = of(0);
+        for (std::size_t r = 1; r < operation.out.size(); ++r)
+          buffer[i] = combine(buffer[i], of(r));
+      }
+      all_.leave(operation);
+    }
+
+    ThreadRanks& all_;
+    int rank_;
+    std::uint64_t control_ = 0;
+    std::uint64_t data_ = 0;
+  };
+
+  Operation& enter(std::uint64_t number, int rank, std::span<std::byte> in_place,
+                   std::span<const std::byte> out, std::span<const std::size_t> parts) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<Operation>& operation = operations_[number];
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    if (!operation) {
+      operation = std::make_unique<Operation>();
+      operation->in_place.resize(ranks);
+      operation->out.resize(ranks);
+      operation->parts.resize(ranks);
+    }
+    operation->in_place[static_cast<std::size_t>(rank)] = in_place;
+    operation->out[static_cast<std::size_t>(rank)] = out;
+    operation->parts[static_cast<std::size_t>(rank)] = parts;
+    ++operation->here;
+    changed_.notify_all();
+    return *operation;
+  }
+  void wait_for_all(const Operation& operation) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return operation.here == ranks_; });
+  }
+  // Nobody's memory is used any more when it returns.
+  void leave(Operation& operation) {
+    std::unique_lock lock(mutex_);
+    ++operation.done;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return operation.done == ranks_; });
+  }
+
+  const int ranks_;
+  std::vector<int> nodes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint64_t, std::unique_ptr<Operation>> operations_;
+};
+
+}  // namespace winnow::test
