@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -13,8 +14,6 @@
 
 namespace winnow::dedup {
 namespace {
-
-constexpr std::string_view kExact = "exact";
 
 constexpr std::array<Named<Scope>, 3> kScopes{
     {{"all", Scope::kAll}, {"within", Scope::kWithin}, {"across", Scope::kAcross}}};
@@ -161,8 +160,6 @@ struct Decisions {
   std::vector<Rule> rules;
 };
 
-bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
-
 // First of all, for a picture that leaves train by its labels leaks nowhere.
 void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
                     const Fingerprints& table, Decisions& decisions) {
@@ -225,34 +222,16 @@ Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
   return selection;
 }
 
-// Bits between the codes of a row and of the one that stands for it, but 0 where files or pixels
-// are equal; and the shapes of groups.
+// How far rows are from those that stand for them, and the shapes of groups.
 void measure(Reader& read, const Options& options, std::span<const std::uint32_t> kept_rows,
              Result& result) {
   if (options.hash == kExact || result.groups.empty()) return;
-  const auto for_each = [&](const auto& take) {
-    for (std::uint32_t row = 0; row < kept_rows.size(); ++row) {
-      if (kept_rows[row] != row) take(row, kept_rows[row]);
-    }
-  };
-  std::vector<std::uint16_t>& distances = result.selection.distances;
-  {
-    const Fingerprints table = read({codes_name(options)});
-    const CodeColumn& codes = codes_of(table, options);
-    for_each([&](std::uint32_t row, std::uint32_t kept) {
-      distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
-    });
-    for (Group& group : result.groups) {
-      group.shape = shape_of(codes, group.rows, options.threshold);
-    }
+  const Fingerprints table = read({codes_name(options)});
+  const CodeColumn& codes = codes_of(table, options);
+  for (Group& group : result.groups) {
+    group.shape = shape_of(codes, group.rows, options.threshold);
   }
-  const auto clear_equal = [&](const std::vector<Hash128>& hashes) {
-    for_each([&](std::uint32_t row, std::uint32_t kept) {
-      if (hashes[row] == hashes[kept]) distances[row] = 0;
-    });
-  };
-  clear_equal(read({"file_hashes"}).file_hashes);
-  clear_equal(read({"pixel_hashes"}).pixel_hashes);
+  measure_distances(codes, std::ref(read), kept_rows, result.selection.distances);
 }
 
 // By codes, files and pixels. Returns what the selection is to say of the search.
@@ -347,6 +326,26 @@ void find_links(const Fingerprints& table, const Options& options, const LinkSou
   } else {
     find_edges(codes, rows, options.threshold, sink);
   }
+}
+
+void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
+                       std::span<const std::uint32_t> kept_rows,
+                       std::vector<std::uint16_t>& distances) {
+  const auto for_each = [&](const auto& take) {
+    for (std::uint32_t row = 0; row < kept_rows.size(); ++row) {
+      if (kept_rows[row] != row) take(row, kept_rows[row]);
+    }
+  };
+  for_each([&](std::uint32_t row, std::uint32_t kept) {
+    distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
+  });
+  const auto clear_equal = [&](const std::vector<Hash128>& hashes) {
+    for_each([&](std::uint32_t row, std::uint32_t kept) {
+      if (hashes[row] == hashes[kept]) distances[row] = 0;
+    });
+  };
+  clear_equal(columns({"file_hashes"}).file_hashes);
+  clear_equal(columns({"pixel_hashes"}).pixel_hashes);
 }
 
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {

@@ -21,6 +21,9 @@ namespace winnow::dedup {
 using LinkSource = std::function<void(const CodeColumn&, std::span<const std::uint32_t> rows,
                                       int threshold, const EdgeSink&)>;
 
+// In place of a hash: equal files and pixels only.
+inline constexpr std::string_view kExact = "exact";
+
 // Where duplicates are removed.
 enum class Scope {
   kAll,     // inside train, and between splits
@@ -29,8 +32,8 @@ enum class Scope {
 };
 
 struct Options {
-  std::string hash = "phash";  // a row of hashes.h, or "exact" for equal files and pixels only
-  int threshold = 4;           // bits; exact duplicates are found at any. Not used by "exact"
+  std::string hash = "phash";  // a row of hashes.h, or kExact
+  int threshold = 4;           // bits; exact duplicates are found at any. Not used by kExact
   Scope scope = Scope::kAll;
   GroupKind groups = GroupKind::kComponents;
   Policy policy = {};
@@ -41,7 +44,7 @@ struct Group {
   std::vector<std::uint32_t> rows;
   bool label_conflict = false;  // members carry different labels; see labels_differ
   bool leak = false;            // members lie in two or more of train, val, test (never in kWithin)
-  GroupShape shape = {};        // by their codes; nothing for the hash "exact"
+  GroupShape shape = {};        // by their codes; nothing for kExact
 };
 
 struct Result {
@@ -81,13 +84,19 @@ Result deduplicate(const ColumnSource& columns, const Options& options,
 void find_links(const Fingerprints& table, const Options& options, const LinkSource& links,
                 std::span<const std::uint32_t> rows, const EdgeSink& sink);
 
+// Puts to `distances` the bits between the codes of each row and of the one that stands for it,
+// where that is another; 0 where their files or pixels are equal.
+void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
+                       std::span<const std::uint32_t> kept_rows,
+                       std::vector<std::uint16_t>& distances);
+
 // The rows with enough in them to match by codes: of quality above 0. Ascending.
 std::vector<std::uint32_t> matchable_rows(const Fingerprints& table);
 
 // The codes of a hash in a table. UsageError where there are none, or no such hash.
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);
 
-// The threshold in force: 0 for the hash "exact".
+// The threshold in force: 0 for kExact.
 int effective_threshold(const Options& options) noexcept;
 
 Scope parse_scope(std::string_view name);  // all, within, across; UsageError

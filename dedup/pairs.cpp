@@ -12,22 +12,11 @@ namespace {
 
 // Rows that are equal in something.
 struct Classes {
-  explicit Classes(Components components) : of_row(std::move(components.of_row)) {
-    offsets.resize(components.count + std::size_t{1});
-    for (const std::uint32_t number : of_row) ++offsets[number + std::size_t{1}];
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    rows.resize(of_row.size());
-    std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
-    for (std::uint32_t row = 0; row < of_row.size(); ++row) rows[next[of_row[row]]++] = row;
-  }
+  explicit Classes(Components components)
+      : members(rows_by_component(components)), of_row(std::move(components.of_row)) {}
 
-  std::span<const std::uint32_t> members(std::uint32_t number) const noexcept {
-    return std::span(rows).subspan(offsets[number], offsets[number + 1] - offsets[number]);
-  }
-
+  Ragged<std::uint32_t> members;  // of each class
   std::vector<std::uint32_t> of_row;
-  std::vector<std::size_t> offsets;
-  std::vector<std::uint32_t> rows;  // class after class, ascending
 };
 
 Classes classes_of(std::size_t rows, const std::vector<Hash128>& hashes) {
@@ -62,7 +51,7 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
                    std::size_t rows) {
   std::vector<Edge> same;
   std::vector<Edge> edges;
-  if (options.hash != "exact") {
+  if (options.hash != kExact) {
     const Fingerprints table = columns({"codes:" + options.hash, "quality"});
     const CodeColumn& codes = codes_of(table, options.hash);
     const EdgeSink keep = [&](std::span<const Edge> found) {
@@ -91,12 +80,12 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
   };
   for (std::uint32_t row = 0; row < rows; ++row) {
     pairs.clear();
-    add(row, files.members(files.of_row[row]), 0);
-    add(row, pixels.members(pixels.of_row[row]), 0);
+    add(row, files.members[files.of_row[row]], 0);
+    add(row, pixels.members[pixels.of_row[row]], 0);
     const std::uint32_t code = codes.classes.of_row[row];
-    add(row, codes.classes.members(code), 0);
+    add(row, codes.classes.members[code], 0);
     for (const Edge& link : codes.links_of(code)) {
-      add(row, codes.classes.members(link.b), link.distance);
+      add(row, codes.classes.members[link.b], link.distance);
     }
     std::ranges::sort(pairs);
     std::uint32_t last = row;

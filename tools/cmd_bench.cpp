@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/image.h"
@@ -26,8 +27,14 @@
 #include "dedup/index/scan.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/ingest/ingest.h"
+#include "pipeline/load/dataset.h"
+#include "pipeline/load/sampler.h"
+#include "pipeline/load/stages.h"
+#include "tools/bench_exchange.h"
+#include "tools/bench_rows.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
+#include "tools/load_shards.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -46,30 +53,6 @@ struct Options {
   std::uint64_t hold_mib = 1024;
   bool json = false;
 };
-
-// What was reached beside what could have been, in one unit.
-struct Row {
-  std::string name;
-  double achieved;
-  double attainable;
-  std::string unit;
-};
-
-double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-void check(const StopRequested& stop) {
-  if (stop && stop()) throw StoppedError("stopped before the end of the measurement");
-}
 
 // Inputs of a source, evenly spread over its listing, in memory.
 struct Held {
@@ -141,20 +124,6 @@ std::uint64_t times_for(double seconds, const Held& held, int threads,
                         const pipeline::DecodeSettings& settings, const StopRequested& stop) {
   const double once = seconds_of([&] { decode_all(held, 1, threads, settings, stop); });
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / std::max(once, 1e-6))));
-}
-
-void report(bool as_json, const Session& session, const std::vector<Row>& rows) {
-  nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
-                              {"rows", nlohmann::ordered_json::array()}};
-  for (const Row& row : rows) {
-    say(session, fmt::format("{}: {:.1f} {} of {:.1f} attainable, {:.1f} %", row.name, row.achieved,
-                             row.unit, row.attainable, 100 * row.achieved / row.attainable));
-    json["rows"].push_back({{"name", row.name},
-                            {"achieved", row.achieved},
-                            {"attainable", row.attainable},
-                            {"unit", row.unit}});
-  }
-  if (as_json) fmt::print("{}\n", json.dump());
 }
 
 void bench_decode(const Options& o, const Session& session) {
@@ -431,6 +400,89 @@ void bench_search(const SearchBench& o, const Session& session) {
   report(o.json, session, {{"search", n / median(searched), n / median(attainable), "codes/s"}});
 }
 
+struct LoaderBench {
+  fs::path cache;
+  std::string augment = "cifar";
+  int image_side_px = 0;
+  std::uint64_t batch = 128;
+  int threads = 0;
+  double seconds = 5;
+  int rounds = 3;
+  MemoryFlags memory;
+  bool json = false;
+};
+
+// Takes `batches` batches, or as many as come within `seconds`; how many images they had.
+std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler& sampler,
+                           const pipeline::LoadOptions& options, std::uint64_t batch,
+                           std::uint64_t batches, double seconds, const StopRequested& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  pipeline::Loader loader(cache, options, [&](std::uint64_t i) {
+    return i < batches ? sampler.requests(i * batch, batch) : std::vector<pipeline::Request>{};
+  });
+  std::uint64_t taken = 0;
+  pipeline::Batch got = loader.next();
+  for (; got.size() > 0; got = loader.next(std::move(got))) {
+    check(stop);
+    taken += got.size();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    if (seconds > 0 && passed.count() > seconds) break;
+  }
+  return taken;
+}
+
+void bench_loader(const LoaderBench& o, Session& session) {
+  MemoryFlags whole = o.memory;  // what is measured is one machine
+  whole.replicas = session.comm.size();
+  const PlacedShards placed = place_shards(o.cache, whole, session);
+  const auto cache = pipeline::open_cache(o.cache, placed.placement, session.comm.rank());
+  const pipeline::DatasetInfo info = pipeline::describe(*cache);
+  const int side = o.image_side_px;
+  if (side == 0 && (info.height_px == 0 || info.width_px == 0)) {
+    throw UsageError("the images of " + o.cache.string() +
+                     " differ in size; say by --image-size what a net takes");
+  }
+  constexpr std::uint64_t kSeed = 1;
+  const pipeline::LoadOptions options{.geometry = {side > 0 ? side : info.height_px,
+                                                   side > 0 ? side : info.width_px, info.channels},
+                                      .recipe = pipeline::parse_recipe(o.augment),
+                                      .seed = kSeed,
+                                      .threads = thread_plan(session, o.threads).decode};
+  const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), kSeed);
+  // What a loader gets through in that time is what every part is measured on.
+  const std::uint64_t batches = std::max<std::uint64_t>(
+      1, take_batches(*cache, sampler, options, o.batch, ~0ULL, o.seconds, session.stop) / o.batch);
+  const auto count = static_cast<double>(batches * o.batch);
+  pipeline::LoadStages stages(*cache, sampler.requests(0, batches * o.batch), options,
+                              static_cast<std::size_t>(o.batch));
+  const auto rate_of = [&](const auto& work) {
+    check(session.stop);
+    return count / seconds_of(work);
+  };
+  std::vector<double> loaded, read, decoded, augmented, copied;
+  for (int round = 0; round < o.rounds; ++round) {
+    loaded.push_back(rate_of(
+        [&] { take_batches(*cache, sampler, options, o.batch, batches, 0, session.stop); }));
+    read.push_back(rate_of([&] { stages.read(); }));
+    if (stages.encoded()) decoded.push_back(rate_of([&] { stages.decode(); }));
+    augmented.push_back(rate_of([&] { stages.augment(); }));
+    if (!stages.encoded()) copied.push_back(rate_of([&] { stages.copy(); }));
+    say(session, fmt::format("round {}: {} images on {} threads, {:.0f} a second", round + 1,
+                             grouped(batches * o.batch), options.threads, loaded.back()));
+  }
+  const auto rate = [](const std::vector<double>& rates) {
+    return rates.empty() ? 0 : median(rates);
+  };
+  const double achieved = median(loaded);
+  std::vector<Row> rows{{"loader, of reading", achieved, rate(read), "images/s"}};
+  if (!decoded.empty())
+    rows.push_back({"loader, of decoding", achieved, rate(decoded), "images/s"});
+  rows.push_back({"loader, of augmenting", achieved, rate(augmented), "images/s"});
+  if (!copied.empty()) rows.push_back({"loader, of copying", achieved, rate(copied), "images/s"});
+  report(o.json, session, rows);
+  say(session, pipeline::bottleneck(achieved, {rate(read), rate(decoded), rate(augmented)}));
+}
+
 CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::string& what,
                        double seconds, Options& o) {
   o.seconds = seconds;
@@ -506,6 +558,33 @@ Command add_bench(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   of_search->add_flag("--json", search->json, "Print one JSON object on stdout");
+  auto loader = std::make_shared<LoaderBench>();
+  CLI::App* of_loader = app->add_subcommand(
+      "loader",
+      "Training batches taken as fast as they come, beside reading, decoding and augmenting alone, "
+      "and, of bare pixels, copying them");
+  of_loader->add_option("cache", loader->cache, "Cache made by winnow ingest")->required();
+  add_memory_flags(*of_loader, loader->memory);
+  of_loader->add_option("--augment", loader->augment, "Augmentation recipe, as of train")
+      ->capture_default_str();
+  of_loader
+      ->add_option("--image-size", loader->image_side_px, "Side in pixels; 0: as the images are")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  of_loader->add_option("--batch-size", loader->batch, "Images of a batch")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  of_loader->add_option("--threads", loader->threads, "That load; 0: all there are")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  of_loader->add_option("--seconds", loader->seconds, "Of a run of the loader")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  of_loader->add_option("--rounds", loader->rounds, "Runs of each kind, by turns; medians count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  of_loader->add_flag("--json", loader->json, "Print one JSON object on stdout");
+  const BenchOf alltoall = add_bench_alltoall(*app);
   app->footer(
       "Kinds of runs alternate, so that a machine that others use slows all alike.\n\n"
       "Examples:\n"
@@ -513,15 +592,26 @@ Command add_bench(CLI::App& program) {
       "  winnow bench ingest photos.tar --out /dev/shm      # without the disk\n"
       "  winnow bench ingest photos/ --store raw --json\n"
       "  winnow bench hash --hash phash,dhash,pdq\n"
-      "  winnow bench search --count 10000000 --bits 64 --radius 8");
-  return {app, false,
+      "  winnow bench loader cache --augment cifar --batch-size 128 --threads 2\n"
+      "  winnow bench search --count 10000000 --bits 64 --radius 8\n"
+      "  mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M");
+  return {app, true,
           [=](Session& session) {
+            if (alltoall.app->parsed()) return alltoall.run(session);
+            comm::on_all(session.comm, [&] {
+              if (session.comm.size() == 1) return;
+              throw UsageError(
+                  "of winnow bench only alltoall runs on several ranks; start this one "
+                  "without mpirun");
+            });
             if (of_decode->parsed()) {
               bench_decode(*decode, session);
             } else if (of_ingest->parsed()) {
               bench_ingest(*ingest, session);
             } else if (of_hash->parsed()) {
               bench_hash(*hash, session);
+            } else if (of_loader->parsed()) {
+              bench_loader(*loader, session);
             } else if (of_search->parsed()) {
               bench_search(*search, session);
             }

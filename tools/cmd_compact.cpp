@@ -78,13 +78,13 @@ Command add_compact(CLI::App& program) {
       "one\n"
       "stay with it. Decide again with winnow dedup on the new one if need be; a net goes on from "
       "an\n"
-      "older run by train --init-from. Remove the old cache with winnow cache drop.\n\n"
+      "older run by train --init-from. Remove the old cache with winnow cache drop --delete.\n\n"
       "SIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on "
       "after\n"
       "the shards that were finished.\n\n"
       "Examples:\n"
       "  winnow compact cache --selection default --out small\n"
-      "  winnow compact cache --selection near --out small && winnow cache drop cache");
+      "  winnow compact cache --selection near --out small && winnow cache drop cache --delete");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

@@ -94,31 +94,20 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   selection.name = o.name;
   selection.cache_digest = cache.digest();
 
-  // What only reports comes first: a dedup that fails leaves the selection as it was.
-  const bool refused = o.flags.fails_on_leak() && !result.leaks.empty();
   const pipeline::LedgerNames names = cache.read_names();
-  const Deduplicated what{result, options, columns, links, std::cref(names)};
-  ListFlags lists = o.lists;
-  if (lists.removed.empty() && !in_place && !refused) {
-    lists.removed = cache.paths().selection(o.name).replace_extension(".csv");
-    make_directories(lists.removed.parent_path());
+  Ending ending{.fails_on_leak = o.flags.fails_on_leak(), .json = o.json};
+  if (!in_place) {
+    ending.list = cache.paths().selection(o.name).replace_extension(".csv");
+    ending.keep = [&] { cache.write_selection(selection); };
+    ending.kept = fmt::format("selection '{}' written", o.name);
   }
-  write_lists(what, lists);
-  if (lists.removed.empty() && in_place && !o.json) print_removed(what);
-  if (!in_place && !refused) cache.write_selection(selection);
-  tell(session, result, refused);
-  if (!in_place && !refused) say(session, fmt::format("selection '{}' written", o.name));
-  if (!lists.removed.empty()) {
-    say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
-  }
-  if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
-  if (refused) refuse_leaks(result);
+  conclude(session, {result, options, columns, links, std::cref(names)}, o.lists, ending);
 }
 
 void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   if (o.precision && !(*o.precision >= 0)) throw UsageError("--precision is a number from 0 to 1");
-  if (o.self_check > 0 && o.flags.dedup.hash == "exact") {
+  if (o.self_check > 0 && o.flags.dedup.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
   }
   if (!is_data_set(o.cache)) {
@@ -131,7 +120,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   const std::string& hash = o.flags.dedup.hash;
-  const auto hashes = hash == "exact" ? std::vector<std::string>() : std::vector{hash};
+  const auto hashes = hash == dedup::kExact ? std::vector<std::string>() : std::vector{hash};
   fingerprint_in_place(o.cache, o.reading, hashes, session, folder.path());
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }

@@ -11,6 +11,7 @@
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/load_shards.h"
 #include "tools/progress_bar.h"
 #include "train/run/train.h"
 
@@ -21,6 +22,7 @@ struct Options {
   train::EvalOptions eval;
   std::string dtype = "f32";
   std::filesystem::path predictions;
+  MemoryFlags memory;
   int threads = 0;
   bool json = false;
 };
@@ -79,6 +81,12 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
   return csv;
 }
 
+pipeline::OpenOptions no_shards() {
+  pipeline::OpenOptions options;
+  options.held.emplace();
+  return options;
+}
+
 void run(const Options& o, Session& session) {
   train::EvalOptions options = o.eval;
   comm::on_all(session.comm, [&] {
@@ -88,6 +96,8 @@ void run(const Options& o, Session& session) {
     }
   });
   options.threads = thread_plan(session, o.threads);
+  const PlacedShards placed = place_shards(options.cache, o.memory, session);
+  options.placement = placed.placement;
   train::EvalResult result;
   {
     const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
@@ -104,7 +114,7 @@ void run(const Options& o, Session& session) {
   tell_confusions(session, result, confusion);
   if (!o.predictions.empty()) {
     write_file_durably(o.predictions,
-                       predictions_csv(result, pipeline::Cache::open(options.cache)));
+                       predictions_csv(result, pipeline::Cache::open(options.cache, no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (o.json) {
@@ -143,9 +153,13 @@ Command add_eval(CLI::App& program) {
                   "For a file: side in pixels; 0: as winnow train would choose")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app->add_option("--eval-resize", o->eval.eval_resize_px,
+                  "For a file: pixels of the shorter side before the centre is cut; 0: no margin")
+      ->check(CLI::NonNegativeNumber);
   app->add_option("--split", o->eval.split, "train, val or test (default: test, else val)");
   app->add_option("--selection", o->eval.selection,
                   "Selection that says what has leaked (default: the one trained with)");
+  add_memory_flags(*app, o->memory);
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   app->add_flag("--logits", o->eval.with_logits,
                 "Add a column logit_CLASS for each class to the predictions");

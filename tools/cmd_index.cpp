@@ -243,23 +243,17 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
 
-  // What only reports comes first: a dedup that fails leaves the selection as it was.
-  const bool refused = o.dedup.fails_on_leak() && !result.leaks.empty();
   const fs::path selection = selections_of(o) / (o.name + ".selection");
-  make_directories(selection.parent_path());
-  ListFlags lists = o.lists;
-  if (lists.removed.empty() && !refused) {
-    lists.removed = fs::path(selection).replace_extension(".csv");
-  }
-  write_lists({result, options, columns, links, index.name_of()}, lists);
-  if (!refused) dedup::write_selection(selection, result.selection);
-  tell(session, result, refused);
-  if (!lists.removed.empty()) {
-    say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
-  }
-  if (!refused) say(session, fmt::format("the selection is {}", selection.string()));
-  if (o.json) fmt::print("{}\n", dedup::json_summary(result, options));
-  if (refused) refuse_leaks(result);
+  conclude(session, {result, options, columns, links, index.name_of()}, o.lists,
+           {.list = fs::path(selection).replace_extension(".csv"),
+            .keep =
+                [&] {
+                  make_directories(selection.parent_path());
+                  dedup::write_selection(selection, result.selection);
+                },
+            .kept = fmt::format("the selection is {}", selection.string()),
+            .fails_on_leak = o.dedup.fails_on_leak(),
+            .json = o.json});
 }
 
 // Names of selections, and whether they are of what is in the index now.

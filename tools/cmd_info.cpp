@@ -29,6 +29,8 @@ struct Options {
   std::filesystem::path sheet;
   std::string split;
   std::string label;
+  std::string augment;
+  std::string image_size;
   std::uint64_t count = 64;
   std::uint64_t columns = 8;
   std::optional<std::uint64_t> seed;
@@ -193,6 +195,30 @@ void print(const dedup::Selection& selection, const pipeline::SelectionCounts& c
   }
 }
 
+// Of the size asked for, that of the images, or ImageNet's where they differ.
+std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeline::Manifest& m) {
+  if (o.augment.empty()) return std::nullopt;
+  constexpr int kUsualPx = 224;
+  pipeline::SheetRecipe how{.recipe = pipeline::parse_recipe(o.augment),
+                            .height_px = m.height_px > 0 ? m.height_px : kUsualPx,
+                            .width_px = m.height_px > 0 ? m.width_px : kUsualPx,
+                            .seed = o.seed.value_or(1)};
+  for (std::size_t c = 0; c < 3; ++c) {
+    how.levels.mean[c] = 255 * m.mean()[c];
+    how.levels.deviation[c] = 255 * m.deviation()[c];
+  }
+  if (!o.image_size.empty()) {
+    const std::optional<Sides> sides = parse_sides(o.image_size);
+    if (!sides) {
+      throw UsageError("--image-size " + o.image_size +
+                       " is no size; give a side in pixels, such as 224, or HxW");
+    }
+    how.height_px = sides->height_px;
+    how.width_px = sides->width_px;
+  }
+  return how;
+}
+
 void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& session) {
   pipeline::SheetOptions options{.selection = o.selection,
                                  .split = std::nullopt,
@@ -200,13 +226,17 @@ void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& 
                                  .count = o.count,
                                  .columns = o.columns,
                                  .seed = o.seed,
-                                 .threads = plan_threads(session.threads).decode};
+                                 .threads = plan_threads(session.threads).decode,
+                                 .augment = sheet_recipe(o, cache.manifest())};
   if (!o.split.empty()) options.split = parse_split(o.split);
   if (!o.label.empty()) options.label = o.label;
   const pipeline::Sheet sheet = pipeline::make_sheet(cache, options);
   write_file_durably(o.sheet, pipeline::encode_png(sheet.image.view()));
   for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);
-  say(session, fmt::format("{} of the pictures are in {}", sheet.samples, o.sheet.string()));
+  say(session, options.augment
+                   ? fmt::format("{} pictures of {} samples are in {}", sheet.pictures,
+                                 sheet.samples, o.sheet.string())
+                   : fmt::format("{} of the pictures are in {}", sheet.samples, o.sheet.string()));
 }
 
 void run(const Options& o, const Session& session) {
@@ -270,6 +300,14 @@ Command add_info(CLI::App& program) {
   app->add_option("--seed", o->seed,
                   "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
       ->needs(sheet);
+  auto* augment = app->add_option(
+      "--augment", o->augment,
+      "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
+      "epochs of a run with that seed; see train --help");
+  app->add_option("--image-size", o->image_size,
+                  "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
+      ->needs(augment);
+  augment->needs(sheet);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   app->footer(
       "On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a "
@@ -281,7 +319,10 @@ Command add_info(CLI::App& program) {
       "  winnow info cache\n"
       "  winnow info cache --report cache.html\n"
       "  winnow info cache --selection default\n"
-      "  winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10");
+      "  winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10\n"
+      "  winnow info cache --sheet look.png --augment imagenet --image-size 224\n"
+      "  winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12\n"
+      "  winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix");
   return {app, false, [o](Session& session) { run(*o, session); }};
 }
 

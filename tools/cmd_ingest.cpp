@@ -20,8 +20,8 @@
 #include "pipeline/ingest/drop.h"
 #include "pipeline/ingest/estimate.h"
 #include "pipeline/ingest/ingest.h"
-#include "pipeline/ingest/workspace.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/memory.h"
 #include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
@@ -251,7 +251,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
 }
 
 void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
-  if (hash == "exact") return;
+  if (hash == dedup::kExact) return;
   dedup::find_scaled_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;
   throw UsageError(fmt::format(

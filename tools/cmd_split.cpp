@@ -157,7 +157,8 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   const dedup::SplitSummary& summary = result.summary;
   Json json{{"schema", "winnow.split/1"},
             {"hash", options.hash},
-            {"threshold", options.hash == "exact" ? 0 : options.threshold},
+            {"threshold",
+             dedup::effective_threshold({.hash = options.hash, .threshold = options.threshold})},
             {"seed", options.seed},
             {"of", Json::array()},
             {"blocks", summary.blocks},

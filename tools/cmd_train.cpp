@@ -9,6 +9,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "tools/command.h"
+#include "tools/load_shards.h"
 #include "tools/progress_bar.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
@@ -27,6 +28,7 @@ struct Options {
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
   std::string resume = "no";
   std::uint64_t bucket_kib = 1024;
+  MemoryFlags memory;
   int threads = 0;
   bool json = false;
 };
@@ -36,6 +38,12 @@ std::string table_of(const Rows& rows) {
   std::string text;
   for (const auto& row : rows) text += fmt::format("\n  {:12}{}", row.name, row.what);
   return text;
+}
+
+std::string augment_help() {
+  return "Augmentation is none, cifar (crop+flip), imagenet (resized_crop+flip), or steps joined\n"
+         "by +, done in order, each with parameters where they are not torchvision's:\n" +
+         pipeline::recipe_help();
 }
 
 // Freezing comes last: what is frozen stays so whatever else its name matches.
@@ -72,6 +80,8 @@ void run(const Options& o, Session& session) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
+  const PlacedShards placed = place_shards(options.data.cache, o.memory, session);
+  options.data.placement = placed.placement;
   train::TrainResult result;
   {
     const ProgressSink bar = make_progress_bar("train", "images", session.comm.rank() == 0);
@@ -120,9 +130,9 @@ Command add_train(CLI::App& program) {
   auto* data = app->add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
   data->add_option("--augment", o->augment,
-                   "Augmentation recipe; if not given, cifar, or none where the cache holds "
-                   "variants that ingest --augment made at random")
-      ->check(CLI::IsMember({"cifar", "none"}));
+                   "Augmentation: none, cifar, imagenet or steps joined by + (see below); if not "
+                   "given, cifar, or none where the cache holds variants that ingest --augment "
+                   "made at random");
   data->add_option("--sampling", o->sampling,
                    "How often an epoch has each training sample. uniform: once; balanced: all "
                    "classes equally often; repeat-factor: those of rare classes more often; "
@@ -143,6 +153,13 @@ Command add_train(CLI::App& program) {
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  data->add_option("--eval-resize", t.data.eval_resize_px,
+                   "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
+                   "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
+                   "random size of larger images)")
+      ->check(CLI::NonNegativeNumber);
+
+  add_memory_flags(*data, o->memory);
 
   auto* start = app->add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
@@ -247,6 +264,11 @@ Command add_train(CLI::App& program) {
       ->add_option("--log-interval", t.run.log_interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  run_group->add_flag(
+      "--log-batches", t.run.log_batches,
+      "Also write a digest of every global batch to metrics.jsonl: samples, their "
+      "pixels as augmented, labels, weights; equal for any number of ranks, threads "
+      "and machines, and after any kill");
   run_group->add_option("--checkpoint-hist", t.run.checkpoints_kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -257,12 +279,16 @@ Command add_train(CLI::App& program) {
   app->footer(
       "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
       "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
-      "\n\nThe number of ranks changes who computes what, not what is computed.\n"
+      "\n\n" + augment_help() +
+      "\nThe number of ranks changes who computes what, not what is computed.\n"
       "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
       "75.\n\n"
       "Examples:\n"
       "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
+      "  winnow train cache --out run --net resnet50 --image-size 224 --augment imagenet\n"
+      "  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1\n"
       "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
+      "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
       "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
       "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
       "      --lr-scale 'layer*=0.1'\n"

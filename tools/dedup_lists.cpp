@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tools/dedup_flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -28,19 +29,6 @@ void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::Tex
 void list_blank(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
   dedup::list_blank(table.quality, table, what.name_of, form, out);
-}
-
-}  // namespace
-
-void add_list_flags(CLI::App& app, ListFlags& flags) {
-  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
-  app.add_option("--list", flags.removed,
-                 "Where to list removed images (default: beside the selection)" + form);
-  app.add_option("--list-groups", flags.groups,
-                 "Also list every image of every group, with the group's diameter in bits" + form);
-  app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
-  app.add_option("--list-blank", flags.blank,
-                 "Also list the images with too little in them to match by a hash" + form);
 }
 
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
@@ -94,6 +82,38 @@ void tell(const Session& session, const dedup::Result& result, bool refused) {
                              "--list-blank)",
                              grouped(result.low_quality)));
   }
+}
+
+}  // namespace
+
+void add_list_flags(CLI::App& app, ListFlags& flags) {
+  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
+  app.add_option("--list", flags.removed,
+                 "Where to list removed images (default: beside the selection)" + form);
+  app.add_option("--list-groups", flags.groups,
+                 "Also list every image of every group, with the group's diameter in bits" + form);
+  app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
+  app.add_option("--list-blank", flags.blank,
+                 "Also list the images with too little in them to match by a hash" + form);
+}
+
+void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
+              const Ending& ending) {
+  const bool refused = ending.fails_on_leak && !what.result.leaks.empty();
+  if (lists.removed.empty() && !refused && !ending.list.empty()) {
+    lists.removed = ending.list;
+    make_directories(lists.removed.parent_path());
+  }
+  write_lists(what, lists);
+  if (lists.removed.empty() && ending.list.empty() && !ending.json) print_removed(what);
+  if (ending.keep && !refused) ending.keep();
+  tell(session, what.result, refused);
+  if (ending.keep && !refused) say(session, ending.kept);
+  if (!lists.removed.empty()) {
+    say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
+  }
+  if (ending.json) fmt::print("{}\n", dedup::json_summary(what.result, what.options));
+  if (refused) refuse_leaks(what.result);
 }
 
 }  // namespace winnow::tools

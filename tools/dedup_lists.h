@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "dedup/report.h"
 #include "tools/command.h"
@@ -27,13 +29,20 @@ struct Deduplicated {
   dedup::NameOf name_of;
 };
 
-// Durably: JSON lines where a file is called *.jsonl, else CSV.
-// UsageError where two are one file.
-void write_lists(const Deduplicated& what, const ListFlags& flags);
-// What is removed, as CSV on stdout.
-void print_removed(const Deduplicated& what);
+// How a deduplication ends.
+struct Ending {
+  // Where removed images are listed unless that is said; empty: as CSV on stdout.
+  std::filesystem::path list = {};
+  std::function<void()> keep = {};  // writes the selection; empty: there is none to write
+  std::string kept = {};            // the sentence about it
+  bool fails_on_leak = false;
+  bool json = false;
+};
 
-// Numbers for people; `refused`: of what does not happen.
-void tell(const Session& session, const dedup::Result& result, bool refused = false);
+// Lists, durably (JSON lines where a file is called *.jsonl, else CSV), then keeps the selection,
+// so that what fails leaves the old one, then tells. Where there are leaks and they are to fail,
+// nothing is kept and a RefusedError comes last. UsageError where two lists are one file.
+void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
+              const Ending& ending);
 
 }  // namespace winnow::tools

@@ -15,25 +15,6 @@
 namespace winnow::tools {
 namespace {
 
-struct Sides {
-  int height_px = 0;
-  int width_px = 0;
-};
-
-// "224" or "HxW"; nothing for another text.
-std::optional<Sides> parse_sides(std::string_view text) {
-  const auto number = [](std::string_view digits) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
-  };
-  const std::size_t x = text.find('x');
-  const int height = number(text.substr(0, x));
-  const int width = x == std::string_view::npos ? height : number(text.substr(x + 1));
-  if (height < 1 || width < 1) return std::nullopt;
-  return Sides{height, width};
-}
-
 void set_variants(const IngestFlags& flags, pipeline::IngestOptions& options) {
   const std::optional<Sides> sides = parse_sides(flags.image_size);
   if (!sides) {
@@ -50,6 +31,19 @@ void set_variants(const IngestFlags& flags, pipeline::IngestOptions& options) {
 }
 
 }  // namespace
+
+std::optional<Sides> parse_sides(std::string_view text) {
+  const auto number = [](std::string_view digits) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+  };
+  const std::size_t x = text.find('x');
+  const int height = number(text.substr(0, x));
+  const int width = x == std::string_view::npos ? height : number(text.substr(x + 1));
+  if (height < 1 || width < 1) return std::nullopt;
+  return Sides{height, width};
+}
 
 void add_reading_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--format", flags.open.format, "Format of the source; auto looks")
@@ -128,8 +122,8 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   CLI::Option* augment =
       app.add_option("--augment", flags.augment,
                      "Store pixels of one size that training need not decode: of each training "
-                     "image --copies variants, by this recipe, of other images one, without")
-          ->check(CLI::IsMember({"cifar", "none"}))
+                     "image --copies variants, by this recipe (as in train --help), of other "
+                     "images one, without")
           ->excludes(store)
           ->excludes(resize);
   app.add_option("--copies", flags.ingest.variants.copies,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "datasets/source.h"
 #include "pipeline/ingest/ingest.h"
@@ -37,6 +39,13 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
 // To add to a cache: what `app` was not told of its content is as the cache was made.
 pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
                                        const pipeline::Manifest& cache, const Session& session);
+
+struct Sides {
+  int height_px = 0;
+  int width_px = 0;
+};
+// "224" or "HxW"; nothing for another text.
+std::optional<Sides> parse_sides(std::string_view text);
 
 // "pixels of 64 x 64 px, 4 variants of each training image by recipe cifar, seed 0"; empty where
 // images are stored as they are.

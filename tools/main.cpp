@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,11 +12,13 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/error.h"
+#include "tools/augment_config.h"
 #include "tools/command.h"
 
 namespace winnow::tools {
@@ -57,6 +60,22 @@ extern "C" void note_signal(int number) {
   if (seen.compare_exchange_strong(first, ms) || ms - first <= 1000) return;
   std::signal(number, SIG_DFL);
   std::raise(number);
+}
+
+std::atomic<bool> has_bus_error{false};
+
+// A page of a mapped file that is no longer there, or does not come. No more than this is allowed
+// in a handler; the pages of others are whole, so ending here loses nothing.
+extern "C" void say_bus_error(int) {
+  if (has_bus_error.exchange(true)) {
+    for (;;) ::pause();  // another thread says it
+  }
+  constexpr std::string_view kSentence =
+      "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
+      "cache "
+      "is overwritten in place; put it back, and run the same command again\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(1);
 }
 
 // SIGTERM is what batch systems and people end work by, SIGUSR1 what batch systems warn by.
@@ -120,7 +139,10 @@ int main_of(int argc, char** argv) {
       "winnow: from labelled images to a trained network, aware of duplicates all the way"};
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
-  program.set_config("--config", "", "Read options from a TOML file: a section for each verb");
+  program.set_config(
+      "--config", "",
+      "Read options from a TOML file: a section for each verb, and [augment] for train");
+  read_augment_table(program);
   program.allow_config_extras(CLI::config_extras_mode::error);
   program.footer(
       "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by\n"
@@ -148,6 +170,7 @@ int main_of(int argc, char** argv) {
   }
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& c) { return c.app->parsed(); });
+  std::signal(SIGBUS, &say_bus_error);
   if (chosen->stops && (!chosen->only_if || chosen->only_if())) stop_on_signals();
   std::unique_ptr<comm::Communicator> comm;
   try {

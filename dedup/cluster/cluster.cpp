@@ -164,19 +164,25 @@ GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows
   return shape;
 }
 
-std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components) {
-  std::vector<std::uint32_t> sizes(components.count);
-  for (const std::uint32_t component : components.of_row) ++sizes[component];
-  std::vector<std::vector<std::uint32_t>> groups;
-  std::vector<std::uint32_t> group_of(components.count);
-  for (std::uint32_t component = 0; component < components.count; ++component) {
-    if (sizes[component] < 2) continue;
-    group_of[component] = static_cast<std::uint32_t>(groups.size());
-    groups.emplace_back().reserve(sizes[component]);
-  }
+Ragged<std::uint32_t> rows_by_component(const Components& components) {
+  Ragged<std::uint32_t> out;
+  out.offsets.assign(components.count + std::size_t{1}, 0);
+  for (const std::uint32_t number : components.of_row) ++out.offsets[number + std::size_t{1}];
+  std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
+  out.values.resize(components.of_row.size());
+  std::vector<std::uint32_t> next(out.offsets.begin(), out.offsets.end() - 1);
   for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
-    const std::uint32_t component = components.of_row[row];
-    if (sizes[component] >= 2) groups[group_of[component]].push_back(row);
+    out.values[next[components.of_row[row]]++] = row;
+  }
+  return out;
+}
+
+std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components) {
+  const Ragged<std::uint32_t> rows = rows_by_component(components);
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::size_t number = 0; number < rows.size(); ++number) {
+    const auto members = rows[number];
+    if (members.size() >= 2) groups.emplace_back(members.begin(), members.end());
   }
   return groups;
 }

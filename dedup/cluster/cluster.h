@@ -62,6 +62,9 @@ struct GroupShape {
 // where there are more, the diameter may be told some bits too small.
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
 
+// The rows of every component, each ascending, in the order of their numbers.
+Ragged<std::uint32_t> rows_by_component(const Components& components);
+
 // The components of two or more rows, each ascending, in the order of their numbers.
 std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components);
 

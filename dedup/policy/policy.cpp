@@ -43,7 +43,7 @@ Merits by_votes(const Fingerprints& table, Rows rows) {
 
 struct NamedPolicy {
   std::string_view name;
-  KeepPolicy policy;
+  KeepPolicy value;
   std::array<std::string_view, 2> columns;  // that it judges by
   Merits (*merits)(const Fingerprints& table, Rows rows);
 };
@@ -60,7 +60,7 @@ constexpr std::array<NamedPolicy, 4> kPolicies{{
 
 const NamedPolicy& row_of(KeepPolicy policy) noexcept {
   return *std::find_if(kPolicies.begin(), kPolicies.end() - 1,
-                       [&](const NamedPolicy& row) { return row.policy == policy; });
+                       [&](const NamedPolicy& row) { return row.value == policy; });
 }
 
 constexpr std::array<Named<LeakAction>, 2> kLeakActions{
@@ -75,17 +75,12 @@ auto place_in(const SplitOrder& order, Split split) noexcept {
   return std::ranges::find(order, split) - order.begin();
 }
 
-bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
-
 }  // namespace
 
+bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
+
 KeepPolicy parse_keep_policy(std::string_view name) {
-  std::string known;
-  for (const NamedPolicy& row : kPolicies) {
-    if (row.name == name) return row.policy;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("there is no keep policy '" + std::string(name) + "'; choose one of " + known);
+  return parse_named(kPolicies, "keep policy", name);
 }
 
 std::string_view keep_policy_name(KeepPolicy policy) noexcept { return row_of(policy).name; }

@@ -41,6 +41,9 @@ enum class ConflictAction {
 ConflictAction parse_conflict_action(std::string_view name);  // keep, drop, weight; UsageError
 std::string_view conflict_action_name(ConflictAction action) noexcept;
 
+// Whether a split is one that results are judged on: val or test.
+bool is_evaluation(Split split) noexcept;
+
 // Train, val and test, the first being where a picture stays that lies in several.
 using SplitOrder = std::array<Split, 3>;
 inline constexpr SplitOrder kEvaluationFirst{Split::kTest, Split::kVal, Split::kTrain};

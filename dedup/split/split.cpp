@@ -58,20 +58,6 @@ class Classes {
   std::vector<std::int32_t> names_;
 };
 
-// The rows of every block, ascending.
-Ragged<std::uint32_t> members_of(const Components& blocks) {
-  Ragged<std::uint32_t> members;
-  members.offsets.assign(blocks.count + std::size_t{1}, 0);
-  for (const std::uint32_t block : blocks.of_row) ++members.offsets[block + std::size_t{1}];
-  std::partial_sum(members.offsets.begin(), members.offsets.end(), members.offsets.begin());
-  members.values.resize(blocks.of_row.size());
-  std::vector<std::uint32_t> next(members.offsets.begin(), members.offsets.end() - 1);
-  for (std::uint32_t row = 0; row < blocks.of_row.size(); ++row) {
-    members.values[next[blocks.of_row[row]]++] = row;
-  }
-  return members;
-}
-
 // The fixed row that says where a block is at home: the first of the split used last. kNone: none.
 std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> rows,
                       const SplitOptions& options) {
@@ -97,32 +83,6 @@ std::vector<ClassCount> count_classes(std::vector<std::uint32_t>& classes) {
 OffReason reason_of(bool followed, std::uint64_t largest_block) {
   if (followed) return OffReason::kFixed;
   return largest_block > 1 ? OffReason::kBlock : OffReason::kLabels;
-}
-
-// Bits between the rows left out and those they are left out for; 0 where files or pixels are
-// equal.
-void measure_distances(const ColumnSource& columns, const SplitOptions& options,
-                       const std::vector<std::uint32_t>& kept_rows, Selection& selection) {
-  if (options.hash == "exact") return;
-  const auto for_each_left_out = [&](const auto& take) {
-    for (std::uint32_t row = 0; row < kept_rows.size(); ++row) {
-      if (kept_rows[row] != row) take(row, kept_rows[row]);
-    }
-  };
-  {
-    const Fingerprints table = columns({"codes:" + options.hash});
-    const CodeColumn& codes = codes_of(table, options.hash);
-    for_each_left_out([&](std::uint32_t row, std::uint32_t kept) {
-      selection.distances[row] = static_cast<std::uint16_t>(row_distance(codes, row, kept));
-    });
-  }
-  const Fingerprints table = columns({"file_hashes", "pixel_hashes"});
-  for_each_left_out([&](std::uint32_t row, std::uint32_t kept) {
-    if (table.file_hashes[row] == table.file_hashes[kept] ||
-        table.pixel_hashes[row] == table.pixel_hashes[kept]) {
-      selection.distances[row] = 0;
-    }
-  });
 }
 
 // `found`: settings of the deduplication that found the blocks.
@@ -188,7 +148,7 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
     const auto most = std::ranges::max_element(votes);
     return *most == 0 ? kAnyPart : static_cast<std::uint8_t>(most - votes.begin());
   };
-  const Ragged<std::uint32_t> members = members_of(blocks);
+  const Ragged<std::uint32_t> members = rows_by_component(blocks);
   Ragged<std::uint32_t> dealt;  // the rows of each block that are dealt out, where there are any
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> labels;
@@ -244,7 +204,7 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
   summary.blocks = blocks.count;
   const Classes classes(table.labels);
   std::vector<Tally> tallies(classes.count());
-  const Ragged<std::uint32_t> members = members_of(blocks);
+  const Ragged<std::uint32_t> members = rows_by_component(blocks);
   std::vector<std::uint32_t> labels;
   std::vector<std::uint32_t> dealt_labels;  // of all rows of a block
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
@@ -330,7 +290,11 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
     selection.kept.push_back(table.ids[splitting.kept_rows[row]]);
     selection.weights.push_back(splitting.rules[row] == Rule::kLeak ? 0.0F : 1.0F);
   }
-  measure_distances(columns, options, splitting.kept_rows, selection);
+  if (options.hash != kExact) {
+    const Fingerprints coded = columns({"codes:" + options.hash});
+    measure_distances(codes_of(coded, options.hash), columns, splitting.kept_rows,
+                      selection.distances);
+  }
   selection.ids = std::move(table.ids);
   selection.groups = std::move(blocks.of_row);
   selection.rules = std::move(splitting.rules);

@@ -286,8 +286,9 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
 }
 
 // The links that the kept rows of a table bring to an index. `inner` finds those among them.
-Links find_links(const OpenIndex& index, const IndexKind& kind, const Fingerprints& table,
-                 const std::vector<bool>& keep, const LinkSource& inner) {
+CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
+                            const Fingerprints& table, const std::vector<bool>& keep,
+                            const LinkSource& inner) {
   const CodeColumn& codes = comparable_codes(table, kind, kAdded);
   std::vector<std::uint32_t> rows = matchable_rows(table);
   std::erase_if(rows, [&](std::uint32_t row) { return !keep[row]; });
@@ -303,7 +304,7 @@ Links find_links(const OpenIndex& index, const IndexKind& kind, const Fingerprin
   std::vector<std::uint32_t> first_number(table.size(), kNoCode);  // by first row
   for (const std::uint32_t row : firsts) first_number[row] = number[row];
 
-  Links links;
+  CodeLinks links;
   Fingerprints old;
   std::vector<std::uint32_t> old_firsts;
   if (index.rows() > 0) {
@@ -333,10 +334,10 @@ Links find_links(const OpenIndex& index, const IndexKind& kind, const Fingerprin
 }
 
 // What a compaction leaves of the links: of each code the first row that stays stands for it.
-Links remaining_links(const OpenIndex& index) {
+CodeLinks remaining_links(const OpenIndex& index) {
   const std::vector<std::uint32_t> old_firsts = index.read_firsts();
   std::vector<std::uint32_t> first(index.rows(), kNoCode);  // new number, by old first row
-  Links links;
+  CodeLinks links;
   for (std::size_t row = 0; row < index.rows(); ++row) {
     if (!index.live()[row]) continue;
     const auto number = static_cast<std::uint32_t>(links.firsts.size());
@@ -356,7 +357,7 @@ Links remaining_links(const OpenIndex& index) {
 }
 
 Segment write_segment(Change& change, const IndexKind& kind, const ColumnSource& columns,
-                      const std::vector<bool>& keep, const NameSource& names, Links links) {
+                      const std::vector<bool>& keep, const NameSource& names, CodeLinks links) {
   Segment segment;
   segment.rows = links.firsts.size();
   segment.links = change.write(FileRole::kLinks, [&](const fs::path& path) {
@@ -400,8 +401,8 @@ Added add(Change& change, Addition addition, IndexKind kind, const LinkSource& i
   IndexManifest manifest = change.manifest();
   manifest.kind = kind;
   const std::vector<std::int32_t> labels = translate_labels(addition, placing, manifest.classes);
-  Links links = find_links(change.index(), kind, addition.columns({codes_name(kind), "quality"}),
-                           placing.keep, inner);
+  CodeLinks links = links_of_addition(
+      change.index(), kind, addition.columns({codes_name(kind), "quality"}), placing.keep, inner);
   const ColumnSource columns = renamed(addition.columns, placing.ordinals, labels);
   // Names come with the ids of the addition.
   const NameSource names = [&](const NameSink& sink) {

@@ -33,7 +33,7 @@ BytesView bytes_of(std::span<const T> values) {
 
 }  // namespace
 
-Hash128 write_links(const std::filesystem::path& path, int radius, Links links) {
+Hash128 write_links(const std::filesystem::path& path, int radius, CodeLinks links) {
   std::vector<Edge>& edges = links.edges;
   tbb::parallel_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) {
     return std::tie(x.distance, x.a, x.b) < std::tie(y.distance, y.a, y.b);

@@ -23,11 +23,11 @@ inline constexpr std::uint32_t kNoCode = 0xFFFFFFFF;
 // Links between the first rows of codes, and the first row of each row's
 // code, or kNoCode: all by their numbers in the index. Links that a segment has go from its rows to
 // these and earlier ones.
-struct Links {
+struct CodeLinks {
   std::vector<std::uint32_t> firsts;  // of the segment's rows
   std::vector<Edge> edges;
 };
-Hash128 write_links(const std::filesystem::path& path, int radius, Links links);
+Hash128 write_links(const std::filesystem::path& path, int radius, CodeLinks links);
 
 class LinksFile {
  public:

@@ -131,11 +131,12 @@ LinkSource StoredIndex::links() const {
     if (index_->live()[row]) classes[live++] = classes[row];
   }
   classes.resize(live);
-  return [index = index_, classes = std::move(classes)](const CodeColumn& codes,
-                                                        std::span<const std::uint32_t> rows,
-                                                        int threshold, const EdgeSink& sink) {
+  // What is given is copied about; its rows are not.
+  const auto shared = std::make_shared<const std::vector<std::uint32_t>>(std::move(classes));
+  return [index = index_, shared](const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                                  int threshold, const EdgeSink& sink) {
     if (threshold > index->manifest().kind.radius) return find_edges(codes, rows, threshold, sink);
-    give_links(*index, classes, rows, threshold, sink);
+    give_links(*index, *shared, rows, threshold, sink);
   };
 }
 

@@ -1,16 +1,21 @@
 #include "pipeline/augment/augment.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "common/error.h"
 #include "common/resample.h"
 #include "common/rng.h"
+#include "pipeline/augment/ops/colour.h"
 
 namespace winnow::pipeline {
 namespace {
 
-constexpr int kPadding = 4;
 // A strip is cut to this many times the target's length before it is enlarged: a picture 1 pixel
 // high and 100,000 wide would otherwise ask for gigabytes to show its middle.
 constexpr std::int64_t kLongest = 16;
@@ -21,13 +26,16 @@ int centre_offset(int excess) noexcept {
   return excess % 2 == 0 || low % 2 == 0 ? low : low + 1;
 }
 
-ImageView cut_centre(ImageView image, int height_px, int width_px) noexcept {
-  const int top = centre_offset(image.height_px - height_px);
-  const int left = centre_offset(image.width_px - width_px);
-  image.data = image.row(top) + std::ptrdiff_t{left} * image.channels;
-  image.height_px = height_px;
-  image.width_px = width_px;
+ImageView cut(ImageView image, const Box& box) noexcept {
+  image.data = image.row(box.top) + std::ptrdiff_t{box.left} * image.channels;
+  image.height_px = box.height_px;
+  image.width_px = box.width_px;
   return image;
+}
+
+ImageView cut_centre(ImageView image, int height_px, int width_px) noexcept {
+  return cut(image, {centre_offset(image.height_px - height_px),
+                     centre_offset(image.width_px - width_px), height_px, width_px});
 }
 
 // The smallest size of the image's shape that covers the target; as torchvision's Resize, the
@@ -67,6 +75,13 @@ void place(const ImageView& image, int top, int left, bool flip, const Geometry&
   // Columns [first, last) of the unflipped output that lie in the image.
   const int first = std::clamp(-left, 0, width);
   const int last = std::clamp(image.width_px - left, first, width);
+  const bool whole_rows = !flip && image.channels == target.channels && left == 0 &&
+                          image.width_px == width && top >= 0 && top + height <= image.height_px;
+  if (whole_rows && image.row_stride_bytes == static_cast<std::ptrdiff_t>(row_bytes)) {
+    // At once: the C library then writes what it does not read first.
+    std::memcpy(out, image.row(top), static_cast<std::size_t>(height) * row_bytes);
+    return;
+  }
   for (int y = 0; y < height; ++y, out += row_bytes) {
     const int from_y = y + top;
     if (from_y < 0 || from_y >= image.height_px || first == last) {
@@ -97,32 +112,271 @@ void place(const ImageView& image, int top, int left, bool flip, const Geometry&
   }
 }
 
-void place_recipe(const ImageView& image, Recipe recipe, const Geometry& target,
-                  const AugmentKey& key, std::uint8_t* out) noexcept {
-  if (recipe == Recipe::kNone) return place(image, 0, 0, false, target, out);
-  CounterRng crop(key.seed, key.epoch, key.id, RandomUse::kCrop);
-  const int top = static_cast<int>(crop.below(2 * kPadding + 1)) - kPadding;
-  const int left = static_cast<int>(crop.below(2 * kPadding + 1)) - kPadding;
-  const bool flip = CounterRng(key.seed, key.epoch, key.id, RandomUse::kFlip).below(2) == 1;
-  place(image, top, left, flip, target, out);
+// Where a reflected axis of `size` has what lies at `at`: 2 1 0 1 2 ... as NumPy's pad.
+int reflected(int at, int size) noexcept {
+  if (size == 1) return 0;
+  const int period = 2 * (size - 1);
+  at = ((at % period) + period) % period;
+  return std::min(at, period - at);
 }
 
-}  // namespace
-
-Recipe parse_recipe(std::string_view name) {
-  if (name == "none") return Recipe::kNone;
-  if (name == "cifar") return Recipe::kCifar;
-  throw UsageError("there is no augmentation called '" + std::string(name) +
-                   "'; use none or cifar");
+// place() with the image's reflection outside it.
+void place_reflected(const ImageView& image, int top, int left, bool flip, const Geometry& target,
+                     std::uint8_t* out) noexcept {
+  for (int y = 0; y < target.height_px; ++y) {
+    const std::uint8_t* const row = image.row(reflected(y + top, image.height_px));
+    for (int x = 0; x < target.width_px; ++x) {
+      const int at = (flip ? target.width_px - 1 - x : x) + left;
+      const std::uint8_t* const from =
+          row + std::ptrdiff_t{reflected(at, image.width_px)} * image.channels;
+      for (int c = 0; c < target.channels; ++c) *out++ = from[image.channels == 1 ? 0 : c];
+    }
+  }
 }
 
-std::string_view recipe_name(Recipe recipe) noexcept {
-  return recipe == Recipe::kCifar ? "cifar" : "none";
+// The random numbers of a sample, a stream for each kind of step.
+struct Streams {
+  explicit Streams(const AugmentKey& key) noexcept
+      : crop(of(key, RandomUse::kCrop)),
+        flip(of(key, RandomUse::kFlip)),
+        translate(of(key, RandomUse::kTranslate)),
+        jitter(of(key, RandomUse::kJitter)),
+        policy(of(key, RandomUse::kPolicy)),
+        erase(of(key, RandomUse::kErase)),
+        turns(of({key.seed, 0, key.id}, RandomUse::kFlip)) {}
+
+  static CounterDraws of(const AugmentKey& key, RandomUse use) noexcept {
+    return CounterDraws(CounterRng(key.seed, key.epoch, key.id, use));
+  }
+
+  CounterDraws& of(const Step& step) {
+    return std::visit([this](const auto& s) -> CounterDraws& { return of(s); }, step);
+  }
+  CounterDraws& of(const CropStep&) { return crop; }
+  CounterDraws& of(const FlipStep&) { return flip; }
+  CounterDraws& of(const AlternatingFlipStep&) { return turns; }
+  CounterDraws& of(const TranslateStep&) { return translate; }
+  CounterDraws& of(const JitterStep&) { return jitter; }
+  CounterDraws& of(const EraseStep&) { return erase; }
+  CounterDraws& of(const CutoutStep&) { return erase; }
+  template <class Other>
+  CounterDraws& of(const Other&) {  // policies, and steps that draw nothing here
+    return policy;
+  }
+
+  CounterDraws crop, flip, translate, jitter, policy, erase;
+  CounterDraws turns;  // of flips that alternate
+};
+
+// Whether a sample is flipped. The numbers that are high, so that one half is the first bit.
+bool flips(const FlipStep& step, Draws& draws) {
+  return draws.uniform() >= static_cast<float>(1 - step.probability);
 }
 
-void augment(ImageView image, Recipe recipe, const Geometry& geometry, const AugmentKey& key,
-             std::span<std::uint8_t> out) {
-  const auto one_or_three = [](int channels) { return channels == 1 || channels == 3; };
+// Numbers of mean 0 and deviation 1 that are normally distributed (Box and Muller, 1958).
+class NormalDraws {
+ public:
+  explicit NormalDraws(Draws& draws) noexcept : draws_(draws) {}
+  double next() {
+    has_other_ = !has_other_;
+    if (!has_other_) return other_;
+    const double u = double{draws_.uniform()} + 0x1.0p-25;  // never 0
+    const double radius = std::sqrt(-2 * std::log(u));
+    const double angle = 2 * std::numbers::pi * double{draws_.uniform()};
+    other_ = radius * std::sin(angle);
+    return radius * std::cos(angle);
+  }
+
+ private:
+  Draws& draws_;
+  double other_ = 0;
+  bool has_other_ = false;
+};
+
+void erase_with_noise(PixelSpan pixels, const Box& box, const Levels& levels, Draws& draws) {
+  NormalDraws normal(draws);
+  for (int y = box.top; y < box.top + box.height_px; ++y) {
+    std::uint8_t* to = pixels.row(y) + std::ptrdiff_t{box.left} * pixels.channels;
+    for (int x = 0; x < box.width_px; ++x) {
+      for (std::size_t c = 0; c < static_cast<std::size_t>(pixels.channels); ++c) {
+        const double level = levels.mean[c] + levels.deviation[c] * normal.next();
+        *to++ = static_cast<std::uint8_t>(std::clamp(std::floor(level + 0.5), 0.0, 255.0));
+      }
+    }
+  }
+}
+
+// Changes `pixels`, where it has to by way of `scratch`.
+class Changer {
+ public:
+  explicit Changer(PixelSpan pixels) noexcept : pixels_(pixels) {}
+
+  void change(const Change& change, Interpolation interpolation) {
+    const double value = change.value;
+    switch (change.op) {
+      case Op::kIdentity:
+        return;
+      case Op::kShearX:
+        return move(shear_x(value), interpolation);
+      case Op::kShearY:
+        return move(shear_y(value), interpolation);
+      case Op::kTranslateX:
+        return move(translation(static_cast<int>(value), 0), interpolation);
+      case Op::kTranslateY:
+        return move(translation(0, static_cast<int>(value)), interpolation);
+      case Op::kRotate:
+        return rotate(copy(), value, interpolation, pixels_);
+      case Op::kBrightness:
+        return adjust_brightness(pixels_, value);
+      case Op::kSaturation:
+        return adjust_saturation(pixels_, value, scratch_);
+      case Op::kContrast:
+        return adjust_contrast(pixels_, value);
+      case Op::kSharpness:
+        return adjust_sharpness(pixels_, value, scratch_);
+      case Op::kPosterize:
+        return posterize(pixels_, static_cast<int>(value));
+      case Op::kSolarize:
+        return solarize(pixels_, value);
+      case Op::kAutoContrast:
+        return autocontrast(pixels_);
+      case Op::kEqualize:
+        return equalize(pixels_);
+      case Op::kInvert:
+        return invert(pixels_);
+      case Op::kHue:
+        return adjust_hue(pixels_, value);
+    }
+  }
+  void change(const Changes& changes, Interpolation interpolation) {
+    for (const Change& one : changes) change(one, interpolation);
+  }
+  void move(const Affine& affine, Interpolation interpolation) {
+    transform(copy(), affine, interpolation, pixels_);
+  }
+  void crop(int top, int left, Padding mode) {
+    const Geometry same{pixels_.height_px, pixels_.width_px, pixels_.channels};
+    (mode == Padding::kZero ? place : place_reflected)(copy(), top, left, false, same,
+                                                       pixels_.data);
+  }
+  PixelSpan pixels() const noexcept { return pixels_; }
+
+ private:
+  ImageView copy() {
+    scratch_.assign(pixels_.data, pixels_.data + pixels_.size());
+    ImageView view = pixels_.view();
+    view.data = scratch_.data();
+    return view;
+  }
+
+  PixelSpan pixels_;
+  std::vector<std::uint8_t> scratch_;
+};
+
+// Where a crop of a padded picture begins in it without the padding.
+struct Offset {
+  int top = 0;
+  int left = 0;
+};
+Offset offset_of(const CropStep& step, int height_px, int width_px, Draws& draws) {
+  const int padding = step.padding_px;
+  const Box box =
+      random_crop(height_px + 2 * padding, width_px + 2 * padding, height_px, width_px, draws);
+  return {box.top - padding, box.left - padding};
+}
+
+// Does one step to pixels that have the sample's size.
+struct DoStep {
+  Changer& changer;
+  std::uint32_t epoch;
+  Draws& draws;
+  const Levels& levels;
+
+  int height() const noexcept { return changer.pixels().height_px; }
+  int width() const noexcept { return changer.pixels().width_px; }
+
+  void operator()(const ResizedCropStep&) {}  // both done before
+  void operator()(const CentreCropStep&) {}
+  void operator()(const CropStep& step) {
+    const Offset at = offset_of(step, height(), width(), draws);
+    changer.crop(at.top, at.left, step.mode);
+  }
+  void operator()(const FlipStep& step) {
+    if (flips(step, draws)) flip_horizontally(changer.pixels());
+  }
+  void operator()(const AlternatingFlipStep&) {
+    if (alternating_flip(epoch, draws)) flip_horizontally(changer.pixels());
+  }
+  void operator()(const TranslateStep& step) {
+    const Shift shift = random_translation(step.x, step.y, height(), width(), draws);
+    changer.move(translation(shift.right_px, shift.down_px), Interpolation::kNearest);
+  }
+  void operator()(const JitterStep& step) {
+    changer.change(colour_jitter(step.jitter, draws), Interpolation::kNearest);
+  }
+  void operator()(const RandAugmentStep& step) {
+    changer.change(rand_augment(step.options, height(), width(), draws), step.interpolation);
+  }
+  void operator()(const TrivialAugmentStep& step) {
+    changer.change(trivial_augment_wide(step.bins, height(), width(), draws), step.interpolation);
+  }
+  void operator()(const AutoAugmentStep& step) {
+    changer.change(auto_augment(step.policy, height(), width(), draws), step.interpolation);
+  }
+  void operator()(const EraseStep& step) {
+    const auto box = random_erasing(step.erasing, height(), width(), draws);
+    if (!box) return;
+    if (step.value.random) return erase_with_noise(changer.pixels(), *box, levels, draws);
+    erase(changer.pixels(), *box, step.value.colour);
+  }
+  void operator()(const CutoutStep& step) {
+    const Box box = cutout(step.side_px, height(), width(), draws);
+    erase(changer.pixels(), box, step.value);
+  }
+  void operator()(const MixupStep&) {}  // both done to the batch
+  void operator()(const CutmixStep&) {}
+};
+
+template <class Kind>
+const Kind* first_step(const Recipe& recipe) noexcept {
+  return recipe.size > 0 ? std::get_if<Kind>(&recipe.steps[0]) : nullptr;
+}
+
+// Writes a picture of the sample's size, or one whose centre is that, and does the steps but those
+// that brought it to size. A crop and a flip that come first are done while it is written.
+void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geometry& target,
+            const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
+  std::size_t i = brings_to_size(recipe) ? 1 : 0;
+  Streams streams(key);
+  const bool whole = image.height_px == target.height_px && image.width_px == target.width_px;
+  const auto* crop = i < recipe.size ? std::get_if<CropStep>(&recipe.steps[i]) : nullptr;
+  if (crop != nullptr && whole) {
+    at = offset_of(*crop, target.height_px, target.width_px, streams.crop);
+    ++i;
+  }
+  bool flip = false;
+  if (i < recipe.size) {
+    if (const auto* step = std::get_if<FlipStep>(&recipe.steps[i])) {
+      flip = flips(*step, streams.flip);
+      ++i;
+    } else if (const auto* by_turns = std::get_if<AlternatingFlipStep>(&recipe.steps[i])) {
+      flip = alternating_flip(key.epoch, streams.of(*by_turns));
+      ++i;
+    }
+  }
+  const bool reflect = crop != nullptr && whole && crop->mode == Padding::kReflect;
+  (reflect ? place_reflected : place)(image, at.top, at.left, flip, target, out);
+  if (i == recipe.size) return;
+  Changer changer({out, target.height_px, target.width_px, target.channels});
+  for (; i < recipe.size; ++i) {
+    const Step& step = recipe.steps[i];
+    std::visit(DoStep{changer, key.epoch, streams.of(step), levels}, step);
+  }
+}
+
+bool one_or_three(int channels) noexcept { return channels == 1 || channels == 3; }
+
+void check(const ImageView& image, const Geometry& geometry, std::span<const std::uint8_t> out) {
   if (geometry.height_px < 1 || geometry.width_px < 1 || !one_or_three(geometry.channels)) {
     throw UsageError("samples must be at least 1x1 with 1 or 3 channels, not " +
                      std::to_string(geometry.height_px) + "x" + std::to_string(geometry.width_px) +
@@ -140,21 +394,86 @@ void augment(ImageView image, Recipe recipe, const Geometry& geometry, const Aug
     throw Error("a sample takes " + std::to_string(bytes) + " bytes but was given room for " +
                 std::to_string(out.size()));
   }
+}
 
-  Image gray;  // luma before the resize, as who opens an image with Pillow's convert("L") has it
-  const bool same_size =
-      image.height_px == geometry.height_px && image.width_px == geometry.width_px;
-  if (!same_size) image = cut_strip(image, geometry);
-  if (image.channels == 3 && geometry.channels == 1) {
-    gray = to_gray(image);
-    image = gray.view();
+// Luma where one channel is asked for, before the resize, as who opens an image with Pillow's
+// convert("L") has it. `gray` holds it.
+ImageView in_channels(ImageView image, int channels, Image& gray) {
+  if (image.channels == channels || channels == 3) return image;
+  gray = to_gray(image);
+  return gray.view();
+}
+
+// Of a picture whose shorter side is to be `short_px`.
+Size short_side_size(const ImageView& image, int short_px) noexcept {
+  const std::int64_t h = image.height_px;
+  const std::int64_t w = image.width_px;
+  if (w <= h) return {static_cast<int>(h * short_px / w), short_px};
+  return {short_px, static_cast<int>(w * short_px / h)};
+}
+
+// CenterCrop, which pads what is smaller with zeros, a row or column less before it than behind.
+int crop_offset(int size, int target) noexcept {
+  return size < target ? -((target - size) / 2) : centre_offset(size - target);
+}
+
+}  // namespace
+
+std::optional<Box> crop_of(const Recipe& recipe, int height_px, int width_px,
+                           const AugmentKey& key) {
+  const auto* step = first_step<ResizedCropStep>(recipe);
+  if (step == nullptr) return std::nullopt;
+  CounterDraws draws = Streams::of(key, RandomUse::kResizedCrop);
+  return random_resized_crop(height_px, width_px, step->range, draws);
+}
+
+void do_step(const Step& step, PixelSpan pixels, std::uint32_t epoch, Draws& draws,
+             const Levels& levels) {
+  Changer changer(pixels);
+  std::visit(DoStep{changer, epoch, draws, levels}, step);
+}
+
+std::optional<Mix> mix_of(const Recipe& recipe, const Geometry& geometry, std::uint64_t seed,
+                          std::uint64_t batch) {
+  CounterDraws draws(CounterRng(seed, 0, batch, RandomUse::kMix));
+  return random_mix(mixing_of(recipe), geometry.height_px, geometry.width_px, draws);
+}
+
+void augment_crop(ImageView part, const Recipe& recipe, const Geometry& geometry,
+                  const AugmentKey& key, std::span<std::uint8_t> out, const Levels& levels) {
+  check(part, geometry, out);
+  Image gray;
+  part = in_channels(part, geometry.channels, gray);
+  const Image sized =
+      resize(part, geometry.height_px, geometry.width_px, ResampleFilter::kBilinear);
+  finish(sized.view(), {}, recipe, geometry, key, levels, out.data());
+}
+
+void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, const AugmentKey& key,
+             std::span<std::uint8_t> out, const Levels& levels) {
+  check(image, geometry, out);
+  if (const auto box = crop_of(recipe, image.height_px, image.width_px, key)) {
+    return augment_crop(cut(image, *box), recipe, geometry, key, out, levels);
   }
-  if (same_size) return place_recipe(image, recipe, geometry, key, out.data());
+  const auto* centre = first_step<CentreCropStep>(recipe);
+  const bool same_size = centre == nullptr && image.height_px == geometry.height_px &&
+                         image.width_px == geometry.width_px;
+  if (!same_size) image = cut_strip(image, geometry);
+  Image gray;
+  image = in_channels(image, geometry.channels, gray);
+  if (same_size) return finish(image, {}, recipe, geometry, key, levels, out.data());
 
-  const Size size = covering_size(image, geometry);
+  const Size size = centre != nullptr ? short_side_size(image, centre->resize_px)
+                                      : covering_size(image, geometry);
   const Image sized = resize(image, size.height_px, size.width_px, ResampleFilter::kBilinear);
-  place_recipe(cut_centre(sized.view(), geometry.height_px, geometry.width_px), recipe, geometry,
-               key, out.data());
+  if (centre != nullptr) {
+    return finish(sized.view(),
+                  {crop_offset(size.height_px, geometry.height_px),
+                   crop_offset(size.width_px, geometry.width_px)},
+                  recipe, geometry, key, levels, out.data());
+  }
+  finish(cut_centre(sized.view(), geometry.height_px, geometry.width_px), {}, recipe, geometry, key,
+         levels, out.data());
 }
 
 }  // namespace winnow::pipeline

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <span>
 
@@ -31,7 +30,7 @@ struct Sides {
   double wide;  // the root of area * ratio
   double high;  // of area / ratio
 };
-Sides random_sides(double pixels, const Range& area, const Range& ratio, Draws& draws) {
+Sides random_sides(double pixels, const Interval& area, const Interval& ratio, Draws& draws) {
   const double target = pixels * uniform_in(to_float(area.low), to_float(area.high), draws);
   const auto log_of = [](double value) { return to_float(std::log(double{to_float(value)})); };
   const float log_ratio = uniform_in(log_of(ratio.low), log_of(ratio.high), draws);
@@ -92,16 +91,6 @@ constexpr Op kOps[] = {Op::kIdentity,     Op::kShearX,    Op::kShearY,     Op::k
                        Op::kAutoContrast, Op::kEqualize};
 Op random_op(Draws& draws) {
   return kOps[draws.below(static_cast<std::uint32_t>(std::size(kOps)))];
-}
-
-// Beta(alpha, alpha) of two uniform numbers: a Student's t of 2 alpha degrees by Bailey's polar
-// method ("Polar generation of random variates with the t-distribution", 1994), brought to (0, 1).
-double symmetric_beta(double alpha, Draws& draws) {
-  const double u = double{draws.uniform()} + 0x1.0p-25;  // never 0
-  const double cosine = std::cos(2 * std::numbers::pi * (double{draws.uniform()} + 0x1.0p-25));
-  const double t2 = (std::pow(u, -1.0 / alpha) - 1) * cosine * cosine;
-  const double half = 0.5 / std::sqrt(1 + 1 / t2);
-  return cosine < 0 ? 0.5 - half : 0.5 + half;
 }
 
 }  // namespace
@@ -273,52 +262,6 @@ Shift random_translation(double share_x, double share_y, int height_px, int widt
   const int right = within(share_x * width_px);
   const int down = within(share_y * height_px);
   return {right, down};
-}
-
-Box cutmix_box(int height_px, int width_px, double own, int centre_y, int centre_x) {
-  const double half = 0.5 * std::sqrt(1 - own);
-  const int half_y = static_cast<int>(half * height_px);
-  const int half_x = static_cast<int>(half * width_px);
-  const int top = std::max(centre_y - half_y, 0);
-  const int left = std::max(centre_x - half_x, 0);
-  return {top, left, std::min(centre_y + half_y, height_px) - top,
-          std::min(centre_x + half_x, width_px) - left};
-}
-
-Mix random_mix(const Mixing& options, int height_px, int width_px, Draws& draws) {
-  const bool both = options.mixup_alpha > 0 && options.cutmix_alpha > 0;
-  if (!both && options.mixup_alpha <= 0 && options.cutmix_alpha <= 0) return {};
-  if (!happens(options.probability, draws)) return {};
-  const bool cuts = both ? draws.below(2) == 1 : options.cutmix_alpha > 0;
-  // Whole parts of 2^16 hide how the last bits of logarithms differ between machines.
-  const auto in_parts = [](double share) { return std::floor(share * 65536 + 0.5) / 65536; };
-  const double own =
-      in_parts(symmetric_beta(cuts ? options.cutmix_alpha : options.mixup_alpha, draws));
-  if (!cuts) return {own, std::nullopt};
-  const int centre_x = below(width_px, draws);
-  const int centre_y = below(height_px, draws);
-  const Box box = cutmix_box(height_px, width_px, own, centre_y, centre_x);
-  const double pasted = static_cast<double>(box.height_px) * box.width_px;
-  return {in_parts(1 - pasted / (static_cast<double>(height_px) * width_px)), box};
-}
-
-void mix(PixelSpan pixels, ImageView other, const Mix& how) noexcept {
-  if (how.box) {
-    const std::ptrdiff_t offset = std::ptrdiff_t{how.box->left} * pixels.channels;
-    for (int y = how.box->top; y < how.box->top + how.box->height_px; ++y) {
-      std::copy_n(other.row(y) + offset, how.box->width_px * pixels.channels,
-                  pixels.row(y) + offset);
-    }
-    return;
-  }
-  const auto own = static_cast<std::uint32_t>(how.own * 65536);
-  for (int y = 0; y < pixels.height_px; ++y) {
-    std::uint8_t* const to = pixels.row(y);
-    const std::uint8_t* const from = other.row(y);
-    for (std::size_t i = 0; i < pixels.row_bytes(); ++i) {
-      to[i] = static_cast<std::uint8_t>((to[i] * own + from[i] * (65536 - own) + 32768) >> 16);
-    }
-  }
 }
 
 }  // namespace winnow::pipeline

@@ -13,16 +13,16 @@ namespace winnow::pipeline {
 // What torchvision's random transforms draw, as data: given the same random numbers, the same
 // parameters to the last bit, so with any good ones the same distribution. Pure but for `draws`.
 
-struct Range {
+struct Interval {
   double low = 0;
   double high = 0;
-  friend bool operator==(const Range&, const Range&) = default;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 // Area as a share of the picture's, and width / height.
 struct CropRange {
-  Range area{0.08, 1.0};
-  Range ratio{3.0 / 4.0, 4.0 / 3.0};
+  Interval area{0.08, 1.0};
+  Interval ratio{3.0 / 4.0, 4.0 / 3.0};
   friend bool operator==(const CropRange&, const CropRange&) = default;
 };
 // RandomResizedCrop: what is cut out, to be resized. Inside the picture and never empty.
@@ -96,8 +96,8 @@ Changes auto_augment(Policy policy, int height_px, int width_px, Draws& draws);
 // RandomErasing: area as a share, and height / width. Nothing: the picture stays.
 struct Erasing {
   double probability = 0.5;
-  Range area{0.02, 0.33};
-  Range ratio{0.3, 3.3};
+  Interval area{0.02, 0.33};
+  Interval ratio{0.3, 3.3};
   friend bool operator==(const Erasing&, const Erasing&) = default;
 };
 std::optional<Box> random_erasing(const Erasing& options, int height_px, int width_px,
@@ -112,22 +112,5 @@ struct Shift {
   int down_px = 0;
 };
 Shift random_translation(double share_x, double share_y, int height_px, int width_px, Draws& draws);
-
-// How a sample is mixed with the one before it in its batch, whose first mixes with the last.
-struct Mixing {
-  double probability = 1;
-  double mixup_alpha = 0;   // of Beta(alpha, alpha); 0: no mixup
-  double cutmix_alpha = 0;  // of the two that are not 0, one at random
-  friend bool operator==(const Mixing&, const Mixing&) = default;
-};
-struct Mix {
-  double own = 1;          // share of the sample itself and of its label, a multiple of 2^-16
-  std::optional<Box> box;  // of the other's pixels (cutmix); else all pixels are mixed
-};
-Mix random_mix(const Mixing& options, int height_px, int width_px, Draws& draws);
-// Of CutMix, inside the picture: about (centre_y, centre_x), before the cut 1 - own of its area.
-Box cutmix_box(int height_px, int width_px, double own, int centre_y, int centre_x);
-// Mixes or pastes `other`, which has the size and channels of `pixels`; to the nearest level.
-void mix(PixelSpan pixels, ImageView other, const Mix& how) noexcept;
 
 }  // namespace winnow::pipeline

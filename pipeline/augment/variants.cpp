@@ -17,14 +17,22 @@ std::uint64_t variant_bytes(const VariantSettings& settings) noexcept {
 
 Image make_variants(ImageView image, const VariantSettings& settings, Split split, SampleId id) {
   const Geometry geometry{settings.height_px, settings.width_px, image.channels};
-  // Sized once: a recipe takes nothing but the sized pixels.
-  Image sized(geometry.height_px, geometry.width_px, geometry.channels);
-  augment(image, Recipe::kNone, geometry, {}, sized.pixels);
-  if (split != Split::kTrain) return sized;
+  const auto sized_pixels = [&] {
+    Image sized(geometry.height_px, geometry.width_px, geometry.channels);
+    augment(image, Recipe::kNone, geometry, {}, sized.pixels);
+    return sized;
+  };
+  if (split != Split::kTrain) return sized_pixels();
+  // Sized once, where a recipe takes nothing but the sized pixels.
+  Image sized;
+  if (!brings_to_size(settings.recipe)) {
+    sized = sized_pixels();
+    image = sized.view();
+  }
   Image all(settings.copies * geometry.height_px, geometry.width_px, geometry.channels);
+  const std::size_t bytes = all.pixels.size() / static_cast<std::size_t>(settings.copies);
   for (int k = 0; k < settings.copies; ++k) {
-    const std::size_t bytes = sized.pixels.size();
-    augment(sized.view(), settings.recipe, geometry,
+    augment(image, settings.recipe, geometry,
             {.seed = settings.seed, .epoch = static_cast<std::uint32_t>(k), .id = id},
             std::span(all.pixels).subspan(static_cast<std::size_t>(k) * bytes, bytes));
   }

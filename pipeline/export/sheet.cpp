@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -72,16 +73,60 @@ std::string last_part(const std::string& name) {
 
 struct Cell {
   Image image;
-  std::string problem;  // why there is no picture
+  std::string problem{};  // why there is no picture
+  std::string mixed{};    // how, where it is
 };
 
-Cell cell_of(const Cache& cache, const DecodeSettings& settings, SampleId id) {
+std::string words_of(const Mix& mix) {
+  const int percent = static_cast<int>(std::lround(100 * mix.own));
+  return (mix.box ? "cutmix " : "mixup ") + std::to_string(percent) + " %";
+}
+
+// What an epoch sees of a sample, and of the one it is mixed with.
+Cell seen_of(ImageView image, SampleId id, const Image* before, SampleId id_before,
+             const SheetRecipe& how, std::uint32_t epoch) {
+  const int channels =
+      before == nullptr ? image.channels : std::max(image.channels, before->channels);
+  const Geometry geometry{how.height_px, how.width_px, channels};
+  const auto augmented = [&](ImageView of, SampleId with_id) {
+    Image out(how.height_px, how.width_px, channels);
+    augment(of, how.recipe, geometry, {.seed = how.seed, .epoch = epoch, .id = with_id}, out.pixels,
+            how.levels);
+    return out;
+  };
+  Image seen = augmented(image, id);
+  const auto mix = before == nullptr ? std::nullopt : mix_of(how.recipe, geometry, how.seed, epoch);
+  if (!mix) return {thumbnail(seen.view())};
+  const Image other = augmented(before->view(), id_before);
+  mix_rows({seen.pixels.data(), seen.height_px, seen.width_px, channels}, 1, other.pixels.data(), 0,
+           seen.height_px, *mix);
+  return {thumbnail(seen.view()), "", words_of(*mix)};
+}
+
+// A sample's pictures: `count` of them.
+std::vector<Cell> cells_of(const Cache& cache, const DecodeSettings& settings, SampleId id,
+                           SampleId id_before, const SheetOptions& options, std::size_t count) {
   try {
     const auto image = pixels_of(cache.record(id, first_variant), settings);
-    if (image) return {thumbnail(image->view()), ""};
-    return {crossed_out(), "cannot be decoded: " + image.error().detail};
+    if (!image) {
+      return std::vector(count, Cell{crossed_out(), "cannot be decoded: " + image.error().detail});
+    }
+    std::vector<Cell> cells{{thumbnail(image->view())}};
+    if (count == 1) return cells;
+    const SheetRecipe& how = *options.augment;
+    std::optional<Image> before;
+    if (mixes(how.recipe)) {
+      if (auto found = pixels_of(cache.record(id_before, first_variant), settings)) {
+        before = *std::move(found);
+      }
+    }
+    for (std::uint32_t epoch = 0; cells.size() < count; ++epoch) {
+      cells.push_back(
+          seen_of(image->view(), id, before ? &*before : nullptr, id_before, how, epoch));
+    }
+    return cells;
   } catch (const FormatError& error) {
-    return {crossed_out(), error.what()};
+    return std::vector(count, Cell{crossed_out(), error.what()});
   }
 }
 
@@ -166,27 +211,40 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
   }
   dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   const std::vector<std::size_t> rows = rows_for(cache, table, options);
-  const std::vector<std::size_t> places = pick(rows.size(), options.count, options.seed);
-  std::vector<Cell> cells(places.size());
+  // Of each sample the pictures of one line, or one.
+  const std::size_t each = options.augment ? std::max<std::size_t>(2, options.columns) : 1;
+  const std::vector<std::size_t> places =
+      pick(rows.size(), std::max<std::size_t>(1, options.count / each), options.seed);
+  std::vector<std::vector<Cell>> cells(places.size());
   const WorkerLimit limit(options.threads);
   const DecodeSettings settings = decode_settings(manifest);
   tbb::parallel_for(std::size_t{0}, cells.size(), [&](std::size_t i) {
-    cells[i] = cell_of(cache, settings, table.ids[rows[places[i]]]);
+    const auto id_of = [&](std::size_t line) { return table.ids[rows[places[line]]]; };
+    const std::size_t before = (i > 0 ? i : cells.size()) - 1;
+    cells[i] = cells_of(cache, settings, id_of(i), id_of(before), options, each);
   });
   const LedgerNames names = cache.read_names();
-  const std::size_t columns = std::min(std::max<std::size_t>(1, options.columns), cells.size());
-  const std::size_t lines = (cells.size() + columns - 1) / columns;
   Sheet sheet;
   sheet.samples = cells.size();
+  sheet.pictures = cells.size() * each;
+  const std::size_t columns =
+      std::min(std::max(each, options.columns), std::max<std::size_t>(1, sheet.pictures));
+  const std::size_t lines = (sheet.pictures + columns - 1) / columns;
   sheet.image = filled(static_cast<int>(lines) * kCellHeightPx + kGapPx,
                        static_cast<int>(columns) * kCellWidthPx + kGapPx, kWhite);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::size_t row = rows[places[i]];
+  for (std::size_t i = 0; i < sheet.pictures; ++i) {
+    const std::size_t row = rows[places[i / each]];
+    const Cell& cell = cells[i / each][i % each];
     const int x = static_cast<int>(i % columns) * kCellWidthPx + kGapPx;
     const int y = static_cast<int>(i / columns) * kCellHeightPx + kGapPx;
+    put(cell.image.view(), 1, sheet.image, x, y);
+    if (i % each > 0) {
+      write_caption(sheet.image, x, y + kThumbnailPx, "epoch " + std::to_string(i % each - 1));
+      write_caption(sheet.image, x, y + kThumbnailPx + kCaptionHeightPx, cell.mixed);
+      continue;
+    }
     const std::string name = names(table.ids[row]);
-    if (!cells[i].problem.empty()) sheet.broken.push_back("'" + name + "' " + cells[i].problem);
-    put(cells[i].image.view(), 1, sheet.image, x, y);
+    if (!cell.problem.empty()) sheet.broken.push_back("'" + name + "' " + cell.problem);
     std::string second = std::to_string(table.ids[row]);
     for (const std::int32_t label : table.labels[row]) second += ' ' + class_name(manifest, label);
     write_caption(sheet.image, x, y + kThumbnailPx, fitting(last_part(name)));

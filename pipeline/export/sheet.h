@@ -8,23 +8,37 @@
 
 #include "common/image.h"
 #include "common/sample.h"
+#include "pipeline/augment/augment.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {
+
+// What a recipe makes of a sample, to look at: its line has the picture as it is, then as the
+// epochs from 0 of a run with that seed see it. A recipe that mixes samples mixes each with that of
+// the line before, the first with that of the last, in each epoch as in the batch of its number.
+struct SheetRecipe {
+  Recipe recipe;
+  int height_px = 0;
+  int width_px = 0;
+  std::uint64_t seed = 1;
+  Levels levels{};  // of the data set
+};
 
 struct SheetOptions {
   std::string selection;             // only what it keeps; empty: everything
   std::optional<Split> split;        // only this one
   std::optional<std::string> label;  // only this class, by its name
-  std::size_t count = 64;            // at most
+  std::size_t count = 64;            // of pictures, at most
   std::size_t columns = 8;
   std::optional<std::uint64_t> seed;  // a random choice; without: spread evenly over the ids
   int threads = 0;                    // 0: what TBB has
+  std::optional<SheetRecipe> augment;
 };
 
 struct Sheet {
   Image image;  // 3 channels
   std::size_t samples = 0;
+  std::size_t pictures = 0;
   std::vector<std::string> broken;  // what is wrong with those that have no picture, by name
 };
 

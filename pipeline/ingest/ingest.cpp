@@ -25,6 +25,7 @@
 #include "pipeline/ingest/run.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
+#include "pipeline/store/memory.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/settings.h"
 
@@ -502,6 +503,11 @@ void check_variants(const IngestOptions& options) {
     throw UsageError(
         "of one copy every epoch would see the same crop; ask for 2 or more, as many "
         "as there is room for");
+  }
+  if (mixes(v.recipe)) {
+    throw UsageError(
+        "mixup and cutmix mix the samples of a batch, which there is none of before training; "
+        "leave them out here and give them to winnow train --augment");
   }
   if (options.store == Store::kNone) {
     throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");

@@ -117,8 +117,8 @@ bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
            const IngestOptions& options);
 
 // Removes a cache, finished or not, and, where its shards are on tmpfs, those. Other files in the
-// directory stay, and the directory with them. UsageError if it is none or an ingest is at work
-// there.
+// directory stay, and the directory with them. UsageError if it is none, an ingest is at work there
+// or somebody has it open.
 void remove_cache(const std::filesystem::path& root);
 
 }  // namespace winnow::pipeline

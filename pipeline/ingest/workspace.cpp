@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <limits>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include "common/checksum.h"
@@ -19,26 +16,15 @@
 #include "pipeline/ingest/assemble.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/part.h"
+#include "pipeline/store/memory.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kTmpfs = "/dev/shm";
-
-std::string memory_prefix() { return "winnow-" + std::to_string(::geteuid()) + "-"; }
-
 bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
-}
-
-// Only a folder of the right name that belongs to this user: anybody may write into /dev/shm.
-bool is_our_memory(const fs::path& folder) {
-  struct stat info {};
-  return folder.parent_path() == kTmpfs &&
-         folder.filename().string().starts_with(memory_prefix()) &&
-         ::lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 
 void remove_shards(const CachePaths& paths) {
@@ -103,53 +89,6 @@ void write_marker(const Fd& fd, const fs::path& path, const std::string& text) {
       ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
   if (!good) throw_errno("cannot write " + path.string());
   fault_after("file.write", path);
-}
-
-std::optional<std::uint64_t> read_number(const fs::path& path) {
-  std::ifstream in(path);
-  std::uint64_t value = 0;
-  if (in >> value) return value;
-  return std::nullopt;
-}
-
-// A field of a file of lines "name value", times `unit`.
-std::optional<std::uint64_t> read_field(const fs::path& path, const std::string& name,
-                                        std::uint64_t unit) {
-  std::ifstream in(path);
-  std::string line;
-  while (std::getline(in, line)) {
-    std::istringstream fields(line);
-    std::string field;
-    std::uint64_t value = 0;
-    if (fields >> field >> value && field == name) return value * unit;
-  }
-  return std::nullopt;
-}
-
-// What the control groups (version 2) of this process leave, each limit of the path counting.
-std::uint64_t cgroup_left() {
-  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
-  std::ifstream in("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(in, line)) {
-    if (!line.starts_with("0::/")) continue;
-    const fs::path top = "/sys/fs/cgroup";
-    fs::path group = top / line.substr(4);
-    for (;;) {
-      const auto limit = read_number(group / "memory.max");  // "max" is no number
-      const auto used = read_number(group / "memory.current");
-      if (limit && used) {
-        // Cached files count as used but give way.
-        const std::uint64_t cached =
-            read_field(group / "memory.stat", "inactive_file", 1).value_or(0);
-        const std::uint64_t held = *used - std::min(*used, cached);
-        left = std::min(left, *limit - std::min(*limit, held));
-      }
-      if (group == top || !group.has_relative_path()) break;
-      group = group.parent_path();
-    }
-  }
-  return left;
 }
 
 }  // namespace
@@ -221,7 +160,8 @@ void Workspace::make_shards_folder() { make_directories(paths_.shards()); }
 
 void Workspace::make_shards_folder_in_memory(const std::string& content) {
   const std::string name = content + '\0' + fs::weakly_canonical(paths_.root).string();
-  const fs::path folder = fs::path(kTmpfs) / (memory_prefix() + to_hex(xxh3_64(as_bytes(name))));
+  const fs::path folder =
+      fs::path(kMemoryFolder) / (memory_prefix() + to_hex(xxh3_64(as_bytes(name))));
   if (fs::is_symlink(paths_.shards()) && fs::read_symlink(paths_.shards()) == folder &&
       is_our_memory(folder)) {
     return;
@@ -262,21 +202,15 @@ void Workspace::abandon() noexcept {
   }
 }
 
-std::uint64_t memory_left() {
-  std::error_code ignored;
-  if (!fs::is_directory(kTmpfs, ignored)) {
-    throw UsageError(std::string("shards cannot be kept in memory: there is no ") + kTmpfs +
-                     " here; leave out --memory");
-  }
-  const std::uint64_t machine = read_field("/proc/meminfo", "MemAvailable:", 1024)
-                                    .value_or(std::numeric_limits<std::uint64_t>::max());
-  return std::min({free_bytes(kTmpfs), machine, cgroup_left()});
-}
-
 void remove_cache(const fs::path& root) {
   const CachePaths paths{root};
   if (!is_there(paths.manifest()) && !is_there(paths.unfinished())) {
     throw UsageError(root.string() + " is not a winnow cache; nothing was removed");
+  }
+  const std::optional<Fd> unused = lock_unused(paths.shards());
+  if (!unused) {
+    throw UsageError("nothing of " + root.string() + " was removed: " +
+                     in_words(users_of(paths.shards())) + "; wait for it, or end it");
   }
   // With the marker there, a removal that is cut short leaves an unfinished cache, not a broken
   // one.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -59,9 +58,5 @@ class Workspace {
   bool reopened_ = false;
   std::set<std::string> sealed_;  // files of shards that were there when it was reopened
 };
-
-// Bytes that can still be put into files on tmpfs here: the smallest of what the file system, the
-// machine's free memory and the control group leave. UsageError where there is no tmpfs.
-std::uint64_t memory_left();
 
 }  // namespace winnow::pipeline

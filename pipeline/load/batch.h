@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/sample.h"
+#include "pipeline/augment/mix.h"
 
 namespace winnow::pipeline {
 
@@ -17,9 +19,22 @@ struct Batch {
   std::vector<float> weights;                // 0: padding of the last evaluation batch
   std::vector<std::uint32_t> label_offsets;  // size + 1
   std::vector<std::int32_t> labels;          // of sample i: [label_offsets[i], label_offsets[i+1])
+  std::vector<float> label_weights;          // of each label: 1, or its share in a mixed sample
   std::vector<std::uint64_t> groups;         // XXH3-64 of the group key; 0: none
+
+  // How the samples were mixed, all alike, and of each with which: its own id where it was not. The
+  // labels of a mixed sample are its own and then those of the other; its weight is its own.
+  std::optional<Mix> mix;
+  std::vector<SampleId> partners;
 
   std::size_t size() const noexcept { return ids.size(); }
 };
+
+// Of every sample of a batch one hash over its pixels, labels, weight, id, group, what it was mixed
+// with and how, and its position in the stream, which is that of the first one, `begin`, and on;
+// their sum modulo 2^64. So the parts of a global batch that ranks have add up to the same as the
+// whole. (XXH3-64 of: position, id, partner: uint64; weight, own share: float64; group: uint64; box
+// of the mix: 4 int64; labels: int64 with a float64 of weight each; XXH3-64 of the pixels.)
+std::uint64_t digest_of(const Batch& batch, std::uint64_t begin);
 
 }  // namespace winnow::pipeline

@@ -3,9 +3,11 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_text.h"
 #include "common/rng.h"
 #include "pipeline/decode/shrink.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/memory.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
@@ -28,8 +30,33 @@ DatasetInfo describe(const Cache& cache) {
           .split_counts = m.split_counts};
 }
 
-std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root) {
-  return std::make_shared<const Cache>(Cache::open(root));
+std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
+                                        const Placement& placement, int rank) {
+  OpenOptions options{.most_mapped = std::uint64_t{4} << 30, .shards_at = placement.shards_at};
+  if (!placement.held.empty()) {
+    const int node = placement.nodes.at(static_cast<std::size_t>(rank));
+    options.held = placement.held.at(static_cast<std::size_t>(node));
+  }
+  const std::filesystem::path shards =
+      placement.shards_at.empty() ? CachePaths{root}.shards() : placement.shards_at;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(shards, ignored) && storage_at(shards) == Storage::kNetwork) {
+    throw UsageError(shards.string() +
+                     " is on a network file system, which shards are not mapped from; read them "
+                     "from a copy by --memory, or by --memory-dir on a local disk");
+  }
+  return std::make_shared<const Cache>(Cache::open(root, options));
+}
+
+std::string what_became_of(const Cache& cache) {
+  const std::filesystem::path manifest = cache.paths().manifest();
+  std::error_code error;
+  if (!std::filesystem::exists(manifest, error)) return error ? "" : "was removed";
+  try {
+    return stated_digest(read_text(manifest)) == cache.digest() ? "" : "was replaced by another";
+  } catch (const SystemError&) {
+    return "";
+  }
 }
 
 std::string selection_digest(const Cache& cache, const std::string& selection) {

@@ -28,8 +28,29 @@ struct DatasetInfo {
 };
 DatasetInfo describe(const Cache& cache);
 
-// A cache opened for training: sizes checked, as Cache::open.
-std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root);
+// Where the machines of a job read the shards of its cache from.
+struct Placement {
+  std::filesystem::path shards_at;  // folder of a copy on this machine; empty: the cache's own
+  // Of each rank the number of its machine, and of each machine the shards it has, numbers of the
+  // manifest's. Neither is given where every machine has all.
+  std::vector<int> nodes = {};
+  std::vector<std::vector<std::uint32_t>> held = {};
+  // What a rank sends and gets at once, together, unless a batch alone needs more. Twice that is
+  // the memory that the exchange takes on a rank.
+  std::size_t segment_bytes = std::size_t{128} << 20;
+};
+
+// A cache opened for training: sizes checked, as Cache::open, and up to 4 GiB of what was read stay
+// mapped; with those of its shards that `rank` has on its machine. UsageError where they are on a
+// network file system: a page that storage fails to bring ends a process that has it mapped, so
+// they are copied first (pipeline/store/shard_copy.h).
+std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
+                                        const Placement& placement = {}, int rank = 0);
+
+// What has become of a cache since it was opened: "was removed", "was replaced by another"; empty
+// where it is the same, or where its storage does not answer just now. What is open of it stays as
+// it was.
+std::string what_became_of(const Cache& cache);
 
 // XXH3-128 of the selection file, hex; empty for no selection.
 std::string selection_digest(const Cache& cache, const std::string& selection);

@@ -13,9 +13,10 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/failpoint.h"
 #include "pipeline/decode/decode.h"
-#include "pipeline/load/order.h"
 #include "pipeline/load/team.h"
+#include "pipeline/load/variant_internal.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/settings.h"
 
@@ -31,10 +32,33 @@ std::string shard_of(const Manifest& manifest, SampleId id) {
   return shard == manifest.shards.end() ? "an unknown shard" : shard->file;
 }
 
+// With what its source calls it, where the ledger can be read.
+std::string describe(const Cache& cache, SampleId id) {
+  const std::string sample = "sample " + std::to_string(id);
+  try {
+    return sample + ", '" + cache.read_names()(id) + "',";
+  } catch (const Error&) {
+    return sample;
+  }
+}
+
+template <class Thrown>
 [[noreturn]] void throw_unusable(const Cache& cache, SampleId id, const std::string& reason) {
-  throw Error("sample " + std::to_string(id) + " in " + shard_of(cache.manifest(), id) + " of " +
-              cache.paths().root.string() + " cannot be used: " + reason +
-              "; check the cache with winnow verify and make it again with winnow ingest");
+  throw Thrown(describe(cache, id) + " in " + shard_of(cache.manifest(), id) + " of " +
+               cache.paths().root.string() + " cannot be used: " + reason +
+               "; check the cache with winnow verify and make it again with winnow ingest");
+}
+
+// `work`, for which a record that is damaged says which sample it is.
+template <class Work>
+auto naming(const Cache& cache, const std::vector<Request>& requests, Work work) {
+  return [&cache, &requests, work](std::size_t i) {
+    try {
+      work(i);
+    } catch (const FormatError& error) {
+      throw_unusable<FormatError>(cache, requests[i].id, error.what());
+    }
+  };
 }
 
 void check_options(const LoadOptions& options) {
@@ -51,69 +75,146 @@ void check_options(const LoadOptions& options) {
   }
 }
 
-// Writes the pixels of one sample and returns its record, whose views live as long as the cache.
+RecordView received_record(BytesView pack, SampleId id) {
+  const std::string where = "record " + std::to_string(id) + ", as another rank sent it,";
+  const FoundRecord found = find_record(pack, id, where);
+  if (!found.found) throw FormatError(where + " is another record; start the job again");
+  return found.record;
+}
+
+// Writes the pixels of one sample and returns its record, whose views live as long as the cache and
+// `pack`, where there is one.
 RecordView load_sample(const Cache& cache, DecodeSettings settings, const Request& request,
-                       const LoadOptions& options, std::span<std::uint8_t> out) {
-  const RecordView record = cache.record(request.id, [&](int variants) {
-    return variant_at(options.seed, request.epoch, request.id, variants);
-  });
+                       BytesView pack, const LoadOptions& options, std::span<std::uint8_t> out) {
+  if (failpoint::enabled && fault_before("load.record", std::to_string(request.id))) {
+    throw_errno("cannot load sample " + std::to_string(request.id));
+  }
+  const RecordView record = pack.empty()
+                                ? cache.record(request.id, variant_of(request, options.seed))
+                                : received_record(pack, request.id);
   const AugmentKey key{options.seed, request.epoch, request.id};
   if (record.coding == Coding::kRaw) {
     const std::ptrdiff_t row_bytes = std::ptrdiff_t{record.width_px} * record.channels;
     augment({reinterpret_cast<const std::uint8_t*>(record.payload.data()), record.height_px,
              record.width_px, record.channels, row_bytes},
-            options.recipe, options.geometry, key, out);
+            options.recipe, options.geometry, key, out, options.levels);
     return record;
   }
   // A larger picture than the record says is not the one that was stored.
   settings.max_pixels =
       static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
+  if (crop_of(options.recipe, record.height_px, record.width_px, key)) {
+    const auto crop = decode_crop(record.payload, settings, [&](Size whole) {
+      return Crop{*crop_of(options.recipe, whole.height_px, whole.width_px, key)};
+    });
+    if (!crop) throw_unusable<Error>(cache, request.id, crop.error().detail);
+    augment_crop((*crop).view(), options.recipe, options.geometry, key, out, options.levels);
+    return record;
+  }
   const auto image = decode(record.payload, settings);
-  if (!image) throw_unusable(cache, request.id, image.error().detail);
-  augment((*image).view(), options.recipe, options.geometry, key, out);
+  if (!image) throw_unusable<Error>(cache, request.id, image.error().detail);
+  augment((*image).view(), options.recipe, options.geometry, key, out, options.levels);
   return record;
 }
 
-// The batch of `requests`; nothing when `team` was stopped meanwhile.
-std::optional<Batch> prepare(const Cache& cache, const std::vector<Request>& requests,
-                             const LoadOptions& options, Team& team) {
+// Mixes all samples with those before them. The pixels of a partner, if there is one, lie behind
+// those of the batch. False when `team` was stopped meanwhile.
+bool mix_samples(Batch& batch, const Mix& how, Team& team) {
+  const PixelSpan first{batch.pixels.data(), batch.height_px, batch.width_px, batch.channels};
+  const std::size_t bytes = batch.size() * first.size();
+  const std::uint8_t* const before =
+      bytes < batch.pixels.size() ? batch.pixels.data() + bytes : nullptr;
+  // A few pages at a time: short runs from picture to picture are slow.
+  constexpr std::size_t kRunBytes = 16 << 10;
+  const auto rows = std::min(batch.height_px, 1 + static_cast<int>(kRunBytes / first.row_bytes()));
+  const int runs = (batch.height_px + rows - 1) / rows;
+  return team.run(static_cast<std::size_t>(runs), [&](std::size_t run) {
+    const int from = static_cast<int>(run) * rows;
+    mix_rows(first, batch.size(), before, from, std::min(batch.height_px, from + rows), how);
+  });
+}
+
+void check_mixing(const std::vector<Request>& requests) {
+  for (const Request& request : requests) {
+    if (request.weight == 0) throw UsageError("a batch with padding cannot be mixed");
+  }
+}
+
+// The batch that is planned, of that number; nothing when `team` was stopped meanwhile.
+std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const LoadOptions& options,
+                             std::uint64_t number, Team& team, Batch batch = {}) {
+  const std::vector<Request>& requests = planned.requests;
   const Geometry& geometry = options.geometry;
-  const std::size_t count = requests.size();
+  const bool has_partner = !requests.empty() && requests.back().partner;
+  const std::size_t count = requests.size() - (has_partner ? 1 : 0);
+  batch.mix = count > 0 ? mix_of(options.recipe, geometry, options.seed, number) : std::nullopt;
+  if (batch.mix) check_mixing(requests);
   const std::size_t sample_bytes = static_cast<std::size_t>(geometry.height_px) *
                                    static_cast<std::size_t>(geometry.width_px) *
                                    static_cast<std::size_t>(geometry.channels);
   const DecodeSettings settings = decode_settings(cache.manifest());
-  Batch batch;
   batch.height_px = geometry.height_px;
   batch.width_px = geometry.width_px;
   batch.channels = geometry.channels;
-  batch.pixels.resize(count * sample_bytes);
-  batch.ids.resize(count, kNoSample);
-  batch.weights.resize(count);
-  batch.groups.resize(count);
+  const std::size_t loaded = batch.mix ? requests.size() : count;
+  batch.pixels.resize(loaded * sample_bytes);
+  batch.ids.assign(count, kNoSample);
+  batch.weights.assign(count, 0);
+  batch.groups.assign(count, 0);
+  batch.label_offsets.clear();
+  batch.labels.clear();
+  batch.label_weights.clear();
 
-  std::vector<std::span<const std::int32_t>> labels(count);
-  const bool complete = team.run(count, [&](std::size_t i) {
+  std::vector<std::span<const std::int32_t>> labels(loaded);
+  const auto load = [&](std::size_t i) {
     const Request& request = requests[i];
-    if (request.weight == 0) return;
-    const RecordView record =
-        load_sample(cache, settings, request, options,
-                    std::span(batch.pixels).subspan(i * sample_bytes, sample_bytes));
+    const auto pixels = std::span(batch.pixels).subspan(i * sample_bytes, sample_bytes);
+    if (request.weight == 0) {
+      std::ranges::fill(pixels, std::uint8_t{0});
+      return;
+    }
+    const BytesView pack = planned.packs.empty() ? BytesView() : planned.packs[i];
+    const RecordView record = load_sample(cache, settings, request, pack, options, pixels);
+    labels[i] = record.labels;
+    if (i == count) return;  // the partner
     batch.ids[i] = request.id;
     batch.weights[i] = request.weight;
     batch.groups[i] = record.group.empty() ? 0 : xxh3_64(as_bytes(record.group));
-    labels[i] = record.labels;
-  });
+  };
+  bool complete = team.run(loaded, naming(cache, requests, load));
+  if (complete && batch.mix) complete = mix_samples(batch, *batch.mix, team);
   if (!complete) return std::nullopt;
+  batch.pixels.resize(count * sample_bytes);
+  batch.partners = batch.ids;
 
   batch.label_offsets.reserve(count + 1);
   batch.label_offsets.push_back(0);
-  for (const auto& of_sample : labels) {
-    batch.labels.insert(batch.labels.end(), of_sample.begin(), of_sample.end());
+  const auto add = [&](std::size_t of, double share) {
+    batch.labels.insert(batch.labels.end(), labels[of].begin(), labels[of].end());
+    batch.label_weights.resize(batch.labels.size(), static_cast<float>(share));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    add(i, batch.mix ? batch.mix->own : 1);
+    if (batch.mix) {
+      const std::size_t before = i > 0 ? i - 1 : loaded - 1;
+      batch.partners[i] = requests[before].id;
+      add(before, 1 - batch.mix->own);
+    }
     batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
   }
   return batch;
 }
+
+// Plans by a function.
+class FunctionPlanner final : public Planner {
+ public:
+  using Plan = std::function<std::vector<Request>(std::uint64_t)>;
+  explicit FunctionPlanner(Plan plan) : plan_(std::move(plan)) {}
+  Planned plan(std::uint64_t batch) override { return {.requests = plan_(batch)}; }
+
+ private:
+  Plan plan_;
+};
 
 }  // namespace
 
@@ -167,24 +268,23 @@ Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options) {
   check_options(options);
   Team team(options.threads);
-  return prepare(cache, requests, options, team).value();
+  return prepare(cache, {requests}, options, options.first_batch, team).value();
 }
 
 struct Loader::State {
-  using Plan = std::function<std::vector<Request>(std::uint64_t)>;
-
-  State(const Cache& from, LoadOptions load_options, Plan batch_plan)
+  State(const Cache& from, LoadOptions load_options, std::shared_ptr<Planner> batch_planner)
       : cache(from),
         options(std::move(load_options)),
-        plan(std::move(batch_plan)),
+        planner(std::move(batch_planner)),
         team(options.threads) {}
 
   void run() noexcept {
     try {
       for (std::uint64_t index = 0; wait_for_room(); ++index) {
-        const std::vector<Request> requests = plan(index);
-        if (requests.empty()) break;
-        std::optional<Batch> batch = prepare(cache, requests, options, team);
+        const Planned planned = planner->plan(index);
+        if (planned.requests.empty()) break;
+        std::optional<Batch> batch =
+            prepare(cache, planned, options, options.first_batch + index, team, take_used());
         if (!batch) break;
         const std::lock_guard lock(mutex);
         ready.push_back(*std::move(batch));
@@ -199,22 +299,32 @@ struct Loader::State {
     changed.notify_all();
   }
 
+  Batch take_used() {
+    const std::lock_guard lock(mutex);
+    if (used.empty()) return {};
+    Batch batch = std::move(used.back());
+    used.pop_back();
+    return batch;
+  }
+
   // False when the loader is being destroyed.
   bool wait_for_room() {
     std::unique_lock lock(mutex);
-    const auto limit = static_cast<std::size_t>(options.batches_ahead);
-    changed.wait(lock, [&] { return stopping || ready.size() < limit; });
+    changed.wait(lock, [&] { return stopping || !full(); });
     return !stopping;
   }
 
+  bool full() const { return ready.size() >= static_cast<std::size_t>(options.batches_ahead); }
+
   const Cache& cache;
   const LoadOptions options;
-  const Plan plan;
+  const std::shared_ptr<Planner> planner;
   Team team;
 
   mutable std::mutex mutex;  // guards what follows
   std::condition_variable changed;
   std::deque<Batch> ready;
+  std::vector<Batch> used;  // as many as are ever ahead, at most
   std::exception_ptr failure;
   bool ended = false;
   bool stopping = false;
@@ -224,9 +334,12 @@ struct Loader::State {
 };
 
 Loader::Loader(const Cache& cache, LoadOptions options,
-               std::function<std::vector<Request>(std::uint64_t)> plan) {
+               std::function<std::vector<Request>(std::uint64_t)> plan)
+    : Loader(cache, std::move(options), std::make_shared<FunctionPlanner>(std::move(plan))) {}
+
+Loader::Loader(const Cache& cache, LoadOptions options, std::shared_ptr<Planner> planner) {
   check_options(options);
-  state_ = std::make_unique<State>(cache, std::move(options), std::move(plan));
+  state_ = std::make_unique<State>(cache, std::move(options), std::move(planner));
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 
@@ -236,13 +349,18 @@ Loader::~Loader() {
     state_->stopping = true;
   }
   state_->changed.notify_all();
+  state_->planner->stop();
   state_->team.stop();
   state_->thread.join();
 }
 
-Batch Loader::next() {
+Batch Loader::next(Batch used) {
   State& state = *state_;
   std::unique_lock lock(state.mutex);
+  if (used.pixels.capacity() > 0 &&
+      state.used.size() <= static_cast<std::size_t>(state.options.batches_ahead)) {
+    state.used.push_back(std::move(used));
+  }
   if (state.ready.empty() && !state.ended) {
     const auto before = std::chrono::steady_clock::now();
     state.changed.wait(lock, [&] { return !state.ready.empty() || state.ended; });
@@ -256,6 +374,14 @@ Batch Loader::next() {
   state.ready.pop_front();
   state.changed.notify_all();
   return batch;
+}
+
+void Loader::settle() {
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->ended || state_->full(); });
+  }
+  state_->planner->settle();
 }
 
 double Loader::waited_seconds() const noexcept {

@@ -12,10 +12,10 @@
 namespace winnow::pipeline {
 namespace {
 
-// Indices taken at once: few enough to balance, up to a run that keeps threads off each other's
-// cache lines.
-std::size_t chunk_for(std::size_t count, std::size_t threads) noexcept {
-  return std::clamp<std::size_t>(count / (threads * 8), 1, 16);
+// Of so many indices that are left those taken at once: a run that keeps threads off each other's
+// cache lines, and fewer towards the end, so that all end together.
+std::size_t chunk_for(std::size_t left, std::size_t threads) noexcept {
+  return std::clamp<std::size_t>(left / (threads * 4), 1, 16);
 }
 
 }  // namespace
@@ -26,9 +26,14 @@ struct Team::State {
   void take_chunks() {
     std::size_t finished = 0;
     while (!failed.load(std::memory_order_relaxed)) {
-      const std::size_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+      std::size_t begin = next.load(std::memory_order_relaxed);
+      std::size_t end = begin;
+      do {
+        if (begin >= count) break;
+        end = begin + chunk_for(count - begin, workers.size() + 1);
+      } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
       if (begin >= count) break;
-      for (std::size_t i = begin; i < std::min(begin + chunk, count); ++i) {
+      for (std::size_t i = begin; i < end; ++i) {
         if (stopped.load(std::memory_order_relaxed)) break;
         try {
           (*work)(i);
@@ -75,7 +80,6 @@ struct Team::State {
   // Of the loop under way; written while no worker is inside.
   const std::function<void(std::size_t)>* work = nullptr;
   std::size_t count = 0;
-  std::size_t chunk = 1;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::atomic<bool> stopped{false};
@@ -113,7 +117,6 @@ bool Team::run(std::size_t count, const std::function<void(std::size_t)>& work) 
     const std::lock_guard lock(state.mutex);
     state.work = &work;
     state.count = count;
-    state.chunk = chunk_for(count, state.workers.size() + 1);
     state.next = 0;
     state.failed = false;
     state.failure = nullptr;

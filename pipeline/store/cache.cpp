@@ -11,7 +11,9 @@
 #include "common/json_text.h"
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache_internal.h"
-#include "pipeline/store/pack_cutter.h"
+#include "pipeline/store/checked.h"
+#include "pipeline/store/memory.h"
+#include "pipeline/store/shard_copy.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
@@ -112,8 +114,7 @@ void check_blocks(const fs::path& file, const ShardInfo& shard) {
 
 }  // namespace
 
-lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify) {
-  const fs::path file = path_of(paths, shard);
+lmdb::Reader open_shard(const fs::path& file, const ShardInfo& shard, Verify verify) {
   std::error_code error;
   const std::uint64_t bytes = fs::file_size(file, error);
   if (error) fail(file, "cannot be read (" + error.message() + ")");
@@ -235,32 +236,68 @@ struct Cache::State {
   CachePaths paths;
   Manifest manifest;
   std::string digest;
-  std::vector<lmdb::Reader> shards;  // as manifest.shards
+  std::vector<std::optional<lmdb::Reader>> shards;     // as manifest.shards; none: not held
+  std::vector<std::unique_ptr<CheckedBytes>> checked;  // likewise; none: nothing is remembered
+  Fd in_use;                                           // lock of the folder they are in
+
+  std::vector<std::string> files;  // of the shards, with the path, for messages
+  std::uint64_t most_mapped = 0;   // ~0: all of them
+
+  // The number of the shard whose run of ids has `id`; of none: how many there are.
+  std::size_t shard_of(SampleId id) const noexcept {
+    const auto found =
+        std::ranges::lower_bound(manifest.shards, id, std::less<>(), &ShardInfo::last_id);
+    const bool has_it = found != manifest.shards.end() && found->first_id <= id;
+    return has_it ? static_cast<std::size_t>(found - manifest.shards.begin())
+                  : manifest.shards.size();
+  }
 
   // The system maps what lies around a page that is read, too: over an epoch whole shards would
   // stay in this process's memory. What is dropped is still in the system's, if there is room.
-  void count_mapped(std::size_t pack_bytes) const {
-    constexpr std::size_t kAround = 64 << 10;
-    constexpr std::size_t kMost = 64 << 20;
-    if (mapped.fetch_add(pack_bytes + kAround, std::memory_order_relaxed) < kMost) return;
+  void count_mapped(std::size_t bytes) const {
+    if (mapped.fetch_add(bytes, std::memory_order_relaxed) < most_mapped) return;
     mapped.store(0, std::memory_order_relaxed);
-    for (const lmdb::Reader& shard : shards) shard.drop_pages();
+    for (const std::optional<lmdb::Reader>& shard : shards) {
+      if (shard) shard->drop_pages();
+    }
   }
-  mutable std::atomic<std::size_t> mapped{0};  // bytes since pages were dropped, at most
+  mutable std::atomic<std::uint64_t> mapped{0};  // bytes since pages were dropped, about
 };
 
-Cache Cache::open(const fs::path& root, Verify verify) {
+Cache Cache::open(const fs::path& root, const OpenOptions& options) {
   auto state = std::make_unique<State>();
   State& s = *state;
   s.paths.root = root;
   ReadManifest read = read_manifest(s.paths);
   s.manifest = std::move(read.manifest);
   s.digest = std::move(read.digest);
-  if (!s.manifest.shards.empty()) check_shards_folder(s.paths);
-  s.shards.reserve(s.manifest.shards.size());
-  for (const ShardInfo& shard : s.manifest.shards) {
-    s.shards.push_back(open_shard(s.paths, shard, verify));
+  const auto is_held = [&](std::size_t shard) {
+    return !options.held || std::ranges::binary_search(*options.held, shard);
+  };
+  const bool has_any = !s.manifest.shards.empty() && !(options.held && options.held->empty());
+  const bool elsewhere = !options.shards_at.empty();
+  if (has_any && !elsewhere) check_shards_folder(s.paths);
+  if (has_any && elsewhere) check_copy_is_of(options.shards_at, s.digest);
+  if (has_any) s.in_use = use_folder(elsewhere ? options.shards_at : s.paths.shards());
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < s.manifest.shards.size(); ++i) {
+    const ShardInfo& shard = s.manifest.shards[i];
+    s.files.push_back(
+        (elsewhere ? options.shards_at / fs::path(shard.file).filename() : root / shard.file)
+            .string());
+    s.shards.emplace_back();
+    s.checked.emplace_back();
+    if (!is_held(i)) continue;
+    s.shards.back().emplace(open_shard(
+        elsewhere ? fs::path(s.files.back()) : path_of(s.paths, shard), shard, options.verify));
+    // Nothing changes what was right once in the machine's memory. What is on a disk may come from
+    // it again, and be other bytes by then.
+    if (storage_at(s.files.back()) == Storage::kMemory) {
+      s.checked.back() = std::make_unique<CheckedBytes>(s.shards.back()->values());
+    }
+    bytes += shard.bytes;
   }
+  s.most_mapped = bytes <= options.most_mapped ? ~std::uint64_t{0} : options.most_mapped;
   return Cache(std::move(state));
 }
 
@@ -272,33 +309,46 @@ const CachePaths& Cache::paths() const noexcept { return state_->paths; }
 const Manifest& Cache::manifest() const noexcept { return state_->manifest; }
 const std::string& Cache::digest() const noexcept { return state_->digest; }
 
+bool Cache::holds(SampleId id) const noexcept {
+  const std::size_t shard = state_->shard_of(id);
+  return shard < state_->shards.size() && state_->shards[shard];
+}
+
 RecordView Cache::record(SampleId id, const PickVariant& pick) const {
   const State& s = *state_;
   const auto& shards = s.manifest.shards;
-  const auto shard =
-      std::lower_bound(shards.begin(), shards.end(), id,
-                       [](const ShardInfo& row, SampleId i) { return row.last_id < i; });
-  if (shard != shards.end() && shard->first_id <= id) {
-    const auto& reader = s.shards[static_cast<std::size_t>(shard - shards.begin())];
-    const fs::path file = s.paths.root / shard->file;
-    const BytesView pack = reader.at_or_before(id).second;
+  if (const std::size_t shard = s.shard_of(id); shard < shards.size()) {
+    const auto& reader = s.shards[shard];
+    const std::string& file = s.files[shard];
+    if (!reader) {
+      throw Error("record " + std::to_string(id) + " of " + s.paths.root.string() + " is in " +
+                  shards[shard].file + ", which this machine does not hold");
+    }
+    const BytesView pack = reader->at_or_before(id).second;
     if (!pack.empty()) {
-      const FoundRecord found =
-          find_record(pack, id, file.string() + ", record " + std::to_string(id), pick);
+      const FoundRecord found = find_record(pack, id, file + ", record " + std::to_string(id), pick,
+                                            s.checked[shard].get());
       if (found.found) {
-        // Of a larger pack, which is one record, one variant may have been read.
-        s.count_mapped(
-            std::min<std::size_t>(pack.size(), found.record.payload.size() + kPackBytes));
+        // Beside the payload the directory and a few headers, each with what lies around it.
+        constexpr std::size_t kAround = 256 << 10;
+        s.count_mapped(found.record.payload.size() + std::min<std::size_t>(pack.size(), kAround));
         return found.record;
       }
     }
-    check_packs(reader, *shard, file);
+    check_packs(*reader, shards[shard], file);
   }
   throw Error("there is no record " + std::to_string(id) + " in " + s.paths.root.string() +
               (shards.empty()
                    ? ": it was made without storing images"
                    : ": no such input, or one that could not be read or was left out (see "
                      "ledger.jsonl)"));
+}
+
+void Cache::for_each_packed_size(std::size_t shard,
+                                 const std::function<void(SampleId, std::size_t)>& take) const {
+  for (const auto& [key, pack] : state_->shards[shard]->all()) {
+    pipeline::for_each_packed_size(pack, state_->files[shard], take);
+  }
 }
 
 // Both files are the manifest's by their hash; that they speak of the same inputs as it does, and

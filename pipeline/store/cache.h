@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,16 +44,30 @@ struct CachePaths {
 void check_selection_name(const std::string& name);
 
 // kSizes checks the size and the page structure of every shard, so that no damage can crash a
-// reader; each record is checked when it is read. kBlocks also reads every byte of every shard
+// reader; each record is checked when it is read, or, where the shards are in the machine's memory,
+// when it is first read (but for small ones). kBlocks also reads every byte of every shard
 // once.
 enum class Verify { kSizes, kBlocks };
 
+struct OpenOptions {
+  Verify verify = Verify::kSizes;
+  // Bytes of the shards that stay mapped when they were read, at most, beyond what the last record
+  // brought. To map them again costs more than to read them, so who goes through the records at
+  // random again and again lets them stay.
+  std::uint64_t most_mapped = std::uint64_t{64} << 20;
+  // Folder the shards are in, by the names they have in the cache's own; empty: that.
+  std::filesystem::path shards_at = {};
+  // Numbers of the shards that are there, ascending: no other is looked at. None given: all.
+  std::optional<std::vector<std::uint32_t>> held = std::nullopt;
+};
+
 // A finished cache, opened for reading. Throws UsageError when `root` holds no manifest (saying how
 // to make one), FormatError when a file is damaged, cut, missing or newer. Safe from many threads.
-// Shards must not be changed or cut while it is open.
+// Shards must not be changed or cut while it is open; the folder they are in carries a shared lock
+// (flock), where the file system has any, as long as it is.
 class Cache {
  public:
-  static Cache open(const std::filesystem::path& root, Verify verify = Verify::kSizes);
+  static Cache open(const std::filesystem::path& root, const OpenOptions& options = {});
   ~Cache();
   Cache(Cache&&) noexcept;
 
@@ -59,10 +75,16 @@ class Cache {
   const Manifest& manifest() const noexcept;
   const std::string& digest() const noexcept;  // of the manifest
 
-  // The record of `id`, its views living as long as the cache. What was read of the shards stays
-  // mapped up to some tens of MiB only. Throws FormatError when the record
-  // is damaged (naming shard and id), Error when there is none. `pick` as in find_record().
+  // The record of `id`, its views living as long as the cache. Throws FormatError when the record
+  // is damaged (naming shard and id), Error when there is none or its shard is not held. `pick` as
+  // in find_record().
   RecordView record(SampleId id, const PickVariant& pick = {}) const;
+  // Whether the shard that `id` belongs to is one of those held, be there a record of it or not.
+  bool holds(SampleId id) const noexcept;
+
+  // for_each_packed_size() of the packs of shard `shard` of the manifest.
+  void for_each_packed_size(std::size_t shard,
+                            const std::function<void(SampleId id, std::size_t bytes)>& take) const;
 
   // Checked against the manifest's hash: all columns, or those that will be asked for, as long as
   // the cache lives.

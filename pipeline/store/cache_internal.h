@@ -22,7 +22,8 @@ struct ReadManifest {
 };
 ReadManifest read_manifest(const CachePaths& paths);
 void check_shards_folder(const CachePaths& paths);
-lmdb::Reader open_shard(const CachePaths& paths, const ShardInfo& shard, Verify verify);
+// `file` is where its bytes are, see path_of().
+lmdb::Reader open_shard(const std::filesystem::path& file, const ShardInfo& shard, Verify verify);
 // Bytes [first, last] of the first block of a shard that is not what was written, and how many such
 // blocks there are.
 struct BadBlocks {

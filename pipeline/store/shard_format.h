@@ -8,6 +8,7 @@
 
 #include "common/bytes.h"
 #include "common/sample.h"
+#include "pipeline/store/checked.h"
 
 namespace winnow::pipeline {
 
@@ -69,16 +70,28 @@ inline constexpr auto first_variant = [](int /*variants*/) { return 0; };
 // channels bytes.
 Bytes pack_records(std::span<const RecordView> records);
 
+// One record alone as a pack: its bytes, and the pack, written to as many. Throws as
+// pack_records().
+std::size_t packed_bytes(const RecordView& record);
+void pack_record(const RecordView& record, std::span<std::byte> out);
+
+// Calls `take` with each id of a pack and packed_bytes() of its record, or, of one with variants,
+// of any variant of it. Headers alone are read, nothing but the directory is checked; throws
+// FormatError naming `where`.
+void for_each_packed_size(BytesView pack, const std::string& where,
+                          const std::function<void(SampleId id, std::size_t bytes)>& take);
+
 // The record `id` of a pack, checked against its checksum. Throws FormatError naming `where` when
 // what is read is damaged or newer; `found` is false when the pack has no such id. `pack` must be
 // 8-byte aligned. With `pick`, which is asked where there are several variants, only the one it
-// names is read and checked, and the record is of that one.
+// names is read and checked, and the record is of that one. What `checked`, of bytes with the pack
+// among them, remembers is not compared with its checksum again.
 struct FoundRecord {
   bool found = false;
   RecordView record;
 };
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
-                        const PickVariant& pick = {});
+                        const PickVariant& pick = {}, CheckedBytes* checked = nullptr);
 
 // All records of a pack, each checked, and the pack's directory.
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where);

@@ -69,7 +69,7 @@ class Verifier {
       in_shards += mine.size();
       std::optional<lmdb::Reader> reader;
       if (!mine.empty())
-        attempt([&] { reader.emplace(open_shard(paths_, shard, Verify::kSizes)); });
+        attempt([&] { reader.emplace(open_shard(path_of(paths_, shard), shard, Verify::kSizes)); });
       const std::string first = check_records(shard, mine, reader, [&] { report(1); });
       if (!first.empty()) out_.damage.push_back(first);
     }
@@ -131,7 +131,7 @@ class Verifier {
     std::optional<lmdb::Reader> reader;
     BadBlocks bad;
     const bool looked = attempt([&] {
-      reader.emplace(open_shard(paths_, shard, Verify::kSizes));
+      reader.emplace(open_shard(path_of(paths_, shard), shard, Verify::kSizes));
       bad = find_bad_blocks(file, shard, [&](std::uint64_t bytes) { report(bytes); });
     });
     if (bad.count > 0) {

@@ -338,6 +338,20 @@ class Training(BadUse):
         manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
         self.refused_without_a_trace(1, [str(manifest), "newer winnow"], "train", cache, "--out", self.folder / "run")
 
+    def test_a_record_that_is_damaged_is_named(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.photos(), "--out", cache)
+        shard = cache / "shards" / "00000.mdb"
+        data = bytearray(shard.read_bytes())
+        photo = self.folder / "photos" / "train" / "cat" / "004.ppm"
+        at = data.index(photo.read_bytes()[100:200])
+        data[at] ^= 1
+        shard.write_bytes(data)
+        words = ["sample ", "004.ppm'", "in shards/00000.mdb", "checksum", "winnow verify"]
+        for ranks in (0, 2):
+            self.refused(1, words, "train", cache, "--out", self.folder / f"run-{ranks}", "--net", "lenet",
+                         "--batch-size", 4, "--epochs", 1, ranks=ranks)
+
     def test_cut_checkpoints(self):
         cache = self.cache_of_digits()
         out = self.folder / "run"

@@ -114,7 +114,7 @@ class Faults(Case):
             self.assertEqual(died.code, -signal.SIGKILL, f"{where}: {died.err}")
             self.goes_on(cache, want, where, *more)
             shards = (cache / "shards").resolve()
-            self.ok("cache", "drop", cache)
+            self.ok("cache", "drop", cache, "--delete")
             self.assertFalse(shards.exists(), where)
             shutil.rmtree(cache.parent.parent)
 
@@ -152,7 +152,7 @@ class Faults(Case):
     @needs_shm
     def test_ingest_in_memory_killed_at_each_kind_of_point(self):
         want, points = self.undisturbed("--memory")
-        self.ok("cache", "drop", self.folder / "run-want" / "work" / "cache")
+        self.ok("cache", "drop", self.folder / "run-want" / "work" / "cache", "--delete")
         kinds = {}
         for point, file in points:
             # Names on tmpfs are made of the cache's path.
@@ -175,7 +175,7 @@ class Faults(Case):
             killed += winnow.wait() == -signal.SIGKILL
             if (cache / "manifest.json").exists() and not (cache / "unfinished").exists():
                 self.assertTrue(tree(cache) == want)
-                self.ok("cache", "drop", cache)
+                self.ok("cache", "drop", cache, "--delete")
         self.assertGreater(killed, 20)
         self.goes_on(cache, want, "killed at random moments")
 
@@ -226,7 +226,7 @@ class Faults(Case):
             return (cache / "shards").resolve()
 
         make(place / "cache")
-        points = self.trace(place, "cache", "drop", place / "cache")
+        points = self.trace(place, "cache", "drop", place / "cache", "--delete")
         self.assertGreater(len(points), 12)
         numbers = itertools.count()
 
@@ -234,13 +234,13 @@ class Faults(Case):
             cache = self.place(f"drop-{next(numbers)}") / "cache"
             shards = make(cache)
             file = "*" if file.startswith("/dev/shm/winnow-") else file
-            died = run("cache", "drop", cache, env=failpoints("kill", point, file, k))
+            died = run("cache", "drop", cache, "--delete", env=failpoints("kill", point, file, k))
             self.assertEqual(died.code, -signal.SIGKILL, point)
             # Whole, or no cache any more; never a part of one.
             if (cache / "manifest.json").exists():
                 self.ok("verify", cache)
             if cache.exists() and os.listdir(cache):
-                self.ok("cache", "drop", cache)
+                self.ok("cache", "drop", cache, "--delete")
             self.assertFalse(shards.exists(), point)
 
         in_parallel(kill, first_and_last(points))

@@ -7,9 +7,9 @@ import json
 import os
 import shutil
 import signal
-import struct
 import unittest
 
+import program
 import traces
 from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
 from program import Case, run
@@ -17,13 +17,7 @@ from program import Case, run
 
 def columns(path):
     """A table or selection as {name: bytes}."""
-    data = path.read_bytes()
-    count = struct.unpack_from("<I", data, 12)[0]
-    out = {}
-    for i in range(count):
-        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
-        out[name.rstrip(b"\0").decode()] = data[at : at + n * size]
-    return out
+    return {name: b"".join(rows) for name, rows in program.columns(path).items()}
 
 
 class Index(Case):

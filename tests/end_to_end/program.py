@@ -139,3 +139,15 @@ def tensors(path):
         name: raw[begin + row["data_offsets"][0] : begin + row["data_offsets"][1]]
         for name, row in header.items()
     }
+
+
+def columns(path):
+    """The columns of a selection or a fingerprint table, as docs/formats/fingerprints.md reads them."""
+    data = path.read_bytes()
+    _, _, count, _ = struct.unpack_from("<8sIIQ", data)
+    found = {}
+    for i in range(count):
+        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
+        raw = data[at : at + n * size]
+        found[name.rstrip(b"\0").decode()] = [raw[k * size : (k + 1) * size] for k in range(n)]
+    return found

@@ -66,7 +66,7 @@ class Report(Case):
         self.ok("ingest", self.folder / "mixed", "--out", cache, "--report", cache / "report.html")
         self.page(cache / "report.html")
         self.ok("verify", cache)
-        self.ok("cache", "drop", cache)
+        self.ok("cache", "drop", cache, "--delete")
         self.assertFalse(cache.exists())
 
     def test_a_report_that_cannot_be_is_refused_before_the_work(self):

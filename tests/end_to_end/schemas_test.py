@@ -197,9 +197,26 @@ class Schemas(Case):
         searched = self.json_of("bench", "bench", "search", "--count", 20000, "--bits", 128, "--radius", 9)
         self.assertEqual([(row["name"], row["unit"]) for row in searched["rows"]], [("search", "codes/s")])
         self.refused(2, ["whole words"], "bench", "search", "--bits", 100)
-        for row in decoded["rows"] + ingested["rows"] + hashed["rows"] + searched["rows"]:
+        self.ok("ingest", self.folder / "mixed", "--out", self.folder / "photos", "--labels", "none")
+        loaded = self.json_of("bench", "bench", "loader", self.folder / "photos", "--image-size", 16, "--batch-size", 8,
+                              "--seconds", 0.01, "--rounds", 2)
+        self.assertEqual([row["name"] for row in loaded["rows"]],
+                         ["loader, of reading", "loader, of decoding", "loader, of augmenting"])
+        self.ok("ingest", self.folder / "mixed", "--out", self.folder / "bare", "--labels", "none", "--store", "raw")
+        bare = self.ok("bench", "loader", self.folder / "bare", "--image-size", 16, "--seconds", 0.01, "--json")
+        self.assertEqual([row["name"] for row in bare.json()["rows"]],
+                         ["loader, of reading", "loader, of augmenting", "loader, of copying"])
+        self.assertIn("the bottleneck is", bare.err)
+        for row in decoded["rows"] + ingested["rows"] + hashed["rows"] + searched["rows"] + loaded["rows"]:
             self.assertGreater(row["achieved"], 0)
             self.assertGreater(row["attainable"], 0)
+        exchange = ["bench", "alltoall", "-b", "300K", "--rounds", 1]
+        exchanged = self.json_of("bench", *exchange, "--segment", 1000, "--gradients", "40K", ranks=3)
+        self.assertEqual([(row["name"], row["unit"]) for row in exchanged["rows"]],
+                         [("alltoall", "MB/s"), ("alltoall, of MPI_Ialltoallv", "MB/s"),
+                          ("allreduce beside alltoall", "MB/s")])  # fmt: skip
+        self.refused(2, ["at least 2 ranks"], *exchange)
+        self.refused(2, ["without mpirun"], "bench", "hash", ranks=2)
         self.assertEqual(list(caches.iterdir()), [])
         self.refuses_spoiled("bench", ingested)
         self.learnable_idx(self.folder / "pixels", train=8, test=8)

@@ -193,7 +193,7 @@ class Variants(Case):
         refused(["2 or more"], "--augment", "cifar", "--image-size", 8)
         refused(["would be the same"], "--augment", "none", "--copies", 2, "--image-size", 8)
         refused(["do not fit a record"], "--augment", "cifar", "--copies", 9999, "--image-size", 9999)
-        refused(["imagenet"], "--augment", "imagenet", "--image-size", 8)
+        refused(["imagnet"], "--augment", "imagnet", "--image-size", 8)
         for size in ("0", "-3", "8x", "x8", "8x8x8", "eight", "8 x 8", "99999999999"):
             refused(["is no size"], "--augment", "none", f"--image-size={size}")
 

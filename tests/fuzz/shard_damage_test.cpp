@@ -68,7 +68,7 @@ class Subject {
 
   Read read(Verify verify = Verify::kSizes) const {
     return [this, verify] {
-      const Cache cache = Cache::open(root_, verify);
+      const Cache cache = Cache::open(root_, {verify});
       for (const Kept& kept : kept_) {
         if (!(kept == cache.record(kept.id))) throw std::logic_error("another record");
       }

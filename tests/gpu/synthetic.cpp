@@ -78,6 +78,7 @@ pipeline::Batch synthetic_batch(std::uint64_t first, std::size_t count, int side
     batch.ids.push_back(first + i);
     batch.weights.push_back(1);
     batch.labels.push_back(label);
+    batch.label_weights.push_back(1);
     batch.label_offsets.push_back(static_cast<std::uint32_t>(i + 1));
     batch.groups.push_back(0);
   }

@@ -16,6 +16,28 @@ namespace {
 
 using winnow::comm::Communicator;
 
+// Every rank has `bytes` for every other one, and room for `room` from each.
+struct Even {
+  Even(const Communicator& comm, std::size_t bytes, std::size_t room) {
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const auto me = static_cast<std::size_t>(comm.rank());
+    for (std::size_t r = 0; r < ranks; ++r) {
+      out_offsets.push_back(out_offsets.back() + (r == me ? 0 : bytes));
+      in_offsets.push_back(in_offsets.back() + (r == me ? 0 : room));
+    }
+    out.resize(out_offsets.back());
+    in.resize(in_offsets.back());
+  }
+  winnow::comm::Pending start(Communicator& comm, std::size_t segment_elements) {
+    return comm.start_all_to_all(out, out_offsets, in, in_offsets,
+                                 {.segment_elements = segment_elements});
+  }
+  std::vector<std::size_t> out_offsets{0};
+  std::vector<std::size_t> in_offsets{0};
+  std::vector<std::byte> out;
+  std::vector<std::byte> in;
+};
+
 void fail(std::string_view how, Communicator& comm) {
   const bool last = comm.rank() == comm.size() - 1;
   comm.barrier();
@@ -26,6 +48,21 @@ void fail(std::string_view how, Communicator& comm) {
     // The buffers differ in length: an error, not a wrong sum.
     std::vector<float> buffer(last ? 3000 : 2000);
     comm.start_all_reduce(buffer, winnow::comm::find_schedule("ring"), {}).wait();
+  } else if (how == "parts") {
+    // More messages than are expected would be waited for without end.
+    Even(comm, last ? 400'000 : 4000, 4000).start(comm, 100).wait();
+  } else if (how == "segments") {
+    Even(comm, 4000, 4000).start(comm, last ? 100 : 200).wait();
+  } else if (how == "throw_in_exchange") {
+    // The others have one in flight that the last rank never begins.
+    Even first(comm, 4'000'000, 4'000'000);
+    Even second(comm, 4'000'000, 4'000'000);
+    const winnow::comm::Pending of_first = first.start(comm, 1000);
+    if (last) throw std::runtime_error("thrown on the last rank");
+    second.start(comm, 1000).wait();
+  } else if (how == "exchange") {
+    // Done, unless WINNOW_FAILPOINTS has something against it.
+    Even(comm, 400'000, 400'000).start(comm, 1000).wait();
   } else if (how == "throw") {
     std::vector<float> buffer(100'000);
     if (last) throw std::runtime_error("thrown on the last rank");

@@ -93,7 +93,7 @@ TEST(Augment, ReadsRowsWithPadding) {
   for (int y = 0; y < 6; ++y) {
     std::copy_n(part.row(y), 12, copy.pixels.begin() + y * 12);
   }
-  for (const Recipe recipe : {Recipe::kNone, Recipe::kCifar}) {
+  for (const Recipe& recipe : {Recipe::kNone, Recipe::kCifar}) {
     for (const Geometry geometry : {Geometry{6, 4, 3}, Geometry{6, 4, 1}, Geometry{9, 9, 3}}) {
       EXPECT_EQ(augmented(part, recipe, geometry, {1, 2, 3}),
                 augmented(copy.view(), recipe, geometry, {1, 2, 3}));

@@ -157,7 +157,7 @@ Bytes variant(const Bytes& square, SampleId id, std::uint32_t which) {
 class GoldenCache : public testing::TestWithParam<Golden (*)()> {
  protected:
   const Golden golden_ = GetParam()();
-  const Cache cache_ = Cache::open(fs::path(WINNOW_GOLDEN) / golden_.folder, Verify::kBlocks);
+  const Cache cache_ = Cache::open(fs::path(WINNOW_GOLDEN) / golden_.folder, {Verify::kBlocks});
 
   std::vector<std::pair<SampleId, Input>> readable() const {
     std::vector<std::pair<SampleId, Input>> rows;

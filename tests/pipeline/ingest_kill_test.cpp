@@ -95,7 +95,7 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
     } else {
       ASSERT_EQ(status, 0);
     }
-    EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));  // it was faster: begin again
+    EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));  // it was faster: begin again
     remove_cache(out);
     EXPECT_FALSE(fs::exists(out));
   }
@@ -109,7 +109,7 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
     ASSERT_TRUE(got.contains(name)) << name;
     EXPECT_TRUE(got.at(name) == bytes) << name;
   }
-  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));
   remove_cache(out);
 }
 

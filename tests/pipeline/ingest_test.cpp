@@ -312,9 +312,9 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
   for (const Store store : {Store::kOriginal, Store::kRaw}) {
     IngestOptions options = small_shards();
     options.store = store;
-    const fs::path out = folder / "cache";
+    const fs::path out = folder / (store == Store::kRaw ? "raw" : "original");
     const IngestResult result = run(source, out, options);
-    const Cache cache = Cache::open(out, Verify::kBlocks);
+    const Cache cache = Cache::open(out, {Verify::kBlocks});
     EXPECT_EQ(cache.digest(), result.digest);
     EXPECT_EQ(cache.manifest().sources[0].name, "pictures");
     EXPECT_GE(cache.manifest().shards.size(), 2u);
@@ -389,7 +389,6 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
     EXPECT_EQ(cache.manifest().split_counts, want.split_counts);
     EXPECT_THROW(cache.record(ledger.size()), Error);
     EXPECT_THROW(cache.record(make_sample_id(1, 0)), Error);
-    remove_cache(out);
   }
 }
 
@@ -438,7 +437,7 @@ TEST(Ingest, EmptyListing) {
   const TemporaryFolder folder;
   const FakeSource source;
   run(source, folder / "cache", small_shards());
-  const Cache cache = Cache::open(folder / "cache", Verify::kBlocks);
+  const Cache cache = Cache::open(folder / "cache", {Verify::kBlocks});
   EXPECT_EQ(cache.read_fingerprints().size(), 0u);
   EXPECT_THROW(cache.record(0), Error);
 }
@@ -450,7 +449,7 @@ TEST(Ingest, ShardsWithNothingReadable) {
   std::mt19937_64 random(5);
   source.add("good", encode_picture(make_picture(random, 20, 20, 3), ".png"));
   run(source, folder / "cache", small_shards());
-  const Cache cache = Cache::open(folder / "cache", Verify::kBlocks);
+  const Cache cache = Cache::open(folder / "cache", {Verify::kBlocks});
   EXPECT_GT(cache.manifest().shards.size(), 1u);
   EXPECT_EQ(cache.manifest().shards[0].records, 0u);
   EXPECT_THROW(cache.record(0), Error);
@@ -524,7 +523,7 @@ TEST(Ingest, RefusesWhatIsNotItsOwn) {
               run(source, folder / "cache", small_shards());
             }).find("already holds a finished cache"),
             std::string::npos);
-  EXPECT_NO_THROW(Cache::open(folder / "cache", Verify::kBlocks));
+  EXPECT_NO_THROW(Cache::open(folder / "cache", {Verify::kBlocks}));
   EXPECT_FALSE(fs::exists(CachePaths{folder / "cache"}.unfinished()));
 
   fs::create_directories(folder / "photos");
@@ -618,7 +617,7 @@ class Rerun : public testing::Test {
   }
   void expect_as_uninterrupted() const {
     expect_same(read_tree(out_), read_tree(want_), "rerun");
-    EXPECT_NO_THROW(Cache::open(out_, Verify::kBlocks));
+    EXPECT_NO_THROW(Cache::open(out_, {Verify::kBlocks}));
   }
 
   const TemporaryFolder folder_;
@@ -664,7 +663,7 @@ class Sources : public testing::Test {
 };
 
 TEST_F(Sources, HaveIdsAndLabelsOfTheirOwn) {
-  const Cache cache = Cache::open(want_, Verify::kBlocks);
+  const Cache cache = Cache::open(want_, {Verify::kBlocks});
   const Manifest& m = cache.manifest();
   EXPECT_EQ(m.inputs, 410u);
   EXPECT_EQ(m.classes, (std::vector<std::string>{"cat", "dog", "caf\xE9", "ant", "eel"}));
@@ -711,7 +710,7 @@ TEST_F(Sources, AddingThatDiesLeavesTheCacheAsItWasAndIsGoneOnWith) {
     return std::nullopt;
   };
   EXPECT_THROW(add_others(), SystemError);
-  EXPECT_EQ(Cache::open(out_, Verify::kBlocks).digest(), digest);
+  EXPECT_EQ(Cache::open(out_, {Verify::kBlocks}).digest(), digest);
   EXPECT_THROW(ingest_first(), UsageError);
   std::atomic<int> reads{0};
   second_.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
@@ -933,7 +932,7 @@ TEST_F(InMemory, SameBytesBehindALink) {
   EXPECT_NE(message_of<FormatError>([&] { Cache::open(out); }).find("were kept in memory at"),
             std::string::npos);
   fs::rename(moved, target);
-  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));
   remove_cache(out);
   EXPECT_FALSE(fs::exists(target));
   EXPECT_FALSE(fs::exists(out));
@@ -957,7 +956,7 @@ TEST_F(InMemory, LeftoversOfADeadRunAreCleared) {
   run(source, out, options);
   EXPECT_EQ(fs::read_symlink(CachePaths{out}.shards()), target);
   EXPECT_FALSE(fs::exists(target / "leftover.mdb"));
-  EXPECT_NO_THROW(Cache::open(out, Verify::kBlocks));
+  EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));
   remove_cache(out);
   EXPECT_FALSE(fs::exists(target));
 }
@@ -1019,7 +1018,7 @@ class OpenCache : public testing::Test {
     ASSERT_TRUE(fs::exists(shard_));
   }
   std::string refusal(Verify verify = Verify::kSizes) {
-    return message_of<FormatError>([&] { Cache::open(out_, verify); });
+    return message_of<FormatError>([&] { Cache::open(out_, {verify}); });
   }
   static void flip(const fs::path& file, std::uint64_t at) {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);

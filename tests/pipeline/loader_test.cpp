@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <jpeglib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -27,8 +27,10 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/order.h"
+#include "pipeline/load/stages.h"
 #include "pipeline/load/team.h"
 #include "pipeline/store/cache.h"
+#include "tests/pipeline/test_cache.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -38,178 +40,13 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Sample {
-  SampleId id = 0;
-  Split split = Split::kTrain;
-  std::vector<std::int32_t> labels;
-  std::string group;
-  Image image;
-  Coding coding = Coding::kRaw;
-  Bytes payload;
-};
-
-Image random_image(int height, int width, int channels, std::uint64_t seed) {
-  Image image(height, width, channels);
-  CounterRng rng(seed, 0, 0, RandomUse::kTest);
-  for (std::uint8_t& value : image.pixels) value = static_cast<std::uint8_t>(rng.below(256));
-  return image;
-}
-
-Bytes to_bytes(BytesView view) { return {view.begin(), view.end()}; }
-
-Sample raw(SampleId id, Image image) {
-  Sample sample;
-  sample.id = id;
-  sample.labels = {static_cast<std::int32_t>(id % 3)};
-  sample.payload = to_bytes(as_bytes(image.pixels));
-  sample.image = std::move(image);
-  return sample;
-}
-
-Bytes to_jpeg(const Image& image) {
-  jpeg_error_mgr errors;
-  jpeg_compress_struct jpeg;
-  jpeg.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&jpeg);
-  unsigned char* data = nullptr;
-  unsigned long size = 0;  // NOLINT: libjpeg's type
-  jpeg_mem_dest(&jpeg, &data, &size);
-  jpeg.image_width = static_cast<JDIMENSION>(image.width_px);
-  jpeg.image_height = static_cast<JDIMENSION>(image.height_px);
-  jpeg.input_components = image.channels;
-  jpeg.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&jpeg);
-  jpeg_start_compress(&jpeg, TRUE);
-  while (jpeg.next_scanline < jpeg.image_height) {
-    auto* row = const_cast<JSAMPROW>(image.view().row(static_cast<int>(jpeg.next_scanline)));
-    jpeg_write_scanlines(&jpeg, &row, 1);
-  }
-  jpeg_finish_compress(&jpeg);
-  jpeg_destroy_compress(&jpeg);
-  const std::unique_ptr<unsigned char, void (*)(void*)> owner(data, std::free);
-  return to_bytes(std::as_bytes(std::span(data, size)));
-}
-
-Sample encoded(SampleId id, const Image& image) {
-  Bytes payload = to_jpeg(image);
-  Sample sample = raw(id, *decode(payload, {}));
-  sample.payload = std::move(payload);
-  sample.coding = Coding::kEncoded;
-  return sample;
-}
-
-ShardInfo write_shard(const fs::path& root, const std::string& file,
-                      std::span<const Sample> samples) {
-  lmdb::Writer writer(root / file);
-  for (std::size_t begin = 0; begin < samples.size(); begin += 3) {
-    std::vector<RecordView> records;
-    for (const Sample& s :
-         samples.subspan(begin, std::min<std::size_t>(3, samples.size() - begin))) {
-      records.push_back({s.id, s.split, s.coding, s.image.height_px, s.image.width_px,
-                         s.image.channels, s.labels, s.group, s.payload});
-    }
-    writer.put({{records.front().id, pack_records(records)}});
-  }
-  writer.seal();
-  ShardInfo info{file, samples.front().id, samples.back().id, samples.size(), 0, {}};
-  const Bytes bytes = read_file(root / file);
-  info.bytes = bytes.size();
-  for (std::size_t at = 0; at < bytes.size(); at += kBlockBytes) {
-    info.block_hashes.push_back(to_hex(xxh3_64(
-        BytesView(bytes).subspan(at, std::min<std::size_t>(kBlockBytes, bytes.size() - at)))));
-  }
-  return info;
-}
-
-// A cache of `samples`, ids ascending, in two shards; a folder of its own that goes with it.
-class TestCache {
- public:
-  explicit TestCache(const std::vector<Sample>& samples, const std::string& store = "original")
-      : root_(make_root()) {
-    fs::create_directories(root_ / "shards");
-    fs::create_directories(root_ / "fingerprints");
-    fs::create_directories(root_ / "selections");
-    Manifest manifest;
-    manifest.store = store;
-    manifest.classes = {"a", "b", "c"};
-    manifest.inputs = samples.back().id + 1;
-    manifest.sources = {{"test", "folder", manifest.inputs, to_hex(Hash128{}), manifest.classes}};
-    manifest.hashes = {};
-    manifest.channels = 3;
-    std::vector<LedgerRow> ledger;
-    dedup::Fingerprints table;
-    for (const Sample& s : samples) {
-      while (ledger.size() < s.id) {
-        ledger.push_back({ledger.size(), "gap", Split::kNone, Fate::kCorrupt, "not read"});
-      }
-      ledger.push_back({s.id, "name" + std::to_string(s.id), s.split, Fate::kOk, ""});
-      ++manifest.split_counts[static_cast<std::size_t>(s.split)];
-      table.ids.push_back(s.id);
-      table.splits.push_back(s.split);
-      table.labels.push_back(s.labels);
-      table.groups.push_back(std::span<const char>(s.group));
-      table.widths_px.push_back(static_cast<std::uint32_t>(s.image.width_px));
-      table.heights_px.push_back(static_cast<std::uint32_t>(s.image.height_px));
-      table.file_bytes.push_back(s.payload.size());
-      table.file_hashes.push_back(xxh3_128(s.payload));
-      table.pixel_hashes.push_back(xxh3_128(as_bytes(s.image.pixels)));
-      table.sharpness.push_back(1);
-      table.quality.push_back(50);
-    }
-    manifest.ledger = by_name(count_fates(ledger));
-    if (store != "none") {
-      const std::span all(samples);
-      const std::size_t half = (samples.size() + 1) / 2;
-      manifest.shards = {write_shard(root_, "shards/00000.mdb", all.first(half)),
-                         write_shard(root_, "shards/00001.mdb", all.subspan(half))};
-    }
-    const Bytes fingerprints = serialize(table);
-    const std::string ledger_text = to_json_lines(ledger);
-    manifest.fingerprints_hash = to_hex(xxh3_128(fingerprints));
-    manifest.ledger_hash = to_hex(xxh3_128(as_bytes(std::string_view(ledger_text))));
-    const CachePaths paths{root_};
-    write_file_durably(paths.fingerprints(), fingerprints);
-    write_file_durably(paths.ledger(), std::string_view(ledger_text));
-    write_file_durably(paths.manifest(), std::string_view(to_json(manifest)));
-    cache_.emplace(Cache::open(root_));
-  }
-  ~TestCache() {
-    cache_.reset();
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  TestCache(const TestCache&) = delete;
-  TestCache& operator=(const TestCache&) = delete;
-
-  const Cache& operator*() const { return *cache_; }
-  const Cache* operator->() const { return &*cache_; }
-
- private:
-  static fs::path make_root() {
-    std::string name = (fs::temp_directory_path() / "winnow-loader-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw_errno("mkdtemp " + name);
-    return name;
-  }
-
-  fs::path root_;
-  std::optional<Cache> cache_;
-};
-
-// Raw and encoded, gray and colour, of the target's size and of others.
-std::vector<Sample> mixed_samples(std::size_t count) {
-  std::vector<Sample> samples;
-  for (std::size_t i = 0; i < count; ++i) {
-    const SampleId id = 10 + i * 3;  // gaps: inputs that could not be read
-    const int channels = i % 3 == 0 ? 1 : 3;
-    const int height = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 17);
-    const int width = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 13);
-    Image image = random_image(height, width, channels, id);
-    samples.push_back(i % 2 == 0 ? raw(id, std::move(image)) : encoded(id, image));
-    samples.back().labels.assign(i % 4, static_cast<std::int32_t>(i % 3));
-    if (i % 5 == 0) samples.back().group = "group " + std::to_string(i / 10);
-  }
-  return samples;
-}
+using test::encoded;
+using test::mixed_samples;
+using test::random_image;
+using test::raw;
+using test::Sample;
+using test::TestCache;
+using test::to_bytes;
 
 std::vector<Request> requests_for(const std::vector<Sample>& samples, std::uint32_t epoch = 0) {
   std::vector<Request> requests;
@@ -235,7 +72,33 @@ void expect_equal(const Batch& a, const Batch& b) {
   EXPECT_EQ(a.weights, b.weights);
   EXPECT_EQ(a.label_offsets, b.label_offsets);
   EXPECT_EQ(a.labels, b.labels);
+  EXPECT_EQ(a.label_weights, b.label_weights);
+  EXPECT_EQ(a.mix, b.mix);
+  EXPECT_EQ(a.partners, b.partners);
   EXPECT_EQ(a.groups, b.groups);
+}
+
+// Puts the parts of a global batch together.
+Batch joined(const std::vector<Batch>& parts) {
+  Batch all = parts.at(0);
+  for (const Batch& part : std::span(parts).subspan(1)) {
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    for (std::size_t i = 1; i < part.label_offsets.size(); ++i) {
+      all.label_offsets.push_back(static_cast<std::uint32_t>(all.labels.size()) +
+                                  part.label_offsets[i]);
+    }
+    append(all.pixels, part.pixels);
+    append(all.ids, part.ids);
+    append(all.weights, part.weights);
+    append(all.labels, part.labels);
+    append(all.label_weights, part.label_weights);
+    append(all.groups, part.groups);
+    append(all.partners, part.partners);
+    EXPECT_EQ(part.mix, all.mix);
+  }
+  return all;
 }
 
 dedup::Selection selection_of(const Cache& cache,
@@ -491,6 +354,25 @@ TEST(LoadBatch, AugmentsByTheSampleAndItsEpoch) {
   }
 }
 
+TEST(LoadBatch, OfCropsIsThatOfWholePictures) {
+  std::vector<Sample> samples;
+  for (SampleId id = 0; id < 12; ++id) {
+    const Image image = random_image(40 + static_cast<int>(id), 57, id % 4 == 0 ? 1 : 3, id);
+    samples.push_back(id % 3 == 2 ? raw(id, image) : encoded(id, image));
+  }
+  const TestCache cache(samples);
+  const Geometry geometry{24, 20, 3};
+  const Batch batch =
+      load_batch(*cache, requests_for(samples, 3), options_for(geometry, Recipe::kImageNet, 2));
+  std::vector<std::uint8_t> want(24 * 20 * 3);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    augment(samples[i].image.view(), Recipe::kImageNet, geometry, {5, 3, samples[i].id}, want);
+    EXPECT_TRUE(std::equal(want.begin(), want.end(),
+                           batch.pixels.begin() + static_cast<std::ptrdiff_t>(i * want.size())))
+        << "sample " << i;
+  }
+}
+
 TEST(LoadBatch, BringsColourToGrayAndGrayToColour) {
   std::vector<Sample> samples{raw(0, random_image(4, 4, 1, 1)), raw(1, random_image(4, 4, 3, 2))};
   const TestCache cache(samples);
@@ -550,28 +432,104 @@ TEST(LoadBatch, IsTheSameForAnyRanks) {
     };
     const Batch whole = batch_of(0, 1);
     for (const int ranks : {2, 4}) {
-      Batch joined;
-      joined.height_px = joined.width_px = 32;
-      joined.channels = 3;
-      joined.label_offsets = {0};
-      for (int rank = 0; rank < ranks; ++rank) {
-        const Batch part = batch_of(rank, ranks);
-        const auto append = [](auto& to, const auto& from) {
-          to.insert(to.end(), from.begin(), from.end());
-        };
-        for (std::size_t i = 1; i < part.label_offsets.size(); ++i) {
-          joined.label_offsets.push_back(static_cast<std::uint32_t>(joined.labels.size()) +
-                                         part.label_offsets[i]);
-        }
-        append(joined.pixels, part.pixels);
-        append(joined.ids, part.ids);
-        append(joined.weights, part.weights);
-        append(joined.labels, part.labels);
-        append(joined.groups, part.groups);
-      }
-      expect_equal(joined, whole);
+      std::vector<Batch> parts;
+      for (int rank = 0; rank < ranks; ++rank) parts.push_back(batch_of(rank, ranks));
+      expect_equal(joined(parts), whole);
     }
   }
+}
+
+TEST(LoadBatch, MixesEachWithTheOneBeforeIt) {
+  const auto samples = mixed_samples(24);
+  const TestCache cache(samples);
+  const auto requests = requests_for(samples, 1);
+  const Geometry geometry{32, 32, 3};
+  const std::size_t bytes = 32 * 32 * 3;
+  const Batch plain = load_batch(*cache, requests, options_for(geometry, Recipe::kCifar));
+  int kinds[3] = {};
+  for (std::uint64_t number = 0; number < 12; ++number) {
+    LoadOptions options =
+        options_for(geometry, parse_recipe("crop+flip+mixup:p=0.75,alpha=1+cutmix:p=0.75"));
+    options.first_batch = number;
+    const Batch batch = load_batch(*cache, requests, options);
+    const auto how = mix_of(options.recipe, geometry, options.seed, number);
+    ++kinds[!how ? 0 : how->box ? 2 : 1];
+    EXPECT_EQ(batch.mix, how);
+    EXPECT_EQ(batch.ids, plain.ids);
+    EXPECT_EQ(batch.weights, plain.weights);
+    if (!how) {
+      expect_equal(batch, plain);
+      continue;
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const std::size_t before = (i + samples.size() - 1) % samples.size();
+      EXPECT_EQ(batch.partners[i], samples[before].id);
+      std::vector<std::uint8_t> want(
+          plain.pixels.begin() + static_cast<std::ptrdiff_t>(i * bytes),
+          plain.pixels.begin() + static_cast<std::ptrdiff_t>((i + 1) * bytes));
+      for (int y = 0; y < 32; ++y) {
+        mix_rows({want.data(), 32, 32, 3}, 1, plain.pixels.data() + before * bytes, y, y + 1, *how);
+      }
+      EXPECT_TRUE(std::equal(want.begin(), want.end(),
+                             batch.pixels.begin() + static_cast<std::ptrdiff_t>(i * bytes)));
+      std::vector<std::pair<std::int32_t, float>> labels;
+      for (const std::int32_t label : samples[i].labels) labels.emplace_back(label, how->own);
+      for (const std::int32_t label : samples[before].labels) {
+        labels.emplace_back(label, 1 - how->own);
+      }
+      ASSERT_EQ(batch.label_offsets[i + 1] - batch.label_offsets[i], labels.size());
+      for (std::size_t k = 0; k < labels.size(); ++k) {
+        const std::size_t at = batch.label_offsets[i] + k;
+        EXPECT_EQ(std::pair(batch.labels[at], batch.label_weights[at]), labels[k]);
+      }
+    }
+  }
+  EXPECT_THAT(kinds, testing::Each(testing::Gt(0)));
+}
+
+TEST(LoadBatch, PartsOfAMixedBatchAreThePartsOfTheWhole) {
+  const auto samples = mixed_samples(50);
+  const TestCache cache(samples);
+  LoadOptions options =
+      options_for({32, 32, 3}, parse_recipe("crop+flip+mixup:alpha=1+cutmix:p=0.75"));
+  const auto all = requests_for(samples, 1);
+  for (options.first_batch = 0; options.first_batch < 6; ++options.first_batch) {
+    options.threads = 1;
+    const Batch whole = load_batch(*cache, all, options);
+    for (const int ranks : {1, 2, 3, 4, 50}) {
+      std::vector<Batch> parts;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto [first, last] = share(50, rank, ranks);
+        std::vector<Request> requests(all.begin() + first, all.begin() + last);
+        requests.push_back(all[static_cast<std::size_t>((first + 49) % 50)]);
+        requests.back().partner = true;
+        options.threads = 1 + rank % 8;
+        parts.push_back(load_batch(*cache, requests, options));
+      }
+      expect_equal(joined(parts), whole);
+    }
+  }
+}
+
+TEST(Loader, NumbersTheBatchesItMixes) {
+  const auto samples = mixed_samples(9);
+  const TestCache cache(samples);
+  LoadOptions options = options_for({8, 8, 3}, parse_recipe("mixup:alpha=1"), 2);
+  options.first_batch = 7;
+  Loader loader(*cache, options, [&](std::uint64_t) { return requests_for(samples); });
+  Batch batch;
+  for (int i = 0; i < 4; ++i, ++options.first_batch) {
+    batch = loader.next(std::move(batch));
+    expect_equal(batch, load_batch(*cache, requests_for(samples), options));
+  }
+}
+
+TEST(LoadBatch, PaddingIsNotMixed) {
+  const auto samples = mixed_samples(4);
+  const TestCache cache(samples);
+  EXPECT_THROW(load_batch(*cache, {{samples[1].id, 0, 1}, {0, 0, 0}},
+                          options_for({8, 8, 3}, parse_recipe("mixup"))),
+               UsageError);
 }
 
 TEST(LoadBatch, PadsWithZerosWithoutReading) {
@@ -609,7 +567,8 @@ TEST(LoadBatch, NamesWhatItCannotDecode) {
         message_of<Error>([&] {
           load_batch(*cache, requests_for(samples), options_for({8, 8, 3}, Recipe::kNone, threads));
         }),
-        AllOf(HasSubstr("sample " + std::to_string(samples[9].id) + " in shards/00001.mdb"),
+        AllOf(HasSubstr("sample " + std::to_string(samples[9].id) + ", 'name" +
+                        std::to_string(samples[9].id) + "', in shards/00001.mdb"),
               HasSubstr("winnow verify")));
   }
 }
@@ -650,6 +609,60 @@ TEST(Loader, GivesTheBatchesOfItsPlanInOrder) {
     EXPECT_EQ(loader.next().size(), 0U);
     EXPECT_EQ(loader.next().size(), 0U);
   }
+}
+
+TEST(Loader, TheMemoryOfABatchServesForAnother) {
+  const auto samples = mixed_samples(40);
+  const TestCache cache(samples);
+  // Batches of different lengths, with padding where the one before had pixels.
+  const auto plan = [&](std::uint64_t index) {
+    std::vector<Request> requests;
+    if (index == 30) return requests;
+    for (std::size_t i = 0; i < 3 + index % 5; ++i) {
+      const float weight = (index + i) % 3 == 0 ? 0.0F : 1.0F;
+      requests.push_back({samples[(index * 7 + i) % samples.size()].id, 0, weight});
+    }
+    return requests;
+  };
+  const LoadOptions options = options_for({32, 32, 3}, Recipe::kCifar, 2);
+  Loader loader(*cache, options, plan);
+  std::set<const std::uint8_t*> seen;
+  Batch batch;
+  for (std::uint64_t index = 0; index < 30; ++index) {
+    batch = loader.next(std::move(batch));
+    expect_equal(batch, load_batch(*cache, plan(index), options));
+    seen.insert(batch.pixels.data());
+  }
+  EXPECT_EQ(loader.next(std::move(batch)).size(), 0U);
+  EXPECT_LT(seen.size(), 20U);  // some grew, most were there
+}
+
+TEST(LoadStages, GoThroughAllKindsOfRecords) {
+  const auto samples = mixed_samples(40);
+  const TestCache cache(samples);
+  LoadStages all(*cache, requests_for(samples), options_for({32, 32, 3}, Recipe::kCifar, 2), 16);
+  EXPECT_TRUE(all.encoded());
+  all.read();
+  all.decode();
+  all.augment();
+  std::vector<Sample> bare;
+  for (const Sample& sample : samples) {
+    if (sample.coding == Coding::kRaw) bare.push_back(sample);
+  }
+  LoadStages pixels(*cache, requests_for(bare), options_for({32, 32, 3}), 7);
+  EXPECT_FALSE(pixels.encoded());
+  pixels.augment();
+  pixels.copy();
+  EXPECT_THROW(LoadStages(*cache, {{1, 0, 1}}, options_for({8, 8, 3}), 1), Error);
+}
+
+TEST(LoadStages, NameTheBottleneck) {
+  EXPECT_EQ(bottleneck(100, {.read = 1000, .decode = 125, .augment = 2000}),
+            "the bottleneck is decoding, 80 % of the time of an image");
+  EXPECT_EQ(bottleneck(1000, {.read = 1000, .augment = 4000}),
+            "the bottleneck is reading, 80 % of the time of an image");
+  EXPECT_EQ(bottleneck(100, {.read = 1000, .augment = 500}),
+            "the bottleneck is putting batches together, 70 % of the time of an image");
 }
 
 TEST(Loader, PreparesNoMoreThanItMay) {

@@ -7,7 +7,7 @@ Needs Debian's python3-torchvision (0.14.1) and python3-pil (9.4).
 """
 import warnings
 
-from PIL import Image
+from make_pictures import fnv1a, picture
 
 warnings.filterwarnings("ignore")
 from torchvision.transforms import InterpolationMode, functional as F  # noqa: E402
@@ -16,33 +16,6 @@ from torchvision.transforms.autoaugment import _apply_op  # noqa: E402
 VECTORS = []
 PIXELS = []
 SIZES = ((32, 32), (37, 29), (3, 3), (2, 7), (1, 1))
-
-
-def picture(kind, width, height):
-    """Those of picture() in ops_test.cpp."""
-    if kind == "lattice":
-        values = bytes(v for r in range(0, 256, 5) for g in range(0, 256, 5) for b in range(0, 256, 5)
-                       for v in (r, g, b))
-        return Image.frombytes("RGB", (52, 52 * 52), values)
-    if kind == "flat":
-        return Image.new("RGB", (width, height), (7, 80, 255))
-    state = 1
-    values = bytearray()
-    for y in range(height):
-        for x in range(width):
-            for c in range(3):
-                state = (state * 1103515245 + 12345) % 2**32
-                tri = abs((5 * x + 2 * y + 37 * c + x * y // 16) % 510 - 255)
-                values.append({"lcg": state >> 16 & 255, "tri": tri, "dim": 60 + tri // 4}[kind])
-    return Image.frombytes("RGB", (width, height), bytes(values))
-
-
-def fnv1a(data):
-    """FNV-1a of 64 bits."""
-    state = 0xcbf29ce484222325
-    for byte in data:
-        state = (state ^ byte) * 0x100000001b3 & 0xffffffffffffffff
-    return state
 
 
 def add(operation, argument, function, kinds=("lcg", "dim"), sizes=SIZES, modes=("RGB", "L")):

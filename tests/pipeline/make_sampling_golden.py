@@ -5,66 +5,13 @@
 
 Needs Debian's python3-torchvision (0.14.1).
 """
-import math
 import re
-import warnings
 
-warnings.filterwarnings("ignore")
-import torch  # noqa: E402
-from PIL import Image  # noqa: E402
-from torchvision import transforms as T  # noqa: E402
-from torchvision.transforms import autoaugment as A  # noqa: E402
-
-DRAWN = []
-UNIFORM_ = torch.Tensor.uniform_
-RAND, RANDINT, RANDPERM = torch.rand, torch.randint, torch.randperm
-
-
-def number(value):
-    return format(float(value), ".17g")
-
-
-def uniform_(tensor, low=0, high=1):
-    state = torch.get_rng_state()
-    DRAWN.append("u" + number(RAND(1).item()))
-    torch.set_rng_state(state)
-    return UNIFORM_(tensor, low, high)
-
-
-def rand(*size, **options):
-    out = RAND(*size, **options)
-    DRAWN.extend("u" + number(u) for u in out.flatten().tolist())
-    return out
-
-
-def randint(*arguments, size=None, **options):
-    bounds = [int(a) for a in arguments if not isinstance(a, tuple)]
-    low, high = bounds if len(bounds) == 2 else (0, bounds[0])
-    out = RANDINT(low, high, size or arguments[-1], **options)
-    DRAWN.extend(f"b{int(i) - low}/{high - low}" for i in out.flatten().tolist())
-    return out
-
-
-def randperm(count):
-    """As exchanges of each place with itself or one behind it."""
-    order = list(range(count))
-    wanted = RANDPERM(count).tolist()
-    for i in range(count - 1):
-        at = order.index(wanted[i])
-        DRAWN.append(f"b{at - i}/{count - i}")
-        order[i], order[at] = order[at], order[i]
-    assert order == wanted
-    return torch.tensor(wanted)
-
-
-torch.Tensor.uniform_, torch.rand, torch.randint, torch.randperm = uniform_, rand, randint, randperm
-
-
-def drawn(function):
-    DRAWN.clear()
-    out = function()
-    return " ".join(DRAWN), out
-
+from recorded_draws import DRAWN, drawn, number
+import torch
+from PIL import Image
+from torchvision import transforms as T
+from torchvision.transforms import autoaugment as A
 
 SIZES = ((224, 224), (375, 500), (1200, 90), (30, 700), (32, 32), (3, 5), (1, 1))
 CASES = []

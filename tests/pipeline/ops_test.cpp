@@ -1,59 +1,27 @@
 // Pixels equal to those of Pillow, by hashes of what torchvision's functions make of PIL images.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
-#include "common/resample.h"
 #include "pipeline/augment/ops/colour.h"
 #include "pipeline/augment/ops/geometry.h"
-#include "tests/common/formula_images.h"
+#include "tests/pipeline/golden_pictures.h"
 #include "tests/pipeline/ops_golden.h"
+#include "tests/pipeline/parity_table.h"
 
 namespace winnow::pipeline {
 namespace {
 
 Image picture(const test::OpsGolden& golden) {
-  const std::string kind = golden.picture;
-  Image image(golden.height, golden.width, 3);
-  if (kind == "lattice") {  // all colours in steps of 5
-    std::uint8_t* to = image.pixels.data();
-    for (int r = 0; r < 256; r += 5) {
-      for (int g = 0; g < 256; g += 5) {
-        for (int b = 0; b < 256; b += 5) {
-          for (const int value : {r, g, b}) *to++ = static_cast<std::uint8_t>(value);
-        }
-      }
-    }
-  } else if (kind == "flat") {
-    for (std::size_t i = 0; i < image.pixels.size(); i += 3) {
-      image.pixels[i] = 7;
-      image.pixels[i + 1] = 80;
-      image.pixels[i + 2] = 255;
-    }
-  } else {
-    image = test::formula_image(kind == "lcg" ? "lcg" : "tri", golden.width, golden.height);
-    if (kind == "dim") {
-      for (std::uint8_t& value : image.pixels) value = static_cast<std::uint8_t>(60 + value / 4);
-    }
-  }
-  return golden.channels == 1 ? to_gray(image.view()) : image;
-}
-
-std::uint64_t fnv1a(const std::vector<std::uint8_t>& bytes) {
-  std::uint64_t state = 0xcbf29ce484222325;
-  for (const std::uint8_t byte : bytes) state = (state ^ byte) * 0x100000001b3;
-  return state;
-}
-
-PixelSpan span_of(Image& image) {
-  return {image.pixels.data(), image.height_px, image.width_px, image.channels};
+  return test::golden_picture(golden.picture, golden.width, golden.height, golden.channels);
 }
 
 Image result_of(const test::OpsGolden& golden) {
   Image image = picture(golden);
-  const PixelSpan pixels = span_of(image);
+  const PixelSpan pixels = test::span_of(image);
   std::string name = golden.operation;
   const double argument = golden.argument;
   std::vector<std::uint8_t> scratch;
@@ -74,7 +42,7 @@ Image result_of(const test::OpsGolden& golden) {
   name = name.substr(0, name.rfind(' '));
   Image out(image.height_px, image.width_px, image.channels);
   std::fill(out.pixels.begin(), out.pixels.end(), std::uint8_t{0xA5});
-  const PixelSpan to = span_of(out);
+  const PixelSpan to = test::span_of(out);
   const int whole = static_cast<int>(argument);
   if (name == "rotate") {
     rotate(image.view(), argument, interpolation, to);
@@ -88,33 +56,46 @@ Image result_of(const test::OpsGolden& golden) {
   return out;
 }
 
-TEST(Operations, GivePillowsPixels) {
-  std::map<std::string, int> counts;
+void add_hashed(test::Differences& differences) {
   for (const test::OpsGolden& golden : test::kOpsGolden) {
-    EXPECT_EQ(fnv1a(result_of(golden).pixels), golden.hash)
+    const Image out = result_of(golden);
+    EXPECT_EQ(test::fnv1a(out.pixels), golden.hash)
         << golden.operation << " " << golden.argument << " of " << golden.picture << " "
         << golden.width << "x" << golden.height << "x" << golden.channels;
-    ++counts[golden.operation];
+    test::Difference& d = differences[golden.operation];
+    ++d.vectors;
+    d.values += static_cast<double>(out.pixels.size());
   }
-  EXPECT_EQ(counts.size(), 21U);
 }
 
 // A shear of exactly one half: torchvision's tan(atan(0.5)) is a bit less, so that what lies
 // halfway between two levels is truncated to the lower.
-TEST(Operations, StayWithinOneLevelWhereAShearIsRounded) {
-  int differing = 0;
+void add_where_a_shear_is_rounded(test::Differences& differences) {
   for (const test::OpsPixels& vector : test::kOpsPixels) {
     const Image out = result_of(vector.golden);
     const std::string_view want = vector.pixels;
     ASSERT_EQ(want.size(), out.pixels.size() * 2);
+    test::Difference& d = differences[vector.golden.operation];
+    ++d.vectors;
     for (std::size_t i = 0; i < out.pixels.size(); ++i) {
       const int level = std::stoi(std::string(want.substr(2 * i, 2)), nullptr, 16);
-      EXPECT_LE(std::abs(level - out.pixels[i]), 1);
-      differing += level != out.pixels[i];
+      d.largest = std::max(d.largest, std::abs(level - out.pixels[i]) * 1.0);
+      d.differing += level != out.pixels[i];
     }
+    d.values += static_cast<double>(out.pixels.size());
   }
-  RecordProperty("differing pixels", differing);
-  EXPECT_GT(differing, 0) << "hash these vectors as the others";
+}
+
+TEST(Operations, GivePillowsPixelsAsTheDocsSay) {
+  test::Differences differences;
+  add_hashed(differences);
+  EXPECT_EQ(differences.size(), 21U);
+  add_where_a_shear_is_rounded(differences);
+  for (const auto& [name, d] : differences) {
+    EXPECT_EQ(d.largest, name == "shear x bilinear" ? 1 : 0) << name;
+  }
+  test::expect_stated(differences, WINNOW_DOCS "/augment.md",
+                      "Operations beside torchvision's functions");
 }
 
 TEST(Operations, EraseFillsWhatLiesInside) {
@@ -133,7 +114,7 @@ TEST(Operations, EraseFillsWhatLiesInside) {
           }
         }
       }
-      erase(span_of(image), box, {10, 11, 12});
+      erase(test::span_of(image), box, {10, 11, 12});
       EXPECT_EQ(image, want) << box.top << " " << box.left;
     }
   }

@@ -12,37 +12,11 @@
 
 #include "common/sample.h"
 #include "pipeline/augment/policies.h"
+#include "tests/pipeline/recorded_draws.h"
 #include "tests/pipeline/sampling_golden.h"
 
 namespace winnow::pipeline {
 namespace {
-
-// The numbers that torch drew, in turn.
-class Recorded final : public Draws {
- public:
-  explicit Recorded(const std::string& drawn) : in_(drawn) {}
-
-  std::uint32_t below(std::uint32_t bound) override {
-    const std::string text = next('b');
-    const std::size_t slash = text.find('/');
-    EXPECT_EQ(text.substr(std::min(slash + 1, text.size())), std::to_string(bound));
-    return static_cast<std::uint32_t>(std::stoul("0" + text.substr(0, slash)));
-  }
-  float uniform() override { return std::stof("0" + next('u')); }
-  bool all_used() {
-    std::string rest;
-    return !(in_ >> rest);
-  }
-
- private:
-  std::string next(char kind) {
-    std::string text;
-    in_ >> text;
-    EXPECT_EQ(text.substr(0, 1), std::string(1, kind));
-    return text.empty() ? text : text.substr(1);
-  }
-  std::istringstream in_;
-};
 
 std::string text_of(double value) {
   char text[40];
@@ -105,7 +79,7 @@ TEST(Sampling, MakesOfTheSameNumbersWhatTorchvisionMakes) {
     SCOPED_TRACE(std::string(golden.name) + " " + golden.arguments + " of " +
                  std::to_string(golden.height) + "x" + std::to_string(golden.width) + " by " +
                  golden.drawn);
-    Recorded draws(golden.drawn);
+    test::RecordedDraws draws(golden.drawn);
     EXPECT_EQ(result_of(golden, draws), golden.result);
     EXPECT_TRUE(draws.all_used());
     ++counts[golden.name];
@@ -169,80 +143,6 @@ TEST(Sampling, CutoutIsAboutAnyPixel) {
   EXPECT_EQ(seen.size(), 45U);
   EXPECT_EQ(seen.begin()->first, 0);
   EXPECT_EQ(seen.rbegin()->first, 4);
-}
-
-// Mean 1/2 and variance 1 / (4 (2 alpha + 1)) of Beta(alpha, alpha), and its fourth moment.
-TEST(Sampling, MixupSharesAreOfABetaDistribution) {
-  for (const double alpha : {0.2, 0.5, 1.0, 2.0, 8.0}) {
-    const int count = 40'000;
-    double mean = 0;
-    double square = 0;
-    double fourth = 0;
-    for (int id = 0; id < count; ++id) {
-      CounterDraws draws = draws_of(static_cast<SampleId>(id));
-      const Mix mix = random_mix({.mixup_alpha = alpha}, 8, 8, draws);
-      ASSERT_TRUE(mix.own >= 0 && mix.own <= 1 && !mix.box);
-      const double off = mix.own - 0.5;
-      mean += off;
-      square += off * off;
-      fourth += off * off * off * off;
-    }
-    const double variance = 1 / (4 * (2 * alpha + 1));
-    const double kurtosis = 3 - 6 / (2 * alpha + 3);
-    EXPECT_NEAR(mean / count, 0, 5 * std::sqrt(variance / count));
-    EXPECT_NEAR(square / count, variance, 5 * variance * std::sqrt((kurtosis - 1 + 1e-9) / count));
-    EXPECT_NEAR(fourth / count, kurtosis * variance * variance, 0.05 * variance * variance);
-  }
-}
-
-TEST(Sampling, MixesOneOfTheTwoKinds) {
-  int cuts = 0;
-  int none = 0;
-  for (SampleId id = 0; id < 4000; ++id) {
-    CounterDraws draws = draws_of(id);
-    const Mix mix =
-        random_mix({.probability = 0.75, .mixup_alpha = 0.2, .cutmix_alpha = 1.0}, 20, 30, draws);
-    if (mix.box) {
-      ++cuts;
-      const Box& b = *mix.box;
-      EXPECT_TRUE(b.top >= 0 && b.left >= 0 && b.height_px >= 0 && b.width_px >= 0);
-      EXPECT_TRUE(b.top + b.height_px <= 20 && b.left + b.width_px <= 30);
-      EXPECT_NEAR(mix.own, 1 - b.height_px * b.width_px / 600.0, 1.0 / 65536);
-    } else if (mix.own == 1) {
-      ++none;
-    }
-  }
-  EXPECT_NEAR(cuts, 1500, 150);
-  EXPECT_GT(none, 850);  // besides shares that were rounded to all
-}
-
-// By hand: half a side is 0.5 * sqrt(0.75) of it, cut to whole pixels and to the picture.
-TEST(Sampling, CutMixBoxIsCutAtTheBorder) {
-  EXPECT_EQ(cutmix_box(20, 30, 0.25, 10, 15), (Box{2, 3, 16, 24}));
-  EXPECT_EQ(cutmix_box(20, 30, 0.25, 0, 29), (Box{0, 17, 8, 13}));
-  EXPECT_EQ(cutmix_box(20, 30, 1.0, 3, 3), (Box{3, 3, 0, 0}));
-}
-
-TEST(Sampling, MixesAndPastesPixels) {
-  Image own(2, 3, 3);
-  Image other(2, 3, 3);
-  for (std::size_t i = 0; i < own.pixels.size(); ++i) {
-    own.pixels[i] = static_cast<std::uint8_t>(13 * i);
-    other.pixels[i] = static_cast<std::uint8_t>(255 - 7 * i);
-  }
-  for (const double share : {0.0, 0.25, 0.5, 1.0}) {
-    Image out = own;
-    mix({out.pixels.data(), 2, 3, 3}, other.view(), {share, std::nullopt});
-    for (std::size_t i = 0; i < own.pixels.size(); ++i) {
-      EXPECT_EQ(out.pixels[i],
-                static_cast<int>(share * own.pixels[i] + (1 - share) * other.pixels[i] + 0.5));
-    }
-  }
-  Image out = own;
-  mix({out.pixels.data(), 2, 3, 3}, other.view(), {0.5, Box{1, 1, 1, 2}});
-  for (std::size_t i = 0; i < own.pixels.size(); ++i) {
-    EXPECT_EQ(out.pixels[i], i >= 12 ? other.pixels[i] : own.pixels[i]);
-  }
 }
 
 }  // namespace

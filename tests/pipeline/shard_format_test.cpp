@@ -165,6 +165,44 @@ TEST(ShardFormat, BytesOfVariantsAreTheDocumentedOnes) {
   EXPECT_EQ(pack({s}), expected);
 }
 
+TEST(ShardFormat, WhatIsRememberedAsCheckedIsNotCheckedAgainUnlessItIsSmall) {
+  const auto of_side = [](SampleId id, int side_px, int variants) {
+    Sample s;
+    s.id = id;
+    s.coding = Coding::kRaw;
+    s.height_px = s.width_px = side_px;
+    s.channels = 3;
+    s.variants = variants;
+    s.payload.resize(static_cast<std::size_t>(variants * side_px * side_px * 3), std::byte{7});
+    return s;
+  };
+  const std::vector<Sample> samples{of_side(1, 20, 1), of_side(2, 2, 1), of_side(3, 20, 3),
+                                    of_side(4, 20, 1), of_side(5, 20, 3)};
+  Bytes bytes = pack(samples);
+  CheckedBytes checked(bytes);
+  const auto find = [&](SampleId id, const PickVariant& pick = {}) {
+    return find_record(bytes, id, "pack", pick, &checked).record;
+  };
+  const auto spoil = [&](const RecordView& record) {
+    bytes[static_cast<std::size_t>(record.payload.data() - bytes.data())] ^= std::byte{1};
+  };
+  const PickVariant second = [](int) { return 1; };
+  spoil(find(1));
+  spoil(find(2));
+  spoil(find(3, second));
+  EXPECT_EQ(find(1).payload.size(), samples[0].payload.size());
+  EXPECT_THROW(find(2), FormatError);  // small
+  EXPECT_EQ(find(3, second).payload[0], std::byte{6});
+  spoil(find_record(bytes, 4, "pack").record);
+  spoil(find_record(bytes, 5, "pack", second).record);
+  for (int i = 0; i < 2; ++i) {  // what failed is not remembered
+    EXPECT_THROW(find(4), FormatError);
+    EXPECT_THROW(find(5, second), FormatError);
+    EXPECT_NO_THROW(find(5, first_variant));
+  }
+  EXPECT_THROW(find_record(bytes, 1, "pack"), FormatError);
+}
+
 TEST(ShardFormat, OneVariantIsReadWithoutTheOthers) {
   std::mt19937_64 random(4);
   int several = 0;
@@ -199,6 +237,31 @@ TEST(ShardFormat, OneVariantIsReadWithoutTheOthers) {
     }
   }
   EXPECT_GT(several, 300);
+}
+
+TEST(ShardFormat, ARecordAloneIsAPackOfOne) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 50; ++round) {
+    const std::vector<Sample> samples = make_samples(random, 4);
+    const Bytes together = pack(samples);
+    std::vector<std::pair<SampleId, std::size_t>> sizes;
+    for_each_packed_size(together, "a pack",
+                         [&](SampleId id, std::size_t bytes) { sizes.emplace_back(id, bytes); });
+    ASSERT_EQ(sizes.size(), samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Sample& sample = samples[i];
+      Bytes alone(packed_bytes(sample.view()), std::byte{0xFF});
+      pack_record(sample.view(), alone);
+      EXPECT_EQ(alone, pack({sample}));
+      // One variant of it has the size that is told.
+      const int which = sample.variants - 1;
+      const FoundRecord found =
+          find_record(together, sample.id, "a pack", [&](int) { return which; });
+      EXPECT_EQ(sizes[i], std::pair(sample.id, packed_bytes(found.record)));
+    }
+    Bytes wrong(packed_bytes(samples[0].view()) + 8);
+    EXPECT_THROW(pack_record(samples[0].view(), wrong), Error);
+  }
 }
 
 TEST(ShardFormat, EveryFlippedBitIsNoticed) {

@@ -311,7 +311,7 @@ TEST_F(Variants, ACompactedCacheHasThemToo) {
   CompactOptions options;
   options.selection = "half";
   compact(cache, folder_ / "small", options);
-  const Cache small = Cache::open(folder_ / "small", Verify::kBlocks);
+  const Cache small = Cache::open(folder_ / "small", {Verify::kBlocks});
   EXPECT_EQ(variant_settings(small.manifest()), kVariants);
   const dedup::Fingerprints rows = small.read_fingerprints();
   ASSERT_EQ(rows.size(), 19U);

@@ -31,6 +31,36 @@ TEST(BatchPlan, StepsAndEpochs) {
   EXPECT_EQ(plan_batches(3, 64, 64, 1, 0, 1).total_steps, 1);  // never none
 }
 
+TEST(BatchPlan, RanksLoadTheirPartAndTheOneBeforeIt) {
+  pipeline::SampleSet samples;
+  for (SampleId id = 0; id < 50; ++id) samples.ids.push_back(id);
+  samples.weights.assign(50, 1.0F);
+  const pipeline::Sampler sampler(samples, 3);
+  const auto same = [](const pipeline::Request& a, const pipeline::Request& b) {
+    return a.id == b.id && a.epoch == b.epoch && a.weight == b.weight;
+  };
+  for (const std::int64_t step : {0, 2, 3}) {
+    const auto all = requests_of(plan_batches(50, 24, 4, 3, 0, 1), sampler, step, true);
+    ASSERT_EQ(all.size(), 24U);
+    for (int ranks = 2; ranks <= 6; ++ranks) {
+      std::size_t next = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const BatchPlan plan = plan_batches(50, 24, 4, 3, rank, ranks);
+        const auto mixed = requests_of(plan, sampler, step, true);
+        EXPECT_TRUE(mixed.back().partner);
+        EXPECT_TRUE(same(mixed.back(), all[(next + 23) % 24]));
+        const auto mine = requests_of(plan, sampler, step, false);
+        ASSERT_EQ(mine.size() + 1, mixed.size());
+        for (std::size_t i = 0; i < mine.size(); ++i, ++next) {
+          EXPECT_TRUE(same(mine[i], all[next]) && same(mixed[i], all[next]));
+          EXPECT_FALSE(mine[i].partner || mixed[i].partner);
+        }
+      }
+      EXPECT_EQ(next, 24U);
+    }
+  }
+}
+
 TEST(BatchPlan, RefusesWhatDoesNotFit) {
   EXPECT_THROW(plan_batches(100, 10, 4, 1, 0, 1), UsageError);
   EXPECT_THROW(plan_batches(100, 16, 4, 1, 0, 5), UsageError);

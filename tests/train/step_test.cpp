@@ -247,6 +247,7 @@ pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
     batch.ids.push_back(i);
     batch.weights.push_back(i % 3 == 0 ? 0.5F : 1.0F);
     batch.labels.push_back(static_cast<std::int32_t>(rng.below(3)));
+    batch.label_weights.push_back(1);
     batch.label_offsets.push_back(static_cast<std::uint32_t>(i + 1));
     batch.groups.push_back(0);
   }
@@ -527,6 +528,30 @@ TEST(Feed, RefusesSamplesWithoutOneLabel) {
   batch.labels[1] = 2;
   EXPECT_NO_THROW(feed.bind(batch, 0, 2));
   batch.label_offsets = {0, 2, 2};
+  EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
+}
+
+TEST(Feed, MixedSamplesHaveTwoLabels) {
+  Graph graph = training_graph("lenet", 2);
+  const auto program = make_backend("reference")->compile(graph, {});
+  Feed feed(*program);
+  pipeline::Batch batch = random_batch(graph, 2);
+  batch.weights = {1, 1};
+  batch.mix = {0.25, std::nullopt};
+  batch.partners = {1, 0};
+  batch.labels = {2, 0, 1, 1};
+  batch.label_weights = {0.25F, 0.75F, 0.25F, 0.75F};
+  batch.label_offsets = {0, 2, 4};
+  feed.bind(batch, 0, 2);
+  const std::vector<float> want{0.75F, 0, 0.25F, 0, 1, 0};
+  EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
+  // What counts as right is the label of the larger share.
+  const std::vector<float> logits{1, 0, 0, 0, 1, 0};
+  std::vector<std::int32_t> predictions(2);
+  EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);
+  EXPECT_EQ(
+      score(batch, 0, std::vector<float>{0, 0, 1, 0, 0, 1}, std::vector<float>(2), {}).correct, 0);
+  batch.label_offsets = {0, 3, 4};
   EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
 }
 

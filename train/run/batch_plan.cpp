@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "common/error.h"
 #include "pipeline/load/order.h"
@@ -31,13 +32,17 @@ BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t mi
   }
   const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
   if (!(steps > 0)) throw UsageError("--epochs must be above 0");
-  const auto [first, last] = pipeline::share(parts, rank, ranks);
-  return {.samples = samples,
-          .batch = batch,
-          .micro_batch = micro_batch,
-          .first_micro = first,
-          .last_micro = last,
-          .total_steps = std::max<std::int64_t>(1, std::llround(steps))};
+  return part_of({.samples = samples,
+                  .batch = batch,
+                  .micro_batch = micro_batch,
+                  .total_steps = std::max<std::int64_t>(1, std::llround(steps))},
+                 rank, ranks);
+}
+
+BatchPlan part_of(BatchPlan plan, int rank, int ranks) {
+  std::tie(plan.first_micro, plan.last_micro) =
+      pipeline::share(plan.batch / plan.micro_batch, rank, ranks);
+  return plan;
 }
 
 std::int64_t default_micro_batch(std::int64_t batch) {
@@ -47,6 +52,20 @@ std::int64_t default_micro_batch(std::int64_t batch) {
     if (batch % m == 0) return m;
   }
   return 1;
+}
+
+std::vector<pipeline::Request> requests_of(const BatchPlan& plan, const pipeline::Sampler& sampler,
+                                           std::int64_t step, bool mixed) {
+  const auto at = [](std::int64_t position) { return static_cast<std::uint64_t>(position); };
+  const std::int64_t begin = step * plan.batch;
+  const std::int64_t first = plan.first_micro * plan.micro_batch;  // in the batch
+  const std::int64_t count = plan.micro_batches() * plan.micro_batch;
+  std::vector<pipeline::Request> requests = sampler.requests(at(begin + first), at(count));
+  if (!mixed || count == plan.batch) return requests;
+  const std::int64_t before = (first + plan.batch - 1) % plan.batch;
+  requests.push_back(sampler.requests(at(begin + before), 1).front());
+  requests.back().partner = true;
+  return requests;
 }
 
 double weight_of_batch(const BatchPlan& plan, const pipeline::Sampler& sampler, std::int64_t step) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "pipeline/load/sampler.h"
 
@@ -27,10 +28,18 @@ struct BatchPlan {
 BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
                        double epochs, int rank, int ranks);
 
+// The same plan as another rank has it.
+BatchPlan part_of(BatchPlan plan, int rank, int ranks);
+
 // The largest divisor of `batch` that is at most 64 and leaves at least four micro-batches; 1 where
 // there is none. A function of the batch alone, so that the number of ranks never changes what is
 // computed.
 std::int64_t default_micro_batch(std::int64_t batch);
+
+// What a rank loads for a step: its part of the global batch and, where samples are mixed with the
+// one before them, that of its first one as a partner. A rank with the whole batch has it already.
+std::vector<pipeline::Request> requests_of(const BatchPlan& plan, const pipeline::Sampler& sampler,
+                                           std::int64_t step, bool mixed);
 
 // Sum of the sample weights of a whole global batch, the same on every rank.
 double weight_of_batch(const BatchPlan& plan, const pipeline::Sampler& sampler, std::int64_t step);

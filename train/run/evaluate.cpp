@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-Evaluation evaluate(Program& program, const pipeline::Cache& cache,
+Evaluation evaluate(Program& program, const pipeline::Source& source,
                     const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
                     const ProgressSink& progress, bool with_logits) {
@@ -19,16 +19,21 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
   const std::size_t m = feed.size();
   const auto micro_batches = static_cast<std::int64_t>((samples.size() + m - 1) / m);
   const auto [first, last] = pipeline::share(micro_batches, comm.rank(), comm.size());
-  pipeline::Loader loader(cache, load, [&, first = first, last = last](std::uint64_t i) {
+  const auto longest = (micro_batches + comm.size() - 1) / comm.size();
+  const auto requests_of = [&](int rank, std::uint64_t i) {
     std::vector<pipeline::Request> requests;
-    const auto micro = first + static_cast<std::int64_t>(i);
-    if (micro >= last) return requests;
+    if (static_cast<std::int64_t>(i) >= longest) return requests;
+    const auto [begin, end] = pipeline::share(micro_batches, rank, comm.size());
+    const auto micro = begin + static_cast<std::int64_t>(i);
     for (std::size_t k = static_cast<std::size_t>(micro) * m; requests.size() < m; ++k) {
-      requests.push_back(k < samples.size() ? pipeline::Request{.id = samples.ids[k]}
-                                            : pipeline::Request{.weight = 0});
+      requests.push_back(micro < end && k < samples.size() ? pipeline::Request{.id = samples.ids[k]}
+                                                           : pipeline::Request{.weight = 0});
     }
     return requests;
-  });
+  };
+  pipeline::Loader loader(
+      *source.cache, load,
+      pipeline::make_planner(source.spread, comm.rank(), requests_of, load.seed));
 
   // Each element is written by one rank; the sums over ranks are everybody's.
   std::vector<double> losses(samples.size(), 0.0);
@@ -59,6 +64,7 @@ Evaluation evaluate(Program& program, const pipeline::Cache& cache,
                 .note = "evaluating"});
     }
   }
+  loader.settle();
   comm.all_reduce(losses);
   comm.all_reduce(labels);
   comm.all_reduce(predictions);

@@ -7,6 +7,7 @@
 #include "common/comm/communicator.h"
 #include "common/progress.h"
 #include "pipeline/load/dataset.h"
+#include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
 #include "train/backend/backend.h"
 
@@ -27,7 +28,7 @@ struct Evaluation {
 // Exact, distributed: every sample counts once, the last micro-batch is padded with weight 0. What
 // is computed for a sample depends on no rank, and sums are taken in the order of the samples.
 // `program` is an inference graph bound to a model whose parameters it has taken up. Collective.
-Evaluation evaluate(Program& program, const pipeline::Cache& cache,
+Evaluation evaluate(Program& program, const pipeline::Source& source,
                     const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
                     const ProgressSink& progress, bool with_logits = false);

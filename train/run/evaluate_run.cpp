@@ -51,7 +51,7 @@ Subject stored_run(const EvalOptions& options) {
   if (!std::filesystem::exists(config)) {
     throw UsageError(options.run.string() + " holds no run; make one by winnow train");
   }
-  if (!options.net.empty() || options.image_side_px > 0) {
+  if (!options.net.empty() || options.image_side_px > 0 || options.eval_resize_px) {
     throw UsageError(options.run.string() +
                      " is a run and knows its net and image size; they are given for a file only");
   }
@@ -78,7 +78,10 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
   fit.data.cache = options.cache;
   fit.data.image_side_px = options.image_side_px;
   Subject subject;
+  fit.data.augment = pipeline::Recipe::kNone;
+  fit.data.eval_resize_px = options.eval_resize_px;
   subject.config.setup = fit_net(fit, info);
+  subject.config.eval_resize_px = eval_resize_of(fit.data, info, subject.config.setup);
   subject.graph = for_inference(forward_graph(subject.config.setup));
   subject.model = make_model(subject.graph, 0);
   const InitialWeights weights = load_initial_weights(subject.model, subject.graph, options.run);
@@ -108,7 +111,7 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   EvalResult result;
   std::string selection = options.selection;
   on_all(comm, [&] {
-    cache = pipeline::open_cache(options.cache);
+    cache = pipeline::open_cache(options.cache, options.placement, comm.rank());
     const pipeline::DatasetInfo info = pipeline::describe(*cache);
     subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
                                                             : stored_run(options);
@@ -141,11 +144,13 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   weights->load();
   program->load_parameters();
 
+  const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.placement)};
   const auto begin = std::chrono::steady_clock::now();
-  Evaluation e =
-      evaluate(*program, *cache, samples, selection.empty() ? nullptr : &leaked,
-               {.geometry = geometry_of(subject.config.setup), .threads = options.threads.decode},
-               comm, progress, options.with_logits);
+  Evaluation e = evaluate(*program, source, samples, selection.empty() ? nullptr : &leaked,
+                          {.geometry = geometry_of(subject.config.setup),
+                           .recipe = eval_recipe(subject.config.eval_resize_px),
+                           .threads = options.threads.decode},
+                          comm, progress, options.with_logits);
   result.images_per_second =
       static_cast<double>(e.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,6 +1,7 @@
 #include "train/run/feed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "common/error.h"
@@ -12,6 +13,43 @@ namespace {
 std::string describe(SampleId id) {
   return "sample " + std::to_string(position_of(id)) + " of source " +
          std::to_string(source_of(id));
+}
+
+// Of sample `row`, which has one label, or two in a mixed batch.
+void set_target(const pipeline::Batch& batch, std::size_t row, std::span<float> target) {
+  const std::uint32_t begin = batch.label_offsets[row];
+  const std::uint32_t end = batch.label_offsets[row + 1];
+  const std::string who =
+      describe(batch.ids[row]) +
+      (batch.mix ? ", mixed with " + describe(batch.partners[row]) + "," : std::string());
+  double total = 0;
+  for (std::uint32_t k = begin; k < end; ++k) total += batch.label_weights[k];
+  const std::uint32_t due = batch.mix ? 2 : 1;
+  if (end - begin != due || std::abs(total - 1) > 1e-3) {
+    throw UsageError(who + " has " + std::to_string(end - begin) +
+                     " labels, training needs exactly one" + (batch.mix ? " of each" : "") +
+                     "; ingest a labelled data set");
+  }
+  for (std::uint32_t k = begin; k < end; ++k) {
+    const std::int32_t label = batch.labels[k];
+    if (label < 0 || static_cast<std::size_t>(label) >= target.size()) {
+      throw UsageError(who + " has label " + std::to_string(label) + ", the net has " +
+                       std::to_string(target.size()) + " classes");
+    }
+    target[static_cast<std::size_t>(label)] += batch.label_weights[k];
+  }
+}
+
+// The label that a prediction should have: of the greatest weight, the first of equals; -1: none.
+std::int32_t main_label(const pipeline::Batch& batch, std::size_t row) {
+  std::int32_t label = -1;
+  float greatest = 0;
+  for (std::uint32_t k = batch.label_offsets[row]; k < batch.label_offsets[row + 1]; ++k) {
+    if (batch.label_weights[k] <= greatest) continue;
+    greatest = batch.label_weights[k];
+    label = batch.labels[k];
+  }
+  return label;
 }
 
 }  // namespace
@@ -36,18 +74,8 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight) {
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t row = m * size_ + i;
     weights_[i] = static_cast<float>(batch.weights[row] / total_weight);
-    const std::size_t labels = batch.label_offsets[row + 1] - batch.label_offsets[row];
-    if (labels == 0 && batch.weights[row] == 0) continue;
-    if (labels != 1) {
-      throw UsageError(describe(batch.ids[row]) + " has " + std::to_string(labels) +
-                       " labels, training needs exactly one; ingest a labelled data set");
-    }
-    const std::int32_t label = batch.labels[batch.label_offsets[row]];
-    if (label < 0 || static_cast<std::size_t>(label) >= classes_) {
-      throw UsageError(describe(batch.ids[row]) + " has label " + std::to_string(label) +
-                       ", the net has " + std::to_string(classes_) + " classes");
-    }
-    targets_[i * classes_ + static_cast<std::size_t>(label)] = 1.0F;
+    if (batch.weights[row] > 0)
+      set_target(batch, row, std::span(targets_).subspan(i * classes_, classes_));
   }
   const std::size_t count = size_ * pixels_per_sample_;
   program_.bind(pixels_, std::span(batch.pixels).subspan(m * count, count));
@@ -81,10 +109,7 @@ Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> 
     total.loss += weight * per_sample_loss[i];
     total.weight += weight;
     total.samples += 1;
-    const std::uint32_t first = batch.label_offsets[row];
-    if (batch.label_offsets[row + 1] > first && batch.labels[first] == predicted) {
-      total.correct += 1;
-    }
+    if (main_label(batch, row) == predicted) total.correct += 1;
   }
   return total;
 }

@@ -18,12 +18,14 @@ class Feed {
 
   // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
   // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
-  // global batch add up to its mean. A sample of weight 0 needs no label. Throws UsageError, naming
-  // the id, for a sample without exactly one label, or a label the net has no class for.
+  // global batch add up to its mean. A sample of weight 0 needs no label; the target of a mixed one
+  // has two, each with its share. Throws UsageError, naming the id, for a sample without exactly
+  // one label, or a label the net has no class for.
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight);
 
   std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
   std::size_t classes() const noexcept { return classes_; }
+  std::span<const float> targets() const noexcept { return targets_; }  // that were bound last
 
  private:
   Program& program_;
@@ -42,7 +44,8 @@ std::vector<float> bind_output(Program& program, OutputKind kind);
 struct Score {
   double loss = 0;     // sum of weight * loss
   double weight = 0;   // sum of weights
-  double correct = 0;  // samples whose largest logit (the first of equals) is their label
+  double correct = 0;  // samples whose largest logit (the first of equals) is their label, or that
+                       // of the larger share
   double samples = 0;
 };
 

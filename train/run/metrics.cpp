@@ -29,9 +29,11 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
 }
 
 void MetricsLog::write(std::int64_t step, double epoch, double wall,
-                       const std::map<std::string, double>& values) {
+                       const std::map<std::string, double>& values,
+                       const std::map<std::string, std::string>& texts) {
   nlohmann::ordered_json row{{"step", step}, {"epoch", epoch}, {"wall", wall}};
   for (const auto& [name, value] : values) row[name] = value;
+  for (const auto& [name, text] : texts) row[name] = text;
   out_->append(row.dump() + '\n');
 }
 

@@ -19,7 +19,8 @@ class MetricsLog {
   MetricsLog(const std::filesystem::path& path, std::int64_t step);
 
   void write(std::int64_t step, double epoch, double wall,
-             const std::map<std::string, double>& values);
+             const std::map<std::string, double>& values,
+             const std::map<std::string, std::string>& texts = {});
 
   // Makes all lines written durable. Before each checkpoint: a run that goes on from it does not
   // write them again.

@@ -1,12 +1,15 @@
 #include "train/run/run_directory.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/run/setup.h"
 #include "train/run/state_dict.h"
 
 namespace winnow::train {
@@ -20,6 +23,26 @@ bool holds_nothing(const fs::path& directory) {
   return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
     return entry.path().filename() == "config.json.tmp";
   });
+}
+
+// " in a, b (see its config.json)": the names of what differs.
+std::string differences(const std::string& stored, const std::string& wanted) {
+  std::set<std::string> names;
+  try {
+    const auto before = config_facts(stored);
+    const auto now = config_facts(wanted);
+    for (const auto& [name, value] : before) {
+      if (!now.contains(name) || now.at(name) != value) names.insert(name);
+    }
+    for (const auto& [name, value] : now) {
+      if (!before.contains(name)) names.insert(name);
+    }
+  } catch (const std::exception&) {  // what is stored is damaged
+    return " (its config.json)";
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? " in " : ", ") + name;
+  return text + " (see its config.json)";
 }
 
 }  // namespace
@@ -42,10 +65,10 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
           path_.string() +
           " holds a run already; go on with it by --resume auto, or choose another --out");
     }
-    if (read_text(config_path) != config) {
-      throw UsageError(
-          "the options differ from those the run in " + path_.string() +
-          " was started with (its config.json); give the same, or choose another --out");
+    if (const std::string stored = read_text(config_path); stored != config) {
+      throw UsageError("the options differ from those the run in " + path_.string() +
+                       " was started with" + differences(stored, config) +
+                       "; give the same, or choose another --out");
     }
     if (!fs::exists(plan_path())) {
       if (replan || !newest_checkpoint(checkpoints())) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "common/json_text.h"
 #include "train/graph/rewrites.h"
@@ -59,9 +60,43 @@ pipeline::Geometry geometry_of(const NetSetup& setup) {
   return {setup.options.height_px, setup.options.width_px, setup.options.channels};
 }
 
-pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info) noexcept {
+pipeline::Levels levels_of(const NetSetup& setup) {
+  constexpr double kMost = 255;
+  pipeline::Levels levels;
+  for (std::size_t c = 0; c < setup.options.mean.size(); ++c) {
+    levels.mean.at(c) = kMost * double{setup.options.mean[c]};
+    levels.deviation.at(c) = kMost * double{setup.options.deviation[c]};
+  }
+  return levels;
+}
+
+pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info) {
   const bool augmented = info.stored_recipe != pipeline::Recipe::kNone;
   return options.augment.value_or(augmented ? pipeline::Recipe::kNone : pipeline::Recipe::kCifar);
+}
+
+int eval_resize_of(const DataOptions& options, const pipeline::DatasetInfo& info,
+                   const NetSetup& setup) {
+  const int side = std::min(setup.options.height_px, setup.options.width_px);
+  if (options.eval_resize_px) {
+    const int wanted = *options.eval_resize_px;
+    if (wanted != 0 && wanted < side) {
+      throw UsageError("--eval-resize " + std::to_string(wanted) +
+                       " is less than the side of the images, " + std::to_string(side));
+    }
+    return wanted == side ? 0 : wanted;
+  }
+  const pipeline::Recipe recipe = recipe_of(options, info);
+  const bool larger =
+      info.height_px == 0 || info.width_px == 0 || std::min(info.height_px, info.width_px) > side;
+  const bool crops =
+      recipe.size > 0 && std::holds_alternative<pipeline::ResizedCropStep>(recipe.steps.front());
+  return crops && larger ? (side * 8 + 3) / 7 : 0;
+}
+
+pipeline::Recipe eval_recipe(int eval_resize_px) {
+  if (eval_resize_px == 0) return pipeline::Recipe::kNone;
+  return {{pipeline::CentreCropStep{eval_resize_px}}, 1};
 }
 
 Graph forward_graph(const NetSetup& setup) { return fuse(find_net(setup.net).make(setup.options)); }
@@ -78,7 +113,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                     {"selection_digest", selection_digest},
                     {"holdout", options.data.holdout},
                     {"augment", pipeline::recipe_name(recipe_of(options.data, info))}};
-  // Left out where it says nothing: runs begun before there was a choice go on.
+  // Left out where they say nothing: runs begun before there was a choice go on.
+  if (const int resize = eval_resize_of(options.data, info, setup); resize > 0) {
+    config["data"]["eval_resize_px"] = resize;
+  }
   const pipeline::SamplingOptions& sampling = options.data.sampling;
   if (sampling.sampling != pipeline::Sampling::kUniform) {
     config["data"]["sampling"] = pipeline::sampling_name(sampling.sampling);
@@ -144,6 +182,7 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
     stored.cache_digest = config.at("data").at("cache_digest");
     stored.selection = config.at("data").at("selection");
     stored.selection_digest = config.at("data").at("selection_digest");
+    stored.eval_resize_px = config.at("data").value("eval_resize_px", 0);
     return stored;
   } catch (const nlohmann::json::exception&) {
     throw FormatError(damaged);

@@ -23,9 +23,18 @@ struct NetSetup {
 NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info);
 
 pipeline::Geometry geometry_of(const NetSetup& setup);
+pipeline::Levels levels_of(const NetSetup& setup);
 
 // That training images are augmented with, as they come from the cache.
-pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info) noexcept;
+pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info);
+
+// The shorter side that pictures are resized to before the centre is cut for evaluation; 0: that of
+// what is cut. Where nothing is said, 8/7 of that (torchvision's 256 for 224) if training sees
+// crops of random size and pictures are larger. UsageError for less than what is cut.
+int eval_resize_of(const DataOptions& options, const pipeline::DatasetInfo& info,
+                   const NetSetup& setup);
+// What pictures go through for evaluation.
+pipeline::Recipe eval_recipe(int eval_resize_px);
 
 // The forward graph, fused.
 Graph forward_graph(const NetSetup& setup);
@@ -44,6 +53,7 @@ struct StoredConfig {
   std::string cache_digest;
   std::string selection;
   std::string selection_digest;
+  int eval_resize_px = 0;
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 

@@ -1,6 +1,7 @@
 #include "train/run/train.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -33,12 +34,18 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// What is known before anything is compiled.
+struct EvaluationSet {
+  pipeline::SampleSet samples;
+  std::vector<SampleId> leaked;
+};
+
+// What is known before anything is compiled. Later nothing is read from the cache but the records
+// of shards that are open already, so that whatever becomes of it, one job sees one cache.
 struct Job {
-  std::shared_ptr<const pipeline::Cache> cache;
+  pipeline::Source source;
   pipeline::DatasetInfo info;
   std::shared_ptr<const pipeline::Sampler> sampler;
-  pipeline::SampleSet held;  // with a hold-out
+  std::map<Split, EvaluationSet> evaluation_sets;  // of kVal and kTest; looked up before training
   NetSetup setup;
   Graph forward;
   BatchPlan batches;
@@ -48,15 +55,20 @@ struct Job {
 Job open_job(const TrainOptions& options, const comm::Communicator& comm,
              const std::string& init_from_digest) {
   Job job;
-  job.cache = pipeline::open_cache(options.data.cache);
-  job.info = pipeline::describe(*job.cache);
+  job.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
+  const pipeline::Cache& cache = *job.source.cache;
+  job.info = pipeline::describe(cache);
   const std::string& selection = options.data.selection;
-  pipeline::SampleSet samples = pipeline::select_samples(*job.cache, Split::kTrain, selection);
+  pipeline::SampleSet samples = pipeline::select_samples(cache, Split::kTrain, selection);
   if (options.data.holdout > 0) {
-    pipeline::HeldOut cut =
-        pipeline::hold_out(*job.cache, samples, selection, options.data.holdout);
+    pipeline::HeldOut cut = pipeline::hold_out(cache, samples, selection, options.data.holdout);
     samples = std::move(cut.train);
-    job.held = std::move(cut.held);
+    job.evaluation_sets[Split::kVal].samples = std::move(cut.held);  // no group is cut: no leaks
+  }
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    if (options.data.holdout > 0) break;
+    auto found = pipeline::evaluation_samples(cache, split, selection);
+    job.evaluation_sets[split] = {std::move(found.all), std::move(found.leaked)};
   }
   job.setup = fit_net(options, job.info);
   job.forward = forward_graph(job.setup);
@@ -64,7 +76,7 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
   const pipeline::SampleLabels labels =
       sampling.sampling == pipeline::Sampling::kBalanced ||
               sampling.sampling == pipeline::Sampling::kRepeatFactor
-          ? pipeline::read_labels(*job.cache, samples.ids)
+          ? pipeline::read_labels(cache, samples.ids)
           : pipeline::SampleLabels{};
   job.sampler = std::make_shared<const pipeline::Sampler>(std::move(samples), options.recipe.seed,
                                                           sampling, labels);
@@ -72,7 +84,7 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
       plan_batches(static_cast<std::int64_t>(job.sampler->epoch_size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
   job.config = config_text(options, job.setup, job.info,
-                           pipeline::selection_digest(*job.cache, selection), init_from_digest);
+                           pipeline::selection_digest(cache, selection), init_from_digest);
   return job;
 }
 
@@ -180,7 +192,8 @@ class Trainer {
             backend, model_,
             {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})),
         rate_(learning_rate(options.recipe, job_.batches)),
-        directory_(options.run.out, comm, note) {
+        directory_(options.run.out, comm, note),
+        note_(note) {
     const RunOptions& run = options_.run;
     const auto stored = directory_.open(job_.config, run.resume, run.replan);
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
@@ -215,8 +228,11 @@ class Trainer {
 
   TrainResult run(const ProgressSink& progress) {
     TrainResult result;
-    pipeline::Loader loader(*job_.cache, load_options(recipe_of(options_.data, job_.info)),
-                            [this](std::uint64_t i) { return requests(i); });
+    loader_ = std::make_unique<pipeline::Loader>(
+        *job_.source.cache, load_options(recipe_of(options_.data, job_.info)),
+        pipeline::make_planner(
+            job_.source.spread, comm_.rank(),
+            [this](int rank, std::uint64_t i) { return requests(rank, i); }, options_.recipe.seed));
     double paused = 0;
     auto interval_begin = began_ = Clock::now();
     std::int64_t interval_first = first_step_;
@@ -225,13 +241,15 @@ class Trainer {
     if (!state_.evaluated && first_step_ < last_step_) {
       evaluate_on(Split::kVal, first_step_, result);
     }
+    pipeline::Batch batch;
     for (std::int64_t done = first_step_ + 1; done <= last_step_; ++done) {
-      pipeline::Batch batch = loader.next();
+      batch = loader_->next(std::move(batch));
       const double weight = weight_of_batch(job_.batches, *job_.sampler, done - 1);
       const double rate = rate_at(rate_, done - 1);
       const bool stop = options_.run.stop && options_.run.stop();
       const StepResult step = executor_->run(batch, weight, rate, done - 1, stop);
       take_census(seen_, first_position(done - 1), epoch_samples(), batch.ids);
+      if (options_.run.log_batches) log_digest(done, batch);
       result.exposed_comm_seconds += step.exposed_comm_seconds;
       result.repeated_steps += step.repeats;
       const double loss = step.score.loss / step.score.weight;
@@ -244,7 +262,7 @@ class Trainer {
              {"train.lr", rate},
              {"train.total_ips", static_cast<double>((done - interval_first) * job_.batches.batch) /
                                      std::max(seconds_since(interval_begin), 1e-9)},
-             {"data.wait_time", loader.waited_seconds()},
+             {"data.wait_time", loader_->waited_seconds()},
              {"comm.exposed_time", result.exposed_comm_seconds}},
             seconds_since(began_));
         state_.interval = {};
@@ -265,7 +283,11 @@ class Trainer {
         if (!stopping && done < last_step_) evaluate_on(Split::kVal, done, result);
       }
       save(done);
-      if (stopping) throw_stopped(done);
+      if (stopping) {
+        loader_->settle();  // with the others, or one would wait for another that has left
+        throw_stopped(done);
+      }
+      look_at_cache(done);
       const double pause_seconds = seconds_since(pause);
       paused += pause_seconds;
       interval_begin +=
@@ -277,7 +299,7 @@ class Trainer {
     result.images_per_second =
         static_cast<double>((last_step_ - first_step_) * job_.batches.batch) /
         std::max(seconds_since(began_) - paused, 1e-9);
-    result.data_wait_seconds = loader.waited_seconds();
+    result.data_wait_seconds = loader_->waited_seconds();
     evaluate_on(Split::kVal, last_step_, result);
     if (options_.data.holdout == 0) evaluate_on(Split::kTest, last_step_, result);
     on_root(comm_, [&] { metrics_->sync(); });
@@ -285,12 +307,6 @@ class Trainer {
   }
 
  private:
-  // What a split is evaluated on, looked up once.
-  struct EvaluationSet {
-    pipeline::SampleSet samples;
-    std::vector<SampleId> leaked;
-  };
-
   std::string execution_note(const Execution& execution, const Backend& backend) const {
     const std::string micro_batches =
         " on rank 0, micro-batches of " + std::to_string(job_.batches.micro_batch);
@@ -313,7 +329,9 @@ class Trainer {
     return {.geometry = geometry_of(job_.setup),
             .recipe = recipe,
             .seed = options_.recipe.seed,
-            .threads = options_.execution.threads.decode};
+            .threads = options_.execution.threads.decode,
+            .levels = levels_of(job_.setup),
+            .first_batch = static_cast<std::uint64_t>(first_step_)};
   }
 
   std::int64_t epoch_ends(std::int64_t epoch) const {
@@ -328,12 +346,11 @@ class Trainer {
     return static_cast<std::uint64_t>(step * b.batch + b.first_micro * b.micro_batch);
   }
 
-  std::vector<pipeline::Request> requests(std::uint64_t i) const {
-    const BatchPlan& b = job_.batches;
+  std::vector<pipeline::Request> requests(int rank, std::uint64_t i) const {
     const std::int64_t step = first_step_ + static_cast<std::int64_t>(i);
     if (step >= last_step_) return {};
-    return job_.sampler->requests(first_position(step),
-                                  static_cast<std::uint64_t>(b.micro_batches() * b.micro_batch));
+    return requests_of(part_of(job_.batches, rank, comm_.size()), *job_.sampler, step,
+                       pipeline::mixes(recipe_of(options_.data, job_.info)));
   }
 
   void show(const ProgressSink& progress, std::int64_t done, std::int64_t epoch) const {
@@ -346,6 +363,15 @@ class Trainer {
 
   void log(std::int64_t step, const std::map<std::string, double>& values, double wall) {
     on_root(comm_, [&] { metrics_->write(step, job_.batches.epoch_at(step), wall, values); });
+  }
+
+  void log_digest(std::int64_t step, const pipeline::Batch& batch) {
+    std::array<std::uint64_t, 1> sum{pipeline::digest_of(batch, first_position(step - 1))};
+    comm_.all_reduce(sum);
+    on_root(comm_, [&] {
+      metrics_->write(step, job_.batches.epoch_at(step), seconds_since(began_), {},
+                      {{"data.digest", to_hex(sum[0])}});
+    });
   }
 
   // The census of what all ranks have seen since the last checkpoint enters the state.
@@ -401,30 +427,31 @@ class Trainer {
                             kRestartMe);
   }
 
-  const EvaluationSet& evaluation_set(Split split) {
-    const auto found = evaluation_sets_.find(split);
-    if (found != evaluation_sets_.end()) return found->second;
-    EvaluationSet set;
-    if (split == Split::kVal && !job_.held.ids.empty()) {
-      set.samples = job_.held;  // no group is cut, so nothing leaks
-    } else {
-      auto found_samples =
-          pipeline::evaluation_samples(*job_.cache, split, options_.data.selection);
-      set.samples = std::move(found_samples.all);
-      set.leaked = std::move(found_samples.leaked);
-    }
-    return evaluation_sets_.emplace(split, std::move(set)).first->second;
+  // A run whose cache is another now could not be gone on with after this checkpoint. One that is
+  // done but for its last evaluation ends well.
+  void look_at_cache(std::int64_t done) {
+    on_root(comm_, [&] {
+      const std::string became = pipeline::what_became_of(*job_.source.cache);
+      if (became.empty()) return;
+      const std::string what = options_.data.cache.string() + " " + became +
+                               " while this run was training on it; all " + std::to_string(done) +
+                               " steps were computed on what it was";
+      if (done == last_step_) return note_(what);
+      throw Error(what + " and are in " + options_.run.out.string() +
+                  ": put it back to go on with them by --resume auto, or begin another run");
+    });
   }
 
   // Nothing where the cache has no such split.
   void evaluate_on(Split split, std::int64_t step, TrainResult& result) {
-    const EvaluationSet& set = evaluation_set(split);
+    const EvaluationSet& set = job_.evaluation_sets[split];
     if (set.samples.ids.empty()) return;
     const bool judged = !options_.data.selection.empty();
+    loader_->settle();
     inference_->load_parameters();
-    const Evaluation e =
-        evaluate(*inference_, *job_.cache, set.samples, judged ? &set.leaked : nullptr,
-                 load_options(pipeline::Recipe::kNone), comm_, {});
+    const Evaluation e = evaluate(
+        *inference_, job_.source, set.samples, judged ? &set.leaked : nullptr,
+        load_options(eval_recipe(eval_resize_of(options_.data, job_.info, job_.setup))), comm_, {});
     result.split = std::string(split_name(split));
     result.top1 = e.top1;
     result.top1_leak_free = e.top1_leak_free;
@@ -442,14 +469,15 @@ class Trainer {
   std::vector<EpochCensus> due_;      // of epochs 0, 1, 2 ...; rank 0
   LearningRate rate_;
   RunDirectory directory_;
+  const std::function<void(std::string)>& note_;
   RunState state_;
   std::vector<EpochCensus> seen_;  // by this rank, since the last checkpoint
   std::int64_t saved_step_ = 0;
-  std::map<Split, EvaluationSet> evaluation_sets_;
   std::vector<std::unique_ptr<Program>> programs_;  // of the lanes
   std::unique_ptr<Program> inference_;
   std::unique_ptr<StepExecutor> executor_;
   std::unique_ptr<MetricsLog> metrics_;  // rank 0
+  std::unique_ptr<pipeline::Loader> loader_;
   std::int64_t first_step_ = 0;
   std::int64_t last_step_ = 0;
   Clock::time_point began_ = Clock::now();  // with the first step
@@ -476,6 +504,7 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
     find_optimizer(options.recipe.optimizer);
     comm::find_schedule(options.execution.schedule);
   });
+  job.source.spread = pipeline::spread(*job.source.cache, comm, options.data.placement);
   std::map<std::string, std::string> facts = config_facts(job.config);
   facts["build"] = WINNOW_BUILD;
   if (comm.size() > 1) {

@@ -12,6 +12,7 @@
 #include "common/sample.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
+#include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/optim/learning_rate.h"
@@ -24,10 +25,14 @@ class Backend;
 
 struct DataOptions {
   std::filesystem::path cache;
-  std::string selection;  // name of a selection; empty: everything
+  pipeline::Placement placement;  // of its shards
+  std::string selection;          // name of a selection; empty: everything
   // None: kCifar, unless training images are stored in variants made by a recipe.
   std::optional<pipeline::Recipe> augment;
   int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
+  // Shorter side that pictures are resized to before the centre is cut for evaluation; 0: that of
+  // what is cut. None: see eval_resize_of().
+  std::optional<int> eval_resize_px;
   pipeline::SamplingOptions sampling;  // of the training samples
   double holdout = 0;  // share of the training samples to validate on instead, see hold_out()
 };
@@ -78,6 +83,7 @@ struct RunOptions {
   bool replan = false;        // where the stored plan does not fit, make a new one
   int recovery_interval = 0;  // steps between checkpoints inside an epoch; 0: none
   int log_interval = 50;      // steps between lines of metrics.jsonl
+  bool log_batches = false;   // a digest of every global batch goes to metrics.jsonl
   int checkpoints_kept = 2;
   std::int64_t max_steps = 0;  // stop early, as if the last epoch ended there; 0: no
   StopRequested stop;          // asked once a step, on every rank; one of them is enough
@@ -125,8 +131,10 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
 struct EvalOptions {
   std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
   std::filesystem::path cache;
-  std::string net;        // the file's; a run knows its own
-  int image_side_px = 0;  // for a file, as DataOptions has it
+  pipeline::Placement placement;      // of its shards
+  std::string net;                    // the file's; a run knows its own
+  int image_side_px = 0;              // for a file, as DataOptions has it
+  std::optional<int> eval_resize_px;  // likewise; none: no margin
   bool with_logits = false;
   std::string selection;  // for the leak-free figure; empty: the one the run was trained with
   std::string split;      // "train", "val", "test"; empty: test, else val

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/bytes.h"
+
+namespace winnow::pipeline {
+
+// Remembers which parts of some bytes have matched their checksums: for bytes that nothing changes
+// once they were right, as those of a file in memory. Parts of less than 512 bytes, which are soon
+// checked again, it forgets, so it takes a bit for each 512 bytes. Safe from many threads.
+class CheckedBytes {
+ public:
+  explicit CheckedBytes(BytesView all)
+      : all_(all), words_((all.size() / kSlotBytes + kWordBits) / kWordBits) {}
+
+  // Whether `part`, which lies in all of them, was remembered. No two parts overlap.
+  bool has(BytesView part) const noexcept {
+    return is_long(part) && (word(part).load(std::memory_order_relaxed) & bit(part)) != 0;
+  }
+  void remember(BytesView part) noexcept {
+    if (is_long(part)) word(part).fetch_or(bit(part), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kSlotBytes = 512;
+  static constexpr std::size_t kWordBits = 64;
+
+  // Two of these never begin in one slot.
+  static bool is_long(BytesView part) noexcept { return part.size() >= kSlotBytes; }
+  std::size_t slot(BytesView part) const noexcept {
+    return static_cast<std::size_t>(part.data() - all_.data()) / kSlotBytes;
+  }
+  std::uint64_t bit(BytesView part) const noexcept {
+    return std::uint64_t{1} << (slot(part) % kWordBits);
+  }
+  const std::atomic<std::uint64_t>& word(BytesView part) const noexcept {
+    return words_[slot(part) / kWordBits];
+  }
+  std::atomic<std::uint64_t>& word(BytesView part) noexcept {
+    return words_[slot(part) / kWordBits];
+  }
+
+  BytesView all_;
+  std::vector<std::atomic<std::uint64_t>> words_;
+};
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "pipeline/store/memory.h"
+
+namespace winnow::pipeline {
+
+// Shards of caches, copied to where they are read faster: the memory of a machine, or a disk of its
+// own. A copy is a folder that docs/formats/memory.md describes. All processes of a user share it.
+
+struct CopyOptions {
+  std::filesystem::path memory = kMemoryFolder;  // folder the copies are in
+  // Numbers of the shards to copy, ascending; none given: all.
+  std::optional<std::vector<std::uint32_t>> shards = std::nullopt;
+  bool pinned = false;  // stays until it is dropped; else until the room is needed
+  StopRequested stop = {};
+  ProgressSink progress = {};                         // in bytes
+  std::function<void(const std::string&)> note = {};  // takes sentences for people
+};
+
+// A copy in use. It stays where it is, whole, as long as this lives.
+class ShardCopy {
+ public:
+  // Joins the copy there is of these shards, waiting for it where another process is making it, or
+  // makes it: every block is compared with its hash on the way, and nothing is left where that
+  // fails. Before that, what dead processes left half-made is removed, and, where room is needed,
+  // copies that are neither pinned nor used, those longest unused first. Throws UsageError where
+  // there is no room, FormatError for a damaged shard, SystemError, and as Cache::open does;
+  // StoppedError when asked to stop.
+  static ShardCopy get(const std::filesystem::path& cache, const CopyOptions& options);
+
+  const std::filesystem::path& folder() const noexcept {
+    return folder_;
+  }  // OpenOptions::shards_at
+  const std::string& cache_digest() const noexcept { return digest_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  // It was there: nothing was copied.
+  bool joined() const noexcept { return joined_; }
+  double seconds() const noexcept { return seconds_; }  // that copying took
+
+ private:
+  ShardCopy() = default;
+
+  std::filesystem::path folder_;
+  std::string digest_;
+  std::uint64_t bytes_ = 0;
+  bool joined_ = false;
+  double seconds_ = 0;
+  Fd in_use_;
+};
+
+// What there is of this user's in a folder of memory.
+struct CopyRow {
+  enum class State : std::uint8_t {
+    kWhole,
+    kLoading,   // somebody is making it
+    kHalfMade,  // somebody died making it
+    kOfIngest,  // a cache's only shards, put there by winnow ingest --memory
+  };
+  std::filesystem::path folder;
+  State state = State::kHalfMade;
+  bool pinned = false;
+  bool in_use = false;
+  std::vector<int> users;   // processes, as far as the system tells
+  std::uint64_t bytes = 0;  // of its files
+  // Of whole ones:
+  std::filesystem::path cache;  // absolute, as it was when it was made
+  std::string cache_digest;
+  std::uint64_t shards = 0;
+  std::uint64_t of = 0;  // shards of the cache
+};
+std::vector<CopyRow> list_copies(const std::filesystem::path& memory = kMemoryFolder);
+
+// Removes the copies of the cache that is, or was, at this path, or has this digest, whatever of it
+// they hold; how many bytes that were. UsageError, and nothing removed, where one is in use.
+std::vector<CopyRow> drop_copies(const std::filesystem::path& cache, const std::string& digest,
+                                 const std::filesystem::path& memory = kMemoryFolder);
+
+// Throws FormatError where `folder` is a copy of another cache than the one of that digest.
+void check_copy_is_of(const std::filesystem::path& folder, const std::string& cache_digest);
+
+}  // namespace winnow::pipeline

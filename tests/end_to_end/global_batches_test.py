@@ -1,0 +1,262 @@
+"""The global batches of a run are the same on any ranks, threads and machines, from disk and from memory, and after
+any kill; what a machine does not hold comes from the others."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program import ROOT, WINNOW, Case, run
+
+
+class GlobalBatches(Case):
+    RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--lr", 0.01,
+              "--image-size", 20, "--log-batches", "--log-interval", 100]  # fmt: skip
+
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        # 4 MiB in shards of one, so that there is something for every machine.
+        for prefix, count in (("train", 384), ("t10k", 40)):
+            images = [self.random.randbytes(100 * 100) for _ in range(count)]
+            labels = [self.random.randrange(4) for _ in range(count)]
+            self.write_idx(self.folder / "data", prefix, images, labels, 100)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", self.cache, "--shard-size", 1)
+        self.memory = self.folder / "memory"
+        self.memory.mkdir()
+        self.runs = 0
+
+    def fresh(self):
+        self.runs += 1
+        return self.folder / f"run-{self.runs}"
+
+    def digests(self, out):
+        """[(step, digest)] of a run."""
+        rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        return [(row["step"], row["data.digest"]) for row in rows if "data.digest" in row]
+
+    def trained(self, *flags, ranks=0, recipe=(), threads=1):
+        out = self.fresh()
+        self.ok("train", self.cache, "--out", out, *self.RECIPE, "--epochs", 1, "--threads", threads, *recipe, *flags,
+                ranks=ranks)  # fmt: skip
+        census = json.loads((out / "census.json").read_text())
+        self.assertTrue(census["epochs"][0]["complete"])
+        accuracy = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        return self.digests(out), [row["test.top1"] for row in accuracy if "test.top1" in row]
+
+    def machines(self, per_machine, *more):
+        return ["--memory-dir", self.memory, "--ranks-per-machine", per_machine, *more]
+
+    def test_any_ranks_threads_machines_and_memory(self):
+        for recipe in (["--augment", "cifar"], ["--augment", "crop+flip+erase:p=0.5+mixup+cutmix"]):
+            whole, _ = self.trained(recipe=recipe)
+            self.assertEqual([step for step, _ in whole], list(range(1, 9)))
+            self.assertEqual(len({digest for _, digest in whole}), 8)
+            settings = [
+                (1, 8, []),
+                (2, 1, []),
+                (1, 1, ["--memory-dir", self.memory]),
+                (2, 1, self.machines(2)),
+                (2, 1, self.machines(1)),
+                (3, 1, self.machines(1)),
+                (4, 1, self.machines(2)),
+                (4, 1, self.machines(1)),
+                (4, 2, self.machines(1, "--replicas", 2)),
+                (4, 1, self.machines(1, "--replicas", 4)),
+                (4, 1, self.machines(1, "--segment-size", 1)),
+            ]
+            for ranks, threads, flags in settings:
+                with self.subTest(recipe=recipe, ranks=ranks, threads=threads, flags=flags):
+                    self.assertEqual(self.trained(*flags, ranks=ranks, recipe=recipe, threads=threads)[0], whole)
+
+    def test_hosts_that_are_network_namespaces(self):
+        hosts = ROOT / "tests" / "bench" / "exchange" / "hosts"
+        tried = subprocess.run([hosts, "1", "1gbit", "true"], capture_output=True, text=True)
+        if tried.returncode != 0:
+            self.skipTest(f"no network namespaces can be made here: {tried.stderr.strip()}")
+        whole, _ = self.trained()
+        for count in (2, 3):
+            out = self.fresh()
+            done = subprocess.run(
+                [hosts, str(count), "1gbit", "hosts_mpirun", WINNOW, "train", self.cache, "--out", out, *map(str, self.RECIPE),
+                 "--epochs", "1", "--threads", "1", "--memory-dir", self.memory],
+                capture_output=True, text=True, timeout=300)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{count} machines hold the shards", done.stderr)
+            self.assertEqual(self.digests(out), whole)
+
+    def test_machines_hold_their_part_alone(self):
+        """A run joins what was loaded for it before."""
+        self.ok("cache", "load", self.cache, *self.machines(1), ranks=3)
+        out = self.fresh()
+        said = self.ok("train", self.cache, "--out", out, *self.RECIPE, "--epochs", 1, "--threads", 1, *self.machines(1),
+                       ranks=3).err  # fmt: skip
+        self.assertIn("were there already", said)
+        self.refused(2, ["without mpirun"], "cache", "list", "--memory-dir", self.memory, ranks=2)
+        copies = self.ok("cache", "list", "--memory-dir", self.memory, "--json").json()["copies"]
+        self.assertEqual(len(copies), 3)
+        self.assertEqual(sum(copy["shards"] for copy in copies), copies[0]["of_shards"])
+        for copy in copies:
+            self.assertLess(copy["shards"], copy["of_shards"])
+
+    def test_the_same_weights_and_accuracy_as_from_disk(self):
+        flags = ["--reproducible"]
+        disk, there = self.trained(*flags, ranks=2)
+        spread, here = self.trained(*flags, *self.machines(1), ranks=2)
+        self.assertEqual((disk, there), (spread, here))
+
+    def test_evaluation_gets_what_other_machines_hold(self):
+        out = self.fresh()
+        self.ok("train", self.cache, "--out", out, *self.RECIPE, "--epochs", 1, "--threads", 1)
+        alone = self.folder / "alone.csv"
+        spread = self.folder / "spread.csv"
+        self.ok("eval", out, self.cache, "--predictions", alone, "--threads", 1)
+        self.ok("eval", out, self.cache, "--predictions", spread, "--threads", 1, *self.machines(1), ranks=3)
+        self.assertEqual(alone.read_bytes(), spread.read_bytes())
+
+    LONG = ["--epochs", 2, "--recovery-interval", 3]
+
+    def start(self, out, ranks, flags):
+        return subprocess.Popen(
+            [str(ROOT / "tools" / "local_mpirun"), str(ranks), WINNOW, "train", str(self.cache), "--out", str(out),
+             *map(str, [*self.RECIPE, *self.LONG, "--threads", 1, "--resume", "auto", *flags])],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
+
+    def ranks_of(self, job):
+        """Process ids of the ranks, which mpirun's are children of."""
+        found = subprocess.run(["pgrep", "-P", str(job.pid), "-x", "winnow"], capture_output=True, text=True)
+        return [int(pid) for pid in found.stdout.split()]
+
+    def runs_still(self, pid):
+        return "(zombie)" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+
+    def job(self, out, ranks, flags, faults=None):
+        """Runs a whole job, with failpoints on its last rank; its exit code and what it said."""
+        command = [WINNOW, "train", self.cache, "--out", out, *self.RECIPE, *self.LONG, "--threads", 1,
+                   "--resume", "auto", *flags]  # fmt: skip
+        if faults:
+            command = [*command, ":", "-np", 1, "-x", f"WINNOW_FAILPOINTS={faults}", *command]
+        ranks = ranks - 1 if faults else ranks
+        done = subprocess.run([ROOT / "tools" / "local_mpirun", *map(str, [ranks, *command])], text=True, timeout=300,
+                              capture_output=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "250"})  # fmt: skip
+        return done.returncode, done.stderr
+
+    def test_failures_of_a_loader_and_of_an_exchange(self):
+        """A record that cannot be read, a rank that is killed as it sends or gets a part: the job ends at once, and goes
+        on with another number of ranks."""
+        whole = self.fresh()
+        self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1)
+        due = self.digests(whole)
+        for faults in ("eio=load.record.before:*:50", "kill=load.record.before:*:70", "kill=mpi.send.before:*:30",
+                       "kill=mpi.send.after:*:60", "kill=mpi.receive.before:*:40", "kill=mpi.receive.after:*:90"):
+            with self.subTest(faults=faults):
+                out = self.fresh()
+                code, said = self.job(out, 3, self.machines(1), faults)
+                self.assertNotEqual(code, 0, said)
+                if faults.startswith("eio"):
+                    self.assertIn("cannot load sample", said)
+                self.assertLess(len(self.digests(out)), len(due))
+                code, said = self.job(out, 2, self.machines(1))
+                self.assertEqual(code, 0, said)
+                self.assertEqual(self.digests(out), due)
+
+    def test_a_wrong_block_names_its_place(self):
+        """Where a machine holds it, the run ends with a sentence; the others do not wait for it."""
+        shard = sorted((self.cache / "shards").iterdir())[-1]
+        data = bytearray(shard.read_bytes())
+        data[len(data) // 2] ^= 1
+        shard.write_bytes(data)
+        out = self.fresh()
+        code, said = self.job(out, 3, self.machines(1))
+        self.assertNotEqual(code, 0)
+        self.assertIn(shard.name, said)
+        self.assertIn("damaged", said)
+        self.assertEqual(self.digests(out) if out.exists() else [], [])
+
+    def peak_anonymous(self, flags):
+        """The most memory of its own that a rank of a run ever has, in MiB, looked at every few ms."""
+        job = subprocess.Popen(
+            [str(ROOT / "tools" / "local_mpirun"), "2", WINNOW, "train", str(self.cache), "--out", str(self.fresh()),
+             *map(str, [*self.RECIPE, "--epochs", 1, "--threads", 1, *flags])],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        peak = 0
+        ranks = set()
+        while job.poll() is None:
+            ranks.update(self.ranks_of(job) if len(ranks) < 2 else [])
+            for pid in ranks:
+                try:
+                    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                except (FileNotFoundError, ProcessLookupError):
+                    continue
+                found = re.search(r"RssAnon:\s+(\d+)", status)
+                peak = max(peak, int(found[1]) / 1024 if found else 0)
+            time.sleep(0.005)
+        self.assertEqual(job.returncode, 0, job.stderr.read())
+        job.stderr.close()
+        self.assertGreater(peak, 0)
+        return peak
+
+    def test_an_exchange_takes_two_segments_of_memory(self):
+        shutil.rmtree(self.cache)
+        images = [self.random.randbytes(100 * 100) for _ in range(9000)]
+        self.write_idx(self.folder / "data", "train", images, [i % 4 for i in range(9000)], 100)
+        self.ok("ingest", self.folder / "data", "--out", self.cache, "--shard-size", 4)
+        segment = 12
+        without = self.peak_anonymous(self.machines(2))
+        extra = self.peak_anonymous(self.machines(1, "--segment-size", segment)) - without
+        print(f"an exchange in segments of {segment} MiB takes {extra:.1f} MiB; a rank without it {without:.0f} MiB")
+        self.assertLess(extra, 2 * segment + 3)  # what a segment's list of records and a thread take
+
+    def test_random_kills(self):
+        """One rank or all of them, at any time, also in the middle of an exchange; then on other ranks."""
+        flags = ["--augment", "cifar"]
+        whole = self.fresh()
+        self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1, *flags)
+        due = self.digests(whole)
+        census = (whole / "census.json").read_text()
+        kills = int(os.environ.get("WINNOW_KILLS", "12"))
+        draw = random.Random(7)
+        done = 0
+        for _ in range(10 * kills):
+            if done >= kills:
+                break
+            out = self.fresh()
+            while True:
+                ranks = draw.choice([2, 3, 4])
+                spread = draw.choice([self.machines(1), self.machines(1, "--segment-size", 1), self.machines(2), []])
+                job = self.start(out, ranks, [*flags, *spread])
+                if draw.random() < 0.75 and done < kills:
+                    time.sleep(draw.uniform(0.3, 2.5))
+                    pids = self.ranks_of(job)
+                    victims = pids if draw.random() < 0.5 else pids[:1] if draw.random() < 0.5 else pids[-1:]
+                    for pid in victims:
+                        try:
+                            os.kill(pid, signal.SIGKILL)
+                        except ProcessLookupError:
+                            pass
+                    if victims:
+                        done += 1
+                try:
+                    job.communicate(timeout=100)
+                except subprocess.TimeoutExpired:  # mpirun may wait for itself when all ranks have gone
+                    self.assertFalse(any(self.runs_still(pid) for pid in self.ranks_of(job)), "a rank hangs")
+                    job.kill()
+                    job.communicate()
+                if job.returncode == 0:
+                    break
+            self.assertEqual(self.digests(out), due)
+            self.assertEqual((out / "census.json").read_text(), census)
+        self.assertGreaterEqual(done, kills)
+        print(f"global batches after {done} random kills are those of a run that never stopped")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Prints mix_golden.h: boxes and shares of cutmix, and pixels that are mixed, as torchvision's recipes have them.
+
+    /usr/bin/python3 tests/pipeline/make_mix_golden.py > tests/pipeline/mix_golden.h
+
+Needs Debian's python3-torch (1.13). torchvision's references/classification/transforms.py is no part of its package,
+so what it does to a batch is written out here with the same operations of torch.
+"""
+import math
+import warnings
+
+warnings.filterwarnings("ignore")
+import torch  # noqa: E402
+
+SIZES = ((224, 224), (32, 32), (96, 160), (7, 3), (1, 1))
+
+
+def share(alpha):
+    return float(torch._sample_dirichlet(torch.tensor([alpha, alpha]))[0])
+
+
+def box_of(own, height, width, x, y):
+    half = 0.5 * math.sqrt(1.0 - own)
+    half_w, half_h = int(half * width), int(half * height)
+    x1, y1 = int(torch.clamp(x - half_w, min=0)), int(torch.clamp(y - half_h, min=0))
+    x2, y2 = int(torch.clamp(x + half_w, max=width)), int(torch.clamp(y + half_h, max=height))
+    return x1, y1, x2, y2, float(1.0 - (x2 - x1) * (y2 - y1) / (width * height))
+
+
+def boxes():
+    rows = []
+    for height, width in SIZES:
+        for alpha in (0.2, 1.0, 1.0, 4.0):
+            for _ in range(6):
+                own = share(alpha)
+                x, y = torch.randint(width, (1,)), torch.randint(height, (1,))
+                x1, y1, x2, y2, kept = box_of(own, height, width, x, y)
+                rows.append(f"    {{{height}, {width}, {own!r}, {int(y)}, {int(x)}, {{{y1}, {x1}, {y2 - y1}, {x2 - x1}}}, {kept!r}}},")
+    return rows
+
+
+def picture(which, height, width):
+    """Of one channel; that of mix_test.cpp."""
+    return torch.tensor([[(97 * which * which + 31 * y + 57 * x + x * y * (which + 1)) % 256 for x in range(width)]
+                         for y in range(height)], dtype=torch.uint8)
+
+
+def mixtures():
+    rows = []
+    height, width = 6, 7
+    batch = torch.stack([picture(i, height, width) for i in range(4)])[:, None].to(torch.float32) / 255
+    for own in (0.0, 0.3125, 0.5, 0.9990234375, 1.0, math.floor(share(0.2) * 65536 + 0.5) / 65536):
+        mixed = batch.clone()
+        rolled = mixed.roll(1, 0)
+        rolled.mul_(1.0 - own)
+        mixed.mul_(own).add_(rolled)
+        rows.append((own, "", mixed))
+    for own, x, y in ((0.5, 3, 2), (0.1, 6, 5), (0.99, 0, 0)):
+        mixed = batch.clone()
+        rolled = mixed.roll(1, 0)
+        x1, y1, x2, y2, kept = box_of(own, height, width, torch.tensor([x]), torch.tensor([y]))
+        mixed[:, :, y1:y2, x1:x2] = rolled[:, :, y1:y2, x1:x2]
+        rows.append((kept, f"{y1} {x1} {y2 - y1} {x2 - x1}", mixed))
+    out = []
+    for own, box, mixed in rows:
+        parts = (mixed.double() * 255 * 256).round().to(torch.int64).flatten().tolist()
+        text = "".join(f"{value:04x}" for value in parts)
+        lines = "\n".join(f'     "{text[i:i + 112]}"' for i in range(0, len(text), 112))
+        out.append(f'    {{{own!r}, "{box}",\n{lines}}},')
+    return out
+
+
+def main():
+    torch.manual_seed(1)
+    print("#pragma once\n\n// Written by make_mix_golden.py.\n\n#include \"common/image.h\"\n\nnamespace winnow::test {\n")
+    print("// A share and a centre that were drawn, the box and the share that were made of them.")
+    print("struct CutmixGolden {\n  int height;\n  int width;\n  double own;\n  int centre_y;\n  int centre_x;\n  Box box;\n"
+          "  double kept;\n};\n")
+    print("// A batch mixed in single precision: all levels of its 4 pictures of 6 x 7, in 256ths, in hex.")
+    print("struct MixtureGolden {\n  double own;\n  const char* box;\n  const char* levels;\n};\n\n// clang-format off")
+    print("inline constexpr CutmixGolden kCutmixGolden[] = {")
+    print("\n".join(boxes()))
+    print("};\n\ninline constexpr MixtureGolden kMixtureGolden[] = {")
+    print("\n".join(mixtures()))
+    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+
+
+main()

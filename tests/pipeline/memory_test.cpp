@@ -1,0 +1,299 @@
+#include "pipeline/store/memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "common/error.h"
+#include "pipeline/ingest/ingest.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/shard_copy.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/pipeline/fake_source.h"
+
+namespace winnow::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using Numbers = std::vector<std::uint32_t>;
+
+template <class E>
+std::string message_of(const auto& function) {
+  try {
+    function();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+std::uint64_t bytes_of(const Numbers& shards, const std::vector<std::uint64_t>& bytes) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t shard : shards) sum += bytes[shard];
+  return sum;
+}
+
+TEST(HoldShards, EachGroupHasEveryShardOnceAndIsBalanced) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const int nodes = 1 + static_cast<int>(random() % 9);
+    const int replicas = 1 + static_cast<int>(random() % static_cast<unsigned>(nodes));
+    std::vector<std::uint64_t> bytes(random() % 40);
+    for (std::uint64_t& size : bytes) size = 1 + random() % (round % 2 == 0 ? 1000 : 3);
+    const auto held = hold_shards(bytes, nodes, replicas);
+    ASSERT_EQ(held.size(), static_cast<std::size_t>(nodes));
+    EXPECT_EQ(held, hold_shards(bytes, nodes, replicas));
+    const std::uint64_t largest = bytes.empty() ? 0 : std::ranges::max(bytes);
+    // Groups are runs of machines; each ends where it has all.
+    std::size_t node = 0;
+    std::size_t smallest_group = held.size();
+    std::size_t largest_group = 0;
+    for (int group = 0; group < replicas; ++group) {
+      const std::size_t end = static_cast<std::size_t>((group + 1) * nodes / replicas);
+      std::map<std::uint32_t, int> times;
+      std::uint64_t least = ~std::uint64_t{0};
+      std::uint64_t most = 0;
+      smallest_group = std::min(smallest_group, end - node);
+      largest_group = std::max(largest_group, end - node);
+      for (; node < end; ++node) {
+        EXPECT_TRUE(std::ranges::is_sorted(held[node]));
+        for (const std::uint32_t shard : held[node]) ++times[shard];
+        least = std::min(least, bytes_of(held[node], bytes));
+        most = std::max(most, bytes_of(held[node], bytes));
+      }
+      EXPECT_EQ(times.size(), bytes.size());
+      for (const auto& [shard, count] : times) EXPECT_EQ(count, 1) << shard;
+      EXPECT_LE(most - least, largest);
+    }
+    EXPECT_LE(largest_group - smallest_group, 1U);
+  }
+}
+
+TEST(HoldShards, MoreReplicasThanMachinesAreRefused) {
+  const std::vector<std::uint64_t> bytes{1, 2};
+  const std::string message = message_of<UsageError>([&] { hold_shards(bytes, 2, 3); });
+  EXPECT_TRUE(has(message, "3 replicas") && has(message, "2 machines")) << message;
+  EXPECT_THROW(hold_shards(bytes, 1, 0), UsageError);
+}
+
+TEST(Storage, IsKnownByTheNumberOfTheFileSystem) {
+  for (const std::uint64_t magic : {0x6969ULL, 0xff534d42ULL, 0xfe534d42ULL, 0x0bd00bd0ULL,
+                                    0x65735546ULL, 0x01021997ULL, 0x47504653ULL}) {
+    EXPECT_EQ(storage_of(magic), Storage::kNetwork) << std::hex << magic;
+  }
+  EXPECT_EQ(storage_of(0x01021994), Storage::kMemory);  // tmpfs
+  for (const std::uint64_t magic : {0xef53ULL, 0x58465342ULL, 0x9123683eULL, 0x794c7630ULL}) {
+    EXPECT_EQ(storage_of(magic), Storage::kDisk) << std::hex << magic;  // ext4 XFS Btrfs overlay
+  }
+}
+
+class Copy : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::mt19937_64 random(3);
+    FakeSource source;
+    source.mutable_class_names() = {"cat", "dog"};
+    for (int i = 0; i < 120; ++i) {
+      source.add("picture" + std::to_string(i), make_picture(random, 48, 48, 3), Split::kTrain,
+                 {static_cast<std::int32_t>(i % 2)});
+    }
+    IngestOptions options;
+    options.threads = 1;
+    options.shard_bytes = 200'000;
+    options.store = Store::kRaw;
+    ingest(source, "/somewhere/pictures/", root_, options, {});
+    fs::create_directories(memory_);
+    manifest_ = Cache::open(root_).manifest();
+    ASSERT_GE(manifest_.shards.size(), 4U);
+  }
+
+  ShardCopy get(CopyOptions options = {}) {
+    options.memory = memory_;
+    options.note = [this](const std::string& sentence) { notes_ += sentence + "\n"; };
+    return ShardCopy::get(root_, options);
+  }
+
+  std::size_t folders() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(memory_), fs::directory_iterator()));
+  }
+
+  const TemporaryFolder folder_;
+  const fs::path root_ = folder_ / "cache";
+  const fs::path memory_ = folder_ / "memory";
+  Manifest manifest_;
+  std::string notes_;
+};
+
+TEST_F(Copy, HasTheRecordsOfTheCacheAndIsShared) {
+  const ShardCopy first = get();
+  EXPECT_FALSE(first.joined());
+  const ShardCopy second = get();
+  EXPECT_TRUE(second.joined());
+  EXPECT_EQ(first.folder(), second.folder());
+  EXPECT_EQ(fs::status(first.folder()).permissions(), fs::perms::owner_all);
+  const Cache disk = Cache::open(root_);
+  fs::rename(root_ / "shards", root_ / "shards.away");  // nothing is read from there
+  const Cache memory = Cache::open(root_, {.shards_at = first.folder()});
+  for (SampleId id = 0; id < 120; ++id) {
+    const RecordView a = disk.record(id);
+    const RecordView b = memory.record(id);
+    EXPECT_TRUE(std::ranges::equal(a.payload, b.payload)) << id;
+    EXPECT_TRUE(memory.holds(id));
+  }
+}
+
+TEST_F(Copy, OfAPartHoldsThatAndNamesWhatItDoesNot) {
+  const ShardCopy part = get({.shards = Numbers{1, 3}});
+  EXPECT_EQ(part.bytes(), manifest_.shards[1].bytes + manifest_.shards[3].bytes);
+  const Cache cache =
+      Cache::open(root_, {.shards_at = part.folder(), .held = std::vector<std::uint32_t>{1, 3}});
+  for (std::size_t i = 0; i < manifest_.shards.size(); ++i) {
+    const SampleId id = manifest_.shards[i].first_id;
+    EXPECT_EQ(cache.holds(id), i == 1 || i == 3) << i;
+    if (cache.holds(id)) {
+      EXPECT_NO_THROW(cache.record(id));
+    } else {
+      const std::string message = message_of<Error>([&] { cache.record(id); });
+      EXPECT_TRUE(has(message, "which this machine does not hold")) << message;
+      EXPECT_TRUE(has(message, manifest_.shards[i].file)) << message;
+    }
+  }
+  EXPECT_FALSE(cache.holds(5000));
+  // Another part is another folder; a whole copy serves for any part.
+  EXPECT_NE(get({.shards = Numbers{0}}).folder(), part.folder());
+  const ShardCopy whole = get();
+  EXPECT_EQ(get({.shards = Numbers{0, 2}}).folder(), whole.folder());
+}
+
+TEST_F(Copy, IsMadeOnceByManyAtATime) {
+  std::vector<std::thread> threads;
+  std::vector<int> made(6, 0);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const ShardCopy copy = ShardCopy::get(root_, {.memory = memory_});
+      made[i] = copy.joined() ? 0 : 1;
+      EXPECT_NO_THROW(Cache::open(root_, {.verify = Verify::kBlocks, .shards_at = copy.folder()}));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::accumulate(made.begin(), made.end(), 0), 1);
+  EXPECT_EQ(folders(), 1U);
+}
+
+TEST_F(Copy, OfADamagedShardIsRefusedAndNothingStays) {
+  const fs::path shard = root_ / manifest_.shards[2].file;
+  std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(5000);
+  file.put('!');
+  file.close();
+  const std::string message = message_of<FormatError>([&] { get(); });
+  EXPECT_TRUE(has(message, shard.string() + " is damaged: bytes 0 to ")) << message;
+  EXPECT_EQ(folders(), 0U);
+  fs::resize_file(shard, 8192);
+  EXPECT_TRUE(has(message_of<FormatError>([&] { get(); }), "it has 8192 bytes of "));
+  EXPECT_EQ(folders(), 0U);
+  EXPECT_NO_THROW(get({.shards = Numbers{0, 1}}));  // whose shards are sound
+}
+
+TEST_F(Copy, IsDroppedWhenNobodyUsesIt) {
+  {
+    const ShardCopy used = get({.pinned = true});
+    const std::string message =
+        message_of<UsageError>([&] { drop_copies(root_, used.cache_digest(), memory_); });
+    EXPECT_TRUE(has(message, "process " + std::to_string(::getpid()))) << message;
+    EXPECT_EQ(folders(), 1U);
+    const auto rows = list_copies(memory_);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_TRUE(rows[0].in_use && rows[0].pinned);
+    EXPECT_EQ(rows[0].users, std::vector<int>{::getpid()});
+    EXPECT_EQ(rows[0].cache, fs::canonical(root_));
+    EXPECT_EQ(rows[0].shards, manifest_.shards.size());
+  }
+  // A cache that reads it uses it, too.
+  const fs::path folder = get().folder();
+  {
+    const Cache cache = Cache::open(root_, {.shards_at = folder});
+    EXPECT_THROW(drop_copies(root_, "", memory_), UsageError);
+  }
+  EXPECT_EQ(drop_copies(folder_ / "another", "", memory_).size(), 0U);
+  EXPECT_EQ(drop_copies(root_, "", memory_).size(), 1U);
+  EXPECT_EQ(folders(), 0U);
+  EXPECT_NO_THROW(Cache::open(root_, {Verify::kBlocks}));
+}
+
+TEST_F(Copy, LeftHalfMadeByADeadProcessIsMadeAgain) {
+  const fs::path folder = get().folder();
+  fs::remove(folder / "copy.json");
+  fs::resize_file(folder / "00000.mdb", 4096);
+  std::ofstream(folder / "00001.mdb.tmp") << "begun";
+  EXPECT_EQ(list_copies(memory_).at(0).state, CopyRow::State::kHalfMade);
+  const ShardCopy again = get();
+  EXPECT_FALSE(again.joined());
+  EXPECT_FALSE(fs::exists(folder / "00001.mdb.tmp"));
+  EXPECT_NO_THROW(Cache::open(root_, {.verify = Verify::kBlocks, .shards_at = again.folder()}));
+}
+
+TEST_F(Copy, OfAnotherCacheIsRemovedWhereItWasLeftHalfMade) {
+  const fs::path part = get({.shards = Numbers{0}}).folder();
+  const fs::path kept = get({.shards = Numbers{1}}).folder();
+  fs::remove(part / "copy.json");
+  get();
+  EXPECT_FALSE(fs::exists(part));
+  EXPECT_TRUE(fs::exists(kept));  // there is room
+  EXPECT_TRUE(has(notes_, "removed " + part.string())) << notes_;
+}
+
+TEST_F(Copy, IsNotMadeOverWhatIsNotOurs) {
+  const fs::path folder = get().folder();
+  fs::rename(folder, memory_ / "elsewhere");
+  fs::create_directory_symlink(memory_ / "elsewhere", folder);
+  EXPECT_TRUE(has(message_of<UsageError>([&] { get(); }), "is a link or another user's"));
+}
+
+TEST_F(Copy, OfACacheThatWasReplacedIsNotReadFor) {
+  const ShardCopy copy = get();
+  std::mt19937_64 random(4);
+  FakeSource source;
+  source.mutable_class_names() = {"cat", "dog"};
+  source.add("another", make_picture(random, 48, 48, 3), Split::kTrain, {0});
+  remove_cache(root_);
+  ingest(source, "/somewhere/else/", root_, {}, {});
+  EXPECT_TRUE(
+      has(message_of<FormatError>([&] { Cache::open(root_, {.shards_at = copy.folder()}); }),
+          "as it was before it was replaced"));
+}
+
+TEST_F(Copy, ThatLostAShardSaysHowToGetItBack) {
+  const fs::path folder = get().folder();
+  fs::remove(folder / "00001.mdb");
+  EXPECT_TRUE(has(message_of<FormatError>([&] { get(); }), "winnow cache drop"));
+}
+
+TEST_F(Copy, StopsWhenAsked) {
+  EXPECT_THROW(get({.stop = [] { return true; }}), StoppedError);
+  EXPECT_EQ(folders(), 0U);
+}
+
+TEST_F(Copy, ACacheInUseIsNotRemoved) {
+  {
+    const Cache cache = Cache::open(root_);
+    EXPECT_TRUE(has(message_of<UsageError>([&] { remove_cache(root_); }), "process "));
+    EXPECT_NO_THROW(cache.record(0));
+  }
+  remove_cache(root_);
+  EXPECT_FALSE(fs::exists(root_));
+}
+
+}  // namespace
+}  // namespace winnow::pipeline

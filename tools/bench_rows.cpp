@@ -1,0 +1,36 @@
+#include "tools/bench_rows.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+
+namespace winnow::tools {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void check(const StopRequested& stop) {
+  if (stop && stop()) throw StoppedError("stopped before the end of the measurement");
+}
+
+void report(bool as_json, const Session& session, const std::vector<Row>& rows) {
+  nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
+                              {"rows", nlohmann::ordered_json::array()}};
+  for (const Row& row : rows) {
+    say(session, fmt::format("{}: {:.1f} {} of {:.1f} attainable, {:.1f} %", row.name, row.achieved,
+                             row.unit, row.attainable, 100 * row.achieved / row.attainable));
+    json["rows"].push_back({{"name", row.name},
+                            {"achieved", row.achieved},
+                            {"attainable", row.attainable},
+                            {"unit", row.unit}});
+  }
+  if (as_json && session.comm.rank() == 0) fmt::print("{}\n", json.dump());
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+// What the benchmarks of `winnow bench` share.
+namespace winnow::tools {
+
+// What was reached beside what could have been, in one unit.
+struct Row {
+  std::string name;
+  double achieved;
+  double attainable;
+  std::string unit;
+};
+
+double seconds_of(const auto& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> values);  // at least one
+
+// Throws StoppedError once a stop was asked for.
+void check(const StopRequested& stop);
+
+// A sentence for each row and, if asked for, the one object on stdout; rank 0 only.
+void report(bool as_json, const Session& session, const std::vector<Row>& rows);
+
+}  // namespace winnow::tools
