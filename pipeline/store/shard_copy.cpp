@@ -298,7 +298,12 @@ class Copies {
     fault_after("dir.create", folder);
     const Fd fd = open_copy(folder);
     if (!fd) return false;
-    wait_for(fd, LOCK_EX, folder);
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) throw_errno("cannot lock " + folder.string());
+      // Who makes it may go on using it, without a moment between for an exclusive lock.
+      wait_for(fd, LOCK_SH, folder);
+      return false;
+    }
     if (!is_at(fd, folder) || read_description(folder)) return false;
     try {
       clear(folder);
