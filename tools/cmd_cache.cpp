@@ -36,10 +36,9 @@ void load(const Options& o, const Session& session) {
   std::optional<pipeline::ShardCopy> copy;
   comm::on_all(session.comm, [&] {
     const pipeline::Placement placement = divide_shards(o.cache, o.machines, session);
-    copy = load_shards(
-        o.cache,
-        {.memory = o.memory, .shards = part_of(placement, session.comm.rank()), .pinned = true},
-        session);
+    pipeline::CopyOptions options = copy_options(placement, session.comm.rank(), o.memory);
+    options.pinned = true;
+    copy = load_shards(o.cache, options, session);
   });
   say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(*copy),
                            o.memory.string(), o.cache));
@@ -70,6 +69,7 @@ std::string state_of(const CopyRow& row) {
 
 Json to_json(const CopyRow& row) {
   const bool whole = row.state == CopyRow::State::kWhole;
+  const pipeline::Partitions& some = row.partitions;
   const auto if_whole = [&](Json value) { return whole ? std::move(value) : Json(nullptr); };
   return {{"folder", to_utf8(row.folder.string())},
           {"state", state_of(row)},
@@ -80,7 +80,18 @@ Json to_json(const CopyRow& row) {
           {"cache", if_whole(to_utf8(row.cache.string()))},
           {"cache_digest", if_whole(row.cache_digest)},
           {"shards", if_whole(row.shards)},
-          {"of_shards", if_whole(row.of)}};
+          {"of_shards", if_whole(row.of)},
+          {"partitions", whole && !some.all()
+                             ? Json{{"begin", some.begin}, {"end", some.end}, {"of", some.of}}
+                             : Json(nullptr)}};
+}
+
+std::string part_in_words(const CopyRow& row) {
+  if (const pipeline::Partitions& some = row.partitions; !some.all()) {
+    return fmt::format(" (partitions {} to {} of {})", some.begin, some.end - 1, some.of);
+  }
+  if (row.shards == row.of) return {};
+  return fmt::format(" ({} of {} shards)", row.shards, row.of);
 }
 
 std::string in_words(const CopyRow& row) {
@@ -88,10 +99,7 @@ std::string in_words(const CopyRow& row) {
   const std::string use = !row.in_use ? "" : "; " + pipeline::in_words(row.users);
   switch (row.state) {
     case CopyRow::State::kWhole:
-      return fmt::format("{}: {}{}, {}{}", row.cache.string(), size,
-                         row.shards == row.of
-                             ? std::string()
-                             : fmt::format(" ({} of {} shards)", row.shards, row.of),
+      return fmt::format("{}: {}{}, {}{}", row.cache.string(), size, part_in_words(row),
                          row.pinned ? "pinned" : "removed when the room is needed", use);
     case CopyRow::State::kLoading:
       return fmt::format("{}: {} so far, being loaded{}", row.folder.string(), size, use);
@@ -188,6 +196,12 @@ Command add_cache(CLI::App& program) {
   loads->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   add_memory(loads);
   add_machine_flags(*loads, o->machines);
+  loads
+      ->add_option("--partitions", o->machines.partitions,
+                   "Each machine holds its part of so many partitions of the samples, as train "
+                   "--shuffle-fraction reads them, instead of shards; 0: shards")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   CLI::App* lists = app->add_subcommand("list", "Show what of your caches is in memory");
   add_memory(lists);
   lists->add_flag("--json", o->json, "Print one JSON object on stdout");

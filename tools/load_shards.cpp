@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -84,17 +85,30 @@ pipeline::Placement divide_shards(const fs::path& cache, const MemoryFlags& flag
   for (const auto& shard : pipeline::Cache::open(cache, no_shards).manifest().shards) {
     bytes.push_back(shard.bytes);
   }
-  placement.held = pipeline::hold_shards(bytes, machines, flags.replicas);
+  if (flags.partitions > 0) {
+    std::vector<std::uint32_t> all(bytes.size());
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    placement.held.assign(static_cast<std::size_t>(machines), all);
+    placement.partitions = pipeline::hold_partitions(flags.partitions, machines, flags.replicas);
+  } else {
+    placement.held = pipeline::hold_shards(bytes, machines, flags.replicas);
+  }
   placement.nodes = std::move(nodes);
-  say(session, fmt::format("{} machines hold the shards, {}", machines,
+  say(session, fmt::format("{} machines hold the {}, {}", machines,
+                           flags.partitions > 0 ? "partitions" : "shards",
                            flags.replicas == 1 ? std::string("each its part")
                                                : fmt::format("{} copies", flags.replicas)));
   return placement;
 }
 
-std::optional<std::vector<std::uint32_t>> part_of(const pipeline::Placement& placement, int rank) {
-  if (placement.held.empty()) return std::nullopt;
-  return placement.held[static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)])];
+pipeline::CopyOptions copy_options(const pipeline::Placement& placement, int rank,
+                                   const fs::path& memory) {
+  pipeline::CopyOptions options{.memory = memory};
+  if (placement.held.empty()) return options;
+  const auto node = static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)]);
+  options.shards = placement.held[node];
+  if (!placement.partitions.empty()) options.partitions = placement.partitions[node];
+  return options;
 }
 
 PlacedShards place_shards(const fs::path& cache, const MemoryFlags& flags, Session& session) {
@@ -120,9 +134,7 @@ PlacedShards place_shards(const fs::path& cache, const MemoryFlags& flags, Sessi
     pipeline::Placement& placement = placed.placement;
     placement = divide_shards(cache, flags, session);
     placement.segment_bytes = flags.segment_mib << 20;
-    const pipeline::CopyOptions options{.memory = memory,
-                                        .shards = part_of(placement, session.comm.rank())};
-    placed.copy = load_shards(cache, options, session);
+    placed.copy = load_shards(cache, copy_options(placement, session.comm.rank(), memory), session);
     placement.shards_at = placed.copy->folder();
   });
   if (placed.copy) {

@@ -24,6 +24,7 @@ struct MemoryFlags {
   bool memory = false;
   std::filesystem::path folder;  // given: implies it
   int replicas = 1;
+  int partitions = 0;         // machines hold partitions of so many; 0: shards
   int ranks_per_machine = 0;  // 0: as they are
   std::uint64_t segment_mib = 128;
 };
@@ -33,8 +34,9 @@ void add_machine_flags(CLI::App& app, MemoryFlags& flags);  // of those the ones
 // Which machine of a job is to hold which shards; nothing where each is to hold all.
 pipeline::Placement divide_shards(const std::filesystem::path& cache, const MemoryFlags& flags,
                                   const Session& session);
-// CopyOptions::shards of the machine of a rank.
-std::optional<std::vector<std::uint32_t>> part_of(const pipeline::Placement& placement, int rank);
+// To copy what the machine of this rank is to hold.
+pipeline::CopyOptions copy_options(const pipeline::Placement& placement, int rank,
+                                   const std::filesystem::path& memory);
 
 struct PlacedShards {
   std::optional<pipeline::ShardCopy> copy;  // none: they are read from the cache itself

@@ -16,7 +16,6 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "common/lmdb/lmdb.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/compact/plan.h"
 #include "pipeline/export/choice.h"
@@ -24,7 +23,7 @@
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"
-#include "pipeline/store/pack_cutter.h"
+#include "pipeline/store/pack_writer.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"
 #include "pipeline/store/tally.h"
@@ -130,17 +129,15 @@ class ShardCopier {
     part.info.first_id = shard_.first_id;
     part.info.last_id = shard_.last_id;
     part.info.records = ids_.size();
-    lmdb::Writer writer(to_.root / part.info.file);
+    PackWriter writer(to_.root / part.info.file);
     for (std::size_t begin = 0; begin < ids_.size();) {
       const std::size_t end = read_some(begin, check);
       part.tally.add(count(std::span(read_).first(end - begin)));
-      for (const RecordView& record : read_) put(record, writer);
+      for (const RecordView& record : read_) writer.put(record);
       counter.add(end - begin);
       begin = end;
     }
-    close_pack(writer);
-    commit(writer);
-    writer.seal();
+    writer.finish();
     measure_shard(to_, part.info);
     PartWriter(to_, shard_name(shard_), key_).finish(part);
     return part;
@@ -198,25 +195,6 @@ class ShardCopier {
               image->pixels.size() / static_cast<std::size_t>(image->channels), record.split);
   }
 
-  void put(const RecordView& record, lmdb::Writer& writer) {
-    if (cutter_.ends_before(record.payload.size())) close_pack(writer);
-    pack_.push_back(record);
-  }
-
-  void close_pack(lmdb::Writer& writer) {
-    Bytes pack = pack_records(pack_);
-    if (held_ > 0 && held_ + pack.size() > kTransactionBytes) commit(writer);
-    held_ += pack.size();
-    transaction_.emplace_back(pack_.front().id, std::move(pack));
-    pack_.clear();
-  }
-
-  void commit(lmdb::Writer& writer) {
-    writer.put(transaction_);
-    transaction_.clear();
-    held_ = 0;
-  }
-
   const Cache& cache_;
   const LedgerNames& names_;
   const CachePaths& to_;
@@ -225,11 +203,7 @@ class ShardCopier {
   const ShardInfo& shard_;  // of the cache that is copied
   const DecodeSettings settings_;
   const int scale_;
-  std::vector<RecordView> read_;
-  PackCutter cutter_;
-  std::vector<RecordView> pack_;  // views live as long as the cache
-  std::vector<lmdb::Writer::Entry> transaction_;
-  std::uint64_t held_ = 0;  // bytes of it
+  std::vector<RecordView> read_;  // views live as long as the cache
 };
 
 void check_stop(const StopRequested& stop, const fs::path& out) {

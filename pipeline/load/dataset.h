@@ -9,6 +9,7 @@
 
 #include "common/sample.h"
 #include "pipeline/load/loader.h"
+#include "pipeline/store/partition.h"
 
 namespace winnow::pipeline {
 
@@ -32,9 +33,11 @@ DatasetInfo describe(const Cache& cache);
 struct Placement {
   std::filesystem::path shards_at;  // folder of a copy on this machine; empty: the cache's own
   // Of each rank the number of its machine, and of each machine the shards it has, numbers of the
-  // manifest's. Neither is given where every machine has all.
+  // manifest's. Neither is given where every machine has all. `partitions`: of each machine those
+  // whose records it has of its shards, which are all then; none given: all.
   std::vector<int> nodes = {};
   std::vector<std::vector<std::uint32_t>> held = {};
+  std::vector<Partitions> partitions = {};
   // What a rank sends and gets at once, together, unless a batch alone needs more. Twice that is
   // the memory that the exchange takes on a rank.
   std::size_t segment_bytes = std::size_t{128} << 20;

@@ -1,6 +1,7 @@
 #include "pipeline/load/exchange_plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -60,23 +61,32 @@ std::vector<Parcel> lay_out(std::vector<std::pair<int, Parcel>> parcels, int ran
 }  // namespace
 
 Holders::Holders(std::span<const ShardInfo> shards, std::vector<int> nodes,
-                 const std::vector<std::vector<std::uint32_t>>& held)
-    : nodes_(std::move(nodes)), ranks_(held.size()), holding_nodes_(shards.size()) {
+                 const std::vector<std::vector<std::uint32_t>>& held,
+                 const std::vector<Partitions>& partitions)
+    : nodes_(std::move(nodes)),
+      ranks_(held.size()),
+      partitions_(partitions.empty() ? 0 : partitions.front().of),
+      holding_nodes_(partitions.empty() ? shards.size() : static_cast<std::size_t>(partitions_)) {
   for (const ShardInfo& shard : shards) last_ids_.push_back(shard.last_id);
   for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
     ranks_.at(static_cast<std::size_t>(nodes_[rank])).push_back(static_cast<int>(rank));
   }
   for (std::size_t node = 0; node < held.size(); ++node) {
     if (ranks_[node].empty()) continue;  // nobody there could give anything
-    for (const std::uint32_t shard : held[node]) {
-      holding_nodes_.at(shard).push_back(static_cast<int>(node));
+    std::vector<std::uint32_t> has = held[node];
+    if (partitions_ > 0) {
+      has.resize(static_cast<std::size_t>(partitions.at(node).end - partitions[node].begin));
+      std::iota(has.begin(), has.end(), static_cast<std::uint32_t>(partitions[node].begin));
     }
-    all_have_all_ = all_have_all_ && held[node].size() == shards.size();
+    for (const std::uint32_t number : has) {
+      holding_nodes_.at(number).push_back(static_cast<int>(node));
+    }
+    all_have_all_ = all_have_all_ && has.size() == holding_nodes_.size();
   }
-  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
-    if (holding_nodes_[shard].empty()) {
-      throw Error(shards[shard].file + " is on none of the machines of this job");
-    }
+  for (std::size_t i = 0; i < holding_nodes_.size(); ++i) {
+    if (!holding_nodes_[i].empty()) continue;
+    throw Error((partitions_ > 0 ? "partition " + std::to_string(i) : shards[i].file) +
+                " is on none of the machines of this job");
   }
 }
 
@@ -85,7 +95,9 @@ int Holders::holder(SampleId id, int rank) const {
       std::lower_bound(last_ids_.begin(), last_ids_.end(), id) - last_ids_.begin());
   if (shard == last_ids_.size()) throw Error("no shard has sample " + std::to_string(id));
   const int node = nodes_[static_cast<std::size_t>(rank)];
-  const std::vector<int>& holding = holding_nodes_[shard];
+  const std::vector<int>& holding =
+      holding_nodes_[partitions_ > 0 ? static_cast<std::size_t>(partition_of(id, partitions_))
+                                     : shard];
   if (std::ranges::binary_search(holding, node)) return rank;
   const auto number = static_cast<std::size_t>(node);
   const std::vector<int>& givers =
@@ -102,8 +114,8 @@ std::vector<std::uint32_t> Holders::share_of(int rank) const {
   const std::vector<int>& ranks = ranks_[static_cast<std::size_t>(node)];
   std::vector<std::uint32_t> share;
   std::size_t turn = 0;
-  for (std::size_t shard = 0; shard < holding_nodes_.size(); ++shard) {
-    if (!std::ranges::binary_search(holding_nodes_[shard], node)) continue;
+  for (std::size_t shard = 0; shard < last_ids_.size(); ++shard) {
+    if (partitions_ == 0 && !std::ranges::binary_search(holding_nodes_[shard], node)) continue;
     if (ranks[turn++ % ranks.size()] == rank) share.push_back(static_cast<std::uint32_t>(shard));
   }
   return share;

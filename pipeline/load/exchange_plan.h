@@ -8,6 +8,7 @@
 #include "common/sample.h"
 #include "pipeline/load/exchange.h"
 #include "pipeline/store/manifest.h"
+#include "pipeline/store/partition.h"
 
 // Who gives which records to whom, when each machine of a job holds a part of the shards. Pure
 // functions of what every rank knows: the order of samples, who holds what, how large records are.
@@ -15,13 +16,15 @@
 
 namespace winnow::pipeline {
 
-// Which machine holds which shard, and which rank is on which machine.
+// Which machine holds which shard or partition, and which rank is on which machine.
 class Holders {
  public:
   // `nodes`: of each rank, the number of its machine. `held`: of each machine the shards it has,
-  // as numbers of the manifest's. Throws Error for a shard that no machine has.
+  // as numbers of the manifest's. `partitions`: of each machine those it has the records of, of all
+  // shards then; none given: all. Throws Error for a shard or partition that no machine has.
   Holders(std::span<const ShardInfo> shards, std::vector<int> nodes,
-          const std::vector<std::vector<std::uint32_t>>& held);
+          const std::vector<std::vector<std::uint32_t>>& held,
+          const std::vector<Partitions>& partitions = {});
 
   int ranks() const noexcept { return static_cast<int>(nodes_.size()); }
   bool all_have_all() const noexcept { return all_have_all_; }
@@ -36,7 +39,8 @@ class Holders {
   std::vector<SampleId> last_ids_;               // of each shard
   std::vector<int> nodes_;                       // of each rank
   std::vector<std::vector<int>> ranks_;          // of each machine
-  std::vector<std::vector<int>> holding_nodes_;  // of each shard, ascending
+  int partitions_ = 0;                           // 0: machines hold shards
+  std::vector<std::vector<int>> holding_nodes_;  // of each shard or partition, ascending
   bool all_have_all_ = true;
 };
 

@@ -129,14 +129,15 @@ lmdb::Reader open_shard(const fs::path& file, const ShardInfo& shard, Verify ver
 namespace {
 
 // For a record that is not where it should be: refuses a shard that damage has hidden it in.
-void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::path& file) {
+void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::path& file,
+                 bool lacks_some) {
   std::uint64_t records = 0;
   for (const auto& [key, pack] : reader.all()) {
     const std::vector<RecordView> in_pack = unpack_records(pack, file.string());
     if (in_pack.front().id != key) fail(file, "is damaged: a pack does not lie under its own key");
     records += in_pack.size();
   }
-  if (records != shard.records) {
+  if (records != shard.records && !lacks_some) {
     fail(file, "is damaged: it has " + std::to_string(records) + " records of " +
                    std::to_string(shard.records));
   }
@@ -239,6 +240,7 @@ struct Cache::State {
   std::vector<std::optional<lmdb::Reader>> shards;     // as manifest.shards; none: not held
   std::vector<std::unique_ptr<CheckedBytes>> checked;  // likewise; none: nothing is remembered
   Fd in_use;                                           // lock of the folder they are in
+  Partitions partitions;                               // whose records they have
 
   std::vector<std::string> files;  // of the shards, with the path, for messages
   std::uint64_t most_mapped = 0;   // ~0: all of them
@@ -277,19 +279,28 @@ Cache Cache::open(const fs::path& root, const OpenOptions& options) {
   const bool has_any = !s.manifest.shards.empty() && !(options.held && options.held->empty());
   const bool elsewhere = !options.shards_at.empty();
   if (has_any && !elsewhere) check_shards_folder(s.paths);
-  if (has_any && elsewhere) check_copy_is_of(options.shards_at, s.digest);
+  CopyContents there;
+  if (has_any && elsewhere) there = contents_of_copy(options.shards_at, s.digest);
+  s.partitions = there.partitions;
   if (has_any) s.in_use = use_folder(elsewhere ? options.shards_at : s.paths.shards());
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < s.manifest.shards.size(); ++i) {
-    const ShardInfo& shard = s.manifest.shards[i];
+    ShardInfo shard = s.manifest.shards[i];
+    const auto found = there.bytes.find(static_cast<std::uint32_t>(i));
+    if (found != there.bytes.end()) shard.bytes = found->second;
     s.files.push_back(
         (elsewhere ? options.shards_at / fs::path(shard.file).filename() : root / shard.file)
             .string());
     s.shards.emplace_back();
     s.checked.emplace_back();
     if (!is_held(i)) continue;
-    s.shards.back().emplace(open_shard(
-        elsewhere ? fs::path(s.files.back()) : path_of(s.paths, shard), shard, options.verify));
+    const fs::path file = elsewhere ? fs::path(s.files.back()) : path_of(s.paths, shard);
+    // The hashes are of whole shards.
+    const bool whole = s.partitions.all();
+    s.shards.back().emplace(open_shard(file, shard, whole ? options.verify : Verify::kSizes));
+    if (options.verify == Verify::kBlocks && !whole) {
+      check_packs(*s.shards.back(), shard, file, /*lacks_some=*/true);
+    }
     // Nothing changes what was right once in the machine's memory. What is on a disk may come from
     // it again, and be other bytes by then.
     if (storage_at(s.files.back()) == Storage::kMemory) {
@@ -311,7 +322,7 @@ const std::string& Cache::digest() const noexcept { return state_->digest; }
 
 bool Cache::holds(SampleId id) const noexcept {
   const std::size_t shard = state_->shard_of(id);
-  return shard < state_->shards.size() && state_->shards[shard];
+  return shard < state_->shards.size() && state_->shards[shard] && state_->partitions.has(id);
 }
 
 RecordView Cache::record(SampleId id, const PickVariant& pick) const {
@@ -320,7 +331,7 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
   if (const std::size_t shard = s.shard_of(id); shard < shards.size()) {
     const auto& reader = s.shards[shard];
     const std::string& file = s.files[shard];
-    if (!reader) {
+    if (!reader || !s.partitions.has(id)) {
       throw Error("record " + std::to_string(id) + " of " + s.paths.root.string() + " is in " +
                   shards[shard].file + ", which this machine does not hold");
     }
@@ -335,7 +346,7 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
         return found.record;
       }
     }
-    check_packs(*reader, shards[shard], file);
+    check_packs(*reader, shards[shard], file, !s.partitions.all());
   }
   throw Error("there is no record " + std::to_string(id) + " in " + s.paths.root.string() +
               (shards.empty()

@@ -55,7 +55,8 @@ struct OpenOptions {
   // brought. To map them again costs more than to read them, so who goes through the records at
   // random again and again lets them stay.
   std::uint64_t most_mapped = std::uint64_t{64} << 20;
-  // Folder the shards are in, by the names they have in the cache's own; empty: that.
+  // Folder the shards are in, by the names they have in the cache's own; empty: that. A copy there
+  // may lack the records of some partitions (pipeline/store/shard_copy.h).
   std::filesystem::path shards_at = {};
   // Numbers of the shards that are there, ascending: no other is looked at. None given: all.
   std::optional<std::vector<std::uint32_t>> held = std::nullopt;
@@ -76,10 +77,11 @@ class Cache {
   const std::string& digest() const noexcept;  // of the manifest
 
   // The record of `id`, its views living as long as the cache. Throws FormatError when the record
-  // is damaged (naming shard and id), Error when there is none or its shard is not held. `pick` as
+  // is damaged (naming shard and id), Error when there is none or it is not held. `pick` as
   // in find_record().
   RecordView record(SampleId id, const PickVariant& pick = {}) const;
-  // Whether the shard that `id` belongs to is one of those held, be there a record of it or not.
+  // Whether the shard and the partition that `id` belongs to are among those held, be there a
+  // record of it or not.
   bool holds(SampleId id) const noexcept;
 
   // for_each_packed_size() of the packs of shard `shard` of the manifest.

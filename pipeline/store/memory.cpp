@@ -98,20 +98,37 @@ Fd open_folder(const fs::path& folder) {
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
+void check_replicas(int nodes, int replicas) {
+  if (nodes >= 1 && replicas >= 1 && replicas <= nodes) return;
+  throw UsageError(std::to_string(replicas) + " replicas of the shards cannot be held by " +
+                   std::to_string(nodes) + (nodes == 1 ? " machine" : " machines") +
+                   ", as a machine holds a shard once; ask for 1 to " +
+                   std::to_string(std::max(nodes, 1)));
+}
+
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> hold_shards(std::span<const std::uint64_t> bytes, int nodes,
                                                     int replicas) {
-  if (nodes < 1 || replicas < 1 || replicas > nodes) {
-    throw UsageError(std::to_string(replicas) + " replicas of the shards cannot be held by " +
-                     std::to_string(nodes) + (nodes == 1 ? " machine" : " machines") +
-                     ", as a machine holds a shard once; ask for 1 to " +
-                     std::to_string(std::max(nodes, 1)));
-  }
+  check_replicas(nodes, replicas);
   std::vector<std::vector<std::uint32_t>> held;
   for (int group = 0; group < replicas; ++group) {
     const int of_group = (group + 1) * nodes / replicas - group * nodes / replicas;
     for (auto& shards : deal(bytes, of_group)) held.push_back(std::move(shards));
+  }
+  return held;
+}
+
+std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas) {
+  check_replicas(nodes, replicas);
+  // Machines of a group lie `replicas` apart, and so the parts of neighbours in one part.
+  std::vector<Partitions> held;
+  for (std::int64_t node = 0; node < nodes; ++node) {
+    const std::int64_t of_group = (nodes - 1 - node % replicas) / replicas + 1;
+    const std::int64_t place = node / replicas;
+    held.push_back({.begin = static_cast<int>(place * partitions / of_group),
+                    .end = static_cast<int>((place + 1) * partitions / of_group),
+                    .of = partitions});
   }
   return held;
 }

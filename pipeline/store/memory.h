@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/file.h"
+#include "pipeline/store/partition.h"
 
 // Where shards can be, what room there is, and who uses them.
 namespace winnow::pipeline {
@@ -21,6 +22,11 @@ inline constexpr const char* kMemoryFolder = "/dev/shm";
 // machines.
 std::vector<std::vector<std::uint32_t>> hold_shards(std::span<const std::uint64_t> bytes, int nodes,
                                                     int replicas);
+
+// The same by partitions of the ids, for who reads the partitions in the order of the machines: of
+// `replicas` groups each has every partition once, and each machine holds those that it reads
+// itself, for any number of replicas that divides that of machines. Pure. UsageError likewise.
+std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas);
 
 enum class Storage : std::uint8_t { kDisk, kMemory, kNetwork };
 

@@ -18,4 +18,10 @@ int partition_of(SampleId id, int partitions) noexcept {
   return static_cast<int>((hash * static_cast<std::uint64_t>(partitions)) >> 32);
 }
 
+bool Partitions::has(SampleId id) const noexcept {
+  if (all()) return true;
+  const int partition = partition_of(id, of);
+  return begin <= partition && partition < end;
+}
+
 }  // namespace winnow::pipeline

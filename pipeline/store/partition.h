@@ -9,4 +9,15 @@ namespace winnow::pipeline {
 // twice as many partitions are halves of these. `partitions` is 1 to 2^31 - 1.
 int partition_of(SampleId id, int partitions) noexcept;
 
+// Partitions [begin, end) of `of`, or the ids that are in them. As it is: all.
+struct Partitions {
+  int begin = 0;
+  int end = 1;
+  int of = 1;
+
+  bool all() const noexcept { return begin == 0 && end == of; }
+  bool has(SampleId id) const noexcept;
+  bool operator==(const Partitions&) const = default;
+};
+
 }  // namespace winnow::pipeline

@@ -23,6 +23,7 @@
 #include "common/utf8.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/json_internal.h"
+#include "pipeline/store/pack_writer.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
@@ -35,6 +36,8 @@ using Numbers = std::vector<std::uint32_t>;
 constexpr int kVersion = 1;
 constexpr const char* kDescription = "copy.json";  // written last
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostPartitions = std::numeric_limits<int>::max();
+constexpr std::size_t kThreads = 4;  // that copy
 
 std::string copy_prefix() { return memory_prefix() + "copy-"; }
 
@@ -47,13 +50,23 @@ struct Description {
   std::string cache_digest;
   Numbers shards;
   std::uint64_t of = 0;  // shards of the cache
-  std::uint64_t bytes = 0;
+  Partitions partitions = {};
+  std::vector<std::uint64_t> shard_bytes = {};  // of each file
   bool pinned = false;
+
+  std::uint64_t bytes() const {
+    return std::accumulate(shard_bytes.begin(), shard_bytes.end(), std::uint64_t{0});
+  }
 };
 
 void write_description(const fs::path& folder, const Description& d) {
-  const Json json{{"version", kVersion}, {"cache", d.cache}, {"cache_digest", d.cache_digest},
-                  {"shards", d.shards},  {"of", d.of},       {"bytes", d.bytes},
+  const Json json{{"version", kVersion},
+                  {"cache", d.cache},
+                  {"cache_digest", d.cache_digest},
+                  {"shards", d.shards},
+                  {"of", d.of},
+                  {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
+                  {"shard_bytes", d.shard_bytes},
                   {"pinned", d.pinned}};
   write_file_durably(folder / kDescription, json.dump(2) + "\n");
 }
@@ -76,7 +89,15 @@ std::optional<Description> read_description(const fs::path& folder) {
         d.shards.push_back(static_cast<std::uint32_t>(shard));
       }
       d.of = in.number("of");
-      d.bytes = in.number("bytes");
+      const std::vector<std::uint64_t> partitions = in.numbers("partitions");
+      if (partitions.size() != 3 || partitions[0] > partitions[1] ||
+          partitions[1] > partitions[2] || partitions[2] < 1 || partitions[2] > kMostPartitions) {
+        return std::nullopt;
+      }
+      d.partitions = {static_cast<int>(partitions[0]), static_cast<int>(partitions[1]),
+                      static_cast<int>(partitions[2])};
+      d.shard_bytes = in.numbers("shard_bytes");
+      if (d.shard_bytes.size() != d.shards.size()) return std::nullopt;
       d.pinned = in.any("pinned").is_boolean() && in.any("pinned").get<bool>();
       return d;
     }
@@ -146,19 +167,25 @@ auto writing(const auto& act) {
   }
 }
 
-// Copies shards, comparing what is read with its hashes.
+// The file of a shard in a folder of copies.
+fs::path place_in(const fs::path& folder, const ShardInfo& shard) {
+  return folder / fs::path(shard.file).filename();
+}
+
+// Copies shards, or those of their records that are in some partitions, comparing what is read with
+// its hashes.
 class Copier {
  public:
   Copier(const CachePaths& paths, const Manifest& manifest, const Numbers& shards,
          const fs::path& to, const CopyOptions& options)
       : paths_(paths), manifest_(manifest), shards_(shards), to_(to), options_(options) {
     for (const std::uint32_t shard : shards) progress_.total += manifest.shards[shard].bytes;
+    shard_bytes_.resize(shards.size());
   }
 
   // By a few threads: storage that is far away answers several at once, and one hashes as others
-  // wait.
-  void run() {
-    constexpr std::size_t kThreads = 4;
+  // wait. The bytes of each file that was made.
+  std::vector<std::uint64_t> run() {
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < std::min(kThreads, shards_.size()); ++i) {
       threads.emplace_back([this] { work(); });
@@ -166,13 +193,16 @@ class Copier {
     work();
     for (std::thread& thread : threads) thread.join();
     if (error_) std::rethrow_exception(error_);
+    return std::move(shard_bytes_);
   }
 
  private:
   void work() {
     for (std::size_t i = next_++; i < shards_.size() && !failed_; i = next_++) {
       try {
-        copy(manifest_.shards[shards_[i]]);
+        const ShardInfo& shard = manifest_.shards[shards_[i]];
+        shard_bytes_[i] =
+            options_.partitions.all() ? fetch(shard, place_in(to_, shard)) : copy_some(shard);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (i < failed_at_) {
@@ -184,14 +214,15 @@ class Copier {
     }
   }
 
-  void copy(const ShardInfo& shard) {
+  // The bytes of the file, as read. Cut short where another thread failed.
+  std::uint64_t fetch(const ShardInfo& shard, const fs::path& file) {
     const InputFile from(path_of(paths_, shard));
     if (from.size() != shard.bytes) {
       throw FormatError(from.path().string() + " is damaged: it has " +
                         std::to_string(from.size()) + " bytes of " + std::to_string(shard.bytes) +
                         "; ingest again");
     }
-    DurableFile to = writing([&] { return DurableFile(to_ / fs::path(shard.file).filename()); });
+    DurableFile to = writing([&] { return DurableFile(file); });
     Bytes buffer(std::min(kBlockBytes, shard.bytes));
     for (std::size_t i = 0; i < shard.block_hashes.size() && !failed_; ++i) {
       const std::uint64_t at = i * kBlockBytes;
@@ -206,6 +237,29 @@ class Copier {
       count(block.size());
     }
     if (!failed_) writing([&] { to.finish(); });
+    return shard.bytes;
+  }
+
+  // By way of a whole copy, since what LMDB reads is mapped, and the shard may be on storage that
+  // nothing is mapped from.
+  std::uint64_t copy_some(const ShardInfo& shard) {
+    const fs::path file = place_in(to_, shard);
+    const fs::path whole = file.string() + ".whole";
+    fetch(shard, whole);
+    if (failed_) return 0;
+    {
+      const lmdb::Reader from(whole);
+      std::optional<PackWriter> to;
+      writing([&] { to.emplace(file); });
+      for (const auto& [key, pack] : from.all()) {
+        for (const RecordView& record : unpack_records(pack, path_of(paths_, shard).string())) {
+          if (options_.partitions.has(record.id)) writing([&] { to->put(record); });
+        }
+      }
+      writing([&] { to->finish(); });
+    }
+    remove_file(whole);
+    return fs::file_size(file);
   }
 
   void count(std::uint64_t bytes) {
@@ -226,7 +280,8 @@ class Copier {
   const CopyOptions& options_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;  // of what follows
+  std::vector<std::uint64_t> shard_bytes_;  // of shard i of shards_, by whose thread makes it
+  std::mutex mutex_;                        // of what follows
   Progress progress_;
   std::size_t failed_at_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr error_;
@@ -247,7 +302,7 @@ class Copies {
       wanted_.resize(count);
       std::iota(wanted_.begin(), wanted_.end(), std::uint32_t{0});
     }
-    for (const std::uint32_t shard : wanted_) bytes_ += read_.manifest.shards.at(shard).bytes;
+    room_ = room_for_copy();
     std::error_code ignored;
     if (!fs::is_directory(options.memory, ignored)) {
       throw UsageError("there is no folder " + options.memory.string() +
@@ -261,32 +316,46 @@ class Copies {
   }
 
   const std::string& digest() const noexcept { return read_.digest; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
-  bool wants_all() const noexcept { return wanted_.size() == read_.manifest.shards.size(); }
+  bool wants_all() const noexcept {
+    return wanted_.size() == read_.manifest.shards.size() && options_.partitions.all();
+  }
 
   // Of all shards, or of those that are wanted.
   fs::path folder_of(bool all) const {
     std::string name = copy_prefix() + read_.digest;
-    if (!all) name += "-" + to_hex(xxh3_64(std::as_bytes(std::span(wanted_))));
+    if (!all) {
+      Numbers what = wanted_;
+      if (const Partitions& some = options_.partitions; !some.all()) {
+        for (const int number : {some.begin, some.end, some.of}) {
+          what.push_back(static_cast<std::uint32_t>(number));
+        }
+      }
+      name += "-" + to_hex(xxh3_64(std::as_bytes(std::span(what))));
+    }
     return options_.memory / name;
   }
 
-  // The lock of the copy, where it is there and whole.
-  Fd join(const fs::path& folder) const {
+  struct Joined {
+    Fd lock;
+    std::uint64_t bytes = 0;
+  };
+
+  // The copy, where it is there and whole.
+  std::optional<Joined> join(const fs::path& folder) const {
     Fd fd = open_copy(folder);
-    if (!fd) return {};
+    if (!fd) return std::nullopt;
     wait_for(fd, LOCK_SH, folder);
-    if (!is_at(fd, folder)) return {};
+    if (!is_at(fd, folder)) return std::nullopt;
     const std::optional<Description> found = read_description(folder);
-    if (!found) return {};
-    check(folder);
+    if (!found) return std::nullopt;
+    check(folder, *found);
     if (options_.pinned && !found->pinned) {
       Description pinned = *found;
       pinned.pinned = true;
       write_description(folder, pinned);
     }
     ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // it was used just now
-    return fd;
+    return Joined{std::move(fd), found->bytes()};
   }
 
   // Makes it; false: another process did, or was in the way. It is to be joined then.
@@ -308,12 +377,13 @@ class Copies {
     try {
       clear(folder);
       make_room();
-      Copier(paths_, read_.manifest, wanted_, folder, options_).run();
+      Copier copier(paths_, read_.manifest, wanted_, folder, options_);
       write_description(folder, {.cache = to_utf8(place_of(paths_.root).string()),
                                  .cache_digest = read_.digest,
                                  .shards = wanted_,
                                  .of = read_.manifest.shards.size(),
-                                 .bytes = bytes_,
+                                 .partitions = options_.partitions,
+                                 .shard_bytes = copier.run(),
                                  .pinned = options_.pinned});
     } catch (...) {
       remove_copy(folder);
@@ -343,16 +413,36 @@ class Copies {
     }
   }
 
-  void check(const fs::path& folder) const {
+  void check(const fs::path& folder, const Description& found) const {
     for (const std::uint32_t number : wanted_) {
       const ShardInfo& shard = read_.manifest.shards[number];
-      const fs::path file = folder / fs::path(shard.file).filename();
+      const fs::path file = place_in(folder, shard);
+      const auto at = std::ranges::lower_bound(found.shards, number) - found.shards.begin();
+      const auto i = static_cast<std::size_t>(at);
+      const std::uint64_t bytes =
+          found.partitions.all() || i == found.shards.size() ? shard.bytes : found.shard_bytes[i];
       std::error_code error;
-      if (fs::file_size(file, error) == shard.bytes && !error) continue;
+      if (fs::file_size(file, error) == bytes && !error) continue;
       throw FormatError(file.string() + ", a copy of a shard of " + paths_.root.string() +
                         ", is damaged or missing; remove the copy with winnow cache drop " +
                         paths_.root.string() + " and load it again");
     }
+  }
+
+  // About as many bytes as it takes at most to make it.
+  std::uint64_t room_for_copy() const {
+    std::uint64_t bytes = 0;
+    std::uint64_t largest = 0;
+    for (const std::uint32_t shard : wanted_) {
+      bytes += read_.manifest.shards.at(shard).bytes;
+      largest = std::max(largest, read_.manifest.shards[shard].bytes);
+    }
+    const Partitions& some = options_.partitions;
+    if (some.all()) return bytes;
+    // Of any records a share is about as large, and some shards are there whole for a while.
+    const double share = static_cast<double>(some.end - some.begin) / some.of;
+    return static_cast<std::uint64_t>(1.05 * share * static_cast<double>(bytes)) +
+           std::min(kThreads, wanted_.size()) * largest;
   }
 
   static void clear(const fs::path& folder) {
@@ -388,14 +478,14 @@ class Copies {
     std::ranges::stable_sort(unused, std::less<>(), &Unused::used);
     Room room = room_at(options_.memory);
     for (const Unused& copy : unused) {
-      if (room.bytes() >= bytes_ + kBeside) break;
+      if (room.bytes() >= room_ + kBeside) break;
       remove_copy(copy.folder);
       note("removed the copy of " + from_utf8(copy.description.cache) + " (" +
-           in_mebibytes(copy.description.bytes) + "), which nobody uses, to make room");
+           in_mebibytes(copy.description.bytes()) + "), which nobody uses, to make room");
       room = room_at(options_.memory);
     }
-    if (room.bytes() >= bytes_ + kBeside) return;
-    throw UsageError("the shards of " + paths_.root.string() + " need " + in_mebibytes(bytes_) +
+    if (room.bytes() >= room_ + kBeside) return;
+    throw UsageError("the shards of " + paths_.root.string() + " need " + in_mebibytes(room_) +
                      " in " + options_.memory.string() + ", where there is room for " +
                      to_string(room) +
                      "; make room (winnow cache list shows what is kept), or name a folder on a "
@@ -406,7 +496,7 @@ class Copies {
   const CopyOptions& options_;
   ReadManifest read_;
   Numbers wanted_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t room_ = 0;
 };
 
 }  // namespace
@@ -415,12 +505,14 @@ ShardCopy ShardCopy::get(const fs::path& cache, const CopyOptions& options) {
   const Copies copies(cache, options);
   ShardCopy copy;
   copy.digest_ = copies.digest();
-  copy.bytes_ = copies.bytes();
   copy.joined_ = true;
   const auto joins = [&](const fs::path& folder) {
-    copy.in_use_ = copies.join(folder);
-    if (copy.in_use_) copy.folder_ = folder;
-    return static_cast<bool>(copy.in_use_);
+    std::optional<Copies::Joined> joined = copies.join(folder);
+    if (!joined) return false;
+    copy.in_use_ = std::move(joined->lock);
+    copy.bytes_ = joined->bytes;
+    copy.folder_ = folder;
+    return true;
   };
   if (joins(copies.folder_of(/*all=*/true))) return copy;  // which has any part
   const fs::path folder = copies.folder_of(copies.wants_all());
@@ -449,6 +541,7 @@ std::vector<CopyRow> list_copies(const fs::path& memory) {
       row.cache_digest = found->cache_digest;
       row.shards = found->shards.size();
       row.of = found->of;
+      row.partitions = found->partitions;
     } else if (is_copy(folder)) {
       row.state = row.in_use ? CopyRow::State::kLoading : CopyRow::State::kHalfMade;
     } else {
@@ -484,11 +577,19 @@ std::vector<CopyRow> drop_copies(const fs::path& cache, const std::string& diges
   return rows;
 }
 
-void check_copy_is_of(const fs::path& folder, const std::string& cache_digest) {
+CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_digest) {
   const std::optional<Description> found = read_description(folder);
-  if (!found || found->cache_digest == cache_digest) return;
-  throw FormatError(folder.string() + " is a copy of " + from_utf8(found->cache) +
-                    " as it was before it was replaced; start again");
+  if (!found) return {};
+  if (found->cache_digest != cache_digest) {
+    throw FormatError(folder.string() + " is a copy of " + from_utf8(found->cache) +
+                      " as it was before it was replaced; start again");
+  }
+  CopyContents contents{.partitions = found->partitions};
+  if (contents.partitions.all()) return contents;
+  for (std::size_t i = 0; i < found->shards.size(); ++i) {
+    contents.bytes[found->shards[i]] = found->shard_bytes[i];
+  }
+  return contents;
 }
 
 }  // namespace winnow::pipeline

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct CopyOptions {
   std::filesystem::path memory = kMemoryFolder;  // folder the copies are in
   // Numbers of the shards to copy, ascending; none given: all.
   std::optional<std::vector<std::uint32_t>> shards = std::nullopt;
-  bool pinned = false;  // stays until it is dropped; else until the room is needed
+  Partitions partitions = {};  // whose records of them to copy
+  bool pinned = false;         // stays until it is dropped; else until the room is needed
   StopRequested stop = {};
   ProgressSink progress = {};                         // in bytes
   std::function<void(const std::string&)> note = {};  // takes sentences for people
@@ -30,7 +32,7 @@ struct CopyOptions {
 // A copy in use. It stays where it is, whole, as long as this lives.
 class ShardCopy {
  public:
-  // Joins the copy there is of these shards, waiting for it where another process is making it, or
+  // Joins the copy there is of these records, waiting for it where another process is making it, or
   // makes it: every block is compared with its hash on the way, and nothing is left where that
   // fails. Before that, what dead processes left half-made is removed, and, where room is needed,
   // copies that are neither pinned nor used, those longest unused first. Throws UsageError where
@@ -77,6 +79,7 @@ struct CopyRow {
   std::string cache_digest;
   std::uint64_t shards = 0;
   std::uint64_t of = 0;  // shards of the cache
+  Partitions partitions = {};
 };
 std::vector<CopyRow> list_copies(const std::filesystem::path& memory = kMemoryFolder);
 
@@ -85,7 +88,13 @@ std::vector<CopyRow> list_copies(const std::filesystem::path& memory = kMemoryFo
 std::vector<CopyRow> drop_copies(const std::filesystem::path& cache, const std::string& digest,
                                  const std::filesystem::path& memory = kMemoryFolder);
 
+// What is in a copy; of a folder that is none, nothing is known.
+struct CopyContents {
+  Partitions partitions = {};
+  // Of copies that lack partitions: bytes of the file of each shard they have, by its number.
+  std::map<std::uint32_t, std::uint64_t> bytes = {};
+};
 // Throws FormatError where `folder` is a copy of another cache than the one of that digest.
-void check_copy_is_of(const std::filesystem::path& folder, const std::string& cache_digest);
+CopyContents contents_of_copy(const std::filesystem::path& folder, const std::string& cache_digest);
 
 }  // namespace winnow::pipeline

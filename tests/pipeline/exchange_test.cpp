@@ -16,6 +16,9 @@
 #include "common/rng.h"
 #include "pipeline/load/exchange_plan.h"
 #include "pipeline/load/order.h"
+#include "pipeline/store/memory.h"
+#include "pipeline/store/shard_copy.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/test_cache.h"
 
@@ -90,6 +93,29 @@ TEST(Holders, RefuseWhatNobodyHas) {
   const Holders all(shards_of(2, 10), {0, 1}, {{0, 1}, {0, 1}});
   EXPECT_TRUE(all.all_have_all());
   EXPECT_THROW(all.holder(20, 0), Error);
+}
+
+TEST(Holders, OfPartitionsGiveWhatIsInThem) {
+  const auto shards = shards_of(5, 10);
+  const std::vector<int> nodes{0, 0, 1, 2};
+  const std::vector<Partitions> parts{{0, 2, 8}, {2, 5, 8}, {5, 8, 8}};
+  const Held all = spread_out(5, 3, 2);
+  const Holders holders(shards, nodes, all, parts);
+  EXPECT_FALSE(holders.all_have_all());
+  for (int rank = 0; rank < 4; ++rank) {
+    for (SampleId id = 0; id < 50; ++id) {
+      const auto here = static_cast<std::size_t>(nodes[static_cast<std::size_t>(rank)]);
+      const int holder = holders.holder(id, rank);
+      const auto there = static_cast<std::size_t>(nodes[static_cast<std::size_t>(holder)]);
+      EXPECT_TRUE(parts[there].has(id));
+      EXPECT_EQ(holder == rank, parts[here].has(id));
+    }
+  }
+  EXPECT_THROW(holders.holder(50, 0), Error);
+  // Each machine looks into all of its shards once.
+  EXPECT_EQ(holders.share_of(0).size() + holders.share_of(1).size(), 5U);
+  EXPECT_EQ(holders.share_of(2).size(), 5U);
+  EXPECT_THROW(Holders(shards, nodes, all, {{0, 2, 8}, {2, 5, 8}, {6, 8, 8}}), Error);
 }
 
 struct Setting {
@@ -236,6 +262,37 @@ TEST_F(Exchanged, BatchesAreThoseOfTheWholeCache) {
         });
       }
     }
+  }
+}
+
+// Each machine has a copy of its partitions alone.
+TEST_F(Exchanged, BatchesFromPartitionsAreThoseOfTheWholeCache) {
+  const TemporaryFolder memory;
+  const Setting setting{.ranks = 3, .batches = 9, .batch = 7};
+  const RequestsOf requests = requests_of(setting);
+  for (const int replicas : {1, 2}) {
+    Placement placement{.shards_at = {}, .segment_bytes = 40'000};
+    placement.held = spread_out(5, 3, 2);
+    placement.partitions = hold_partitions(8, 3, replicas);
+    ThreadRanks(3).run([&](comm::Communicator& comm) {
+      Placement mine = placement;
+      mine.nodes = comm.nodes();
+      const ShardCopy copy = ShardCopy::get(
+          cache->paths().root,
+          {.memory = memory.path(),
+           .partitions = placement.partitions[static_cast<std::size_t>(comm.rank())]});
+      mine.shards_at = copy.folder();
+      const auto part = open_cache(cache->paths().root, mine, comm.rank());
+      const auto over = spread(*part, comm, mine);
+      ASSERT_NE(over, nullptr);
+      Loader loader(*part, load_options(),
+                    make_planner(over, comm.rank(), requests, load_options().seed));
+      for (std::uint64_t b = 0; b < setting.batches; ++b) {
+        expect_equal(loader.next(), load_batch(*cache, requests(comm.rank(), b), load_options()));
+      }
+      EXPECT_EQ(loader.next().size(), 0U);
+      loader.settle();
+    });
   }
 }
 

@@ -87,6 +87,29 @@ TEST(HoldShards, MoreReplicasThanMachinesAreRefused) {
   EXPECT_THROW(hold_shards(bytes, 1, 0), UsageError);
 }
 
+TEST(HoldPartitions, EachGroupHasEachOnceAndMachinesWhatTheyRead) {
+  for (int nodes = 1; nodes <= 9; ++nodes) {
+    for (int replicas = 1; replicas <= nodes; ++replicas) {
+      for (const int partitions : {1, 2, 8, 12, 31}) {
+        const std::vector<Partitions> held = hold_partitions(partitions, nodes, replicas);
+        ASSERT_EQ(held.size(), static_cast<std::size_t>(nodes));
+        std::vector<int> holders(static_cast<std::size_t>(partitions), 0);
+        for (int node = 0; node < nodes; ++node) {
+          const Partitions& here = held[static_cast<std::size_t>(node)];
+          EXPECT_EQ(here.of, partitions);
+          for (int p = here.begin; p < here.end; ++p) ++holders[static_cast<std::size_t>(p)];
+          if (nodes % replicas != 0 || partitions % nodes != 0) continue;
+          // Machine m reads its m-th part of them.
+          EXPECT_LE(here.begin, node * partitions / nodes);
+          EXPECT_GE(here.end, (node + 1) * partitions / nodes);
+        }
+        for (const int count : holders) EXPECT_EQ(count, replicas);
+      }
+    }
+  }
+  EXPECT_THROW(hold_partitions(8, 2, 3), UsageError);
+}
+
 TEST(Storage, IsKnownByTheNumberOfTheFileSystem) {
   for (const std::uint64_t magic : {0x6969ULL, 0xff534d42ULL, 0xfe534d42ULL, 0x0bd00bd0ULL,
                                     0x65735546ULL, 0x01021997ULL, 0x47504653ULL}) {
@@ -175,6 +198,52 @@ TEST_F(Copy, OfAPartHoldsThatAndNamesWhatItDoesNot) {
   EXPECT_NE(get({.shards = Numbers{0}}).folder(), part.folder());
   const ShardCopy whole = get();
   EXPECT_EQ(get({.shards = Numbers{0, 2}}).folder(), whole.folder());
+}
+
+TEST_F(Copy, OfPartitionsHasTheirRecordsAlone) {
+  const Cache disk = Cache::open(root_);
+  std::uint64_t bytes = 0;
+  std::vector<int> times(120, 0);
+  for (const Partitions part : {Partitions{0, 1, 3}, Partitions{1, 3, 3}}) {
+    const ShardCopy copy = get({.partitions = part});
+    EXPECT_FALSE(copy.joined());
+    EXPECT_TRUE(get({.partitions = part}).joined());
+    bytes += copy.bytes();
+    const Cache cache = Cache::open(root_, {.verify = Verify::kBlocks, .shards_at = copy.folder()});
+    for (SampleId id = 0; id < 120; ++id) {
+      ASSERT_EQ(cache.holds(id), part.has(id)) << id;
+      if (part.has(id)) {
+        ++times[id];
+        EXPECT_TRUE(std::ranges::equal(cache.record(id).payload, disk.record(id).payload)) << id;
+      } else {
+        EXPECT_THROW(cache.record(id), Error) << id;
+      }
+    }
+    const auto rows = list_copies(memory_);
+    EXPECT_EQ(std::ranges::count(rows, part, &CopyRow::partitions), 1);
+  }
+  EXPECT_EQ(times, std::vector<int>(120, 1));
+  std::uint64_t whole = 0;
+  for (const ShardInfo& shard : manifest_.shards) whole += shard.bytes;
+  EXPECT_LT(bytes, whole + whole / 3);  // pages of LMDB are not full
+  EXPECT_EQ(folders(), 2U);
+  // No partition at all, for a machine that has nothing to hold.
+  EXPECT_FALSE(Cache::open(root_, {.shards_at = get({.partitions = {1, 1, 3}}).folder()}).holds(0));
+  // A file of another size is damaged, whatever the manifest says of whole shards.
+  const ShardCopy copy = get({.partitions = {0, 1, 3}});
+  fs::resize_file(copy.folder() / "00001.mdb", 4096);
+  EXPECT_THROW(Cache::open(root_, {.shards_at = copy.folder()}), FormatError);
+  EXPECT_THROW(get({.partitions = {0, 1, 3}}), FormatError);
+}
+
+TEST_F(Copy, OfPartitionsOfADamagedShardIsRefusedAndNothingStays) {
+  std::fstream file(root_ / manifest_.shards[1].file,
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(5000);
+  file.put('!');
+  file.close();
+  EXPECT_THROW(get({.partitions = {0, 1, 2}}), FormatError);
+  EXPECT_EQ(folders(), 0U);
 }
 
 TEST_F(Copy, IsMadeOnceByManyAtATimeThatKeepIt) {
