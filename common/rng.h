@@ -34,6 +34,9 @@ enum class RandomUse : std::uint32_t {
   kSplit = 8,       // who comes first of equals when splits are made
   kTurn = 9,        // which of the samples that take turns an epoch sees
   kSampling = 10,   // how often an epoch has each sample, where that is not once
+  kHome = 11,       // which samples of a partition an epoch exchanges
+  kExchange = 12,   // which lanes those go to
+  kLane = 13,       // the permutation of what a lane has in an epoch
   kResizedCrop = 16,  // crops of random size
   kJitter = 17,       // changes of colour
   kPolicy = 18,       // operations of an augmentation policy

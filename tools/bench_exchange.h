@@ -1,15 +1,8 @@
 #pragma once
 
-#include <functional>
-
-#include "tools/command.h"
+#include "tools/bench_rows.h"
 
 namespace winnow::tools {
-
-struct BenchOf {
-  CLI::App* app;
-  std::function<void(Session&)> run;
-};
 
 // `winnow bench alltoall`, under mpirun.
 BenchOf add_bench_alltoall(CLI::App& bench);

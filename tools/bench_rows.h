@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,12 @@
 
 // What the benchmarks of `winnow bench` share.
 namespace winnow::tools {
+
+// One of the benchmarks, in a file of its own.
+struct BenchOf {
+  CLI::App* app;
+  std::function<void(Session&)> run;
+};
 
 // What was reached beside what could have been, in one unit.
 struct Row {
@@ -30,5 +37,8 @@ void check(const StopRequested& stop);
 
 // A sentence for each row and, if asked for, the one object on stdout; rank 0 only.
 void report(bool as_json, const Session& session, const std::vector<Row>& rows);
+
+// That object alone.
+void print_json(const std::vector<Row>& rows);
 
 }  // namespace winnow::tools

@@ -32,9 +32,11 @@
 #include "pipeline/load/stages.h"
 #include "tools/bench_exchange.h"
 #include "tools/bench_rows.h"
+#include "tools/bench_shuffle.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
 #include "tools/load_shards.h"
+#include "tools/shuffle_flags.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -408,6 +410,7 @@ struct LoaderBench {
   int threads = 0;
   double seconds = 5;
   int rounds = 3;
+  pipeline::ShuffleOptions shuffle;
   MemoryFlags memory;
   bool json = false;
 };
@@ -448,7 +451,10 @@ void bench_loader(const LoaderBench& o, Session& session) {
                                       .recipe = pipeline::parse_recipe(o.augment),
                                       .seed = kSeed,
                                       .threads = thread_plan(session, o.threads).decode};
-  const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), kSeed);
+  pipeline::SamplingOptions sampling{.shuffle = o.shuffle};
+  sampling.shuffle.batch = o.batch;
+  const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), kSeed,
+                                  sampling);
   // What a loader gets through in that time is what every part is measured on.
   const std::uint64_t batches = std::max<std::uint64_t>(
       1, take_batches(*cache, sampler, options, o.batch, ~0ULL, o.seconds, session.stop) / o.batch);
@@ -574,6 +580,7 @@ Command add_bench(CLI::App& program) {
   of_loader->add_option("--batch-size", loader->batch, "Images of a batch")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  add_shuffle_flags(*of_loader, loader->shuffle);
   of_loader->add_option("--threads", loader->threads, "That load; 0: all there are")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -584,6 +591,7 @@ Command add_bench(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   of_loader->add_flag("--json", loader->json, "Print one JSON object on stdout");
+  const BenchOf shuffle = add_bench_shuffle(*app);
   const BenchOf alltoall = add_bench_alltoall(*app);
   app->footer(
       "Kinds of runs alternate, so that a machine that others use slows all alike.\n\n"
@@ -593,6 +601,7 @@ Command add_bench(CLI::App& program) {
       "  winnow bench ingest photos/ --store raw --json\n"
       "  winnow bench hash --hash phash,dhash,pdq\n"
       "  winnow bench loader cache --augment cifar --batch-size 128 --threads 2\n"
+      "  winnow bench shuffle cache --batch-size 1024 --partitions 16\n"
       "  winnow bench search --count 10000000 --bits 64 --radius 8\n"
       "  mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M");
   return {app, true,
@@ -612,6 +621,8 @@ Command add_bench(CLI::App& program) {
               bench_hash(*hash, session);
             } else if (of_loader->parsed()) {
               bench_loader(*loader, session);
+            } else if (shuffle.app->parsed()) {
+              shuffle.run(session);
             } else if (of_search->parsed()) {
               bench_search(*search, session);
             }

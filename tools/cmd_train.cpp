@@ -11,6 +11,7 @@
 #include "tools/command.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
+#include "tools/shuffle_flags.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
 #include "train/run/train.h"
@@ -144,6 +145,7 @@ Command add_train(CLI::App& program) {
                    "one of a share f is due sqrt(threshold / f) times an epoch")
       ->check(CLI::Range(1e-9, 1.0))
       ->capture_default_str();
+  add_shuffle_flags(*data, t.data.sampling.shuffle);
   data->add_option("--holdout", t.data.holdout,
                    "Share of the training samples to validate on instead of training on them, cut "
                    "by duplicate group; the test split is left alone then")
@@ -281,6 +283,9 @@ Command add_train(CLI::App& program) {
       "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
       "\n\n" + augment_help() +
       "\nThe number of ranks changes who computes what, not what is computed.\n"
+      "With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches,\n"
+      "over which batch norm is taken, come from one partition but for what is exchanged: the run\n"
+      "says at its start how often, winnow bench shuffle for several fractions.\n"
       "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
       "75.\n\n"
       "Examples:\n"
@@ -290,6 +295,7 @@ Command add_train(CLI::App& program) {
       "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
       "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
       "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
+      "  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8\n"
       "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
       "      --lr-scale 'layer*=0.1'\n"
       "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"

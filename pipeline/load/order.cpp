@@ -33,26 +33,40 @@ EpochOrder::EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
   if (n == 0) throw UsageError("there is no order of zero samples; select at least one");
 }
 
-std::uint64_t EpochOrder::operator[](std::uint64_t index) const noexcept {
-  // The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a stream of its own.
+// The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a stream of its own.
+std::uint64_t EpochOrder::mixed(std::uint32_t round, std::uint64_t half) const noexcept {
   const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(seed_),
                                          static_cast<std::uint32_t>(seed_ >> 32)};
   const auto use = static_cast<std::uint32_t>(use_) << 24;
+  return philox4x32({use | round, static_cast<std::uint32_t>(half), part_, epoch_}, key)[0];
+}
+
+std::uint64_t EpochOrder::operator[](std::uint64_t index) const noexcept {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   std::uint64_t value = index;
   do {
     std::uint64_t left = value >> half_bits_;
     std::uint64_t right = value & mask;
     for (std::uint32_t round = 0; round < kRounds; ++round) {
-      const std::uint64_t word =
-          philox4x32({use | round, static_cast<std::uint32_t>(right), part_, epoch_}, key)[0];
-      const std::uint64_t mixed = left ^ (word & mask);
-      left = right;
-      right = mixed;
+      left = std::exchange(right, left ^ (mixed(round, right) & mask));
     }
     value = (left << half_bits_) | right;
   } while (value >= n_);
   return value;
+}
+
+std::uint64_t EpochOrder::index_of(std::uint64_t value) const noexcept {
+  const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
+  std::uint64_t index = value;
+  do {
+    std::uint64_t left = index >> half_bits_;
+    std::uint64_t right = index & mask;
+    for (std::uint32_t round = kRounds; round-- > 0;) {
+      right = std::exchange(left, right ^ (mixed(round, left) & mask));
+    }
+    index = (left << half_bits_) | right;
+  } while (index >= n_);
+  return index;
 }
 
 std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,

@@ -19,8 +19,11 @@ class EpochOrder {
   EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
              RandomUse use = RandomUse::kOrder, std::uint32_t part = 0);
   std::uint64_t operator[](std::uint64_t index) const noexcept;  // index < n
+  std::uint64_t index_of(std::uint64_t value) const noexcept;    // the inverse; value < n
 
  private:
+  std::uint64_t mixed(std::uint32_t round, std::uint64_t half) const noexcept;
+
   std::uint64_t n_;
   std::uint64_t seed_;
   std::uint32_t epoch_;

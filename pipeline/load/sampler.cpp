@@ -24,10 +24,6 @@ constexpr std::array<Named<Sampling>, 4> kSamplings{{{"uniform", Sampling::kUnif
                                                      {"repeat-factor", Sampling::kRepeatFactor},
                                                      {"weighted", Sampling::kWeighted}}};
 
-std::size_t first_row(const SampleSet& samples, std::size_t place) noexcept {
-  return samples.turn_offsets.empty() ? place : samples.turn_rows[samples.turn_offsets[place]];
-}
-
 [[noreturn]] void throw_labels(SampleId id, const std::string& has) {
   throw UsageError("sample " + std::to_string(id) + " has " + has +
                    "; take --sampling uniform, or another that suits the labels");
@@ -119,6 +115,14 @@ Sampler::Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& o
       epoch_size_(samples_.size()) {
   if (samples_.size() == 0) {
     throw UsageError("there is no stream of zero samples; select at least one");
+  }
+  if (options.shuffle.fraction != 1) {
+    if (sampling_ != Sampling::kUniform) {
+      throw UsageError("--sampling " + std::string(sampling_name(sampling_)) +
+                       " shuffles all samples together; leave out --shuffle-fraction, or take "
+                       "--sampling uniform");
+    }
+    partial_shuffle_.emplace(samples_, options.shuffle, seed_);
   }
   if (sampling_ == Sampling::kBalanced) group_by_class(labels);
   if (sampling_ == Sampling::kRepeatFactor) {
@@ -236,7 +240,8 @@ Request Sampler::draw(std::uint32_t epoch, std::uint64_t index) const {
 std::vector<Request> Sampler::requests(std::uint64_t begin, std::uint64_t count) const {
   std::vector<Request> requests;
   requests.reserve(count);
-  for (const auto& [epoch, index] : stream(epoch_size_, seed_, begin, count)) {
+  for (const auto& [epoch, index] : partial_shuffle_ ? partial_shuffle_->stream(begin, count)
+                                                     : stream(epoch_size_, seed_, begin, count)) {
     requests.push_back(draw(epoch, index));
   }
   return requests;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "common/sample.h"
 #include "pipeline/load/loader.h"
+#include "pipeline/load/partial_shuffle.h"
 #include "pipeline/load/samples.h"
 
 namespace winnow::pipeline {
@@ -30,6 +32,7 @@ std::string_view sampling_name(Sampling sampling) noexcept;
 struct SamplingOptions {
   Sampling sampling = Sampling::kUniform;
   double repeat_threshold = 0.001;  // of kRepeatFactor, in (0, 1]
+  ShuffleOptions shuffle = {};      // with kUniform may exchange less than all
 };
 
 // The labels of each of a set's ids: of id i, labels[offsets[i] .. offsets[i + 1]).
@@ -50,13 +53,18 @@ SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids);
 class Sampler {
  public:
   // `labels` are asked for by kBalanced and kRepeatFactor. Throws UsageError for an empty set, a
-  // sample without label, with kBalanced one of several labels, a threshold outside (0, 1].
+  // sample without label, with kBalanced one of several labels, a threshold outside (0, 1], a
+  // shuffle that PartialShuffle does not take or that is none of kUniform's.
   Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& options = {},
           const SampleLabels& labels = {});
 
   std::uint64_t epoch_size() const noexcept { return epoch_size_; }
   // Whether all epochs have the same samples equally often.
   bool epochs_are_alike() const noexcept;
+  // None where all samples are shuffled together.
+  const PartialShuffle* partial_shuffle() const noexcept {
+    return partial_shuffle_ ? &*partial_shuffle_ : nullptr;
+  }
 
   // What to load for positions [begin, begin + count) of the stream. Request::epoch is how often
   // the place came before, or with kRepeatFactor and kWeighted a number that grows with that: no
@@ -80,6 +88,7 @@ class Sampler {
   std::uint64_t seed_;
   Sampling sampling_;
   std::uint64_t epoch_size_ = 0;
+  std::optional<PartialShuffle> partial_shuffle_;
   // kBalanced: class c, of those that occur, has places class_places_[class_begins_[c] ..
   // class_begins_[c + 1]).
   std::vector<std::uint32_t> class_begins_;

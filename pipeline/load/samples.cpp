@@ -29,6 +29,10 @@ SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
   return set;
 }
 
+std::size_t first_row(const SampleSet& samples, std::size_t place) noexcept {
+  return samples.turn_offsets.empty() ? place : samples.turn_rows[samples.turn_offsets[place]];
+}
+
 std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
                    std::uint64_t turn) {
   if (samples.turn_offsets.empty()) return place;

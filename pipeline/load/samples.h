@@ -28,6 +28,9 @@ struct SampleSet {
 SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
                      std::span<const SampleId> stands_for);
 
+// The row of the first sample of `place`, an index into ids; those of places ascend.
+std::size_t first_row(const SampleSet& samples, std::size_t place) noexcept;
+
 // Whose turn it is at `place` when that comes up for the `turn`-th time, from 0: an index into
 // ids. Over each block of as many turns as the place has samples every one once, in an order that
 // is a pure function of (seed, block, first id).

@@ -76,6 +76,35 @@ class GlobalBatches(Case):
                 with self.subTest(recipe=recipe, ranks=ranks, threads=threads, flags=flags):
                     self.assertEqual(self.trained(*flags, ranks=ranks, recipe=recipe, threads=threads)[0], whole)
 
+    def test_partial_shuffles_of_any_ranks(self):
+        partial = ["--shuffle-fraction", 0.25, "--partitions", 4]
+        plain, _ = self.trained()
+        whole, _ = self.trained(recipe=partial)
+        self.assertNotEqual([digest for _, digest in whole], [digest for _, digest in plain])
+        settings = [(2, []), (3, []), (4, []), (2, self.machines(1)), (4, self.machines(2)), (4, self.machines(1))]
+        for ranks, flags in settings:
+            with self.subTest(ranks=ranks, flags=flags):
+                self.assertEqual(self.trained(*flags, ranks=ranks, recipe=partial)[0], whole)
+        self.assertEqual(self.trained(recipe=["--shuffle-fraction", 1, "--partitions", 1000])[0], plain)
+
+    def test_a_partial_shuffle_goes_on_after_a_kill(self):
+        partial = ["--shuffle-fraction", 0.25, "--partitions", 4]
+        whole = self.fresh()
+        self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1, *partial)
+        out = self.fresh()
+        code, said = self.job(out, 3, [*partial, *self.machines(1)], "kill=load.record.before:*:150")
+        self.assertNotEqual(code, 0, said)
+        self.assertLess(len(self.digests(out)), len(self.digests(whole)))
+        # What was begun is not gone on with in another way.
+        for flags, name in (([], "data.shuffle_fraction"), ([*partial[:2], "--partitions", 6], "data.partitions")):
+            code, said = self.job(out, 2, flags)
+            self.assertEqual(code, 2, said)
+            self.assertIn(name, said)
+        code, said = self.job(out, 2, partial)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(self.digests(out), self.digests(whole))
+        self.assertEqual((out / "census.json").read_text(), (whole / "census.json").read_text())
+
     def test_hosts_that_are_network_namespaces(self):
         hosts = ROOT / "tests" / "bench" / "exchange" / "hosts"
         tried = subprocess.run([hosts, "1", "1gbit", "true"], capture_output=True, text=True)

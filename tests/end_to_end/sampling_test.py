@@ -77,6 +77,36 @@ class Sampling(Case):
                 self.refused(2, ["options differ"], "train", self.cache, *self.RECIPE, "--epochs", 3,
                              "--selection", "weighed", "--out", out)
 
+    def test_partial_shuffles(self):
+        self.learnable_idx(self.folder / "data", train=150, test=8)
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        partial = ["--shuffle-fraction", 0.25, "--partitions", 4]
+        self.check_same_anywhere(*partial, epochs=4, samples=150)
+        out = self.folder / "run-resumed"
+        data = json.loads((out / "config.json").read_text())["data"]
+        self.assertEqual((data["shuffle_fraction"], data["partitions"]), (0.25, 4))
+        # How well it mixes is said and kept, once.
+        (line,) = [row for row in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if row["step"] == 0]
+        self.assertAlmostEqual(line["shuffle.away"], 0.25 * 3 / 4, delta=0.08)
+        self.assertAlmostEqual(line["shuffle.displacement"], 1 / 3, delta=0.03)
+        self.assertGreater(line["shuffle.meetings"], 1.2)
+        self.assertAlmostEqual(line["shuffle.class_entropy"], 1, delta=0.1)
+        said = self.ok("train", self.cache, *self.RECIPE, "--epochs", 4, *partial, "--out", out).err
+        self.assertIn("25.0 % of each of 4 partitions is exchanged an epoch", said)
+        # One that was stopped before any checkpoint begins its metrics anew.
+        (out / "checkpoints").rename(out / "gone")
+        self.ok("train", self.cache, *self.RECIPE, "--epochs", 4, *partial, "--out", out)
+        steps = [row for row in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if row["step"] == 0]
+        self.assertEqual(len(steps), 1)
+        # It is for epochs that have each sample once, and lanes of a row at least.
+        other = ["train", self.cache, *self.RECIPE, "--epochs", 1, "--out", self.folder / "none"]
+        self.refused(2, ["--sampling balanced", "--shuffle-fraction"], *other, *partial, "--sampling", "balanced")
+        self.refused(2, ["24", "25 partitions", "--partitions"], *other, *partial[:2], "--partitions", 25)
+        self.refused(2, ["--shuffle-fraction"], *other, "--shuffle-fraction", 1.5)
+        self.refused(2, ["--partitions"], *other, *partial[:2], "--partitions", 0)
+        self.assertFalse((self.folder / "none").exists())
+        self.ok(*other, "--partitions", 25)
+
     def test_plain_runs_go_on_as_before(self):
         self.learnable_idx(self.folder / "data", train=48, test=8)
         self.ok("ingest", self.folder / "data", "--out", self.cache)

@@ -210,6 +210,13 @@ class Schemas(Case):
         for row in decoded["rows"] + ingested["rows"] + hashed["rows"] + searched["rows"] + loaded["rows"]:
             self.assertGreater(row["achieved"], 0)
             self.assertGreater(row["attainable"], 0)
+        shuffle = ["bench", "shuffle", self.folder / "bare", "--batch-size", 4, "--partitions", 2]
+        shuffled = self.json_of("bench", *shuffle)
+        self.assertEqual([row["name"] for row in shuffled["rows"] if "outside" in row["name"]],
+                         [f"shuffle of {q}, used outside their lane" for q in ("0", "0.05", "0.1", "0.25", "0.5", "1")])
+        once = self.json_of("bench", *shuffle, "--shuffle-fraction", 0.25)
+        self.assertEqual({row["name"] for row in once["rows"]} - {row["name"] for row in shuffled["rows"]}, set())
+        self.refused(2, ["4 partitions"], *shuffle[:3], "--batch-size", 3, "--partitions", 4)
         exchange = ["bench", "alltoall", "-b", "300K", "--rounds", 1]
         exchanged = self.json_of("bench", *exchange, "--segment", 1000, "--gradients", "40K", ranks=3)
         self.assertEqual([(row["name"], row["unit"]) for row in exchanged["rows"]],
@@ -256,6 +263,10 @@ class Schemas(Case):
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
         self.refuses_spoiled("metrics", lines[0])
+        self.ok("train", cache, "--out", self.folder / "partial", *recipe, "--shuffle-fraction", 0.1, "--partitions", 2)
+        (line, *_) = self.lines_of("metrics", self.folder / "partial" / "metrics.jsonl")
+        self.assertEqual((line["step"], len(line)), (0, 7))
+        self.refuses_spoiled("metrics", line)
 
     def test_training_without_anything_to_evaluate_on(self):
         root = self.folder / "photos"

@@ -1,6 +1,12 @@
 winnow_test(pipeline.order
   SOURCES order_test.cpp
   DEPS winnow::load)
+winnow_test(pipeline.partial_shuffle
+  SOURCES partial_shuffle_test.cpp
+  DEPS winnow::load winnow::store)
+winnow_test(pipeline.shuffle_quality
+  SOURCES shuffle_quality_test.cpp
+  DEPS winnow::load winnow::store)
 winnow_test(pipeline.samples
   SOURCES samples_test.cpp
   DEPS winnow::load)

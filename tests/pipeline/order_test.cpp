@@ -74,6 +74,17 @@ TEST(EpochOrder, HoldsForTheLargestCounts) {
   }
 }
 
+TEST(EpochOrder, HasAnInverse) {
+  for (const std::uint64_t n : {1ULL, 2ULL, 63ULL, 64ULL, 65ULL, 1000ULL, 70'000ULL}) {
+    const EpochOrder order(n, 7, 3, RandomUse::kTest, 5);
+    for (std::uint64_t i = 0; i < n; i += 1 + n / 300) ASSERT_EQ(order.index_of(order[i]), i);
+  }
+  const EpochOrder largest(~0ULL, 11, 2);
+  for (const std::uint64_t i : {0ULL, 12345ULL, ~0ULL - 1}) {
+    EXPECT_EQ(largest.index_of(largest[i]), i);
+  }
+}
+
 TEST(EpochOrder, IsAFunctionOfSeedAndEpoch) {
   const std::uint64_t n = 1000;
   const auto base = all_of(EpochOrder(n, 5, 9), n);

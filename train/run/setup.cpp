@@ -124,6 +124,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   if (sampling.sampling == pipeline::Sampling::kRepeatFactor) {
     config["data"]["repeat_threshold"] = sampling.repeat_threshold;
   }
+  if (sampling.shuffle.fraction != 1) {
+    config["data"]["shuffle_fraction"] = sampling.shuffle.fraction;
+    config["data"]["partitions"] = sampling.shuffle.partitions;
+  }
   config["recipe"] = {{"optimizer", r.optimizer},
                       {"lr", r.lr},
                       {"momentum", r.optimizer_options.momentum},

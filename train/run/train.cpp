@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/file.h"
+#include "pipeline/load/shuffle_quality.h"
 #include "train/backend/backend.h"
 #include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
@@ -45,6 +47,7 @@ struct Job {
   pipeline::Source source;
   pipeline::DatasetInfo info;
   std::shared_ptr<const pipeline::Sampler> sampler;
+  std::optional<pipeline::ShuffleQuality> shuffle_quality;  // of a partial one; rank 0
   std::map<Split, EvaluationSet> evaluation_sets;  // of kVal and kTest; looked up before training
   NetSetup setup;
   Graph forward;
@@ -72,14 +75,20 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
   }
   job.setup = fit_net(options, job.info);
   job.forward = forward_graph(job.setup);
-  const pipeline::SamplingOptions& sampling = options.data.sampling;
+  pipeline::SamplingOptions sampling = options.data.sampling;
+  sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
+  const bool by_class = sampling.sampling == pipeline::Sampling::kBalanced ||
+                        sampling.sampling == pipeline::Sampling::kRepeatFactor;
   const pipeline::SampleLabels labels =
-      sampling.sampling == pipeline::Sampling::kBalanced ||
-              sampling.sampling == pipeline::Sampling::kRepeatFactor
-          ? pipeline::read_labels(cache, samples.ids)
-          : pipeline::SampleLabels{};
+      by_class ? pipeline::read_labels(cache, samples.ids) : pipeline::SampleLabels{};
+  const bool judged = sampling.shuffle.fraction != 1 && comm.rank() == 0;
+  const pipeline::SampleLabels place_labels =
+      judged ? pipeline::read_place_labels(cache, samples) : pipeline::SampleLabels{};
   job.sampler = std::make_shared<const pipeline::Sampler>(std::move(samples), options.recipe.seed,
                                                           sampling, labels);
+  if (judged) {
+    job.shuffle_quality = pipeline::measure_shuffle(*job.sampler->partial_shuffle(), place_labels);
+  }
   job.batches =
       plan_batches(static_cast<std::int64_t>(job.sampler->epoch_size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
@@ -199,6 +208,9 @@ class Trainer {
     Execution execution = plan_execution(options_, job_.batches, backend, stored, comm_);
     note(execution_note(execution, backend));
     if (job_.info.stored_recipe != pipeline::Recipe::kNone) note(variants_note());
+    if (job_.shuffle_quality) {
+      note(in_words(*job_.sampler->partial_shuffle(), *job_.shuffle_quality));
+    }
     const bool reproducible = options_.execution.reproducible;
     const CompileOptions lane{options_.execution.dtype, execution.lane_threads};
     const Graph graph = prune(differentiate(freeze(job_.forward, frozen_tensors(model_))));
@@ -222,8 +234,11 @@ class Trainer {
     first_step_ = saved_step_ = state_.step;
     const std::int64_t limit = run.max_steps;
     last_step_ = limit > 0 ? std::min(limit, job_.batches.total_steps) : job_.batches.total_steps;
-    on_root(comm_,
-            [&] { metrics_ = std::make_unique<MetricsLog>(directory_.metrics(), first_step_); });
+    on_root(comm_, [&] {
+      const std::int64_t kept = first_step_ > 0 ? first_step_ : -1;
+      metrics_ = std::make_unique<MetricsLog>(directory_.metrics(), kept);
+      if (first_step_ == 0 && job_.shuffle_quality) write_shuffle(*job_.shuffle_quality);
+    });
   }
 
   TrainResult run(const ProgressSink& progress) {
@@ -363,6 +378,14 @@ class Trainer {
 
   void log(std::int64_t step, const std::map<std::string, double>& values, double wall) {
     on_root(comm_, [&] { metrics_->write(step, job_.batches.epoch_at(step), wall, values); });
+  }
+
+  void write_shuffle(const pipeline::ShuffleQuality& quality) {
+    std::map<std::string, double> row{{"shuffle.away", quality.away},
+                                      {"shuffle.displacement", quality.displacement}};
+    if (quality.meetings) row["shuffle.meetings"] = *quality.meetings;
+    if (quality.class_entropy) row["shuffle.class_entropy"] = *quality.class_entropy;
+    metrics_->write(0, 0, seconds_since(began_), row);
   }
 
   void log_digest(std::int64_t step, const pipeline::Batch& batch) {

@@ -1,0 +1,97 @@
+#include "tools/bench_shuffle.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/error.h"
+#include "pipeline/load/dataset.h"
+#include "pipeline/load/shuffle_quality.h"
+#include "pipeline/store/cache.h"
+#include "tools/shuffle_flags.h"
+
+namespace winnow::tools {
+namespace {
+
+struct Options {
+  std::filesystem::path cache;
+  std::string selection;
+  pipeline::ShuffleOptions shuffle;
+  std::uint64_t batch = 128;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+std::string cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:12.3f}", *value) : fmt::format("{:>12}", "-");
+}
+
+void bench_shuffle(const Options& o, bool one_fraction, const Session& session) {
+  const auto cache = pipeline::Cache::open(o.cache);
+  const auto samples = pipeline::select_samples(cache, Split::kTrain, o.selection);
+  const auto labels = pipeline::read_place_labels(cache, samples);
+  const double global_away = 1 - 1 / static_cast<double>(o.shuffle.partitions);
+  std::vector<double> fractions{0, 0.05, 0.1, 0.25, 0.5, 1};
+  if (one_fraction) fractions = {o.shuffle.fraction};
+  std::vector<Row> rows;
+  say(session,
+      fmt::format("{} samples, {} partitions, batches of {}; of a global shuffle 1 - 1/{} "
+                  "are used outside their lane, and meetings and classes are 1",
+                  grouped(samples.size()), o.shuffle.partitions, o.batch, o.shuffle.partitions));
+  say(session, fmt::format("{:>8}{:>12}{:>12}{:>12}{:>12}{:>12}", "fraction", "away", "expected",
+                           "moved", "meetings", "classes"));
+  for (const double fraction : fractions) {
+    check(session.stop);
+    const pipeline::PartialShuffle shuffle(samples, {fraction, o.shuffle.partitions, o.batch},
+                                           o.seed);
+    const pipeline::ShuffleQuality quality = pipeline::measure_shuffle(shuffle, labels);
+    say(session, fmt::format("{:8g}{}{}{}{}{}", fraction, cell(quality.away),
+                             cell(fraction * global_away), cell(quality.displacement),
+                             cell(quality.meetings), cell(quality.class_entropy)));
+    const std::string name = fmt::format("shuffle of {:g}, ", fraction);
+    rows.push_back({name + "used outside their lane", quality.away, global_away, "share"});
+    rows.push_back({name + "moved", quality.displacement, 1.0 / 3, "share"});
+    if (quality.meetings) rows.push_back({name + "meetings", *quality.meetings, 1, "ratio"});
+    if (quality.class_entropy) {
+      rows.push_back({name + "class entropy", *quality.class_entropy, 1, "ratio"});
+    }
+  }
+  if (o.json) print_json(rows);
+}
+
+}  // namespace
+
+BenchOf add_bench_shuffle(CLI::App& bench) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = bench.add_subcommand(
+      "shuffle",
+      "How well training samples are mixed where an epoch exchanges a fraction of each partition "
+      "alone, beside a global shuffle, for several fractions");
+  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_option("--selection", o->selection, "Selection made by winnow dedup to obey");
+  add_shuffle_flags(*app, o->shuffle);
+  CLI::Option* fraction = app->get_option("--shuffle-fraction");
+  fraction->description("Only this one, instead of 0, 0.05, 0.1, 0.25, 0.5 and 1")->default_str("");
+  app->add_option("--batch-size", o->batch, "Images of a global batch")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--seed", o->seed, "Of the orders")->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer(
+      "away: share of the samples used in a lane that is not their partition's, which is what "
+      "must\n"
+      "travel where machines hold partitions; expected: the fraction times 1 - 1/partitions.\n"
+      "moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at "
+      "best.\n"
+      "meetings: how often two samples that share a lane of a batch do so again an epoch later.\n"
+      "classes: entropy of the classes in a lane of a batch.\n"
+      "Both as multiples of what a global shuffle comes to.");
+  return {app,
+          [o, fraction](Session& session) { bench_shuffle(*o, fraction->count() > 0, session); }};
+}
+
+}  // namespace winnow::tools

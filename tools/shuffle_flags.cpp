@@ -1,0 +1,22 @@
+#include "tools/shuffle_flags.h"
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::tools {
+
+void add_shuffle_flags(CLI::App& app, pipeline::ShuffleOptions& options) {
+  app.add_option("--shuffle-fraction", options.fraction,
+                 "Of each partition of the samples, the fraction that an epoch exchanges with the "
+                 "others; 1: all samples are shuffled together, 0: none leaves its partition but "
+                 "for rounding")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--partitions", options.partitions,
+                 "Of the samples, by a hash of their ids, and as many runs of rows of each global "
+                 "batch that are taken from one each, but for what is exchanged; the same whatever "
+                 "the number of ranks; of no effect with --shuffle-fraction 1")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+}  // namespace winnow::tools
