@@ -1,6 +1,7 @@
 #include "pipeline/load/exchange.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -212,6 +213,8 @@ class Exchange final : public Planner {
     traffic_->changed.notify_all();
   }
 
+  std::uint64_t received_bytes() const noexcept override { return received_bytes_; }
+
   void settle() override {
     std::unique_lock lock(traffic_->mutex);
     traffic_->changed.wait(lock, [&] { return traffic_->idle; });
@@ -234,6 +237,7 @@ class Exchange final : public Planner {
       t.changed.notify_all();
     }
     const Segment& segment = current_.segment;
+    received_bytes_ += segment.received_offsets.back();
     packs_.assign(segment.requests.size(), {});
     for (std::size_t i = 0; i < packs_.size(); ++i) packs_[i].resize(segment.requests[i].size());
     for (const Parcel& parcel : segment.received) {
@@ -246,6 +250,7 @@ class Exchange final : public Planner {
   std::shared_ptr<Traffic> traffic_;
   Arrival current_;
   std::vector<std::vector<BytesView>> packs_;  // of each batch of the segment
+  std::atomic<std::uint64_t> received_bytes_{0};
   std::thread thread_;
 };
 

@@ -389,4 +389,6 @@ double Loader::waited_seconds() const noexcept {
   return std::chrono::duration<double>(state_->waited).count();
 }
 
+std::uint64_t Loader::received_bytes() const noexcept { return state_->planner->received_bytes(); }
+
 }  // namespace winnow::pipeline

@@ -55,6 +55,8 @@ class Planner {
   virtual void stop() noexcept {}
   // Returns when nothing is under way that plan() has begun.
   virtual void settle() {}
+  // Bytes of records that came from other machines, for what was planned so far. From any thread.
+  virtual std::uint64_t received_bytes() const noexcept { return 0; }
 };
 
 struct LoadOptions {
@@ -96,6 +98,7 @@ class Loader {
   // as much as filling it.
   Batch next(Batch used = {});
   double waited_seconds() const noexcept;
+  std::uint64_t received_bytes() const noexcept;  // by the planner, for batches up to some ahead
   // Returns when nothing more is planned or prepared before next() is called again. How many
   // batches are planned then depends on the calls of next() alone.
   void settle();

@@ -278,6 +278,7 @@ class Trainer {
              {"train.total_ips", static_cast<double>((done - interval_first) * job_.batches.batch) /
                                      std::max(seconds_since(interval_begin), 1e-9)},
              {"data.wait_time", loader_->waited_seconds()},
+             {"data.received", static_cast<double>(loader_->received_bytes())},
              {"comm.exposed_time", result.exposed_comm_seconds}},
             seconds_since(began_));
         state_.interval = {};
