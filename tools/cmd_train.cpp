@@ -81,7 +81,10 @@ void run(const Options& o, Session& session) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
-  const PlacedShards placed = place_shards(options.data.cache, o.memory, session);
+  MemoryFlags memory = o.memory;
+  const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
+  if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
+  const PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
   train::TrainResult result;
   {

@@ -24,7 +24,7 @@ struct MemoryFlags {
   bool memory = false;
   std::filesystem::path folder;  // given: implies it
   int replicas = 1;
-  int partitions = 0;         // machines hold partitions of so many; 0: shards
+  int partitions = 0;         // machines hold parts of so many partitions; 0: of the shards
   int ranks_per_machine = 0;  // 0: as they are
   std::uint64_t segment_mib = 128;
 };

@@ -87,6 +87,34 @@ class GlobalBatches(Case):
                 self.assertEqual(self.trained(*flags, ranks=ranks, recipe=partial)[0], whole)
         self.assertEqual(self.trained(recipe=["--shuffle-fraction", 1, "--partitions", 1000])[0], plain)
 
+    def test_machines_hold_the_partitions_they_read(self):
+        """So that less comes from others: of each machine's own partitions only what is exchanged."""
+        partial = ["--shuffle-fraction", 0.1, "--partitions", 4]
+        whole, _ = self.trained(recipe=partial)
+        received = {}
+        for flags in ([], partial):
+            self.trained(*self.machines(1), ranks=4, recipe=flags)
+            rows = (self.folder / f"run-{self.runs}" / "metrics.jsonl").read_text().splitlines()
+            received[bool(flags)] = max(json.loads(row).get("data.received", 0) for row in rows)
+        # Three of four records against a tenth of that, and a little since partitions differ in size.
+        self.assertLess(received[True], received[False] / 3)
+        self.assertGreater(received[False], 384 / 4 * 0.6 * 100 * 100)
+        for ranks, flags in ((3, self.machines(1)), (4, self.machines(2)), (4, self.machines(1, "--replicas", 2))):
+            with self.subTest(ranks=ranks, flags=flags):
+                self.assertEqual(self.trained(*flags, ranks=ranks, recipe=partial)[0], whole)
+        # What was loaded for it before is joined, and said to be what it is.
+        memory = self.memory / "pinned"
+        memory.mkdir()
+        at = ["--memory-dir", memory, "--ranks-per-machine", 1]
+        self.ok("cache", "load", self.cache, *at, "--partitions", 4, ranks=2)
+        copies = self.ok("cache", "list", "--memory-dir", memory, "--json").json()["copies"]
+        self.assertEqual([copy["partitions"] for copy in sorted(copies, key=lambda copy: copy["partitions"]["begin"])],
+                         [{"begin": 0, "end": 2, "of": 4}, {"begin": 2, "end": 4, "of": 4}])  # fmt: skip
+        out = self.fresh()
+        said = self.ok("train", self.cache, "--out", out, *self.RECIPE, "--epochs", 1, *partial, *at, ranks=2).err
+        self.assertIn("were there already", said)
+        self.assertEqual(self.digests(out), whole)
+
     def test_a_partial_shuffle_goes_on_after_a_kill(self):
         partial = ["--shuffle-fraction", 0.25, "--partitions", 4]
         whole = self.fresh()
