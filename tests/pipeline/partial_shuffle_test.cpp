@@ -87,10 +87,10 @@ struct Setting {
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
-  for (const std::uint64_t n : {1, 2, 3, 47, 48, 49, 200}) {
+  for (const std::uint64_t n : {1, 3, 47, 48, 200}) {
     for (const Lanes lanes :
-         {Lanes{1, 1}, Lanes{5, 1}, Lanes{5, 5}, Lanes{48, 4}, Lanes{48, 7}, Lanes{300, 64}}) {
-      for (const double fraction : {0.0, 0.01, 0.25, 0.5, kJustBelowOne, 1.0}) {
+         {Lanes{1, 1}, Lanes{5, 1}, Lanes{5, 5}, Lanes{48, 7}, Lanes{300, 64}}) {
+      for (const double fraction : {0.0, 0.01, 0.25, kJustBelowOne, 1.0}) {
         all.push_back({n, lanes, fraction});
       }
     }
@@ -104,7 +104,7 @@ TEST(PartialShuffle, EveryEpochHasEachPlaceOnceWhereOffsetOfSays) {
     const std::uint32_t last = static_cast<std::uint32_t>(lanes.count - 1);
     for (const auto& at : {homes(n, lanes.count), std::vector<std::uint32_t>(n, last)}) {
       const PartialShuffle shuffle(at, lanes, fraction, 3);
-      for (const std::uint32_t number : {0U, 1U, 9U}) {
+      for (const std::uint32_t number : {0U, 9U}) {
         const auto places = all_of(shuffle, number);
         ASSERT_TRUE(is_permutation_of_range(places))
             << n << " " << lanes.batch << " " << lanes.count << " " << fraction;
@@ -117,7 +117,7 @@ TEST(PartialShuffle, EveryEpochHasEachPlaceOnceWhereOffsetOfSays) {
 
 TEST(PartialShuffle, AStreamIsItsEpochsFromAnywhere) {
   for (const auto& [n, lanes, fraction] : settings()) {
-    if (n > 49 || fraction == 0.01 || fraction == 0.5) continue;
+    if (n > 49 || fraction == 0.01) continue;
     const PartialShuffle shuffle(homes(n, lanes.count), lanes, fraction, 8);
     const auto whole = shuffle.stream(0, 4 * n);
     ASSERT_EQ(whole.size(), 4 * n);
