@@ -32,15 +32,11 @@ struct Options {
   MemoryFlags machines;
 };
 
-void load(const Options& o, const Session& session) {
-  std::optional<pipeline::ShardCopy> copy;
-  comm::on_all(session.comm, [&] {
-    const pipeline::Placement placement = divide_shards(o.cache, o.machines, session);
-    pipeline::CopyOptions options = copy_options(placement, session.comm.rank(), o.memory);
-    options.pinned = true;
-    copy = load_shards(o.cache, options, session);
-  });
-  say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(*copy),
+void load(const Options& o, Session& session) {
+  MemoryFlags flags = o.machines;
+  flags.folder = o.memory;
+  const PlacedShards placed = load_shards(o.cache, flags, session);
+  say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(*placed.copy),
                            o.memory.string(), o.cache));
 }
 
@@ -168,8 +164,9 @@ void drop(const Options& o, const Session& session) {
     pipeline::remove_cache(o.cache);
     say(session, o.cache + " is gone");
   } else if (!dropped.empty()) {
-    say(session, fmt::format("{} of {} are free again; {} is as it was", in_bytes(bytes),
-                             o.memory.string(), o.cache));
+    const std::string rest = is_cache(o.cache) ? "; " + o.cache + " is as it was" : "";
+    say(session,
+        fmt::format("{} of {} are free again{}", in_bytes(bytes), o.memory.string(), rest));
   } else if (!is_cache(o.cache)) {
     throw UsageError(o.cache + " is not a winnow cache, and nothing of one that was is in " +
                      o.memory.string() + "; nothing was removed");
@@ -192,7 +189,9 @@ Command add_cache(CLI::App& program) {
         ->capture_default_str();
   };
   CLI::App* loads = app->add_subcommand(
-      "load", "Copy a cache's shards into memory, where they stay until they are dropped");
+      "load",
+      "Copy a cache's shards into memory, where they stay until they are dropped; machines that do "
+      "not have the cache get it from those that do");
   loads->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   add_memory(loads);
   add_machine_flags(*loads, o->machines);
@@ -207,7 +206,8 @@ Command add_cache(CLI::App& program) {
   lists->add_flag("--json", o->json, "Print one JSON object on stdout");
   CLI::App* drops = app->add_subcommand(
       "drop", "Remove a cache from memory; one that ingest --memory made is then gone");
-  drops->add_option("cache", o->cache, "The cache, or its digest where it is gone")->required();
+  drops->add_option("cache", o->cache, "The cache, or its digest where it is gone or never was")
+      ->required();
   drops->add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
   add_memory(drops);
   app->footer(
@@ -220,6 +220,7 @@ Command add_cache(CLI::App& program) {
       "  winnow cache load cache\n"
       "  winnow cache load /nfs/cache --memory-dir /scratch\n"
       "  mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part\n"
+      "  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only\n"
       "  winnow cache list\n"
       "  winnow cache drop cache                # the copy; the cache stays on disk\n"
       "  winnow cache drop cache --delete       # all of it");

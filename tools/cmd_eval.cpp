@@ -113,8 +113,11 @@ void run(const Options& o, Session& session) {
   }
   tell_confusions(session, result, confusion);
   if (!o.predictions.empty()) {
-    write_file_durably(o.predictions,
-                       predictions_csv(result, pipeline::Cache::open(options.cache, no_shards())));
+    const std::filesystem::path& elsewhere = options.placement.files_at;
+    write_file_durably(
+        o.predictions,
+        predictions_csv(result, pipeline::Cache::open(elsewhere.empty() ? options.cache : elsewhere,
+                                                      no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (o.json) {

@@ -297,6 +297,7 @@ Command add_train(CLI::App& program) {
       "  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1\n"
       "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
       "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
+      "  mpirun -np 4 winnow train /data/cache --out run --memory  # on one of the machines only\n"
       "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
       "  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8\n"
       "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"

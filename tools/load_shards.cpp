@@ -4,25 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "common/comm/agreement.h"
+#include "common/error.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/neighbours.h"
 #include "tools/progress_bar.h"
 
 namespace winnow::tools {
 
 namespace fs = std::filesystem;
-
-pipeline::ShardCopy load_shards(const fs::path& cache, pipeline::CopyOptions options,
-                                const Session& session) {
-  options.progress = make_progress_bar("load", "bytes", session.comm.rank() == 0);
-  options.stop = session.stop;
-  options.note = [&](const std::string& sentence) { say(session, sentence); };
-  return pipeline::ShardCopy::get(cache, options);
-}
 
 std::string in_words(const pipeline::ShardCopy& copy) {
   const std::string size = in_bytes(copy.bytes());
@@ -35,12 +30,14 @@ std::string in_words(const pipeline::ShardCopy& copy) {
 void add_memory_flags(CLI::App& app, MemoryFlags& flags) {
   app.add_flag("--memory", flags.memory,
                "Read the shards from a copy in memory, loaded first where it is not there; always "
-               "so where they are on a network file system");
+               "so where they are on a network file system. Machines that do not have the cache "
+               "at its path get it from those that do");
   app.add_option("--memory-dir", flags.folder,
                  "Folder of the copy, on a tmpfs or on a disk of the machine; implies --memory "
                  "(default: /dev/shm)");
   app.add_option("--segment-size", flags.segment_mib,
-                 "MiB a rank exchanges with other machines at once, where they hold parts")
+                 "MiB a rank exchanges with other machines at once, where they hold parts or one "
+                 "gets the cache from another")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_machine_flags(app, flags);
@@ -71,20 +68,19 @@ std::vector<int> machines_of(const MemoryFlags& flags, const comm::Communicator&
   return nodes;
 }
 
-}  // namespace
+fs::path memory_of(const MemoryFlags& flags) {
+  return flags.folder.empty() ? pipeline::kMemoryFolder : flags.folder;
+}
 
-pipeline::Placement divide_shards(const fs::path& cache, const MemoryFlags& flags,
+// Which machine of a job is to hold which shards; nothing where each is to hold all.
+pipeline::Placement divide_shards(const pipeline::Manifest& manifest, const MemoryFlags& flags,
                                   const Session& session) {
   pipeline::Placement placement;
   std::vector<int> nodes = machines_of(flags, session.comm);
   const int machines = *std::ranges::max_element(nodes) + 1;
   if (flags.replicas >= machines) return placement;
-  pipeline::OpenOptions no_shards;
-  no_shards.held.emplace();
   std::vector<std::uint64_t> bytes;
-  for (const auto& shard : pipeline::Cache::open(cache, no_shards).manifest().shards) {
-    bytes.push_back(shard.bytes);
-  }
+  for (const auto& shard : manifest.shards) bytes.push_back(shard.bytes);
   if (flags.partitions > 0) {
     std::vector<std::uint32_t> all(bytes.size());
     std::iota(all.begin(), all.end(), std::uint32_t{0});
@@ -101,30 +97,113 @@ pipeline::Placement divide_shards(const fs::path& cache, const MemoryFlags& flag
   return placement;
 }
 
-pipeline::CopyOptions copy_options(const pipeline::Placement& placement, int rank,
-                                   const fs::path& memory) {
-  pipeline::CopyOptions options{.memory = memory};
+pipeline::Manifest manifest_of(const fs::path& cache) {
+  pipeline::OpenOptions no_shards;
+  no_shards.held.emplace();
+  return pipeline::Cache::open(cache, no_shards).manifest();
+}
+
+// To copy what the machine of this rank is to hold.
+pipeline::CopyOptions copy_options(const fs::path& memory, bool pinned,
+                                   const pipeline::Placement& placement, const Session& session) {
+  pipeline::CopyOptions options{
+      .memory = memory,
+      .pinned = pinned,
+      .stop = session.stop,
+      .progress = make_progress_bar("load", "bytes", session.comm.rank() == 0),
+      .note = [&](const std::string& sentence) { say(session, sentence); }};
   if (placement.held.empty()) return options;
-  const auto node = static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)]);
-  options.shards = placement.held[node];
-  if (!placement.partitions.empty()) options.partitions = placement.partitions[node];
+  const int node = placement.nodes[static_cast<std::size_t>(session.comm.rank())];
+  options.shards = placement.held[static_cast<std::size_t>(node)];
+  if (!placement.partitions.empty()) {
+    options.partitions = placement.partitions[static_cast<std::size_t>(node)];
+  }
   return options;
+}
+
+bool is_in_memory(const fs::path& cache) {
+  const fs::path shards = pipeline::CachePaths{cache}.shards();
+  std::error_code ignored;
+  return fs::is_directory(shards, ignored) &&
+         pipeline::storage_at(shards) == pipeline::Storage::kMemory;
+}
+
+// Where some machines have the cache, or none but copies of it. `reuse`: what is in memory already
+// needs no copy.
+PlacedShards share_shards(const fs::path& cache, const MemoryFlags& flags, bool pinned, bool reuse,
+                          const std::vector<bool>& has, Session& session) {
+  PlacedShards placed;
+  const fs::path memory = memory_of(flags);
+  const pipeline::SharedCache shared = pipeline::share_cache(cache, memory, has, session.comm);
+  if (!shared.givers.empty()) {
+    say(session, fmt::format("{} of {} ranks do not have {}: they get it from the others",
+                             has.size() - shared.givers.size(), has.size(), cache.string()));
+  }
+  pipeline::ShareOptions options{.segment_bytes = flags.segment_mib << 20};
+  pipeline::Placement& placement = placed.placement;
+  comm::on_all(session.comm, [&] {
+    placement = divide_shards(shared.manifest, flags, session);
+    options.wants_copy = !(reuse && is_in_memory(cache));
+    options.copy = copy_options(memory, pinned, placement, session);
+  });
+  pipeline::SharedCopy copy = pipeline::share_copies(cache, shared, options, session.comm);
+  if (copy.given_bytes > 0) {
+    say(session, fmt::format("{} went from machine to machine, in {} ({}/s)",
+                             in_bytes(copy.given_bytes), in_seconds(copy.seconds),
+                             in_bytes(static_cast<std::uint64_t>(
+                                 static_cast<double>(copy.given_bytes) / copy.seconds))));
+  }
+  placement.files_at = std::move(copy.files_at);
+  if (copy.copy) placement.shards_at = copy.copy->folder();
+  placed.copy = std::move(copy.copy);
+  return placed;
+}
+
+}  // namespace
+
+PlacedShards load_shards(const fs::path& cache, const MemoryFlags& flags, Session& session) {
+  const std::vector<bool> has = pipeline::find_cache(cache, session.comm);
+  if (!std::ranges::all_of(has, std::identity())) {
+    return share_shards(cache, flags, /*pinned=*/true, /*reuse=*/false, has, session);
+  }
+  PlacedShards placed;
+  comm::on_all(session.comm, [&] {
+    placed.placement = divide_shards(manifest_of(cache), flags, session);
+    placed.copy = pipeline::ShardCopy::get(
+        cache, copy_options(memory_of(flags), /*pinned=*/true, placed.placement, session));
+  });
+  return placed;
 }
 
 PlacedShards place_shards(const fs::path& cache, const MemoryFlags& flags, Session& session) {
   PlacedShards placed;
+  const bool asked = flags.memory || !flags.folder.empty();
+  const std::vector<bool> has = pipeline::find_cache(cache, session.comm);
+  const bool all_have_it = std::ranges::all_of(has, std::identity());
+  if (!all_have_it && asked) {
+    placed =
+        share_shards(cache, flags, /*pinned=*/false, /*reuse=*/flags.folder.empty(), has, session);
+  }
   comm::on_all(session.comm, [&] {
+    const auto first = std::ranges::find(has, true);
+    if (!all_have_it && !asked && first != has.end() &&
+        !has[static_cast<std::size_t>(session.comm.rank())]) {
+      throw UsageError(
+          fmt::format("there is no cache at {} here, as there is on rank {}; with "
+                      "--memory it is got from the machines that have it",
+                      cache.string(), first - has.begin()));
+    }
+    if (!all_have_it) return;  // nobody has it: whoever opens it says so
     const fs::path shards = pipeline::CachePaths{cache}.shards();
     std::error_code ignored;
     if (!fs::is_directory(shards, ignored)) return;  // whoever opens the cache says what is wrong
     const pipeline::Storage storage = pipeline::storage_at(shards);
-    const bool asked = flags.memory || !flags.folder.empty();
     if (storage != pipeline::Storage::kNetwork && !asked) return;
     if (storage == pipeline::Storage::kMemory && flags.folder.empty()) {
       say(session, "the shards of " + cache.string() + " are in memory already");
       return;
     }
-    const fs::path memory = flags.folder.empty() ? pipeline::kMemoryFolder : flags.folder;
+    const fs::path memory = memory_of(flags);
     if (!asked) {
       say(session, shards.string() +
                        " is on a network file system, which shards are not mapped "
@@ -132,11 +211,12 @@ PlacedShards place_shards(const fs::path& cache, const MemoryFlags& flags, Sessi
                        memory.string());
     }
     pipeline::Placement& placement = placed.placement;
-    placement = divide_shards(cache, flags, session);
-    placement.segment_bytes = flags.segment_mib << 20;
-    placed.copy = load_shards(cache, copy_options(placement, session.comm.rank(), memory), session);
+    placement = divide_shards(manifest_of(cache), flags, session);
+    placed.copy =
+        pipeline::ShardCopy::get(cache, copy_options(memory, /*pinned=*/false, placement, session));
     placement.shards_at = placed.copy->folder();
   });
+  placed.placement.segment_bytes = flags.segment_mib << 20;
   if (placed.copy) {
     say(session, fmt::format("{}, in {}", in_words(*placed.copy), placed.copy->folder().string()));
   }

@@ -45,7 +45,8 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
                      " is on a network file system, which shards are not mapped from; read them "
                      "from a copy by --memory, or by --memory-dir on a local disk");
   }
-  return std::make_shared<const Cache>(Cache::open(root, options));
+  const bool elsewhere = !placement.files_at.empty();
+  return std::make_shared<const Cache>(Cache::open(elsewhere ? placement.files_at : root, options));
 }
 
 std::string what_became_of(const Cache& cache) {

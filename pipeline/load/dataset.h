@@ -32,6 +32,8 @@ DatasetInfo describe(const Cache& cache);
 // Where the machines of a job read the shards of its cache from.
 struct Placement {
   std::filesystem::path shards_at;  // folder of a copy on this machine; empty: the cache's own
+  // Root of the other files, on a machine that does not have the cache in its place; empty: that.
+  std::filesystem::path files_at = {};
   // Of each rank the number of its machine, and of each machine the shards it has, numbers of the
   // manifest's. Neither is given where every machine has all. `partitions`: of each machine those
   // whose records it has of its shards, which are all then; none given: all.
@@ -46,7 +48,8 @@ struct Placement {
 // A cache opened for training: sizes checked, as Cache::open, and up to 4 GiB of what was read stay
 // mapped; with those of its shards that `rank` has on its machine. UsageError where they are on a
 // network file system: a page that storage fails to bring ends a process that has it mapped, so
-// they are copied first (pipeline/store/shard_copy.h).
+// they are copied first (pipeline/store/shard_copy.h). Where the placement has its files elsewhere,
+// nothing need be at `root`.
 std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
                                         const Placement& placement = {}, int rank = 0);
 

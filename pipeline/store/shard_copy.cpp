@@ -22,6 +22,7 @@
 #include "common/failpoint.h"
 #include "common/utf8.h"
 #include "pipeline/store/cache_internal.h"
+#include "pipeline/store/copy_internal.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/pack_writer.h"
 #include "pipeline/store/shard_file.h"
@@ -59,7 +60,7 @@ struct Description {
   }
 };
 
-void write_description(const fs::path& folder, const Description& d) {
+std::string text_of(const Description& d) {
   const Json json{{"version", kVersion},
                   {"cache", d.cache},
                   {"cache_digest", d.cache_digest},
@@ -68,7 +69,7 @@ void write_description(const fs::path& folder, const Description& d) {
                   {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
                   {"shard_bytes", d.shard_bytes},
                   {"pinned", d.pinned}};
-  write_file_durably(folder / kDescription, json.dump(2) + "\n");
+  return json.dump(2) + "\n";
 }
 
 // None where it is not there or damaged: then there is no telling what the folder holds.
@@ -149,22 +150,14 @@ bool is_copy(const fs::path& folder) {
 
 std::uint64_t bytes_in(const fs::path& folder) {
   std::uint64_t bytes = 0;
-  std::error_code ignored;
-  for (const auto& file : fs::directory_iterator(folder, ignored)) {
-    const std::uint64_t more = file.file_size(ignored);
-    if (!ignored) bytes += more;
+  std::error_code ended;
+  for (fs::recursive_directory_iterator file(folder, ended), end; !ended && file != end;
+       file.increment(ended)) {
+    std::error_code none;
+    const std::uint64_t more = file->is_regular_file(none) ? file->file_size(none) : 0;
+    if (!none) bytes += more;
   }
   return bytes;
-}
-
-auto writing(const auto& act) {
-  try {
-    return act();
-  } catch (const SystemError& error) {
-    throw SystemError(std::string(error.what()) +
-                      "; the copy begun there is removed again: make room (winnow cache list shows "
-                      "what is kept), or name another folder by --memory-dir");
-  }
 }
 
 // The file of a shard in a folder of copies.
@@ -172,20 +165,40 @@ fs::path place_in(const fs::path& folder, const ShardInfo& shard) {
   return folder / fs::path(shard.file).filename();
 }
 
+// False where somebody else has it.
+bool try_lock(const Fd& fd, int operation, const fs::path& folder) {
+  if (::flock(fd.get(), operation | LOCK_NB) == 0) return true;
+  if (errno != EWOULDBLOCK) throw_errno("cannot lock " + folder.string());
+  return false;
+}
+
+void clear(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory() && !entry.is_symlink()) {
+      remove_tree(entry.path());
+    } else {
+      remove_file(entry.path());
+    }
+  }
+}
+
 // Copies shards, or those of their records that are in some partitions, comparing what is read with
 // its hashes.
 class Copier {
  public:
-  Copier(const CachePaths& paths, const Manifest& manifest, const Numbers& shards,
-         const fs::path& to, const CopyOptions& options)
-      : paths_(paths), manifest_(manifest), shards_(shards), to_(to), options_(options) {
-    for (const std::uint32_t shard : shards) progress_.total += manifest.shards[shard].bytes;
-    shard_bytes_.resize(shards.size());
+  Copier(const CachePaths& paths, const Copies& copies, const CopyInMaking& to,
+         const CopyOptions& options)
+      : paths_(paths),
+        manifest_(copies.manifest()),
+        shards_(copies.wanted()),
+        to_(to),
+        options_(options) {
+    for (const std::uint32_t shard : shards_) progress_.total += manifest_.shards[shard].bytes;
   }
 
   // By a few threads: storage that is far away answers several at once, and one hashes as others
-  // wait. The bytes of each file that was made.
-  std::vector<std::uint64_t> run() {
+  // wait.
+  void run() {
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < std::min(kThreads, shards_.size()); ++i) {
       threads.emplace_back([this] { work(); });
@@ -193,16 +206,13 @@ class Copier {
     work();
     for (std::thread& thread : threads) thread.join();
     if (error_) std::rethrow_exception(error_);
-    return std::move(shard_bytes_);
   }
 
  private:
   void work() {
     for (std::size_t i = next_++; i < shards_.size() && !failed_; i = next_++) {
       try {
-        const ShardInfo& shard = manifest_.shards[shards_[i]];
-        shard_bytes_[i] =
-            options_.partitions.all() ? fetch(shard, place_in(to_, shard)) : copy_some(shard);
+        copy(manifest_.shards[shards_[i]]);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (i < failed_at_) {
@@ -214,52 +224,21 @@ class Copier {
     }
   }
 
-  // The bytes of the file, as read. Cut short where another thread failed.
-  std::uint64_t fetch(const ShardInfo& shard, const fs::path& file) {
+  // Cut short where another thread failed.
+  void copy(const ShardInfo& shard) {
     const InputFile from(path_of(paths_, shard));
-    if (from.size() != shard.bytes) {
-      throw FormatError(from.path().string() + " is damaged: it has " +
-                        std::to_string(from.size()) + " bytes of " + std::to_string(shard.bytes) +
-                        "; ingest again");
-    }
-    DurableFile to = writing([&] { return DurableFile(file); });
+    std::optional<DurableFile> to;
+    writing([&] { to.emplace(to_.fetched(shard)); });
     Bytes buffer(std::min(kBlockBytes, shard.bytes));
     for (std::size_t i = 0; i < shard.block_hashes.size() && !failed_; ++i) {
-      const std::uint64_t at = i * kBlockBytes;
-      const std::span block = std::span(buffer).first(std::min(kBlockBytes, shard.bytes - at));
-      from.read_at(at, block);
-      if (to_hex(xxh3_64(block)) != shard.block_hashes[i]) {
-        throw FormatError(from.path().string() + " is damaged: bytes " + std::to_string(at) +
-                          " to " + std::to_string(at + block.size() - 1) +
-                          " are not what was written; ingest again");
-      }
-      writing([&] { to.write_at(at, block); });
+      const std::span block = std::span(buffer).first(block_size(shard, i));
+      read_block(from, shard, i, block);
+      writing([&] { to->write_at(i * kBlockBytes, block); });
       count(block.size());
     }
-    if (!failed_) writing([&] { to.finish(); });
-    return shard.bytes;
-  }
-
-  // By way of a whole copy, since what LMDB reads is mapped, and the shard may be on storage that
-  // nothing is mapped from.
-  std::uint64_t copy_some(const ShardInfo& shard) {
-    const fs::path file = place_in(to_, shard);
-    const fs::path whole = file.string() + ".whole";
-    fetch(shard, whole);
-    if (failed_) return 0;
-    {
-      const lmdb::Reader from(whole);
-      std::optional<PackWriter> to;
-      writing([&] { to.emplace(file); });
-      for (const auto& [key, pack] : from.all()) {
-        for (const RecordView& record : unpack_records(pack, path_of(paths_, shard).string())) {
-          if (options_.partitions.has(record.id)) writing([&] { to->put(record); });
-        }
-      }
-      writing([&] { to->finish(); });
-    }
-    remove_file(whole);
-    return fs::file_size(file);
+    if (failed_) return;
+    writing([&] { to->finish(); });
+    to_.place(shard);
   }
 
   void count(std::uint64_t bytes) {
@@ -276,252 +255,306 @@ class Copier {
   const CachePaths& paths_;
   const Manifest& manifest_;
   const Numbers& shards_;
-  const fs::path& to_;
+  const CopyInMaking& to_;
   const CopyOptions& options_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
-  std::vector<std::uint64_t> shard_bytes_;  // of shard i of shards_, by whose thread makes it
-  std::mutex mutex_;                        // of what follows
+  std::mutex mutex_;  // of what follows
   Progress progress_;
   std::size_t failed_at_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr error_;
 };
 
-// Finds, joins and makes copies of one cache.
-class Copies {
- public:
-  Copies(const fs::path& cache, const CopyOptions& options)
-      : paths_{cache}, options_(options), read_(read_manifest(paths_)) {
-    const std::size_t count = read_.manifest.shards.size();
-    if (count == 0) {
-      throw UsageError(cache.string() + " holds fingerprints only: it has no shards to load");
-    }
-    if (options.shards) {
-      wanted_ = *options.shards;
-    } else {
-      wanted_.resize(count);
-      std::iota(wanted_.begin(), wanted_.end(), std::uint32_t{0});
-    }
-    room_ = room_for_copy();
-    std::error_code ignored;
-    if (!fs::is_directory(options.memory, ignored)) {
-      throw UsageError("there is no folder " + options.memory.string() +
-                       " to keep shards in; name another by --memory-dir");
-    }
-    if (storage_at(options.memory) == Storage::kNetwork) {
-      throw UsageError(options.memory.string() +
-                       " is on a network file system, which shards are not mapped from; name a "
-                       "folder in memory or on a local disk by --memory-dir");
-    }
+}  // namespace
+
+std::size_t block_size(const ShardInfo& shard, std::size_t number) {
+  return std::min(kBlockBytes, shard.bytes - number * kBlockBytes);
+}
+
+bool is_block(const ShardInfo& shard, std::size_t number, BytesView bytes) {
+  return to_hex(xxh3_64(bytes)) == shard.block_hashes[number];
+}
+
+void read_block(const InputFile& from, const ShardInfo& shard, std::size_t number,
+                std::span<std::byte> out) {
+  if (from.size() != shard.bytes) {
+    throw FormatError(from.path().string() + " is damaged: it has " + std::to_string(from.size()) +
+                      " bytes of " + std::to_string(shard.bytes) + "; ingest again");
   }
+  const std::uint64_t at = number * kBlockBytes;
+  from.read_at(at, out);
+  if (is_block(shard, number, out)) return;
+  throw FormatError(from.path().string() + " is damaged: bytes " + std::to_string(at) + " to " +
+                    std::to_string(at + out.size() - 1) +
+                    " are not what was written; ingest again");
+}
 
-  const std::string& digest() const noexcept { return read_.digest; }
-  bool wants_all() const noexcept {
-    return wanted_.size() == read_.manifest.shards.size() && options_.partitions.all();
+void writing(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const SystemError& error) {
+    throw SystemError(std::string(error.what()) +
+                      "; the copy begun there is removed again: make room (winnow cache list shows "
+                      "what is kept), or name another folder by --memory-dir");
   }
+}
 
-  // Of all shards, or of those that are wanted.
-  fs::path folder_of(bool all) const {
-    std::string name = copy_prefix() + read_.digest;
-    if (!all) {
-      Numbers what = wanted_;
-      if (const Partitions& some = options_.partitions; !some.all()) {
-        for (const int number : {some.begin, some.end, some.of}) {
-          what.push_back(static_cast<std::uint32_t>(number));
-        }
-      }
-      name += "-" + to_hex(xxh3_64(std::as_bytes(std::span(what))));
-    }
-    return options_.memory / name;
+CopyInMaking::~CopyInMaking() {
+  if (!lock_) return;
+  try {
+    remove_copy(folder_);
+  } catch (const std::exception&) {
+    // What is left is half-made, and the next to load anything removes it.
   }
+}
 
-  struct Joined {
-    Fd lock;
-    std::uint64_t bytes = 0;
-  };
+fs::path CopyInMaking::fetched(const ShardInfo& shard) const {
+  const fs::path file = place_in(folder_, shard);
+  return partitions_.all() ? file : fs::path(file.string() + ".whole");
+}
 
-  // The copy, where it is there and whole.
-  std::optional<Joined> join(const fs::path& folder) const {
-    Fd fd = open_copy(folder);
-    if (!fd) return std::nullopt;
-    wait_for(fd, LOCK_SH, folder);
-    if (!is_at(fd, folder)) return std::nullopt;
-    const std::optional<Description> found = read_description(folder);
-    if (!found) return std::nullopt;
-    check(folder, *found);
-    if (options_.pinned && !found->pinned) {
-      Description pinned = *found;
-      pinned.pinned = true;
-      write_description(folder, pinned);
-    }
-    ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // it was used just now
-    return Joined{std::move(fd), found->bytes()};
-  }
-
-  // Makes it; false: another process did, or was in the way. It is to be joined then.
-  bool make(const fs::path& folder) const {
-    const bool fault = fault_before("dir.create", folder);
-    if (fault || (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)) {
-      throw_errno("cannot make the folder " + folder.string());
-    }
-    fault_after("dir.create", folder);
-    const Fd fd = open_copy(folder);
-    if (!fd) return false;
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) throw_errno("cannot lock " + folder.string());
-      // Who makes it may go on using it, without a moment between for an exclusive lock.
-      wait_for(fd, LOCK_SH, folder);
-      return false;
-    }
-    if (!is_at(fd, folder) || read_description(folder)) return false;
-    try {
-      clear(folder);
-      make_room();
-      Copier copier(paths_, read_.manifest, wanted_, folder, options_);
-      write_description(folder, {.cache = to_utf8(place_of(paths_.root).string()),
-                                 .cache_digest = read_.digest,
-                                 .shards = wanted_,
-                                 .of = read_.manifest.shards.size(),
-                                 .partitions = options_.partitions,
-                                 .shard_bytes = copier.run(),
-                                 .pinned = options_.pinned});
-    } catch (...) {
-      remove_copy(folder);
-      throw;
-    }
-    return true;
-  }
-
- private:
-  void note(const std::string& sentence) const {
-    if (options_.note) options_.note(sentence);
-  }
-
-  // Asks again and again, so that waiting can be stopped.
-  void wait_for(const Fd& fd, int operation, const fs::path& folder) const {
-    bool told = false;
-    while (::flock(fd.get(), operation | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) throw_errno("cannot lock " + folder.string());
-      if (options_.stop && options_.stop()) {
-        throw StoppedError("stopped as asked while another process was loading the shards");
-      }
-      if (!std::exchange(told, true)) {
-        note("waiting for another process that is loading " + paths_.root.string() + " into " +
-             options_.memory.string());
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
-  void check(const fs::path& folder, const Description& found) const {
-    for (const std::uint32_t number : wanted_) {
-      const ShardInfo& shard = read_.manifest.shards[number];
-      const fs::path file = place_in(folder, shard);
-      const auto at = std::ranges::lower_bound(found.shards, number) - found.shards.begin();
-      const auto i = static_cast<std::size_t>(at);
-      const std::uint64_t bytes =
-          found.partitions.all() || i == found.shards.size() ? shard.bytes : found.shard_bytes[i];
-      std::error_code error;
-      if (fs::file_size(file, error) == bytes && !error) continue;
-      throw FormatError(file.string() + ", a copy of a shard of " + paths_.root.string() +
-                        ", is damaged or missing; remove the copy with winnow cache drop " +
-                        paths_.root.string() + " and load it again");
-    }
-  }
-
-  // About as many bytes as it takes at most to make it.
-  std::uint64_t room_for_copy() const {
-    std::uint64_t bytes = 0;
-    std::uint64_t largest = 0;
-    for (const std::uint32_t shard : wanted_) {
-      bytes += read_.manifest.shards.at(shard).bytes;
-      largest = std::max(largest, read_.manifest.shards[shard].bytes);
-    }
-    const Partitions& some = options_.partitions;
-    if (some.all()) return bytes;
-    // Of any records a share is about as large, and some shards are there whole for a while.
-    const double share = static_cast<double>(some.end - some.begin) / some.of;
-    return static_cast<std::uint64_t>(1.05 * share * static_cast<double>(bytes)) +
-           std::min(kThreads, wanted_.size()) * largest;
-  }
-
-  static void clear(const fs::path& folder) {
-    for (const auto& entry : fs::directory_iterator(folder)) remove_file(entry.path());
-  }
-
-  // Of other copies, removes those that nobody can use, and as many as need be of those that nobody
-  // does.
-  void make_room() const {
-    struct Unused {
-      fs::path folder;
-      Fd lock;
-      Description description;
-      fs::file_time_type used;
-    };
-    std::vector<Unused> unused;
-    for (const fs::path& folder : our_folders(options_.memory)) {
-      if (!is_copy(folder)) continue;
-      std::optional<Fd> lock = lock_unused(folder);
-      if (!lock || !*lock || !is_at(*lock, folder)) continue;  // used, or gone just now
-      const std::optional<Description> found = read_description(folder);
-      if (!found) {
-        note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +
-             "), which a process that died had begun to load");
-        remove_copy(folder);
-      } else if (!found->pinned) {
-        std::error_code ignored;
-        const auto used = fs::last_write_time(folder / kDescription, ignored);
-        unused.push_back({folder, *std::move(lock), *found, used});
+// By way of a whole copy, since what LMDB reads is mapped, and the shard may be on storage that
+// nothing is mapped from.
+void CopyInMaking::place(const ShardInfo& shard) const {
+  if (partitions_.all()) return;
+  const fs::path whole = fetched(shard);
+  {
+    const lmdb::Reader from(whole);
+    std::optional<PackWriter> to;
+    writing([&] { to.emplace(place_in(folder_, shard)); });
+    for (const auto& [key, pack] : from.all()) {
+      for (const RecordView& record : unpack_records(pack, whole.string())) {
+        if (partitions_.has(record.id)) writing([&] { to->put(record); });
       }
     }
-    constexpr std::uint64_t kBeside = 64 << 10;  // what a folder and a description take
-    std::ranges::stable_sort(unused, std::less<>(), &Unused::used);
-    Room room = room_at(options_.memory);
-    for (const Unused& copy : unused) {
-      if (room.bytes() >= room_ + kBeside) break;
-      remove_copy(copy.folder);
-      note("removed the copy of " + from_utf8(copy.description.cache) + " (" +
-           in_mebibytes(copy.description.bytes()) + "), which nobody uses, to make room");
-      room = room_at(options_.memory);
-    }
-    if (room.bytes() >= room_ + kBeside) return;
-    throw UsageError("the shards of " + paths_.root.string() + " need " + in_mebibytes(room_) +
-                     " in " + options_.memory.string() + ", where there is room for " +
-                     to_string(room) +
-                     "; make room (winnow cache list shows what is kept), or name a folder on a "
-                     "local disk by --memory-dir");
+    writing([&] { to->finish(); });
   }
+  remove_file(whole);
+}
 
-  CachePaths paths_;
-  const CopyOptions& options_;
-  ReadManifest read_;
-  Numbers wanted_;
-  std::uint64_t room_ = 0;
-};
+void CopyInMaking::finish(const std::string& description) {
+  write_file_durably(folder_ / kDescription, description);
+  lock_ = Fd();
+}
+
+Copies::Copies(fs::path cache, ReadManifest read, const CopyOptions& options, std::uint64_t beside)
+    : cache_(std::move(cache)), read_(std::move(read)), options_(options) {
+  const std::size_t count = read_.manifest.shards.size();
+  if (count == 0) {
+    throw UsageError(cache_.string() + " holds fingerprints only: it has no shards to load");
+  }
+  if (options.shards) {
+    wanted_ = *options.shards;
+  } else {
+    wanted_.resize(count);
+    std::iota(wanted_.begin(), wanted_.end(), std::uint32_t{0});
+  }
+  room_ = room_for_copy() + beside;
+  std::error_code ignored;
+  if (!fs::is_directory(options.memory, ignored)) {
+    throw UsageError("there is no folder " + options.memory.string() +
+                     " to keep shards in; name another by --memory-dir");
+  }
+  if (storage_at(options.memory) == Storage::kNetwork) {
+    throw UsageError(options.memory.string() +
+                     " is on a network file system, which shards are not mapped from; name a "
+                     "folder in memory or on a local disk by --memory-dir");
+  }
+}
+
+// Of all shards, or of those that are wanted.
+fs::path Copies::folder_of(bool all) const {
+  std::string name = copy_prefix() + read_.digest;
+  if (!all) {
+    Numbers what = wanted_;
+    if (const Partitions& some = options_.partitions; !some.all()) {
+      for (const int number : {some.begin, some.end, some.of}) {
+        what.push_back(static_cast<std::uint32_t>(number));
+      }
+    }
+    name += "-" + to_hex(xxh3_64(std::as_bytes(std::span(what))));
+  }
+  return options_.memory / name;
+}
+
+double CopyInMaking::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+void Copies::finish(CopyInMaking& made) {
+  Description description{.cache = to_utf8(place_of(cache_).string()),
+                          .cache_digest = read_.digest,
+                          .shards = wanted_,
+                          .of = read_.manifest.shards.size(),
+                          .partitions = options_.partitions,
+                          .pinned = options_.pinned};
+  for (const std::uint32_t shard : wanted_) {
+    const fs::path file = place_in(made.folder(), read_.manifest.shards[shard]);
+    description.shard_bytes.push_back(fs::file_size(file));
+  }
+  made.finish(text_of(description));
+  seconds_ = made.seconds();
+}
+
+Copies::Attempt Copies::attempt(bool may_make) {
+  const bool wants_all =
+      wanted_.size() == read_.manifest.shards.size() && options_.partitions.all();
+  if (!wants_all) {  // which has any part
+    Attempt whole = join(folder_of(/*all=*/true));
+    if (whole.joined || whole.busy) return whole;
+  }
+  const fs::path folder = folder_of(wants_all);
+  Attempt there = join(folder);
+  if (there.joined || there.busy || !may_make) return there;
+  return make(folder);
+}
+
+namespace {
+
+void check(const fs::path& folder, const Description& found, const Copies& copies) {
+  for (const std::uint32_t number : copies.wanted()) {
+    const ShardInfo& shard = copies.manifest().shards[number];
+    const fs::path file = place_in(folder, shard);
+    const auto at = std::ranges::lower_bound(found.shards, number) - found.shards.begin();
+    const auto i = static_cast<std::size_t>(at);
+    const std::uint64_t bytes =
+        found.partitions.all() || i == found.shards.size() ? shard.bytes : found.shard_bytes[i];
+    std::error_code error;
+    if (fs::file_size(file, error) == bytes && !error) continue;
+    throw FormatError(file.string() + ", a copy of a shard of " + copies.cache().string() +
+                      ", is damaged or missing; remove the copy with winnow cache drop " +
+                      copies.cache().string() + " and load it again");
+  }
+}
 
 }  // namespace
 
-ShardCopy ShardCopy::get(const fs::path& cache, const CopyOptions& options) {
-  const Copies copies(cache, options);
-  ShardCopy copy;
-  copy.digest_ = copies.digest();
-  copy.joined_ = true;
-  const auto joins = [&](const fs::path& folder) {
-    std::optional<Copies::Joined> joined = copies.join(folder);
-    if (!joined) return false;
-    copy.in_use_ = std::move(joined->lock);
-    copy.bytes_ = joined->bytes;
-    copy.folder_ = folder;
-    return true;
-  };
-  if (joins(copies.folder_of(/*all=*/true))) return copy;  // which has any part
-  const fs::path folder = copies.folder_of(copies.wants_all());
-  while (!joins(folder)) {
-    const auto begin = Clock::now();
-    copy.joined_ = !copies.make(folder);
-    copy.seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+// With its lock, where it is there and whole.
+Copies::Attempt Copies::join(const fs::path& folder) const {
+  Fd fd = open_copy(folder);
+  if (!fd) return {};
+  if (!try_lock(fd, LOCK_SH, folder)) return {.busy = true};
+  if (!is_at(fd, folder)) return {.busy = true};
+  const std::optional<Description> found = read_description(folder);
+  if (!found) return {};
+  check(folder, *found, *this);
+  if (options_.pinned && !found->pinned) {
+    Description pinned = *found;
+    pinned.pinned = true;
+    write_file_durably(folder / kDescription, text_of(pinned));
   }
-  return copy;
+  ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // it was used just now
+  return {.joined = ShardCopy({.folder = folder,
+                               .cache_digest = read_.digest,
+                               .bytes = found->bytes(),
+                               .joined = !seconds_,
+                               .seconds = seconds_.value_or(0)},
+                              std::move(fd))};
+}
+
+Copies::Attempt Copies::make(const fs::path& folder) {
+  seconds_.reset();
+  const bool fault = fault_before("dir.create", folder);
+  if (fault || (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)) {
+    throw_errno("cannot make the folder " + folder.string());
+  }
+  fault_after("dir.create", folder);
+  Fd fd = open_copy(folder);
+  // Who is in the way may have made it by now, and go on using it.
+  if (!fd || !try_lock(fd, LOCK_EX, folder)) return {.busy = true};
+  if (!is_at(fd, folder) || read_description(folder)) return {.busy = true};
+  CopyInMaking making(folder, std::move(fd), options_.partitions);
+  clear(folder);
+  make_room();
+  return {.making = std::move(making)};
+}
+
+void Copies::wait(int before) const {
+  if (options_.stop && options_.stop()) {
+    throw StoppedError("stopped as asked while another process was loading the shards");
+  }
+  if (before == 1) {  // not for what was in the way for a moment
+    note("waiting for another process that is loading " + cache_.string() + " into " +
+         options_.memory.string());
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+void Copies::note(const std::string& sentence) const {
+  if (options_.note) options_.note(sentence);
+}
+
+// About as many bytes as it takes at most to make it.
+std::uint64_t Copies::room_for_copy() const {
+  std::uint64_t bytes = 0;
+  std::uint64_t largest = 0;
+  for (const std::uint32_t shard : wanted_) {
+    bytes += read_.manifest.shards.at(shard).bytes;
+    largest = std::max(largest, read_.manifest.shards[shard].bytes);
+  }
+  const Partitions& some = options_.partitions;
+  if (some.all()) return bytes;
+  // Of any records a share is about as large, and some shards are there whole for a while.
+  const double share = static_cast<double>(some.end - some.begin) / some.of;
+  return static_cast<std::uint64_t>(1.05 * share * static_cast<double>(bytes)) +
+         std::min(kThreads, wanted_.size()) * largest;
+}
+
+// Of other copies, removes those that nobody can use, and as many as need be of those that nobody
+// does.
+void Copies::make_room() const {
+  struct Unused {
+    fs::path folder;
+    Fd lock;
+    Description description;
+    fs::file_time_type used;
+  };
+  std::vector<Unused> unused;
+  for (const fs::path& folder : our_folders(options_.memory)) {
+    if (!is_copy(folder)) continue;
+    std::optional<Fd> lock = lock_unused(folder);
+    if (!lock || !*lock || !is_at(*lock, folder)) continue;  // used, or gone just now
+    const std::optional<Description> found = read_description(folder);
+    if (!found) {
+      note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +
+           "), which a process that died had begun to load");
+      remove_copy(folder);
+    } else if (!found->pinned) {
+      std::error_code ignored;
+      const auto used = fs::last_write_time(folder / kDescription, ignored);
+      unused.push_back({folder, *std::move(lock), *found, used});
+    }
+  }
+  const std::uint64_t needed = room_ + (64 << 10);  // of folder and description
+  std::ranges::stable_sort(unused, std::less<>(), &Unused::used);
+  Room room = room_at(options_.memory);
+  for (const Unused& copy : unused) {
+    if (room.bytes() >= needed) break;
+    remove_copy(copy.folder);
+    note("removed the copy of " + from_utf8(copy.description.cache) + " (" +
+         in_mebibytes(copy.description.bytes()) + "), which nobody uses, to make room");
+    room = room_at(options_.memory);
+  }
+  if (room.bytes() >= needed) return;
+  throw UsageError("the shards of " + cache_.string() + " need " + in_mebibytes(room_) + " in " +
+                   options_.memory.string() + ", where there is room for " + to_string(room) +
+                   "; make room (winnow cache list shows what is kept), or name a folder on a "
+                   "local disk by --memory-dir");
+}
+
+ShardCopy ShardCopy::get(const fs::path& cache, const CopyOptions& options) {
+  const CachePaths paths{cache};
+  Copies copies(cache, read_manifest(paths), options);
+  for (int waited = 0;;) {
+    Copies::Attempt now = copies.attempt();
+    if (now.joined) return *std::move(now.joined);
+    if (now.making) {
+      Copier(paths, copies, *now.making, options).run();
+      copies.finish(*now.making);
+    } else {
+      copies.wait(waited++);
+    }
+  }
 }
 
 std::vector<CopyRow> list_copies(const fs::path& memory) {
@@ -575,6 +608,28 @@ std::vector<CopyRow> drop_copies(const fs::path& cache, const std::string& diges
   }
   for (const CopyRow& row : rows) remove_copy(row.folder);
   return rows;
+}
+
+fs::path find_copied_files(const fs::path& cache, const fs::path& memory) {
+  const fs::path at = place_of(cache);
+  fs::path found;
+  std::string digest;
+  for (const CopyRow& row : list_copies(memory)) {
+    const fs::path files = row.folder / kFilesFolder;
+    std::error_code ignored;
+    if (row.state != CopyRow::State::kWhole || row.cache != at ||
+        !fs::exists(CachePaths{files}.manifest(), ignored)) {
+      continue;
+    }
+    if (!digest.empty() && digest != row.cache_digest) {
+      throw UsageError(memory.string() + " has copies of two caches that were at " +
+                       cache.string() + ", " + digest + " and " + row.cache_digest +
+                       "; drop the one that is not meant by: winnow cache drop DIGEST");
+    }
+    digest = row.cache_digest;
+    found = files;
+  }
+  return found;
 }
 
 CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_digest) {

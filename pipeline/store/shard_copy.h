@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/file.h"
@@ -32,6 +33,16 @@ struct CopyOptions {
 // A copy in use. It stays where it is, whole, as long as this lives.
 class ShardCopy {
  public:
+  struct Facts {
+    std::filesystem::path folder;
+    std::string cache_digest;
+    std::uint64_t bytes = 0;
+    bool joined = true;
+    double seconds = 0;
+  };
+  // `in_use`: the shared lock of its folder.
+  ShardCopy(Facts facts, Fd in_use) : facts_(std::move(facts)), in_use_(std::move(in_use)) {}
+
   // Joins the copy there is of these records, waiting for it where another process is making it, or
   // makes it: every block is compared with its hash on the way, and nothing is left where that
   // fails. Before that, what dead processes left half-made is removed, and, where room is needed,
@@ -41,22 +52,16 @@ class ShardCopy {
   static ShardCopy get(const std::filesystem::path& cache, const CopyOptions& options);
 
   const std::filesystem::path& folder() const noexcept {
-    return folder_;
+    return facts_.folder;
   }  // OpenOptions::shards_at
-  const std::string& cache_digest() const noexcept { return digest_; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
+  const std::string& cache_digest() const noexcept { return facts_.cache_digest; }
+  std::uint64_t bytes() const noexcept { return facts_.bytes; }
   // It was there: nothing was copied.
-  bool joined() const noexcept { return joined_; }
-  double seconds() const noexcept { return seconds_; }  // that copying took
+  bool joined() const noexcept { return facts_.joined; }
+  double seconds() const noexcept { return facts_.seconds; }  // that copying took
 
  private:
-  ShardCopy() = default;
-
-  std::filesystem::path folder_;
-  std::string digest_;
-  std::uint64_t bytes_ = 0;
-  bool joined_ = false;
-  double seconds_ = 0;
+  Facts facts_;
   Fd in_use_;
 };
 
@@ -87,6 +92,12 @@ std::vector<CopyRow> list_copies(const std::filesystem::path& memory = kMemoryFo
 // they hold; how many bytes that were. UsageError, and nothing removed, where one is in use.
 std::vector<CopyRow> drop_copies(const std::filesystem::path& cache, const std::string& digest,
                                  const std::filesystem::path& memory = kMemoryFolder);
+
+// Root of the files beside the shards that copies here have of the cache that is, or was, at this
+// path: what a machine without that path was given (pipeline/store/neighbours.h). Empty where there
+// are none; UsageError where they are of several caches, and only a digest can tell which is meant.
+std::filesystem::path find_copied_files(const std::filesystem::path& cache,
+                                        const std::filesystem::path& memory = kMemoryFolder);
 
 // What is in a copy; of a folder that is none, nothing is known.
 struct CopyContents {

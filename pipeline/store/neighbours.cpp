@@ -1,0 +1,452 @@
+#include "pipeline/store/neighbours.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+#include "common/comm/schedule/all_to_all.h"
+#include "common/error.h"
+#include "common/json_text.h"
+#include "pipeline/store/cache_internal.h"
+#include "pipeline/store/copy_internal.h"
+#include "pipeline/store/json_internal.h"
+#include "pipeline/store/neighbour_plan.h"
+#include "pipeline/store/shard_file.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Numbers = std::vector<std::uint32_t>;
+using File = SharedCache::File;
+
+// The rank's own row of what all ranks know afterwards.
+std::vector<std::uint64_t> gather(comm::Communicator& comm, std::span<const std::uint64_t> row) {
+  std::vector<std::uint64_t> all(row.size() * static_cast<std::size_t>(comm.size()));
+  std::ranges::copy(row, all.begin() + static_cast<std::ptrdiff_t>(
+                                           row.size() * static_cast<std::size_t>(comm.rank())));
+  comm.all_reduce(all);
+  return all;
+}
+
+// The text of rank `root`, on every rank.
+std::string broadcast(comm::Communicator& comm, std::string text, int root) {
+  std::uint64_t size = text.size();
+  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
+  text.resize(size);
+  comm.broadcast(std::as_writable_bytes(std::span(text)), root);
+  return text;
+}
+
+constexpr const char* kTable = "fingerprints/table";
+constexpr const char* kLedger = "ledger.jsonl";
+
+// A file beside the shards, with the hash that the manifest has of it where it has any.
+InputFile open_file(const CachePaths& paths, const Manifest& manifest, const std::string& name) {
+  if (name == kTable) return open_table(paths, manifest);
+  if (name == kLedger) return open_ledger(paths, manifest);
+  return InputFile(paths.root / name);
+}
+
+Json list_files(const CachePaths& paths, const Manifest& manifest) {
+  std::vector<std::string> names{kTable, kLedger};
+  for (const std::string& selection : list_selections(paths)) {
+    names.push_back("selections/" + selection + ".selection");
+  }
+  Json files = Json::array();
+  for (const std::string& name : names) {
+    const InputFile file = open_file(paths, manifest, name);
+    files.push_back({{"name", name}, {"bytes", file.size()}, {"hash", to_hex(xxh3_128(file))}});
+  }
+  return files;
+}
+
+std::vector<File> parse_files(const std::string& text) {
+  std::vector<File> files;
+  for (const Json& file : parse_json(text, "the list of files that rank gives")) {
+    files.push_back({file.at("name"), file.at("bytes"), file.at("hash")});
+  }
+  return files;
+}
+
+// Reads what this rank gives.
+class Giver {
+ public:
+  Giver(const fs::path& cache, const SharedCache& shared) : paths_{cache}, shared_(shared) {}
+
+  void give(const GivenBlock& block, std::span<std::byte> out) {
+    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
+    if (block.file < shards.size()) {
+      const ShardInfo& shard = shards[block.file];
+      read_block(InputFile(path_of(paths_, shard)), shard, block.begin / kBlockBytes, out);
+      return;
+    }
+    const auto found = files_.find(block.file);
+    const InputFile& file =
+        found != files_.end()
+            ? found->second
+            : files_
+                  .emplace(block.file, open_file(paths_, shared_.manifest,
+                                                 shared_.files[block.file - shards.size()].name))
+                  .first->second;
+    file.read_at(block.begin, out);
+  }
+
+ private:
+  CachePaths paths_;
+  const SharedCache& shared_;
+  std::map<std::uint32_t, InputFile> files_;
+};
+
+// What a rank gets: a copy to begin with, or of one that is there the files beside the shards.
+class Taker {
+ public:
+  Taker(fs::path cache, const SharedCache& shared, const ShareOptions& options, bool has_cache)
+      : shared_(shared),
+        has_cache_(has_cache),
+        copies_(std::move(cache), {shared.manifest, shared.digest}, options.copy,
+                has_cache ? 0 : bytes_beside(shared)) {}
+
+  bool done() const noexcept { return copy_ && has_files_; }
+
+  // Takes the next thing in hand, where nobody else on the machine has; which files are to come.
+  Numbers begin() {
+    if (!copy_) {
+      Copies::Attempt now = copies_.attempt(/*may_make=*/!shared_.givers.empty());
+      if (now.making) {
+        making_.emplace(*std::move(now.making));
+        Numbers takes = copies_.wanted();
+        if (!has_cache_) append_files(takes, [](const File&) { return true; });
+        return takes;
+      }
+      if (!now.joined && !now.busy) throw_without_givers();
+      if (!now.joined) return {};
+      copy_ = std::move(now.joined);
+    }
+    has_files_ = has_cache_ || has_files(root());
+    if (has_files_) return {};
+    if (shared_.givers.empty()) throw_without_givers();
+    return begin_files();
+  }
+
+  void put(const GivenBlock& block, BytesView bytes) {
+    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
+    const bool is_shard = block.file < shards.size();
+    if (is_shard && !is_block(shards[block.file], block.begin / kBlockBytes, bytes)) {
+      throw_changed(shards[block.file].file, block);
+    }
+    write([&] {
+      if (block.begin == 0) file_.emplace(path_of(block.file));
+      file_->write_at(block.begin, bytes);
+    });
+    const std::uint64_t size =
+        is_shard ? shards[block.file].bytes : shared_.files[block.file - shards.size()].bytes;
+    if (block.begin + block.bytes < size) return;
+    if (!is_shard) {
+      const File& file = shared_.files[block.file - shards.size()];
+      if (to_hex(xxh3_128(file_->written())) != file.hash) throw_changed(file.name, block);
+    }
+    write([&] { file_->finish(); });
+    file_.reset();
+    if (is_shard) making_->place(shards[block.file]);
+  }
+
+  // All that begin() named was put.
+  void finish() {
+    if (making_ || files_lock_) {
+      write([&] {
+        if (!has_cache_) write_file_durably(CachePaths{root()}.manifest(), shared_.manifest_text);
+        if (making_) copies_.finish(*making_);
+      });
+    }
+    making_.reset();
+    files_lock_ = Fd();
+  }
+
+  void wait(int before) const { copies_.wait(before); }
+
+  SharedCopy result() && {
+    SharedCopy out;
+    if (!has_cache_) out.files_at = root();
+    out.copy = std::move(copy_);
+    return out;
+  }
+
+ private:
+  static std::uint64_t bytes_beside(const SharedCache& shared) {
+    std::uint64_t bytes = shared.manifest_text.size();
+    for (const File& file : shared.files) bytes += file.bytes;
+    return bytes;
+  }
+
+  void write(const std::function<void()>& act) const {
+    if (making_) return writing(act);
+    act();  // to a copy that stays
+  }
+
+  // Of the files beside the shards.
+  fs::path root() const { return (making_ ? making_->folder() : copy_->folder()) / kFilesFolder; }
+
+  fs::path path_of(std::uint32_t file) const {
+    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
+    if (file < shards.size()) return making_->fetched(shards[file]);
+    const fs::path path = root() / shared_.files[file - shards.size()].name;
+    make_directories(path.parent_path());
+    return path;
+  }
+
+  void append_files(Numbers& takes, const auto& is_wanted) const {
+    for (std::size_t i = 0; i < shared_.files.size(); ++i) {
+      if (!is_wanted(shared_.files[i])) continue;
+      takes.push_back(static_cast<std::uint32_t>(shared_.manifest.shards.size() + i));
+    }
+  }
+
+  static bool is_there(const fs::path& root, const File& file) {
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(root / file.name, error);
+    return !error && bytes == file.bytes &&
+           to_hex(xxh3_128(InputFile(root / file.name))) == file.hash;
+  }
+
+  // The manifest is written last.
+  bool has_files(const fs::path& root) const {
+    std::error_code ignored;
+    return fs::exists(CachePaths{root}.manifest(), ignored) &&
+           std::ranges::all_of(shared_.files,
+                               [&](const File& file) { return is_there(root, file); });
+  }
+
+  // Others may have the copy in use: to them it is as if a selection were made anew.
+  Numbers begin_files() {
+    const fs::path at = root();
+    make_directories(at);
+    Fd lock(::open(at.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!lock) throw_errno("cannot open " + at.string());
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) throw_errno("cannot lock " + at.string());
+      return {};
+    }
+    files_lock_ = std::move(lock);
+    Numbers takes;
+    append_files(takes, [&](const File& file) { return !is_there(at, file); });
+    return takes;
+  }
+
+  [[noreturn]] void throw_changed(const std::string& file, const GivenBlock& block) const {
+    throw Error("bytes " + std::to_string(block.begin) + " to " +
+                std::to_string(block.begin + block.bytes - 1) + " of " + file + ", which rank " +
+                std::to_string(block.giver) +
+                " gave, are not what it had: the file was changed just now, or the network or "
+                "memory of a machine changes bytes; start again");
+  }
+
+  [[noreturn]] void throw_without_givers() const {
+    throw UsageError("no machine of this job has " + copies_.cache().string() +
+                     ", and of what is kept in memory not all that this one is to hold is there; "
+                     "start it on a machine that has the cache, too, or on as many machines as "
+                     "when it was loaded");
+  }
+
+  const SharedCache& shared_;
+  const bool has_cache_;
+  Copies copies_;
+  std::optional<ShardCopy> copy_;
+  bool has_files_ = false;
+  std::optional<CopyInMaking> making_;
+  Fd files_lock_;                    // of root(), exclusive
+  std::optional<DurableFile> file_;  // that is being written
+};
+
+// Goes through a plan. A round travels while the one before it is written and the one after it is
+// read.
+class Giving {
+ public:
+  Giving(const fs::path& cache, const SharedCache& shared, const CopyOptions& options,
+         std::optional<Taker>& taker, comm::Communicator& comm)
+      : options_(options), giver_(cache, shared), taker_(taker), comm_(comm) {}
+
+  std::uint64_t run(GivingPlan plan) {
+    for (std::size_t rank = 0; rank < plan.takes.size(); ++rank) {
+      for (const std::uint32_t file : plan.takes[rank]) progress_.total += plan.bytes[file];
+    }
+    GivingRounds rounds(std::move(plan));
+    std::uint64_t between_ranks = 0;
+    std::array<Bytes, 2> out, in;  // of even rounds and of odd ones
+    GivenParts arrived, travelling;
+    comm::Pending pending;  // ends before what travels does
+    // What was given last has been written two rounds later.
+    int empty = 0;
+    for (std::size_t number = 0; empty < 2; ++number) {
+      const std::vector<GivenBlock> blocks = rounds.next();
+      if (blocks.empty()) ++empty;
+      GivenParts next = lay_out(blocks, comm_.rank(), comm_.size());
+      Bytes& sent = out[number % 2];
+      Bytes& received = in[number % 2];
+      comm::on_all(comm_, [&] {
+        if (options_.stop && options_.stop()) {
+          throw StoppedError(
+              "stopped as asked before all shards were loaded; what was loaded is removed again");
+        }
+        read(next, sent);
+        write(arrived, received);
+        received.resize(next.received_offsets.back());
+      });
+      pending.wait();
+      arrived = std::move(travelling);
+      travelling = std::move(next);
+      if (!blocks.empty()) {
+        pending = comm_.start_all_to_all(sent, travelling.sent_offsets, received,
+                                         travelling.received_offsets, comm::kExchangeOptions);
+      }
+      for (const GivenBlock& block : blocks) {
+        progress_.done += block.bytes;
+        if (block.giver != block.taker) between_ranks += block.bytes;
+      }
+      if (options_.progress) options_.progress(progress_);
+    }
+    return between_ranks;
+  }
+
+ private:
+  void read(const GivenParts& parts, Bytes& out) {
+    out.resize(parts.sent_offsets.back());
+    for (const GivenParts::Piece& piece : parts.sent) {
+      giver_.give(piece.block, std::span(out).subspan(piece.at, piece.block.bytes));
+    }
+  }
+
+  void write(const GivenParts& parts, const Bytes& in) {
+    for (const GivenParts::Piece& piece : parts.received) {
+      taker_->put(piece.block, std::span(in).subspan(piece.at, piece.block.bytes));
+    }
+  }
+
+  const CopyOptions& options_;
+  Giver giver_;
+  std::optional<Taker>& taker_;
+  comm::Communicator& comm_;
+  Progress progress_;
+};
+
+}  // namespace
+
+std::vector<bool> find_cache(const fs::path& cache, comm::Communicator& comm) {
+  std::error_code ignored;
+  const std::uint64_t here = fs::exists(cache, ignored) ? 1 : 0;
+  const std::vector<std::uint64_t> all = gather(comm, std::span(&here, 1));
+  return {all.begin(), all.end()};
+}
+
+SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std::vector<bool>& has,
+                        comm::Communicator& comm) {
+  const auto me = static_cast<std::size_t>(comm.rank());
+  SharedCache shared;
+  for (std::size_t rank = 0; rank < has.size(); ++rank) {
+    if (has[rank]) shared.givers.push_back(static_cast<int>(rank));
+  }
+  const int first = shared.givers.empty() ? 0 : shared.givers.front();
+  const bool knows = has[me] || shared.givers.empty();
+  std::string text;
+  std::string files = "[]";
+  std::array<std::uint64_t, 2> digest{};
+  comm::on_all(comm, [&] {
+    if (!knows) return;
+    CachePaths paths{cache};
+    if (!has[me]) paths.root = find_copied_files(cache, memory);
+    if (paths.root.empty()) paths.root = cache;  // to say that it is not there
+    const ReadManifest read = read_manifest(paths);
+    if (has[me] && !read.manifest.shards.empty()) check_shards_folder(paths);
+    if (has[me] && comm.rank() == first) files = list_files(paths, read.manifest).dump();
+    text = read_text(paths.manifest());
+    const Hash128 hash = parse_hash128(read.digest);
+    std::memcpy(digest.data(), hash.bytes.data(), sizeof(digest));
+  });
+  const std::vector<std::uint64_t> digests = gather(comm, digest);
+  comm::on_all(comm, [&] {
+    const auto of_first = std::span(digests).subspan(2 * static_cast<std::size_t>(first), 2);
+    if (!knows || std::ranges::equal(of_first, digest)) return;
+    throw Error("rank " + std::to_string(me) + " has another cache at " + cache.string() +
+                " than rank " + std::to_string(first) +
+                "; put the same cache on all machines, or remove it where others are to give it");
+  });
+  shared.manifest_text = broadcast(comm, text, first);
+  const std::string list = broadcast(comm, files, first);
+  comm::on_all(comm, [&] {
+    const std::string where =
+        "the manifest of " + cache.string() + " that rank " + std::to_string(first) + " gave";
+    shared.manifest = parse_manifest(shared.manifest_text, where);
+    shared.digest = stated_digest(shared.manifest_text);
+    shared.files = parse_files(list);
+  });
+  return shared;
+}
+
+SharedCopy share_copies(const fs::path& cache, const SharedCache& shared,
+                        const ShareOptions& options, comm::Communicator& comm) {
+  const auto begin = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  std::optional<Taker> taker;
+  comm::on_all(comm, [&] {
+    const bool has_cache = std::ranges::binary_search(shared.givers, comm.rank());
+    if (options.wants_copy) taker.emplace(cache, shared, options, has_cache);
+  });
+  GivingPlan plan{.givers = shared.givers,
+                  .of_first = static_cast<std::uint32_t>(shared.manifest.shards.size()),
+                  // A round that is read or written, and one that travels, both ways.
+                  .most_bytes = options.segment_bytes / 4};
+  for (const ShardInfo& shard : shared.manifest.shards) plan.bytes.push_back(shard.bytes);
+  for (const File& file : shared.files) plan.bytes.push_back(file.bytes);
+  Giving giving(cache, shared, options.copy, taker, comm);
+  std::uint64_t given = 0;
+  for (int waited = 0;;) {
+    // Of each rank a bit for each file it takes, and one for being under way.
+    std::vector<std::uint64_t> row(plan.bytes.size() / 64 + 1);
+    const auto set = [&](std::size_t bit) { row[bit / 64] |= std::uint64_t{1} << (bit % 64); };
+    comm::on_all(comm, [&] {
+      if (!taker || taker->done()) return;
+      for (const std::uint32_t file : taker->begin()) set(file);
+      if (!taker->done()) set(plan.bytes.size());
+    });
+    const std::vector<std::uint64_t> rows = gather(comm, row);
+    plan.takes.assign(static_cast<std::size_t>(comm.size()), {});
+    bool any_takes = false;
+    bool any_waits = false;
+    for (std::size_t rank = 0; rank < plan.takes.size(); ++rank) {
+      const auto is_set = [&](std::size_t bit) {
+        return (rows[rank * row.size() + bit / 64] >> (bit % 64) & 1) != 0;
+      };
+      for (std::uint32_t file = 0; file < plan.bytes.size(); ++file) {
+        if (is_set(file)) plan.takes[rank].push_back(file);
+      }
+      any_takes = any_takes || !plan.takes[rank].empty();
+      any_waits = any_waits || is_set(plan.bytes.size());
+    }
+    if (!any_waits) break;
+    if (any_takes) given += giving.run(plan);
+    comm::on_all(comm, [&] {
+      if (taker) taker->finish();
+      if (taker && !any_takes) taker->wait(waited++);
+    });
+  }
+  SharedCopy out;
+  if (taker) out = std::move(*taker).result();
+  out.given_bytes = given;
+  out.seconds = seconds();
+  return out;
+}
+
+}  // namespace winnow::pipeline
