@@ -123,14 +123,16 @@ void remove_copy(const fs::path& folder) {
 
 // Null where it is not there (any more).
 Fd open_copy(const fs::path& folder) {
-  if (!is_our_memory(folder, folder.parent_path())) {
-    std::error_code ignored;
-    if (fs::symlink_status(folder, ignored).type() == fs::file_type::not_found) return {};
-    throw UsageError(folder.string() +
-                     " is a link or another user's, so no shards are kept there; remove it, or "
-                     "name another folder by --memory-dir");
+  Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == ::geteuid()) return fd;
+  if (!fd && errno == ENOENT) return {};
+  if (!fd && errno != ENOTDIR && errno != ELOOP && errno != EACCES) {
+    throw_errno("cannot open " + folder.string());
   }
-  return Fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  throw UsageError(folder.string() +
+                   " is a link or another user's, so no shards are kept there; remove it, or name "
+                   "another folder by --memory-dir");
 }
 
 std::vector<fs::path> our_folders(const fs::path& memory) {
