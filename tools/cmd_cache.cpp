@@ -83,7 +83,9 @@ Json to_json(const CopyRow& row) {
 }
 
 std::string part_in_words(const CopyRow& row) {
-  if (const pipeline::Partitions& some = row.partitions; !some.all()) {
+  const pipeline::Partitions& some = row.partitions;
+  if (some.begin == some.end) return fmt::format(" (none of {} partitions)", some.of);
+  if (!some.all()) {
     return fmt::format(" (partitions {} to {} of {})", some.begin, some.end - 1, some.of);
   }
   if (row.shards == row.of) return {};

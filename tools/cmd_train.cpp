@@ -70,6 +70,8 @@ void run(const Options& o, Session& session) {
   comm::on_all(session.comm, [&] {
     if (!o.augment.empty()) options.data.augment = pipeline::parse_recipe(o.augment);
     options.data.sampling.sampling = pipeline::parse_sampling(o.sampling);
+    options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
+    pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
     options.start.rates = rate_rules(o);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -72,6 +73,8 @@ fs::path memory_of(const MemoryFlags& flags) {
   return flags.folder.empty() ? pipeline::kMemoryFolder : flags.folder;
 }
 
+bool asks_for_copy(const MemoryFlags& flags) { return flags.memory || !flags.folder.empty(); }
+
 // Which machine of a job is to hold which shards; nothing where each is to hold all.
 pipeline::Placement divide_shards(const pipeline::Manifest& manifest, const MemoryFlags& flags,
                                   const Session& session) {
@@ -84,8 +87,15 @@ pipeline::Placement divide_shards(const pipeline::Manifest& manifest, const Memo
   if (flags.partitions > 0) {
     std::vector<std::uint32_t> all(bytes.size());
     std::iota(all.begin(), all.end(), std::uint32_t{0});
-    placement.held.assign(static_cast<std::size_t>(machines), all);
     placement.partitions = pipeline::hold_partitions(flags.partitions, machines, flags.replicas);
+    for (const pipeline::Partitions& part : placement.partitions) {
+      placement.held.push_back(part.begin < part.end ? all : std::vector<std::uint32_t>());
+    }
+    if (!std::ranges::is_sorted(nodes)) {
+      say(session,
+          "ranks that follow one another are on different machines, so that most samples travel; "
+          "with --map-by slot only those do that the shuffle exchanges");
+    }
   } else {
     placement.held = pipeline::hold_shards(bytes, machines, flags.replicas);
   }
@@ -121,29 +131,39 @@ pipeline::CopyOptions copy_options(const fs::path& memory, bool pinned,
   return options;
 }
 
-bool is_in_memory(const fs::path& cache) {
+// Whether this rank's machine is to read a cache that it has from a copy.
+bool wants_copy(const fs::path& cache, const MemoryFlags& flags, const Session& session) {
   const fs::path shards = pipeline::CachePaths{cache}.shards();
   std::error_code ignored;
-  return fs::is_directory(shards, ignored) &&
-         pipeline::storage_at(shards) == pipeline::Storage::kMemory;
+  if (!fs::is_directory(shards, ignored)) return false;  // whoever opens it says what is wrong
+  const pipeline::Storage storage = pipeline::storage_at(shards);
+  if (!asks_for_copy(flags)) {
+    if (storage != pipeline::Storage::kNetwork) return false;
+    say(session, shards.string() +
+                     " is on a network file system, which shards are not mapped from: they are "
+                     "read from a copy in " +
+                     memory_of(flags).string());
+    return true;
+  }
+  if (storage != pipeline::Storage::kMemory || !flags.folder.empty()) return true;
+  say(session, "the shards of " + cache.string() + " are in memory already");
+  return false;
 }
 
-// Where some machines have the cache, or none but copies of it. `reuse`: what is in memory already
-// needs no copy.
-PlacedShards share_shards(const fs::path& cache, const MemoryFlags& flags, bool pinned, bool reuse,
+// Where ranks differ: some have the cache, or none but copies of it, or some read it in its place.
+PlacedShards share_shards(const fs::path& cache, const MemoryFlags& flags, bool pinned, bool wants,
                           const std::vector<bool>& has, Session& session) {
   PlacedShards placed;
   const fs::path memory = memory_of(flags);
   const pipeline::SharedCache shared = pipeline::share_cache(cache, memory, has, session.comm);
-  if (!shared.givers.empty()) {
+  if (!shared.givers.empty() && shared.givers.size() < has.size()) {
     say(session, fmt::format("{} of {} ranks do not have {}: they get it from the others",
                              has.size() - shared.givers.size(), has.size(), cache.string()));
   }
-  pipeline::ShareOptions options{.segment_bytes = flags.segment_mib << 20};
+  pipeline::ShareOptions options{.wants_copy = wants, .segment_bytes = flags.segment_mib << 20};
   pipeline::Placement& placement = placed.placement;
   comm::on_all(session.comm, [&] {
     placement = divide_shards(shared.manifest, flags, session);
-    options.wants_copy = !(reuse && is_in_memory(cache));
     options.copy = copy_options(memory, pinned, placement, session);
   });
   pipeline::SharedCopy copy = pipeline::share_copies(cache, shared, options, session.comm);
@@ -164,7 +184,7 @@ PlacedShards share_shards(const fs::path& cache, const MemoryFlags& flags, bool 
 PlacedShards load_shards(const fs::path& cache, const MemoryFlags& flags, Session& session) {
   const std::vector<bool> has = pipeline::find_cache(cache, session.comm);
   if (!std::ranges::all_of(has, std::identity())) {
-    return share_shards(cache, flags, /*pinned=*/true, /*reuse=*/false, has, session);
+    return share_shards(cache, flags, /*pinned=*/true, /*wants=*/true, has, session);
   }
   PlacedShards placed;
   comm::on_all(session.comm, [&] {
@@ -177,45 +197,36 @@ PlacedShards load_shards(const fs::path& cache, const MemoryFlags& flags, Sessio
 
 PlacedShards place_shards(const fs::path& cache, const MemoryFlags& flags, Session& session) {
   PlacedShards placed;
-  const bool asked = flags.memory || !flags.folder.empty();
   const std::vector<bool> has = pipeline::find_cache(cache, session.comm);
-  const bool all_have_it = std::ranges::all_of(has, std::identity());
-  if (!all_have_it && asked) {
-    placed =
-        share_shards(cache, flags, /*pinned=*/false, /*reuse=*/flags.folder.empty(), has, session);
-  }
+  const auto first = std::ranges::find(has, true);
+  // Nobody has it nor may look for it elsewhere: whoever opens it says so.
+  if (first == has.end() && !asks_for_copy(flags)) return placed;
+  std::array<std::uint64_t, 1> wanting{};
   comm::on_all(session.comm, [&] {
-    const auto first = std::ranges::find(has, true);
-    if (!all_have_it && !asked && first != has.end() &&
-        !has[static_cast<std::size_t>(session.comm.rank())]) {
+    if (has[static_cast<std::size_t>(session.comm.rank())]) {
+      wanting[0] = wants_copy(cache, flags, session) ? 1 : 0;
+    } else if (asks_for_copy(flags)) {
+      wanting[0] = 1;
+    } else {
       throw UsageError(
           fmt::format("there is no cache at {} here, as there is on rank {}; with "
                       "--memory it is got from the machines that have it",
                       cache.string(), first - has.begin()));
     }
-    if (!all_have_it) return;  // nobody has it: whoever opens it says so
-    const fs::path shards = pipeline::CachePaths{cache}.shards();
-    std::error_code ignored;
-    if (!fs::is_directory(shards, ignored)) return;  // whoever opens the cache says what is wrong
-    const pipeline::Storage storage = pipeline::storage_at(shards);
-    if (storage != pipeline::Storage::kNetwork && !asked) return;
-    if (storage == pipeline::Storage::kMemory && flags.folder.empty()) {
-      say(session, "the shards of " + cache.string() + " are in memory already");
-      return;
-    }
-    const fs::path memory = memory_of(flags);
-    if (!asked) {
-      say(session, shards.string() +
-                       " is on a network file system, which shards are not mapped "
-                       "from: they are read from a copy in " +
-                       memory.string());
-    }
-    pipeline::Placement& placement = placed.placement;
-    placement = divide_shards(manifest_of(cache), flags, session);
-    placed.copy =
-        pipeline::ShardCopy::get(cache, copy_options(memory, /*pinned=*/false, placement, session));
-    placement.shards_at = placed.copy->folder();
   });
+  const bool wants = wanting[0] > 0;
+  session.comm.all_reduce(wanting);
+  const bool all_want = wanting[0] == has.size();
+  if (all_want && std::ranges::all_of(has, std::identity())) {
+    comm::on_all(session.comm, [&] {
+      placed.placement = divide_shards(manifest_of(cache), flags, session);
+      placed.copy = pipeline::ShardCopy::get(
+          cache, copy_options(memory_of(flags), /*pinned=*/false, placed.placement, session));
+      placed.placement.shards_at = placed.copy->folder();
+    });
+  } else if (wanting[0] > 0) {
+    placed = share_shards(cache, flags, /*pinned=*/false, wants, has, session);
+  }
   placed.placement.segment_bytes = flags.segment_mib << 20;
   if (placed.copy) {
     say(session, fmt::format("{}, in {}", in_words(*placed.copy), placed.copy->folder().string()));

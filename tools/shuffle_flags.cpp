@@ -7,8 +7,8 @@ namespace winnow::tools {
 void add_shuffle_flags(CLI::App& app, pipeline::ShuffleOptions& options) {
   app.add_option("--shuffle-fraction", options.fraction,
                  "Of each partition of the samples, the fraction that an epoch exchanges with the "
-                 "others; 1: all samples are shuffled together, 0: none leaves its partition but "
-                 "for rounding")
+                 "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
+                 "that has no room for, as partitions differ in size")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--partitions", options.partitions,

@@ -12,13 +12,13 @@
 
 namespace winnow::pipeline {
 
-// A cache of which each machine of a job holds some of the shards, and what is needed to get the
-// records of the others. Immutable, the same on every rank.
+// A cache of which each machine of a job holds some shards or partitions, and what is needed to get
+// the records of the others. Immutable, the same on every rank.
 class Spread;
 
 // Collective: the ranks tell each other how large their records are. `cache` and `comm` must
-// outlive what is returned; null where every machine holds all. Throws Error for a shard that is
-// on no machine, FormatError for a damaged one.
+// outlive what is returned; null where every machine holds all. Throws Error for a shard or
+// partition that is on no machine, FormatError for a damaged one.
 std::shared_ptr<const Spread> spread(const Cache& cache, comm::Communicator& comm,
                                      const Placement& placement);
 

@@ -113,9 +113,13 @@ std::vector<std::uint32_t> Holders::share_of(int rank) const {
   const int node = nodes_[static_cast<std::size_t>(rank)];
   const std::vector<int>& ranks = ranks_[static_cast<std::size_t>(node)];
   std::vector<std::uint32_t> share;
+  const auto holds = [&](const std::vector<int>& nodes) {
+    return std::ranges::binary_search(nodes, node);
+  };
+  if (std::ranges::none_of(holding_nodes_, holds)) return share;
   std::size_t turn = 0;
   for (std::size_t shard = 0; shard < last_ids_.size(); ++shard) {
-    if (partitions_ == 0 && !std::ranges::binary_search(holding_nodes_[shard], node)) continue;
+    if (partitions_ == 0 && !holds(holding_nodes_[shard])) continue;
     if (ranks[turn++ % ranks.size()] == rank) share.push_back(static_cast<std::uint32_t>(shard));
   }
   return share;

@@ -41,9 +41,7 @@ std::vector<std::uint32_t> homes_of(const SampleSet& samples, int partitions) {
   return homes;
 }
 
-PartialShuffle::PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, double fraction,
-                               std::uint64_t seed)
-    : homes_(std::move(homes)), lanes_(lanes), fraction_(fraction), seed_(seed) {
+void check_shuffle(const Lanes& lanes, double fraction) {
   if (!(fraction >= 0 && fraction <= 1)) {
     throw UsageError("the fraction of the samples to exchange is from 0 to 1, not " +
                      std::to_string(fraction));
@@ -53,6 +51,12 @@ PartialShuffle::PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, do
                      std::to_string(lanes.count) + " partitions; take from 1 to " +
                      std::to_string(lanes.batch) + " by --partitions");
   }
+}
+
+PartialShuffle::PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, double fraction,
+                               std::uint64_t seed)
+    : homes_(std::move(homes)), lanes_(lanes), fraction_(fraction), seed_(seed) {
+  check_shuffle(lanes, fraction);
   if (homes_.empty()) throw UsageError("there is no order of zero samples; select at least one");
   begins_.assign(lanes.count + 1, 0);
   for (const std::uint32_t home : homes_) ++begins_.at(std::size_t{home} + 1);

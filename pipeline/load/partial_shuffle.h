@@ -37,6 +37,10 @@ struct ShuffleOptions {
   std::uint64_t batch = 0;  // B, the global batch
 };
 
+// Throws UsageError for a fraction outside [0, 1], and lanes that are none or more than the rows of
+// a batch.
+void check_shuffle(const Lanes& lanes, double fraction);
+
 // The partition (partition_of()) of each place of a set; of samples that take turns, that of the
 // first.
 std::vector<std::uint32_t> homes_of(const SampleSet& samples, int partitions);
@@ -56,8 +60,8 @@ std::vector<std::uint32_t> homes_of(const SampleSet& samples, int partitions);
 // there was a choice. Immutable; safe from many threads. Eight bytes a place.
 class PartialShuffle {
  public:
-  // `homes`: of each place, below lanes.count. Throws UsageError for a fraction outside [0, 1],
-  // lanes that are none or more than the rows of a batch, and no places.
+  // `homes`: of each place, below lanes.count. Throws as check_shuffle(), and UsageError for no
+  // places.
   PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, double fraction,
                  std::uint64_t seed);
   PartialShuffle(const SampleSet& samples, const ShuffleOptions& options, std::uint64_t seed);

@@ -107,6 +107,17 @@ std::vector<double> repeat_factors(const SampleSet& samples, const SampleLabels&
   return factors;
 }
 
+void check_shuffle_of(const SamplingOptions& options) {
+  const ShuffleOptions& shuffle = options.shuffle;
+  if (shuffle.fraction == 1) return;
+  if (options.sampling != Sampling::kUniform) {
+    throw UsageError("--sampling " + std::string(sampling_name(options.sampling)) +
+                     " shuffles all samples together; leave out --shuffle-fraction, or take "
+                     "--sampling uniform");
+  }
+  check_shuffle({shuffle.batch, static_cast<std::uint64_t>(shuffle.partitions)}, shuffle.fraction);
+}
+
 Sampler::Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& options,
                  const SampleLabels& labels)
     : samples_(std::move(samples)),
@@ -116,14 +127,8 @@ Sampler::Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& o
   if (samples_.size() == 0) {
     throw UsageError("there is no stream of zero samples; select at least one");
   }
-  if (options.shuffle.fraction != 1) {
-    if (sampling_ != Sampling::kUniform) {
-      throw UsageError("--sampling " + std::string(sampling_name(sampling_)) +
-                       " shuffles all samples together; leave out --shuffle-fraction, or take "
-                       "--sampling uniform");
-    }
-    partial_shuffle_.emplace(samples_, options.shuffle, seed_);
-  }
+  check_shuffle_of(options);
+  if (options.shuffle.fraction != 1) partial_shuffle_.emplace(samples_, options.shuffle, seed_);
   if (sampling_ == Sampling::kBalanced) group_by_class(labels);
   if (sampling_ == Sampling::kRepeatFactor) {
     const auto due = repeat_factors(samples_, labels, options.repeat_threshold);

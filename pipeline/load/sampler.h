@@ -35,6 +35,10 @@ struct SamplingOptions {
   ShuffleOptions shuffle = {};      // with kUniform may exchange less than all
 };
 
+// Throws UsageError for a shuffle that is none of the sampling's or that check_shuffle() refuses,
+// whatever the samples.
+void check_shuffle_of(const SamplingOptions& options);
+
 // The labels of each of a set's ids: of id i, labels[offsets[i] .. offsets[i + 1]).
 struct SampleLabels {
   std::vector<std::uint32_t> offsets;
@@ -53,8 +57,8 @@ SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids);
 class Sampler {
  public:
   // `labels` are asked for by kBalanced and kRepeatFactor. Throws UsageError for an empty set, a
-  // sample without label, with kBalanced one of several labels, a threshold outside (0, 1], a
-  // shuffle that PartialShuffle does not take or that is none of kUniform's.
+  // sample without label, with kBalanced one of several labels, a threshold outside (0, 1], and as
+  // check_shuffle_of().
   Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& options = {},
           const SampleLabels& labels = {});
 

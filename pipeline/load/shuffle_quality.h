@@ -11,8 +11,8 @@ namespace winnow::pipeline {
 
 // How well a shuffle mixes, beside a global one.
 struct ShuffleQuality {
-  // Of the samples used, the share in a lane that is not their home: what travels where machines
-  // hold the samples of their lanes. About Q (1 - 1/G); of a global shuffle 1 - 1/G.
+  // Of the samples used, the share in a lane that is not their home: the most that travels where
+  // machines hold the samples of their lanes. About Q (1 - 1/G); of a global shuffle 1 - 1/G.
   double away = 0;
   // How far apart a sample's offsets in an epoch and the next are: mean, as a share of the epoch.
   // Of a global shuffle 1/3.

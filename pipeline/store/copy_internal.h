@@ -29,6 +29,11 @@ void read_block(const InputFile& from, const ShardInfo& shard, std::size_t numbe
 bool is_block(const ShardInfo& shard, std::size_t number, BytesView bytes);
 std::size_t block_size(const ShardInfo& shard, std::size_t number);
 
+// What a folder and its description take beside the files in it.
+inline constexpr std::uint64_t kRoomBeside = 64 << 10;
+// UsageError where there is less room than `what` ("the shards of ...") need.
+void check_room(const std::string& what, std::uint64_t bytes, const std::filesystem::path& memory);
+
 // Runs `act`, which writes to a copy; its SystemError says what to do.
 void writing(const std::function<void()>& act);
 

@@ -23,7 +23,7 @@ inline constexpr const char* kMemoryFolder = "/dev/shm";
 std::vector<std::vector<std::uint32_t>> hold_shards(std::span<const std::uint64_t> bytes, int nodes,
                                                     int replicas);
 
-// The same by partitions of the ids, for who reads the partitions in the order of the machines: of
+// The same by partitions of the ids, for machines that each read as many, in their order: of
 // `replicas` groups each has every partition once, and each machine holds those that it reads
 // itself, for any number of replicas that divides that of machines. Pure. UsageError likewise.
 std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas);

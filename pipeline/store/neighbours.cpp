@@ -243,6 +243,11 @@ class Taker {
     files_lock_ = std::move(lock);
     Numbers takes;
     append_files(takes, [&](const File& file) { return !is_there(at, file); });
+    std::uint64_t bytes = kRoomBeside;
+    for (const std::uint32_t take : takes) {
+      bytes += shared_.files[take - shared_.manifest.shards.size()].bytes;
+    }
+    check_room("the tables of " + copies_.cache().string(), bytes, copy_->folder().parent_path());
     return takes;
   }
 

@@ -36,6 +36,7 @@ using Numbers = std::vector<std::uint32_t>;
 
 constexpr int kVersion = 1;
 constexpr const char* kDescription = "copy.json";  // written last
+constexpr const char* kPin = "pinned";             // empty
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostPartitions = std::numeric_limits<int>::max();
 constexpr std::size_t kThreads = 4;  // that copy
@@ -53,7 +54,6 @@ struct Description {
   std::uint64_t of = 0;  // shards of the cache
   Partitions partitions = {};
   std::vector<std::uint64_t> shard_bytes = {};  // of each file
-  bool pinned = false;
 
   std::uint64_t bytes() const {
     return std::accumulate(shard_bytes.begin(), shard_bytes.end(), std::uint64_t{0});
@@ -67,8 +67,7 @@ std::string text_of(const Description& d) {
                   {"shards", d.shards},
                   {"of", d.of},
                   {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
-                  {"shard_bytes", d.shard_bytes},
-                  {"pinned", d.pinned}};
+                  {"shard_bytes", d.shard_bytes}};
   return json.dump(2) + "\n";
 }
 
@@ -99,13 +98,27 @@ std::optional<Description> read_description(const fs::path& folder) {
                       static_cast<int>(partitions[2])};
       d.shard_bytes = in.numbers("shard_bytes");
       if (d.shard_bytes.size() != d.shards.size()) return std::nullopt;
-      d.pinned = in.any("pinned").is_boolean() && in.any("pinned").get<bool>();
       return d;
     }
   } catch (const Error&) {
     return std::nullopt;
   }
   throw FormatError(folder.string() + " was made by another version of winnow; remove it by that");
+}
+
+bool is_pinned(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / kPin, ignored);
+}
+
+// By a file of its own, so that several may do so at once.
+void pin(const fs::path& folder) {
+  if (is_pinned(folder)) return;
+  const fs::path file = folder / kPin;
+  if (!Fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600))) {
+    throw_errno("cannot make " + file.string());
+  }
+  fsync_directory(folder);
 }
 
 bool is_at(const Fd& fd, const fs::path& path) {
@@ -135,19 +148,30 @@ Fd open_copy(const fs::path& folder) {
                    "another folder by --memory-dir");
 }
 
+bool is_copy(const fs::path& folder) {
+  return folder.filename().string().starts_with(copy_prefix());
+}
+
+// Those that another version of winnow made are left alone.
+bool is_of_this_version(const fs::path& folder) {
+  try {
+    read_description(folder);
+    return true;
+  } catch (const FormatError&) {
+    return false;
+  }
+}
+
 std::vector<fs::path> our_folders(const fs::path& memory) {
   std::vector<fs::path> folders;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(memory, ignored)) {
     const fs::path folder = memory / entry.path().filename();
-    if (is_our_memory(folder, memory)) folders.push_back(folder);
+    if (!is_our_memory(folder, memory)) continue;
+    if (!is_copy(folder) || is_of_this_version(folder)) folders.push_back(folder);
   }
   std::ranges::sort(folders);
   return folders;
-}
-
-bool is_copy(const fs::path& folder) {
-  return folder.filename().string().starts_with(copy_prefix());
 }
 
 std::uint64_t bytes_in(const fs::path& folder) {
@@ -291,6 +315,15 @@ void read_block(const InputFile& from, const ShardInfo& shard, std::size_t numbe
                     " are not what was written; ingest again");
 }
 
+void check_room(const std::string& what, std::uint64_t bytes, const fs::path& memory) {
+  const Room room = room_at(memory);
+  if (room.bytes() >= bytes) return;
+  throw UsageError(what + " need " + in_mebibytes(bytes) + " in " + memory.string() +
+                   ", where there is room for " + to_string(room) +
+                   "; make room (winnow cache list shows what is kept), or name a folder on a "
+                   "local disk by --memory-dir");
+}
+
 void writing(const std::function<void()>& act) {
   try {
     act();
@@ -388,12 +421,12 @@ void Copies::finish(CopyInMaking& made) {
                           .cache_digest = read_.digest,
                           .shards = wanted_,
                           .of = read_.manifest.shards.size(),
-                          .partitions = options_.partitions,
-                          .pinned = options_.pinned};
+                          .partitions = options_.partitions};
   for (const std::uint32_t shard : wanted_) {
     const fs::path file = place_in(made.folder(), read_.manifest.shards[shard]);
     description.shard_bytes.push_back(fs::file_size(file));
   }
+  if (options_.pinned) writing([&] { pin(made.folder()); });
   made.finish(text_of(description));
   seconds_ = made.seconds();
 }
@@ -440,11 +473,7 @@ Copies::Attempt Copies::join(const fs::path& folder) const {
   const std::optional<Description> found = read_description(folder);
   if (!found) return {};
   check(folder, *found, *this);
-  if (options_.pinned && !found->pinned) {
-    Description pinned = *found;
-    pinned.pinned = true;
-    write_file_durably(folder / kDescription, text_of(pinned));
-  }
+  if (options_.pinned) pin(folder);
   ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // it was used just now
   return {.joined = ShardCopy({.folder = folder,
                                .cache_digest = read_.digest,
@@ -521,13 +550,13 @@ void Copies::make_room() const {
       note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +
            "), which a process that died had begun to load");
       remove_copy(folder);
-    } else if (!found->pinned) {
+    } else if (!is_pinned(folder)) {
       std::error_code ignored;
       const auto used = fs::last_write_time(folder / kDescription, ignored);
       unused.push_back({folder, *std::move(lock), *found, used});
     }
   }
-  const std::uint64_t needed = room_ + (64 << 10);  // of folder and description
+  const std::uint64_t needed = room_ + kRoomBeside;
   std::ranges::stable_sort(unused, std::less<>(), &Unused::used);
   Room room = room_at(options_.memory);
   for (const Unused& copy : unused) {
@@ -537,11 +566,7 @@ void Copies::make_room() const {
          in_mebibytes(copy.description.bytes()) + "), which nobody uses, to make room");
     room = room_at(options_.memory);
   }
-  if (room.bytes() >= needed) return;
-  throw UsageError("the shards of " + cache_.string() + " need " + in_mebibytes(room_) + " in " +
-                   options_.memory.string() + ", where there is room for " + to_string(room) +
-                   "; make room (winnow cache list shows what is kept), or name a folder on a "
-                   "local disk by --memory-dir");
+  check_room("the shards of " + cache_.string(), needed, options_.memory);
 }
 
 ShardCopy ShardCopy::get(const fs::path& cache, const CopyOptions& options) {
@@ -571,7 +596,7 @@ std::vector<CopyRow> list_copies(const fs::path& memory) {
         is_copy(folder) ? read_description(folder) : std::nullopt;
     if (found) {
       row.state = CopyRow::State::kWhole;
-      row.pinned = found->pinned;
+      row.pinned = is_pinned(folder);
       row.cache = from_utf8(found->cache);
       row.cache_digest = found->cache_digest;
       row.shards = found->shards.size();

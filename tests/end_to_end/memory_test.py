@@ -76,7 +76,9 @@ class Memory(Case):
         """The one folder there is has the shards of `cache`, byte for byte."""
         (folder,) = self.memory.iterdir()
         shards = sorted(path.name for path in (cache / "shards").iterdir())
-        self.assertEqual(sorted(path.name for path in folder.iterdir()), [*shards, "copy.json"])
+        (row,) = self.copies()
+        self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                         [*shards, "copy.json", *(["pinned"] if row["pinned"] else [])])  # fmt: skip
         for name in shards:
             self.assertTrue((folder / name).read_bytes() == (cache / "shards" / name).read_bytes(), name)
 

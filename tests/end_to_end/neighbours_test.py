@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -97,6 +98,7 @@ class Neighbours(Case):
         made = tree_bytes(self.made)
         copy = tree_bytes(folder)
         description = json.loads(copy.pop("copy.json"))
+        copy.pop("pinned", None)
         files = {name: data for name, data in made.items() if not name.startswith("shards/")}
         got = {name.removeprefix("cache/"): data for name, data in copy.items() if name.startswith("cache/")}
         for name in got:
@@ -131,6 +133,37 @@ class Work(Neighbours):
                     got, said = self.trained("--selection", "first", *more)
                     self.assertEqual(got, due)
                     self.assertNotIn("went from machine to machine", said)
+
+    def test_partitions_of_a_cache_that_is_elsewhere(self):
+        partial = ["--shuffle-fraction", 0.25, "--partitions", 3]
+        out = self.fresh()
+        self.ok("train", self.made, "--out", out, *self.RECIPE, *partial)
+        self.put(1)
+        got, _ = self.trained(*partial)
+        self.assertEqual(got, self.digests(out))
+        for machine in range(3):
+            (folder,) = (self.machines[machine] / "memory").iterdir()
+            description = json.loads((folder / "copy.json").read_text())
+            self.assertEqual(description["partitions"], [machine, machine + 1, 3])
+            self.assertEqual(sorted(path.suffix for path in folder.iterdir() if path.name[0].isdigit()),
+                             [".mdb"] * description["of"])  # fmt: skip
+
+    def test_machines_that_have_it_in_memory_and_on_disk(self):
+        """Who needs no copy makes none, and yet all are of one mind about who gives what."""
+        disk = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, disk, ignore_errors=True)
+        kind = subprocess.run(["stat", "-f", "-c", "%T", disk], capture_output=True, text=True, check=True)
+        if kind.stdout.strip() == "tmpfs" or self.folder.parent != pathlib.Path("/dev/shm"):
+            self.skipTest("there is no disk here, or no memory")
+        self.put(0, 1, 2)
+        due, _ = self.trained()
+        shutil.move(self.machines[1] / "cache", disk / "cache")
+        (self.machines[1] / "cache").symlink_to(disk / "cache")
+        self.addCleanup(run, "cache", "drop", disk / "cache")
+        out = self.fresh()
+        self.all_ok("train", "cache", "--out", out, *self.RECIPE, "--memory", "--ranks-per-machine", 1)
+        self.assertEqual(self.digests(out), due)
+        self.ok("cache", "drop", disk / "cache")
 
     def test_loaded_once_then_used_with_the_cache_or_without(self):
         self.put(1)

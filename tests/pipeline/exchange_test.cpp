@@ -116,6 +116,10 @@ TEST(Holders, OfPartitionsGiveWhatIsInThem) {
   EXPECT_EQ(holders.share_of(0).size() + holders.share_of(1).size(), 5U);
   EXPECT_EQ(holders.share_of(2).size(), 5U);
   EXPECT_THROW(Holders(shards, nodes, all, {{0, 2, 8}, {2, 5, 8}, {6, 8, 8}}), Error);
+  // One that has none has no shard to look into.
+  const Holders idle(shards, nodes, {all[0], all[1], {}}, {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}});
+  EXPECT_TRUE(idle.share_of(3).empty());
+  EXPECT_NE(idle.holder(7, 3), 3);
 }
 
 struct Setting {

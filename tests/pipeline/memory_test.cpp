@@ -268,6 +268,33 @@ TEST_F(Copy, IsMadeOnceByManyAtATimeThatKeepIt) {
   }
 }
 
+TEST_F(Copy, IsPinnedByManyAtATime) {
+  for (int round = 0; round < 20; ++round) {
+    const ShardCopy unpinned = get();
+    EXPECT_FALSE(list_copies(memory_).at(0).pinned);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; ++i) {
+      threads.emplace_back([&] {
+        EXPECT_TRUE(ShardCopy::get(root_, {.memory = memory_, .pinned = true}).joined());
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_TRUE(list_copies(memory_).at(0).pinned);
+    fs::remove(unpinned.folder() / "pinned");
+  }
+}
+
+TEST_F(Copy, OfAnotherVersionIsLeftAlone) {
+  const fs::path other = get({.shards = Numbers{0}}).folder();
+  std::ofstream(other / "copy.json") << R"({"version": 2})";
+  EXPECT_FALSE(get().joined());
+  EXPECT_TRUE(fs::exists(other / "copy.json"));
+  EXPECT_EQ(list_copies(memory_).size(), 1U);
+  drop_copies(root_, "", memory_);
+  EXPECT_TRUE(
+      has(message_of<FormatError>([&] { get({.shards = Numbers{0}}); }), "another version"));
+}
+
 TEST_F(Copy, OfADamagedShardIsRefusedAndNothingStays) {
   const fs::path shard = root_ / manifest_.shards[2].file;
   std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
