@@ -82,9 +82,8 @@ BenchOf add_bench_shuffle(CLI::App& bench) {
   app->add_option("--seed", o->seed, "Of the orders")->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
-      "away: share of the samples used in a lane that is not their partition's, which is what "
-      "must\n"
-      "travel where machines hold partitions; expected: the fraction times 1 - 1/partitions.\n"
+      "away: share of the samples used in a lane that is not their partition's, the most that\n"
+      "travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.\n"
       "moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at "
       "best.\n"
       "meetings: how often two samples that share a lane of a batch do so again an epoch later.\n"
