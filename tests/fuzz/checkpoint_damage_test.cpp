@@ -9,7 +9,7 @@
 #include "tests/fuzz/damage.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/metrics.h"
-#include "train/run/plan.h"
+#include "train/plan/run_plan.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 

@@ -10,8 +10,8 @@
 #include "common/comm/communicator.h"
 #include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
-#include "train/run/model.h"
-#include "train/run/step.h"
+#include "train/model/model.h"
+#include "train/step/executor.h"
 
 // Training without a cache: images that can be told apart, made from whole random numbers, the same
 // on every machine.

@@ -1,4 +1,4 @@
-#include "train/run/batch_plan.h"
+#include "train/plan/batch_plan.h"
 
 #include <gtest/gtest.h>
 

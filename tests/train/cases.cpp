@@ -116,7 +116,7 @@ class Table {
 
       Maker filter = maker();
       inputs = {filter.data("x", x), filter.data("dy", {x[0], k})};
-      keep(std::move(filter).finish("linear_backward_filter_" + tail, OpKind::kLinearBackwardFilter,
+      keep(std::move(filter).finish("linear_backward_filter_" + tail, OpKind::kLinearBackwardWeight,
                                     inputs, a));
     }
     Maker data = maker();
@@ -236,9 +236,9 @@ class Table {
     Maker made = maker();
     std::vector<ValueId> inputs = norm_inputs(made, x);
     const Shape channels = {x[1]};
-    inputs.push_back(made.leaf("mean", channels, made.signed_numbers(channels), ValueKind::kState));
+    inputs.push_back(made.leaf("mean", channels, made.signed_numbers(channels), ValueKind::kBuffer));
     inputs.push_back(
-        made.leaf("variance", channels, made.positive_numbers(channels), ValueKind::kState));
+        made.leaf("variance", channels, made.positive_numbers(channels), ValueKind::kBuffer));
     if (a.residual) inputs.push_back(made.data("residual", x));
     keep(std::move(made).finish("batch_norm_inference_" + tail, OpKind::kBatchNormInference, inputs,
                                 a));

@@ -1,6 +1,6 @@
 // Sums of floating-point numbers that no order can change.
 
-#include "train/run/fixed_point.h"
+#include "train/reduce/fixed_point.h"
 
 #include <gtest/gtest.h>
 

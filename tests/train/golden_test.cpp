@@ -7,7 +7,7 @@
 
 #include "common/file.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/plan.h"
+#include "train/plan/run_plan.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 

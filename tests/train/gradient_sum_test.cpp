@@ -1,6 +1,6 @@
 // The two ways of summing what micro-batches contribute, driven by a step's plan on several lanes.
 
-#include "train/run/gradient_sum.h"
+#include "train/reduce/gradient_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "common/rng.h"
-#include "train/run/task_runner.h"
+#include "train/step/task_runner.h"
 
 namespace winnow::train {
 namespace {

@@ -234,7 +234,7 @@ TEST(Count, BackwardOperationsCostWhatTheirForwardCosts) {
   const ValueId out = add_node(linear, OpKind::kLinear, "l", {features, weight}, attributes)[0];
   EXPECT_EQ(count(linear).flops, 2.0 * 4 * 7 * 30);
   attributes.data_shape = {4, 3, 2, 5};
-  add_node(linear, OpKind::kLinearBackwardFilter, "f", {features, out}, attributes);
+  add_node(linear, OpKind::kLinearBackwardWeight, "f", {features, out}, attributes);
   add_node(linear, OpKind::kLinearBackwardData, "d", {out, weight}, attributes);
   EXPECT_EQ(count(linear).flops, 3 * 2.0 * 4 * 7 * 30);
 }

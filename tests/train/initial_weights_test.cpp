@@ -1,7 +1,7 @@
 // Beginning with given weights, and rates by name. PyTorch's own files are read in
 // tests/train/pytorch.
 
-#include "train/run/initial_weights.h"
+#include "train/model/initial_weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "train/nets/builder.h"
-#include "train/run/state_dict.h"
+#include "train/model/state_dict.h"
 
 namespace winnow::train {
 namespace {

@@ -1,6 +1,6 @@
 // The plan of a run: its file, what may change when a run goes on, lanes; the state and the census.
 
-#include "train/run/plan.h"
+#include "train/plan/run_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "common/error.h"
 #include "train/run/census.h"
 #include "train/run/run_state.h"
-#include "train/run/task_runner.h"
+#include "train/step/task_runner.h"
 
 namespace winnow::train {
 namespace {

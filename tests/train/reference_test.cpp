@@ -103,7 +103,7 @@ TEST(Interpret, DataIsNhwcAndFiltersAreLogical) {
   EXPECT_THAT(outputs_of(OpKind::kLinear, {x, weight}, LinearAttributes{})[0],
               ElementsAre(sum, -sum));
   const Given dy = {{1, 1}, {1}};
-  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardFilter, {x, dy}, LinearAttributes{})[0],
+  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardWeight, {x, dy}, LinearAttributes{})[0],
               ElementsAre(1, 2, 10, 20));
   const LinearAttributes to_image{false, {1, 2, 1, 2}};
   EXPECT_THAT(outputs_of(OpKind::kLinearBackwardData, {dy, {{1, 4}, {1, 2, 3, 4}}}, to_image)[0],
@@ -230,11 +230,11 @@ TEST(Reference, BackwardProductsAreAdjoint) {
   for (const OpCase& made : op_cases()) {
     const Node& node = made.graph.nodes[0];
     const bool linear =
-        node.op == OpKind::kLinearBackwardData || node.op == OpKind::kLinearBackwardFilter;
+        node.op == OpKind::kLinearBackwardData || node.op == OpKind::kLinearBackwardWeight;
     const bool data =
         node.op == OpKind::kConv2dBackwardData || node.op == OpKind::kLinearBackwardData;
     const bool filter =
-        node.op == OpKind::kConv2dBackwardFilter || node.op == OpKind::kLinearBackwardFilter;
+        node.op == OpKind::kConv2dBackwardFilter || node.op == OpKind::kLinearBackwardWeight;
     if (!data && !filter) continue;
     SCOPED_TRACE(made.name);
     ++checked;

@@ -63,9 +63,9 @@ class Sketch {
     const ValueId scale =
         leaf(name + ".weight", c, ValueKind::kParameter, Storage::kF32, Init::kOnes);
     const ValueId shift = leaf(name + ".bias", c, ValueKind::kParameter);
-    const ValueId mean = leaf(name + ".running_mean", c, ValueKind::kState);
+    const ValueId mean = leaf(name + ".running_mean", c, ValueKind::kBuffer);
     const ValueId variance =
-        leaf(name + ".running_var", c, ValueKind::kState, Storage::kF32, Init::kOnes);
+        leaf(name + ".running_var", c, ValueKind::kBuffer, Storage::kF32, Init::kOnes);
     const auto made =
         add_node(graph_, OpKind::kBatchNorm, name, {x, scale, shift}, NormAttributes{});
     graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
@@ -546,7 +546,7 @@ std::vector<std::string> names_of_kind(const Graph& graph, OutputKind kind) {
 std::vector<std::string> tensors_but(const Graph& graph, const std::string& but) {
   std::vector<std::string> names;
   for (const Value& value : graph.values) {
-    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
+    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
     if (ours && !value.name.starts_with(but)) names.push_back(value.name);
   }
   return names;

@@ -1,6 +1,6 @@
 // The layout of gradients, the plan of a step, and its execution against plain arithmetic.
 
-#include "train/run/step.h"
+#include "train/step/executor.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "deferred_backend.h"
 #include "train/graph/rewrites.h"
 #include "train/nets/nets.h"
-#include "train/run/state_dict.h"
+#include "train/model/state_dict.h"
 
 namespace winnow::train {
 namespace {

@@ -10,7 +10,7 @@ std::vector<ValueId> weights_read_by(const Graph& graph) {
   std::vector<ValueId> found;
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     const ValueKind kind = graph.values[v].kind;
-    const bool weight = kind == ValueKind::kParameter || kind == ValueKind::kState;
+    const bool weight = kind == ValueKind::kParameter || kind == ValueKind::kBuffer;
     if (weight && read[v]) found.push_back(static_cast<ValueId>(v));
   }
   return found;

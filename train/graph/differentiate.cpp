@@ -167,7 +167,7 @@ class Differentiation {
                      OpKind::kConv2dBackwardData);
   }
   void backward_linear(const Node& node, ValueId dy) {
-    backward_product(node, dy, of_data<LinearAttributes>(node), OpKind::kLinearBackwardFilter,
+    backward_product(node, dy, of_data<LinearAttributes>(node), OpKind::kLinearBackwardWeight,
                      OpKind::kLinearBackwardData);
   }
   template <class T>

@@ -23,7 +23,7 @@ Graph compacted(const Graph& graph, const std::vector<bool>& dropped) {
   std::vector<bool> stays(graph.values.size(), false);
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const ValueKind kind = graph.values[i].kind;
-    stays[i] = kind == ValueKind::kParameter || kind == ValueKind::kState;
+    stays[i] = kind == ValueKind::kParameter || kind == ValueKind::kBuffer;
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (dropped[i]) continue;

@@ -30,10 +30,10 @@ Graph freeze(const Graph& graph, const std::vector<std::string>& tensors) {
   std::vector<bool> frozen(graph.values.size(), false);
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = result.values[i];
-    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kState;
+    const bool ours = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
     if (!ours || std::ranges::find(tensors, value.name) == tensors.end()) continue;
     frozen[i] = true;
-    value.kind = ValueKind::kState;
+    value.kind = ValueKind::kBuffer;
   }
   const auto is_frozen = [&](ValueId id) { return frozen[static_cast<std::size_t>(id)]; };
   const std::vector<bool> trained = depends_on_parameters(result);

@@ -7,7 +7,7 @@
 namespace winnow::train {
 namespace {
 
-constexpr std::array<std::string_view, 4> kValueKinds = {"input", "parameter", "state", "computed"};
+constexpr std::array<std::string_view, 4> kValueKinds = {"input", "parameter", "buffer", "computed"};
 constexpr std::array<std::string_view, 3> kStorages = {"compute", "f32", "u8"};
 constexpr std::array<std::string_view, 4> kInits = {"zeros", "ones", "kaiming_fan_out",
                                                     "uniform_fan_in"};
@@ -124,7 +124,7 @@ double multiply_adds(const Graph& graph, const Node& node) {
     case OpKind::kLinearBackwardData:
       return product(node.inputs[0], graph.value(node.inputs[1]).shape);
     case OpKind::kConv2dBackwardFilter:
-    case OpKind::kLinearBackwardFilter:
+    case OpKind::kLinearBackwardWeight:
       return product(node.inputs[1], graph.value(node.outputs[0]).shape);
     default:
       return 0;
@@ -167,8 +167,8 @@ std::string_view op_name(OpKind op) noexcept {
       return "linear";
     case OpKind::kLinearBackwardData:
       return "linear_backward_data";
-    case OpKind::kLinearBackwardFilter:
-      return "linear_backward_filter";
+    case OpKind::kLinearBackwardWeight:
+      return "linear_backward_weight";
     case OpKind::kSoftmaxCrossEntropy:
       return "softmax_cross_entropy";
     case OpKind::kSoftmaxCrossEntropyBackward:

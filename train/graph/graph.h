@@ -50,7 +50,7 @@ enum class OpKind : std::uint8_t {
   // x (N,D) or (N,C,H,W) with D = C*H*W in that order, w (K,D), [b (K)] -> y (N,K)
   kLinear,
   kLinearBackwardData,    // dy, w -> dx
-  kLinearBackwardFilter,  // x, dy -> dw, [db]
+  kLinearBackwardWeight,  // x, dy -> dw, [db]
   // logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N), with t = (1-s)*target +
   // s/K * sum(target), s the label smoothing: per_sample = -sum t log softmax(logits);
   // loss = sum_n weights_n * per_sample_n
@@ -94,7 +94,7 @@ using Attributes = std::variant<std::monostate, NormalizeAttributes, ConvAttribu
 
 using ValueId = std::int32_t;
 
-enum class ValueKind : std::uint8_t { kInput, kParameter, kState, kComputed };
+enum class ValueKind : std::uint8_t { kInput, kParameter, kBuffer, kComputed };
 
 // What an element is in memory: kCompute is the precision the program was compiled for (f32, bf16).
 enum class Storage : std::uint8_t { kCompute, kF32, kU8 };

@@ -338,7 +338,7 @@ std::vector<Value> infer(const Graph& graph, OpKind op, const std::string& name,
       return infer_linear(in);
     case OpKind::kLinearBackwardData:
       return infer_linear_backward_data(in);
-    case OpKind::kLinearBackwardFilter:
+    case OpKind::kLinearBackwardWeight:
       return infer_linear_backward_filter(in);
     case OpKind::kSoftmaxCrossEntropy:
       return infer_loss(in);

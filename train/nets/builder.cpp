@@ -67,8 +67,8 @@ ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
   const std::int64_t c = channels(x);
   const ValueId scale = vector(name + ".weight", c, ValueKind::kParameter, Init::kOnes);
   const ValueId shift = vector(name + ".bias", c, ValueKind::kParameter, Init::kZeros);
-  const ValueId mean = vector(name + ".running_mean", c, ValueKind::kState, Init::kZeros);
-  const ValueId variance = vector(name + ".running_var", c, ValueKind::kState, Init::kOnes);
+  const ValueId mean = vector(name + ".running_mean", c, ValueKind::kBuffer, Init::kZeros);
+  const ValueId variance = vector(name + ".running_var", c, ValueKind::kBuffer, Init::kOnes);
   const auto made = add_node(graph_, OpKind::kBatchNorm, name, {x, scale, shift}, NormAttributes{});
   const std::int64_t samples = element_count(graph_.value(x).shape) / c;
   graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});

@@ -6,11 +6,11 @@
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/graph/rewrites.h"
-#include "train/run/evaluate.h"
-#include "train/run/initial_weights.h"
+#include "train/evaluate/evaluate.h"
+#include "train/model/initial_weights.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
-#include "train/run/state_dict.h"
+#include "train/model/state_dict.h"
 #include "train/run/train.h"
 
 namespace winnow::train {

@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/setup.h"
-#include "train/run/state_dict.h"
+#include "train/model/state_dict.h"
 
 namespace winnow::train {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "common/comm/communicator.h"
 #include "common/file.h"
-#include "train/run/model.h"
-#include "train/run/plan.h"
+#include "train/model/model.h"
+#include "train/plan/run_plan.h"
 #include "train/run/run_state.h"
 
 namespace winnow::train {

@@ -7,7 +7,7 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "train/nets/nets.h"
-#include "train/run/model.h"
+#include "train/model/model.h"
 #include "train/run/train.h"
 
 namespace winnow::train {

@@ -16,16 +16,16 @@
 #include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
 #include "train/optim/optimizer.h"
-#include "train/run/batch_plan.h"
+#include "train/plan/batch_plan.h"
 #include "train/run/census.h"
-#include "train/run/evaluate.h"
-#include "train/run/initial_weights.h"
+#include "train/evaluate/evaluate.h"
+#include "train/model/initial_weights.h"
 #include "train/run/metrics.h"
-#include "train/run/plan.h"
+#include "train/plan/run_plan.h"
 #include "train/run/run_directory.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
-#include "train/run/step.h"
+#include "train/step/executor.h"
 
 namespace winnow::train {
 namespace {

@@ -15,6 +15,7 @@
 #include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
+#include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/tensor/tensor.h"
@@ -35,19 +36,6 @@ struct DataOptions {
   std::optional<int> eval_resize_px;
   pipeline::SamplingOptions sampling;  // of the training samples
   double holdout = 0;  // share of the training samples to validate on instead, see hold_out()
-};
-
-// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
-// any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
-// parameter, and running statistics stay. Of several rules that match, the last holds.
-struct RateRule {
-  std::string pattern;
-  double factor = 1;
-};
-
-struct StartOptions {
-  std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
-  std::vector<RateRule> rates;
 };
 
 struct RecipeOptions {

@@ -70,7 +70,7 @@ class Compiler {
     return compute_ == Element::kBf16 && v.storage == Storage::kCompute;
   }
   static bool is_weight(const Value& v) {
-    return v.kind == ValueKind::kParameter || v.kind == ValueKind::kState;
+    return v.kind == ValueKind::kParameter || v.kind == ValueKind::kBuffer;
   }
 
   // ---- Where values are.
@@ -617,7 +617,7 @@ class Compiler {
         return linear(node, Pass::kForward);
       case OpKind::kLinearBackwardData:
         return linear(node, Pass::kBackwardData);
-      case OpKind::kLinearBackwardFilter:
+      case OpKind::kLinearBackwardWeight:
         return linear(node, Pass::kBackwardFilter);
       case OpKind::kSoftmaxCrossEntropy:
         return loss(node, false);

@@ -213,7 +213,7 @@ class Compiler {
     const Slot source = read(id, Element::kF32);
     if (wanted == plain) return memory_in(source, plain);
     const bool is_parameter =
-        value(id).kind == ValueKind::kParameter || value(id).kind == ValueKind::kState;
+        value(id).kind == ValueKind::kParameter || value(id).kind == ValueKind::kBuffer;
     if (!is_parameter) {
       const dnnl::memory packed = memory_in(out_->slots.scratch(wanted.get_size()), wanted);
       step(reorder(memory_in(source, plain), packed));
@@ -546,7 +546,7 @@ class Compiler {
         return linear(node, Pass::kForward);
       case OpKind::kLinearBackwardData:
         return linear(node, Pass::kBackwardData);
-      case OpKind::kLinearBackwardFilter:
+      case OpKind::kLinearBackwardWeight:
         return linear(node, Pass::kBackwardFilter);
       case OpKind::kSoftmaxCrossEntropy:
         return loss(node, false);

@@ -47,7 +47,7 @@ class OneDnnProgram final : public Program {
   void load_parameters() override {
     for (std::size_t i = 0; i < graph_.values.size(); ++i) {
       const ValueKind kind = graph_.values[i].kind;
-      if (kind == ValueKind::kParameter || kind == ValueKind::kState) check_bound(i);
+      if (kind == ValueKind::kParameter || kind == ValueKind::kBuffer) check_bound(i);
     }
     const ThreadCount threads(threads_);
     for (const onednn::Step& step : compiled_->load) step();

@@ -290,7 +290,7 @@ class Step {
                        in_if(2, attributes<LinearAttributes>().bias), out(0));
       case OpKind::kLinearBackwardData:
         return backward_data(Convolution::linear(out_shape(0), in_shape(0)), in(0), in(1), out(0));
-      case OpKind::kLinearBackwardFilter:
+      case OpKind::kLinearBackwardWeight:
         return backward_filter(Convolution::linear(in_shape(0), in_shape(1)), in(0), in(1), out(0),
                                out_if(1, attributes<LinearAttributes>().bias));
       case OpKind::kBatchNorm: {

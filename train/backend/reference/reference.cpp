@@ -71,7 +71,7 @@ class ReferenceProgram final : public Program {
   void load_parameters() override {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const ValueKind kind = graph_.values[i].kind;
-      if ((kind == ValueKind::kParameter || kind == ValueKind::kState) && !bound_[i].empty()) {
+      if ((kind == ValueKind::kParameter || kind == ValueKind::kBuffer) && !bound_[i].empty()) {
         bound_[i].read(values_[i]);
       }
     }

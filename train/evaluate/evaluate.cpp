@@ -1,9 +1,9 @@
-#include "train/run/evaluate.h"
+#include "train/evaluate/evaluate.h"
 
 #include <algorithm>
 
 #include "pipeline/load/order.h"
-#include "train/run/feed.h"
+#include "train/step/feed.h"
 
 namespace winnow::train {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "train/run/gradients.h"
+#include "train/reduce/gradient_layout.h"
 
 namespace winnow::train {
 

@@ -7,10 +7,22 @@
 
 #include "common/comm/communicator.h"
 #include "train/graph/graph.h"
-#include "train/run/model.h"
-#include "train/run/train.h"
+#include "train/model/model.h"
 
 namespace winnow::train {
+
+// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
+// any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
+// parameter, and running statistics stay. Of several rules that match, the last holds.
+struct RateRule {
+  std::string pattern;
+  double factor = 1;
+};
+
+struct StartOptions {
+  std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
+  std::vector<RateRule> rates;
+};
 
 // Sets Model::Tensor::rate. Running statistics have rate 0 or 1, for they have no learning rate.
 // Throws UsageError for a rule that matches nothing or whose factor is negative or no number,

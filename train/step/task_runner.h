@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "train/run/step_plan.h"
+#include "train/plan/step_plan.h"
 
 namespace winnow::train {
 

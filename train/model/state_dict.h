@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "train/checkpoint/safetensors.h"
-#include "train/run/model.h"
+#include "train/model/model.h"
 
 namespace winnow::train {
 

@@ -11,12 +11,12 @@
 #include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
-#include "train/run/feed.h"
-#include "train/run/gradient_sum.h"
-#include "train/run/gradients.h"
-#include "train/run/model.h"
-#include "train/run/step_plan.h"
-#include "train/run/task_runner.h"
+#include "train/model/model.h"
+#include "train/plan/step_plan.h"
+#include "train/reduce/gradient_layout.h"
+#include "train/reduce/gradient_sum.h"
+#include "train/step/feed.h"
+#include "train/step/task_runner.h"
 
 namespace winnow::train {
 

@@ -1,4 +1,4 @@
-#include "train/run/initial_weights.h"
+#include "train/model/initial_weights.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/run/gradients.h"
+#include "train/reduce/gradient_layout.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "train/run/step_plan.h"
+#include "train/plan/step_plan.h"
 
 namespace winnow::train {
 

@@ -1,4 +1,4 @@
-#include "train/run/feed.h"
+#include "train/step/feed.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/run/model.h"
+#include "train/model/model.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ Model make_model(const Graph& graph,
   Model model;
   for (const Value& value : graph.values) {
     const bool parameter = value.kind == ValueKind::kParameter;
-    if (!parameter && value.kind != ValueKind::kState) continue;
+    if (!parameter && value.kind != ValueKind::kBuffer) continue;
     Model::Tensor tensor{value, initial(value), {}};
     if (parameter) tensor.momentum.assign(tensor.data.size(), 0.0F);
     model.tensors.push_back(std::move(tensor));

@@ -1,4 +1,4 @@
-#include "train/run/plan.h"
+#include "train/plan/run_plan.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "train/run/task_runner.h"
+#include "train/step/task_runner.h"
 
 #include <condition_variable>
 #include <exception>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "train/run/gradients.h"
+#include "train/reduce/gradient_layout.h"
 
 namespace winnow::train {
 

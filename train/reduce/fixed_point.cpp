@@ -1,4 +1,4 @@
-#include "train/run/fixed_point.h"
+#include "train/reduce/fixed_point.h"
 
 #include <algorithm>
 #include <bit>

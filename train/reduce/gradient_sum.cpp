@@ -1,9 +1,9 @@
-#include "train/run/gradient_sum.h"
+#include "train/reduce/gradient_sum.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "train/run/fixed_point.h"
+#include "train/reduce/fixed_point.h"
 
 namespace winnow::train {
 namespace {

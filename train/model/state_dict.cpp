@@ -1,4 +1,4 @@
-#include "train/run/state_dict.h"
+#include "train/model/state_dict.h"
 
 #include <algorithm>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run/step.h"
+#include "train/plan/step_plan.h"
 
 namespace winnow::train {
 

@@ -1,4 +1,4 @@
-#include "train/run/step.h"
+#include "train/step/executor.h"
 
 #include <algorithm>
 #include <chrono>
