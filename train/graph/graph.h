@@ -125,6 +125,12 @@ struct Node {
   Attributes attributes;
 };
 
+// What `node` says of its operation; T is the operation's own kind.
+template <class T>
+const T& attributes_of(const Node& node) {
+  return std::get<T>(node.attributes);
+}
+
 enum class OutputKind : std::uint8_t {
   kLoss,           // (1), f32
   kPerSampleLoss,  // (N), f32
