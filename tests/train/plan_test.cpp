@@ -1,16 +1,18 @@
 // The plan of a run: its file, what may change when a run goes on, lanes; the state and the census.
 
-#include "train/plan/run_plan.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 
 #include "common/error.h"
+#include "train/plan/lanes.h"
+#include "train/plan/memory.h"
+#include "train/plan/run_plan.h"
 #include "train/run/census.h"
 #include "train/run/run_state.h"
 #include "train/step/task_runner.h"
@@ -21,21 +23,44 @@ namespace {
 using testing::HasSubstr;
 
 RunPlan some_plan() {
-  return {.numerics = {{"lane_threads", "1"}, {"instruction_set", "avx2"}},
-          .layout = {{"lanes", "2 2"}, {"schedule", "ring"}},
-          .supersedes = {"00ff"},
-          .tasks = R"([{"task":"bind","after":[]},{"task":"compute","after":[0]}])"};
+  RunPlan plan{.numerics = {.backend = "onednn",
+                            .build = "1",
+                            .instruction_set = "avx2",
+                            .library = "oneDNN 2.6.3",
+                            .dtype = DType::kBF16,
+                            .kernels = {{"conv2d forward", "jit:avx2"}}},
+               .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
+                          .schedule = "ring",
+                          .transfers = "00aa"},
+               .supersedes = {"00ff"},
+               .step = {.lanes = 2, .threads = 3}};
+  plan.step.tasks = {{.kind = Task::Kind::kBind, .lane = 1, .micro_batch = 2},
+                     {.kind = Task::Kind::kCompute,
+                      .lane = 1,
+                      .micro_batch = 2,
+                      .first_node = 3,
+                      .last_node = 7,
+                      .after = {0}},
+                     {.kind = Task::Kind::kAdd,
+                      .lane = 0,
+                      .anywhere = true,
+                      .bucket = 4,
+                      .part = {1, 3},
+                      .after = {0, 1}},
+                     {.kind = Task::Kind::kFinish, .anywhere = true, .after = {2}}};
+  return plan;
 }
 
 TEST(Plan, ItsTextReadsBack) {
   const RunPlan plan = some_plan();
   const std::string text = to_text(plan);
   const RunPlan read = parse_plan(text, "it");
-  EXPECT_EQ(read.numerics, plan.numerics);
-  EXPECT_EQ(read.layout, plan.layout);
-  EXPECT_EQ(read.supersedes, plan.supersedes);
-  EXPECT_EQ(read.tasks, plan.tasks);
   EXPECT_EQ(to_text(read), text);
+  EXPECT_EQ(read.step, plan.step);
+  EXPECT_EQ(read.supersedes, plan.supersedes);
+  EXPECT_EQ(read.numerics.kernels, plan.numerics.kernels);
+  EXPECT_EQ(read.layout.ranks[0].lanes, plan.layout.ranks[0].lanes);
+  EXPECT_FALSE(compare_plans(read, plan, false).changed);
   EXPECT_EQ(digest_of_plan(text).size(), 32U);
 }
 
@@ -45,7 +70,7 @@ TEST(Plan, DamageAndNewerVersionsAreRefused) {
     EXPECT_THROW(parse_plan(text.substr(0, size), "it"), FormatError) << size;
   }
   std::string newer = text;
-  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 2");
+  newer.replace(newer.find("\"version\": 2"), 12, "\"version\": 3");
   try {
     parse_plan(newer, "RUN/plan.json");
     ADD_FAILURE() << "a newer version was read";
@@ -54,24 +79,99 @@ TEST(Plan, DamageAndNewerVersionsAreRefused) {
   }
 }
 
+std::string with(std::string text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  return text.replace(at, before.size(), after);
+}
+
+TEST(Plan, NumbersThatCannotBeAreRefusedByName) {
+  const std::string text = to_text(some_plan());
+  const auto refused = [&](const std::string& before, const std::string& after,
+                           const std::string& what) {
+    try {
+      parse_plan(with(text, before, after), "RUN/plan.json");
+      ADD_FAILURE() << after << " was read";
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(what)) << after;
+      EXPECT_THAT(error.what(), HasSubstr("RUN/plan.json")) << after;
+    }
+  };
+  const std::string threads = "\"lane_threads\": 1";
+  for (const char* value : {"0", "-3", "1e9", "1.5", "70000", "18446744073709551615", "\"1\""}) {
+    refused(threads, std::string("\"lane_threads\": ") + value,
+            "lane_threads " + std::string(value).substr(0, 1));
+  }
+  refused("\"colors\": 4", "\"colors\": 0", "colors 0");
+  refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "segment_elements -1");
+  refused("\"bucket_bytes\": 1048576", "\"bucket_bytes\": 0", "bucket_bytes 0");
+  refused("\"threads\": 3", "\"threads\": -1", "threads of a rank -1");
+  refused("\"nodes\":[3,7]", "\"nodes\":[8,7]", "first node");
+  refused("\"part\":[1,3]", "\"part\":[3,3]", "part of a task 3");
+  refused("\"lane\":1", "\"lane\":2", "lane 2");
+  refused("\"after\":[2]", "\"after\":[3]", "task before another 3");
+  refused("\"after\":[2]", "\"after\":[-1]", "task before another -1");
+  refused("\"task\":\"finish\"", "\"task\":\"fly\"", "is damaged");
+  refused("\"sums\": \"f32\"", "\"sums\": \"f16\"", "is damaged");
+  refused("\"dtype\": \"bf16\"", "\"dtype\": \"f8\"", "is damaged");
+}
+
 TEST(Plan, OtherArithmeticNeedsReplanAndAnotherLayoutOnlyAWord) {
   const RunPlan stored = some_plan();
-  EXPECT_FALSE(compare_plans(stored, stored, false, false).changed);
+  EXPECT_FALSE(compare_plans(stored, stored, false).changed);
   RunPlan other = stored;
-  other.tasks = "[]";
-  EXPECT_FALSE(compare_plans(stored, other, false, false).changed);
+  other.step = {};
+  other.layout.ranks[0].threads = 9;
+  EXPECT_FALSE(compare_plans(stored, other, false).changed);
 
-  other.layout["lanes"] = "2 2 2";
-  const PlanChange fast = compare_plans(stored, other, false, false);
+  other.layout.ranks.push_back({.lanes = {1, 1}});
+  const PlanChange fast = compare_plans(stored, other, false);
   EXPECT_TRUE(fast.changed);
-  EXPECT_THAT(fast.note, HasSubstr("lanes 2 2, now 2 2 2"));
+  EXPECT_THAT(fast.note, HasSubstr("lanes 2 1, now 2 1 2"));
   EXPECT_THAT(fast.note, HasSubstr("will differ"));
-  EXPECT_THAT(compare_plans(stored, other, true, false).note, HasSubstr("the weights do not"));
+  other.numerics.sums = Sums::kWholeNumbers;
+  EXPECT_THAT(compare_plans(stored, other, false).note, HasSubstr("the weights do not"));
 
-  other.numerics["instruction_set"] = "avx512";
-  for (const bool reproducible : {false, true}) {
-    EXPECT_THROW(compare_plans(stored, other, reproducible, false), UsageError);
-    EXPECT_THAT(compare_plans(stored, other, reproducible, true).note, HasSubstr("will differ"));
+  RunPlan moved = stored;
+  moved.layout.transfers = "00bb";
+  EXPECT_THAT(compare_plans(stored, moved, false).note, HasSubstr("transfers 00aa, now 00bb"));
+
+  RunPlan kernel = stored;
+  kernel.numerics.kernels["conv2d forward"] = "jit:avx512";
+  EXPECT_THROW(compare_plans(stored, kernel, false), UsageError);
+
+  other.numerics.instruction_set = "avx512";
+  EXPECT_THROW(compare_plans(stored, other, false), UsageError);
+  EXPECT_THAT(compare_plans(stored, other, true).note, HasSubstr("will differ"));
+}
+
+// A run begun by the first version goes on, where what that says is the same.
+TEST(Plan, AFirstVersionIsReadAndCompared) {
+  const std::string text = R"({"format": "winnow-plan", "version": 1,
+      "numerics": {"backend": "onednn", "build": "1", "instruction_set": "avx2",
+                   "lane_threads": "1", "library": "oneDNN 2.6.3"},
+      "layout": {"bucket_bytes": "1048576", "colors": "4", "lanes": "2 1", "schedule": "ring",
+                 "segment_elements": "32768"},
+      "supersedes": ["00ff"], "tasks": [{"task": "bind", "after": []}]})";
+  const RunPlan stored = parse_plan(text, "it");
+  EXPECT_EQ(stored.version, 1);
+  EXPECT_EQ(stored.numerics.lane_threads, 1);
+  EXPECT_EQ(stored.layout.schedule_options.segment_elements, 32'768U);
+  EXPECT_EQ(stored.supersedes, std::vector<std::string>{"00ff"});
+  RunPlan now = some_plan();
+  EXPECT_EQ(compare_plans(stored, now, false).note, "");
+  EXPECT_FALSE(compare_plans(stored, now, false).changed);
+  now.layout.ranks[1].lanes = {1, 1};
+  EXPECT_THAT(compare_plans(stored, now, false).note, HasSubstr("lanes 2 1, now 2 2"));
+  // Sums of 32 bits had other last bits.
+  now.numerics.sums = Sums::kWholeNumbers;
+  EXPECT_THROW(compare_plans(stored, now, false), UsageError);
+  EXPECT_THAT(compare_plans(stored, now, true).note,
+              HasSubstr("sums 32-bit whole numbers, now 64-bit whole numbers"));
+  for (const auto& [before, after] : {std::pair{"\"lanes\": \"2 1\"", "\"lanes\": \"2 -1\""},
+                                      {"\"colors\": \"4\"", "\"colors\": \"many\""},
+                                      {"\"lane_threads\": \"1\"", "\"lane_threads\": \"0\""}}) {
+    EXPECT_THROW(parse_plan(with(text, before, after), "it"), FormatError) << after;
   }
 }
 
@@ -85,13 +185,62 @@ TEST(Plan, LanesUseTheCoresAndShareTheMicroBatches) {
   for (const int cores : {1, 2, 7, 64}) {
     for (const int threads : {1, 2, 3}) {
       for (const std::int64_t micro_batches : {1, 2, 3, 24}) {
-        const std::vector<int> lanes = choose_lanes(cores, threads, micro_batches);
+        const std::vector<int> lanes = choose_lanes(cores, threads, micro_batches, 1000);
         EXPECT_EQ(std::accumulate(lanes.begin(), lanes.end(), 0), micro_batches);
         EXPECT_GE(*std::ranges::min_element(lanes), 1);
         EXPECT_LE(*std::ranges::max_element(lanes) - *std::ranges::min_element(lanes), 1);
         EXPECT_TRUE(lanes.size() == 1 || static_cast<int>(lanes.size()) * threads <= cores);
+        EXPECT_EQ(choose_lanes(cores, threads, micro_batches, 1).size(), 1U);
       }
     }
+  }
+}
+
+constexpr std::size_t kMega = 1'000'000;
+constexpr std::size_t kGiga = 1'000'000'000;
+
+TEST(Memory, AllThatIsWishedWhereItFits) {
+  const MemoryNeeds needs{.program = 100 * kMega,
+                          .model = 200 * kMega,
+                          .shared = 50 * kMega,
+                          .lane = 300 * kMega,
+                          .evaluation = 80 * kMega,
+                          .checkpoint = 20 * kMega,
+                          .batch = 10 * kMega};
+  EXPECT_EQ(peak_bytes(needs, 1, 1), 780 * kMega);
+  EXPECT_EQ(peak_bytes(needs, 4, 2), (780 + 3 * 300 + 10) * kMega);
+  const MemoryFit fit = fit_memory(needs, 2 * kGiga, 4, 2, 32);
+  EXPECT_EQ(fit.lanes, 4);
+  EXPECT_EQ(fit.batches_ahead, 2);
+  EXPECT_EQ(fit.peak, 1690 * kMega);
+  // Fewer batches ahead before fewer lanes.
+  EXPECT_EQ(fit_memory(needs, 1685 * kMega, 4, 2, 32).lanes, 4);
+  EXPECT_EQ(fit_memory(needs, 1685 * kMega, 4, 2, 32).batches_ahead, 1);
+  EXPECT_EQ(fit_memory(needs, 1679 * kMega, 4, 2, 32).lanes, 3);
+  EXPECT_EQ(fit_memory(needs, 780 * kMega, 4, 2, 32).lanes, 1);
+}
+
+TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
+  const MemoryNeeds needs{
+      .program = 100 * kMega, .model = 200 * kMega, .lane = 3200 * kMega, .batch = 10 * kMega};
+  try {
+    fit_memory(needs, 2 * kGiga, 8, 2, 32);
+    ADD_FAILURE() << "it fits";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("needs 3.5 GB"));
+    EXPECT_THAT(error.what(), HasSubstr("3.2 GB of it for a micro-batch of 32"));
+    EXPECT_THAT(error.what(), HasSubstr("there are 2.0 GB"));
+    EXPECT_THAT(error.what(), HasSubstr("--micro-batch 16 or less"));
+  }
+  EXPECT_NO_THROW(fit_memory(
+      {.program = 100 * kMega, .model = 200 * kMega, .lane = 1600 * kMega, .batch = 10 * kMega},
+      2 * kGiga, 8, 2, 16));
+  try {
+    fit_memory(needs, 250 * kMega, 8, 2, 32);
+    ADD_FAILURE() << "it fits";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there are 250 MB"));
+    EXPECT_THAT(error.what(), HasSubstr("a smaller --batch-size or net"));
   }
 }
 
@@ -197,18 +346,36 @@ TEST(Census, IsThatOfTheStreamHoweverSamplesAreDrawn) {
   }
 }
 
-StepPlan diamond(int lanes) {
-  StepPlan plan{.lanes = lanes};
-  for (int lane = 0; lane < lanes; ++lane) plan.tasks.push_back({Task::Kind::kBind, lane});
-  Task all{Task::Kind::kFinish};
+StepTasks diamond(int lanes) {
+  StepTasks step{.lanes = lanes, .threads = lanes};
+  for (int lane = 0; lane < lanes; ++lane) step.tasks.push_back({Task::Kind::kBind, lane});
+  Task all{.kind = Task::Kind::kFinish, .anywhere = true};
   for (int lane = 0; lane < lanes; ++lane) all.after.push_back(lane);
-  plan.tasks.push_back(all);
+  step.tasks.push_back(all);
   for (int lane = 0; lane < lanes; ++lane) {
     Task after{Task::Kind::kUpdate, lane};
     after.after = {lanes};
-    plan.tasks.push_back(after);
+    step.tasks.push_back(after);
   }
-  return plan;
+  return step;
+}
+
+// Each part waits for the others to have begun, so that all threads must be there at once.
+TEST(TaskRunner, ThreadsBeyondTheLanesHelp) {
+  constexpr int kThreads = 5;
+  StepTasks step{.lanes = 2, .threads = kThreads};
+  step.tasks.push_back({.kind = Task::Kind::kBind, .lane = 1});
+  for (int part = 0; part < kThreads; ++part) {
+    step.tasks.push_back(
+        {.kind = Task::Kind::kRead, .anywhere = true, .part = {part, kThreads}, .after = {0}});
+  }
+  TaskRunner runner(std::move(step));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::latch all(kThreads);
+    runner.run([&](const Task& task) {
+      if (task.kind == Task::Kind::kRead) all.arrive_and_wait();
+    });
+  }
 }
 
 TEST(TaskRunner, RunsEveryTaskOnceAfterThoseItNamesAndOnItsLane) {

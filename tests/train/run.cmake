@@ -1,7 +1,7 @@
 winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow::optim)
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
-winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)
+winnow_test(train.batch_layout SOURCES batch_layout_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
 winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)

@@ -6,7 +6,7 @@
 
 #include "common/json_text.h"
 #include "train/graph/rewrites.h"
-#include "train/plan/batch_plan.h"
+#include "train/plan/batch_layout.h"
 
 namespace winnow::train {
 namespace {

@@ -16,7 +16,7 @@
 #include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
 #include "train/optim/optimizer.h"
-#include "train/plan/batch_plan.h"
+#include "train/plan/batch_layout.h"
 #include "train/run/census.h"
 #include "train/evaluate/evaluate.h"
 #include "train/model/initial_weights.h"
@@ -51,7 +51,7 @@ struct Job {
   std::map<Split, EvaluationSet> evaluation_sets;  // of kVal and kTest; looked up before training
   NetSetup setup;
   Graph forward;
-  BatchPlan batches;
+  BatchLayout batches;
   std::string config;
 };
 
@@ -97,7 +97,7 @@ Job open_job(const TrainOptions& options, const comm::Communicator& comm,
   return job;
 }
 
-LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches) {
+LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
   const double steps_per_epoch =
       static_cast<double>(batches.samples) / static_cast<double>(batches.batch);
   return {.base = recipe.lr,
@@ -119,7 +119,7 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
 constexpr const char* kLaneThreads = "lane_threads";
 
 // The same on every rank: rank 0 measures.
-int agree_on_lane_threads(const ExecutionOptions& options, const BatchPlan& batches,
+int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& batches,
                           const std::optional<RunPlan>& stored, bool replan,
                           comm::Communicator& comm) {
   int before = 0;
@@ -153,7 +153,7 @@ struct Execution {
   RunPlan plan;            // without its tasks
 };
 
-Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
+Execution plan_execution(const TrainOptions& options, const BatchLayout& batches,
                          const Backend& backend, const std::optional<RunPlan>& stored,
                          comm::Communicator& comm) {
   const ExecutionOptions& e = options.execution;
@@ -177,7 +177,7 @@ Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
   return plan;
 }
 
-StepOptions step_options(const TrainOptions& options, const BatchPlan& batches,
+StepOptions step_options(const TrainOptions& options, const BatchLayout& batches,
                          const Execution& execution, bool asynchronous) {
   return {.bucket_bytes = options.execution.bucket_bytes,
           .reproducible = options.execution.reproducible,
@@ -358,7 +358,7 @@ class Trainer {
 
   // Of this rank's part of a step's batch in the stream.
   std::uint64_t first_position(std::int64_t step) const {
-    const BatchPlan& b = job_.batches;
+    const BatchLayout& b = job_.batches;
     return static_cast<std::uint64_t>(step * b.batch + b.first_micro * b.micro_batch);
   }
 

@@ -1,4 +1,4 @@
-#include "train/plan/batch_plan.h"
+#include "train/plan/batch_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,16 +10,16 @@
 
 namespace winnow::train {
 
-std::int64_t BatchPlan::end_of_epoch(std::int64_t epoch) const noexcept {
+std::int64_t BatchLayout::end_of_epoch(std::int64_t epoch) const noexcept {
   return std::min(total_steps, (epoch * samples + batch - 1) / batch);
 }
 
-double BatchPlan::epoch_at(std::int64_t step) const noexcept {
+double BatchLayout::epoch_at(std::int64_t step) const noexcept {
   return static_cast<double>(step * batch) / static_cast<double>(samples);
 }
 
-BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
-                       double epochs, int rank, int ranks) {
+BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
+                         double epochs, int rank, int ranks) {
   if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
     throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
                      std::to_string(micro_batch));
@@ -39,10 +39,10 @@ BatchPlan plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t mi
                  rank, ranks);
 }
 
-BatchPlan part_of(BatchPlan plan, int rank, int ranks) {
-  std::tie(plan.first_micro, plan.last_micro) =
-      pipeline::share(plan.batch / plan.micro_batch, rank, ranks);
-  return plan;
+BatchLayout part_of(BatchLayout layout, int rank, int ranks) {
+  std::tie(layout.first_micro, layout.last_micro) =
+      pipeline::share(layout.batch / layout.micro_batch, rank, ranks);
+  return layout;
 }
 
 std::int64_t default_micro_batch(std::int64_t batch) {
@@ -54,24 +54,27 @@ std::int64_t default_micro_batch(std::int64_t batch) {
   return 1;
 }
 
-std::vector<pipeline::Request> requests_of(const BatchPlan& plan, const pipeline::Sampler& sampler,
-                                           std::int64_t step, bool mixed) {
+std::vector<pipeline::Request> requests_of(const BatchLayout& layout,
+                                           const pipeline::Sampler& sampler, std::int64_t step,
+                                           bool mixed) {
   const auto at = [](std::int64_t position) { return static_cast<std::uint64_t>(position); };
-  const std::int64_t begin = step * plan.batch;
-  const std::int64_t first = plan.first_micro * plan.micro_batch;  // in the batch
-  const std::int64_t count = plan.micro_batches() * plan.micro_batch;
+  const std::int64_t begin = step * layout.batch;
+  const std::int64_t first = layout.first_micro * layout.micro_batch;  // in the batch
+  const std::int64_t count = layout.micro_batches() * layout.micro_batch;
   std::vector<pipeline::Request> requests = sampler.requests(at(begin + first), at(count));
-  if (!mixed || count == plan.batch) return requests;
-  const std::int64_t before = (first + plan.batch - 1) % plan.batch;
+  if (!mixed || count == layout.batch) return requests;
+  const std::int64_t before = (first + layout.batch - 1) % layout.batch;
   requests.push_back(sampler.requests(at(begin + before), 1).front());
   requests.back().partner = true;
   return requests;
 }
 
-double weight_of_batch(const BatchPlan& plan, const pipeline::Sampler& sampler, std::int64_t step) {
-  double sum = 0;
-  for (const auto& request : sampler.requests(static_cast<std::uint64_t>(step * plan.batch),
-                                              static_cast<std::uint64_t>(plan.batch))) {
+double weight_of_batch(const BatchLayout& layout, const pipeline::Sampler& sampler,
+                       std::int64_t step) {
+  if (sampler.all_weights_are_one()) return static_cast<double>(layout.batch);
+  double sum = 0;  // in the order of the batch, whatever rank asks
+  for (const auto& request : sampler.requests(static_cast<std::uint64_t>(step * layout.batch),
+                                              static_cast<std::uint64_t>(layout.batch))) {
     sum += request.weight;
   }
   return sum;
