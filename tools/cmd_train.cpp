@@ -96,11 +96,11 @@ void run(const Options& o, Session& session) {
   }
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
-                           result.images_per_second, result.train_loss));
-  if (!result.split.empty()) {
-    say(session, fmt::format("{} accuracy {}{}", result.split, percent(result.top1),
-                             result.top1_leak_free
-                                 ? ", " + percent(*result.top1_leak_free) + " without leaked images"
+                           result.speed.images_per_second, result.train_loss));
+  if (const auto& score = result.score) {
+    say(session, fmt::format("{} accuracy {}{}", score->split, percent(score->top1),
+                             score->top1_leak_free
+                                 ? ", " + percent(*score->top1_leak_free) + " without leaked images"
                                  : std::string()));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
@@ -111,14 +111,14 @@ void run(const Options& o, Session& session) {
                                 {"top1", nullptr},
                                 {"top1_leak_free", nullptr},
                                 {"split", nullptr},
-                                {"images_per_second", result.images_per_second},
-                                {"data_wait_s", result.data_wait_seconds},
-                                {"exposed_comm_s", result.exposed_comm_seconds}};
-    if (!result.split.empty()) {
-      json["top1"] = result.top1;
-      json["split"] = result.split;
+                                {"images_per_second", result.speed.images_per_second},
+                                {"data_wait_s", result.speed.data_wait_seconds},
+                                {"exposed_comm_s", result.speed.exposed_comm_seconds}};
+    if (const auto& score = result.score) {
+      json["top1"] = score->top1;
+      json["split"] = score->split;
+      if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
     }
-    if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
     fmt::print("{}\n", json.dump());
   }
 }
@@ -263,20 +263,20 @@ Command add_train(CLI::App& program) {
       "Go on even where the run's plan.json does not fit this machine or is damaged; "
       "the last bits of the weights change");
   run_group
-      ->add_option("--recovery-interval", t.run.recovery_interval,
+      ->add_option("--recovery-interval", t.run.checkpoints.interval,
                    "Steps between checkpoints inside an epoch; 0: only where epochs end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run_group
-      ->add_option("--log-interval", t.run.log_interval, "Steps between lines of metrics.jsonl")
+      ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   run_group->add_flag(
-      "--log-batches", t.run.log_batches,
+      "--log-batches", t.run.log.batches,
       "Also write a digest of every global batch to metrics.jsonl: samples, their "
       "pixels as augmented, labels, weights; equal for any number of ranks, threads "
       "and machines, and after any kill");
-  run_group->add_option("--checkpoint-hist", t.run.checkpoints_kept, "Checkpoints to keep")
+  run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps; 0: at the end")

@@ -67,9 +67,9 @@ TEST(GoldenRun, State) {
   const RunState state = parse_state(checkpoint.state, "state.json");
   EXPECT_EQ(state.step, 2);
   EXPECT_DOUBLE_EQ(state.epoch, 16.0 / 22);
-  EXPECT_EQ(state.seed, 1U);
-  EXPECT_EQ(state.ranks, 1);
-  EXPECT_EQ(state.plan, digest_of_plan(read_text(kRun / "plan.json")));
+  EXPECT_EQ(state.writer.seed, 1U);
+  EXPECT_EQ(state.writer.ranks, 1);
+  EXPECT_EQ(state.writer.plan, digest_of_plan(read_text(kRun / "plan.json")));
 }
 
 TEST(GoldenRun, Configuration) {

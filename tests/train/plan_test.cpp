@@ -245,23 +245,20 @@ TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
 }
 
 TEST(RunState, ItsTextReadsBackToTheBit) {
-  const RunState state{.step = 7,
-                       .epoch = 7.0 / 3.0,
-                       .seed = ~0ULL,
-                       .ranks = 3,
-                       .plan = "abc",
-                       .evaluated = false,
-                       .interval = {1.0 / 3.0, 2},
-                       .in_epoch = {0.1 + 0.2, 5},
-                       .train_loss = 1e-300,
-                       .sums = {{"fc.weight", -7}},
-                       .census = {{0, 10, ~1ULL}, {1, 3, 5}}};
+  const RunState state{
+      .step = 7,
+      .epoch = 7.0 / 3.0,
+      .writer = {.seed = ~0ULL, .ranks = 3, .plan = "abc"},
+      .evaluated = false,
+      .losses = {.interval = {1.0 / 3.0, 2}, .epoch = {0.1 + 0.2, 5}, .last_epoch = 1e-300},
+      .sums = {{"fc.weight", -7}},
+      .census = {{0, 10, ~1ULL}, {1, 3, 5}}};
   const RunState read = parse_state(to_text(state), "it");
   EXPECT_EQ(to_text(read), to_text(state));
   EXPECT_EQ(read.epoch, state.epoch);
-  EXPECT_EQ(read.in_epoch.sum, state.in_epoch.sum);
+  EXPECT_EQ(read.losses.epoch.sum, state.losses.epoch.sum);
   EXPECT_EQ(read.census, state.census);
-  EXPECT_EQ(read.seed, state.seed);
+  EXPECT_EQ(read.writer.seed, state.writer.seed);
   EXPECT_THROW(parse_state("{}", "it"), FormatError);
   EXPECT_THROW(parse_state(to_text(state).substr(0, 40), "it"), FormatError);
 }
@@ -271,15 +268,15 @@ TEST(Census, AnyLossOrRepetitionChangesIt) {
   std::vector<EpochCensus> full;
   extend_due(full, 3, pipeline::Sampler(samples, 1));
   std::vector<EpochCensus> rows;
-  take_census(rows, 0, 4, {8, 3, 13});
+  count_samples(rows, 0, 4, {8, 3, 13});
   EXPECT_NO_THROW(check_census(rows, full, 3));  // not complete yet
   EXPECT_THROW(check_census(rows, full, 4), Error);
-  take_census(rows, 3, 4, {5, 13, 3});  // into the second epoch
+  count_samples(rows, 3, 4, {5, 13, 3});  // into the second epoch
   EXPECT_NO_THROW(check_census(rows, full, 6));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0], full[0]);
   EXPECT_EQ(rows[1].samples, 2U);
-  take_census(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
+  count_samples(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
   EXPECT_THROW(check_census(rows, full, 8), Error);
   EXPECT_NO_THROW(check_census(rows, full, 7));
 }
@@ -297,7 +294,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
   for (std::uint64_t begin = 0; begin < 18; begin += 2) {
     std::vector<SampleId> batch;
     for (const auto& request : sampler.requests(begin, 2)) batch.push_back(request.id);
-    take_census(rows, begin, 3, batch);
+    count_samples(rows, begin, 3, batch);
     ids.insert(ids.end(), batch.begin(), batch.end());
   }
   EXPECT_EQ(rows, due);
@@ -312,7 +309,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
       std::vector<SampleId> wrong = ids;
       wrong[i] = other;
       rows.clear();
-      take_census(rows, 0, 3, wrong);
+      count_samples(rows, 0, 3, wrong);
       EXPECT_THROW(check_census(rows, due, 18), Error) << i << ": " << other;
     }
   }
@@ -336,11 +333,11 @@ TEST(Census, IsThatOfTheStreamHoweverSamplesAreDrawn) {
     std::vector<SampleId> ids;
     for (const auto& request : sampler.requests(0, 4 * n)) ids.push_back(request.id);
     std::vector<EpochCensus> rows;
-    take_census(rows, 0, n, ids);
+    count_samples(rows, 0, n, ids);
     EXPECT_EQ(rows, due);
     ids[n + 1] = ids[n + 1] == 100 ? 101 : 100;
     rows.clear();
-    take_census(rows, 0, n, ids);
+    count_samples(rows, 0, n, ids);
     EXPECT_THROW(check_census(rows, due, 4 * n), Error);
     EXPECT_NO_THROW(check_census(rows, due, n));
   }

@@ -9,6 +9,7 @@
 #include "deferred_backend.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/run/evaluate_run.h"
 #include "train/run/train.h"
 
 namespace winnow::train {
@@ -74,9 +75,9 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
   const TrainResult got = trained(go_on, *after);
 
   EXPECT_EQ(got.steps, 6);
-  EXPECT_FALSE(want.split.empty());
-  EXPECT_EQ(got.split, want.split);
-  EXPECT_EQ(got.top1, want.top1);
+  ASSERT_TRUE(want.score && got.score);
+  EXPECT_EQ(got.score->split, want.score->split);
+  EXPECT_EQ(got.score->top1, want.score->top1);
   const Checkpoint whole = last_checkpoint("whole");
   const Checkpoint cut = last_checkpoint("cut");
   EXPECT_EQ(cut.step, 6);
@@ -85,15 +86,15 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
 
   EvalOptions eval;
   eval.run = folder_ / "cut";
-  eval.cache = kCache;
+  eval.data.cache = kCache;
   eval.with_logits = true;
   const auto comm = comm::make_single();
   const EvalResult expected = evaluate_run(eval, *reference, *comm, {});
   const EvalResult found = evaluate_run(eval, *after, *comm, {});
-  EXPECT_GT(found.samples, 0U);
-  EXPECT_EQ(found.logits, expected.logits);
-  EXPECT_EQ(found.loss, expected.loss);
-  EXPECT_EQ(found.top1, got.top1);
+  EXPECT_GT(found.evaluation.samples, 0U);
+  EXPECT_EQ(found.evaluation.logits, expected.evaluation.logits);
+  EXPECT_EQ(found.evaluation.loss, expected.evaluation.loss);
+  EXPECT_EQ(found.evaluation.top1, got.score->top1);
 }
 
 TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {

@@ -1,3 +1,5 @@
+#include "train/run/evaluate_run.h"
+
 #include <chrono>
 #include <filesystem>
 
@@ -5,13 +7,12 @@
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/graph/rewrites.h"
 #include "train/evaluate/evaluate.h"
+#include "train/graph/rewrites.h"
 #include "train/model/initial_weights.h"
+#include "train/model/state_dict.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
-#include "train/model/state_dict.h"
-#include "train/run/train.h"
 
 namespace winnow::train {
 namespace {
@@ -21,10 +22,10 @@ std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& op
                                                            const pipeline::Cache& cache,
                                                            const std::string& selection) {
   std::vector<Split> splits{Split::kTest, Split::kVal};
-  if (!options.split.empty()) {
-    const auto split = parse_split(options.split);
+  if (!options.data.split.empty()) {
+    const auto split = parse_split(options.data.split);
     if (!split) {
-      throw UsageError("unknown split '" + options.split + "'; known: train, val, test, none");
+      throw UsageError("unknown split '" + options.data.split + "'; known: train, val, test, none");
     }
     splits = {*split};
   }
@@ -32,13 +33,13 @@ std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& op
     auto samples = pipeline::evaluation_samples(cache, split, selection);
     if (samples.all.size() > 0) return {split, std::move(samples)};
   }
-  throw UsageError(options.split.empty()
+  throw UsageError(options.data.split.empty()
                        ? "the cache has neither a test nor a val split; name one by --split"
-                       : "the cache has no samples of split " + options.split +
+                       : "the cache has no samples of split " + options.data.split +
                              "; winnow info shows what there is");
 }
 
-// What is evaluated: a net with its numbers.
+// A net with its numbers.
 struct Subject {
   StoredConfig config;
   Graph graph;  // for inference
@@ -51,7 +52,7 @@ Subject stored_run(const EvalOptions& options) {
   if (!std::filesystem::exists(config)) {
     throw UsageError(options.run.string() + " holds no run; make one by winnow train");
   }
-  if (!options.net.empty() || options.image_side_px > 0 || options.eval_resize_px) {
+  if (!options.file.net.empty() || options.file.image_side_px > 0 || options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
                      " is a run and knows its net and image size; they are given for a file only");
   }
@@ -71,15 +72,15 @@ Subject stored_run(const EvalOptions& options) {
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
   const std::string file = options.run.string();
-  if (options.net.empty())
+  if (options.file.net.empty())
     throw UsageError("say by --net which net the weights in " + file + " are of");
   TrainOptions fit;
-  fit.net = options.net;
-  fit.data.cache = options.cache;
-  fit.data.image_side_px = options.image_side_px;
+  fit.net = options.file.net;
+  fit.data.cache = options.data.cache;
+  fit.data.image_side_px = options.file.image_side_px;
   Subject subject;
   fit.data.augment = pipeline::Recipe::kNone;
-  fit.data.eval_resize_px = options.eval_resize_px;
+  fit.data.eval_resize_px = options.file.eval_resize_px;
   subject.config.setup = fit_net(fit, info);
   subject.config.eval_resize_px = eval_resize_of(fit.data, info, subject.config.setup);
   subject.graph = for_inference(forward_graph(subject.config.setup));
@@ -109,9 +110,9 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   pipeline::SampleSet samples;
   std::vector<SampleId> leaked;
   EvalResult result;
-  std::string selection = options.selection;
+  std::string selection = options.data.selection;
   on_all(comm, [&] {
-    cache = pipeline::open_cache(options.cache, options.placement, comm.rank());
+    cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
     const pipeline::DatasetInfo info = pipeline::describe(*cache);
     subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
                                                             : stored_run(options);
@@ -125,7 +126,7 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
       // Another of that name may hold what was trained on for test.
       if (pipeline::selection_digest(*cache, selection) != stored.selection_digest) {
         throw UsageError("the run was trained with another selection '" + selection + "' than " +
-                         options.cache.string() +
+                         options.data.cache.string() +
                          " has now; decide as then, or name a selection by --selection to evaluate "
                          "by it all the same");
       }
@@ -144,26 +145,18 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   weights->load();
   program->load_parameters();
 
-  const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.placement)};
+  const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.data.placement)};
   const auto begin = std::chrono::steady_clock::now();
-  Evaluation e = evaluate(*program, source, samples, selection.empty() ? nullptr : &leaked,
-                          {.geometry = geometry_of(subject.config.setup),
-                           .recipe = eval_recipe(subject.config.eval_resize_px),
-                           .threads = options.threads.decode},
-                          comm, progress, options.with_logits);
+  result.evaluation = evaluate(*program, source, samples, selection.empty() ? nullptr : &leaked,
+                               {.geometry = geometry_of(subject.config.setup),
+                                .recipe = eval_recipe(subject.config.eval_resize_px),
+                                .threads = options.threads.decode},
+                               comm, progress, options.with_logits);
   result.images_per_second =
-      static_cast<double>(e.samples) /
+      static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.epoch = subject.epoch;
-  result.loss = e.loss;
-  result.top1 = e.top1;
-  result.top1_leak_free = e.top1_leak_free;
-  result.samples = e.samples;
-  result.leaked = e.leaked;
-  result.ids = samples.ids;
-  result.labels = std::move(e.labels);
-  result.predictions = std::move(e.predictions);
-  result.logits = std::move(e.logits);
+  result.ids = std::move(samples.ids);
   return result;
 }
 

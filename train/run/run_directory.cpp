@@ -9,8 +9,8 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/setup.h"
 #include "train/model/state_dict.h"
+#include "train/run/setup.h"
 
 namespace winnow::train {
 namespace {
@@ -90,7 +90,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
   return parse_plan(stored_plan_, plan_path().string());
 }
 
-void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
+void RunDirectory::use_plan(RunPlan plan, bool reproducible, bool replan) {
   std::string text;
   on_root(comm_, [&] {
     if (!stored_plan_.empty()) {
@@ -112,7 +112,8 @@ void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
   plan_digest_ = digest_of_plan(text);
 }
 
-std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep) {
+std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model, bool replan,
+                                                                int keep) {
   std::string state;
   on_root(comm_, [&] {
     std::vector<std::string> skipped;
@@ -121,8 +122,9 @@ std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep)
     if (!newest) return;
     const Checkpoint checkpoint = load_checkpoint(*newest);
     const RunState found = parse_state(checkpoint.state, (*newest / "state.json").string());
-    const bool known = found.plan == plan_digest_ ||
-                       std::ranges::find(plan_.supersedes, found.plan) != plan_.supersedes.end();
+    const bool known =
+        found.writer.plan == plan_digest_ ||
+        std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();
     if (!known && !replan) {
       throw UsageError(newest->string() + " was made under another plan than " +
                        plan_path().string() + "; bring that one back, or go on by --replan");
@@ -142,10 +144,10 @@ std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep)
   return parse_state(state, path_.string());
 }
 
-void RunDirectory::save(RunState state, const Model& model, int keep) {
-  state.plan = plan_digest_;
+void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep) {
+  state.writer.plan = plan_digest_;
   on_root(comm_, [&] {
-    save_checkpoint(
+    train::save_checkpoint(
         checkpoints(),
         {state.step, to_state_dict(model, state.step), to_momenta(model), to_text(state)}, keep);
   });

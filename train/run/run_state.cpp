@@ -26,13 +26,13 @@ std::string to_text(const RunState& state) {
   return Json{{"version", kStateVersion},
               {"step", state.step},
               {"epoch", state.epoch},
-              {"seed", state.seed},
-              {"ranks", state.ranks},
-              {"plan", state.plan},
+              {"seed", state.writer.seed},
+              {"ranks", state.writer.ranks},
+              {"plan", state.writer.plan},
               {"evaluated", state.evaluated},
-              {"interval_loss", to_json(state.interval)},
-              {"epoch_loss", to_json(state.in_epoch)},
-              {"train_loss", state.train_loss},
+              {"interval_loss", to_json(state.losses.interval)},
+              {"epoch_loss", to_json(state.losses.epoch)},
+              {"train_loss", state.losses.last_epoch},
               {"sums", state.sums},
               {"census", std::move(census)}}
              .dump(1) +
@@ -48,16 +48,17 @@ RunState parse_state(const std::string& text, const std::string& where) {
     if (json.at("version").get<int>() > kStateVersion) {
       throw FormatError(where + " was written by a newer winnow; use that one");
     }
-    RunState state{.step = json.at("step"),
-                   .epoch = json.at("epoch"),
-                   .seed = json.at("seed"),
-                   .ranks = json.at("ranks"),
-                   .plan = json.at("plan"),
-                   .evaluated = json.at("evaluated"),
-                   .interval = parse_mean(json.at("interval_loss")),
-                   .in_epoch = parse_mean(json.at("epoch_loss")),
-                   .train_loss = json.at("train_loss"),
-                   .sums = json.at("sums").get<std::map<std::string, std::int32_t>>()};
+    RunState state;
+    state.step = json.at("step");
+    state.epoch = json.at("epoch");
+    state.writer.seed = json.at("seed");
+    state.writer.ranks = json.at("ranks");
+    state.writer.plan = json.at("plan");
+    state.evaluated = json.at("evaluated");
+    state.losses.interval = parse_mean(json.at("interval_loss"));
+    state.losses.epoch = parse_mean(json.at("epoch_loss"));
+    state.losses.last_epoch = json.at("train_loss");
+    state.sums = json.at("sums").get<std::map<std::string, std::int32_t>>();
     for (const Json& row : json.at("census")) {
       state.census.push_back({row.at(0), row.at(1), row.at(2)});
     }
