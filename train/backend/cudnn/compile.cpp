@@ -49,7 +49,6 @@ class Compiler {
       std::move(after_.begin(), after_.end(), std::back_inserter(now_));
       out_->nodes.push_back(std::move(now_));
     }
-    out_->slots.allocate(device_);
     return std::move(out_);
   }
 
@@ -222,7 +221,7 @@ class Compiler {
     for (const auto& [packed_id, slot] : packed_) {
       if (packed_id == id) return slot;
     }
-    const Slot packed = out_->slots.own(bytes);
+    const Slot packed = out_->slots.shared(bytes);
     out_->load.push_back(pack(source, packed, f));
     packed_.emplace_back(id, packed);
     return packed;
@@ -644,8 +643,8 @@ class Compiler {
 }  // namespace
 
 void Slots::allocate(Device& device) {
-  block_ = device.allocate(std::max(block_bytes(), kAlignment));
-  place(block_.get());
+  block_ = device.allocate(std::max(block_bytes() + shared_bytes(), kAlignment));
+  place(block_.get(), block_.get() + block_bytes());
 }
 
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,

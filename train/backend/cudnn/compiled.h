@@ -51,8 +51,8 @@ struct Compiled {
       plans;  // of each product, for people: "forward bf16 ...: cudnn engine 7"
 };
 
-// Lays out memory and makes every product; allocates one block. Throws Error for what the kernels
-// cannot do, and when the device's memory does not suffice.
+// Makes every product and lays out memory. The caller allocates: slots.allocate(). Throws Error for
+// what the kernels cannot do.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         Device& device);
 

@@ -53,7 +53,6 @@ class Compiler {
       std::move(after_.begin(), after_.end(), std::back_inserter(now_));
       out_->nodes.push_back(std::move(now_));
     }
-    out_->slots.allocate();
     return std::move(out_);
   }
 
@@ -112,10 +111,10 @@ class Compiler {
 
   // ---- Operands of the node being compiled.
 
-  void step(Step s) { now_.push_back(std::move(s)); }
-  void step_after(Step s) { after_.push_back(std::move(s)); }
+  void step(Call s) { now_.push_back(std::move(s)); }
+  void step_after(Call s) { after_.push_back(std::move(s)); }
 
-  Step convert(Slot from, Element from_type, Slot to, Element to_type, std::int64_t elements) {
+  Call convert(Slot from, Element from_type, Slot to, Element to_type, std::int64_t elements) {
     return [this_slots = &out_->slots, table = &table_, threads = threads_, from, from_type, to,
             to_type, elements] {
       table->convert({this_slots->at(from), from_type, this_slots->at(to), to_type, elements},
@@ -174,15 +173,15 @@ class Compiler {
   }
 
   // Executes by the C interface, as the C++ one builds a new list of arguments in every call.
-  Step execution(const dnnl::primitive& call,
-                 const std::vector<std::pair<int, dnnl::memory>>& arguments) {
+  static Call execution(const dnnl::primitive& call, const dnnl::stream& stream,
+                        const std::vector<std::pair<int, dnnl::memory>>& arguments) {
     std::vector<dnnl::memory> memories;
     std::vector<dnnl_exec_arg_t> list;
     for (const auto& [name, memory] : arguments) {
       memories.push_back(memory);
       list.push_back({name, memory.get()});
     }
-    return [call, stream = out_->stream, memories = std::move(memories), list = std::move(list)] {
+    return [call, stream, memories = std::move(memories), list = std::move(list)] {
       const dnnl_status_t status = dnnl_primitive_execute(
           call.get(), stream.get(), static_cast<int>(list.size()), list.data());
       if (status != dnnl_success) {
@@ -191,18 +190,25 @@ class Compiler {
     };
   }
 
-  Step reorder(const dnnl::memory& from, const dnnl::memory& to) {
+  // Loads may run at once with one another, so each has a stream and a scratchpad of its own.
+  enum class Working { kNode, kLoading };
+
+  Call reorder(const dnnl::memory& from, const dnnl::memory& to, Working working) {
     const Reorder made = make_reorder(out_->engine, from.get_desc(), to.get_desc());
     std::vector<std::pair<int, dnnl::memory>> arguments = {{DNNL_ARG_FROM, from},
                                                            {DNNL_ARG_TO, to}};
-    add_scratchpad(made.scratchpad, arguments);
-    return execution(made.call, arguments);
+    add_scratchpad(made.scratchpad, working, arguments);
+    const dnnl::stream stream =
+        working == Working::kNode ? out_->stream : dnnl::stream(out_->engine);
+    return execution(made.call, stream, arguments);
   }
 
-  void add_scratchpad(const dnnl::memory::desc& description,
+  void add_scratchpad(const dnnl::memory::desc& description, Working working,
                       std::vector<std::pair<int, dnnl::memory>>& arguments) {
-    if (description.get_size() == 0) return;
-    const Slot slot = out_->slots.scratch(description.get_size());
+    const std::size_t bytes = description.get_size();
+    if (bytes == 0) return;
+    const Slot slot =
+        working == Working::kNode ? out_->slots.scratch(bytes) : out_->slots.own(bytes);
     arguments.emplace_back(DNNL_ARG_SCRATCHPAD, memory_in(slot, description));
   }
 
@@ -216,14 +222,16 @@ class Compiler {
         value(id).kind == ValueKind::kParameter || value(id).kind == ValueKind::kBuffer;
     if (!is_parameter) {
       const dnnl::memory packed = memory_in(out_->slots.scratch(wanted.get_size()), wanted);
-      step(reorder(memory_in(source, plain), packed));
+      step(reorder(memory_in(source, plain), packed, Working::kNode));
       return packed;
     }
     for (const Pack& pack : packs_) {
       if (pack.parameter == id && pack.memory.get_desc() == wanted) return pack.memory;
     }
-    dnnl::memory packed = memory_in(out_->slots.own(wanted.get_size()), wanted);
-    out_->load.push_back(reorder(memory_in(source, plain), packed));
+    const std::size_t begin = out_->slots.shared_bytes();
+    dnnl::memory packed = memory_in(out_->slots.shared(wanted.get_size()), wanted);
+    out_->load.push_back({reorder(memory_in(source, plain), packed, Working::kLoading), begin,
+                          out_->slots.shared_bytes()});
     packs_.push_back({id, packed});
     return packed;
   }
@@ -258,15 +266,15 @@ class Compiler {
       const std::size_t at = after_.size();
       const Slot to = write(operands.filter, Element::kF32);
       after_.insert(after_.begin() + static_cast<std::ptrdiff_t>(at),
-                    reorder(packed, memory_in(to, plain)));
+                    reorder(packed, memory_in(to, plain), Working::kNode));
     }
     if (operands.bias >= 0) {
       const Slot bias =
           forward ? read(operands.bias, Element::kF32) : write(operands.bias, Element::kF32);
       arguments.emplace_back(made.bias_argument, memory_in(bias, made.bias));
     }
-    add_scratchpad(made.scratchpad, arguments);
-    step(execution(made.call, arguments));
+    add_scratchpad(made.scratchpad, Working::kNode, arguments);
+    step(execution(made.call, out_->stream, arguments));
   }
 
   void convolution(const Node& node, Pass pass) {
@@ -571,8 +579,8 @@ class Compiler {
   std::vector<const Node*> producers_;
   std::vector<Pack> packs_;
   std::vector<std::pair<const Node*, Slot>> coefficients_;
-  std::vector<Step> now_;    // of the node being compiled
-  std::vector<Step> after_;  // and what follows them
+  std::vector<Call> now_;    // of the node being compiled
+  std::vector<Call> after_;  // and what follows them
 };
 
 }  // namespace
