@@ -489,7 +489,7 @@ class Trainer {
   comm::Communicator& comm_;
   Job job_;
   Model model_;
-  std::unique_ptr<Weights> weights_;  // those of model_, which has them when they are stored
+  std::unique_ptr<WeightStore> weights_;  // those of model_, which has them when they are stored
   std::vector<EpochCensus> due_;      // of epochs 0, 1, 2 ...; rank 0
   LearningRate rate_;
   RunDirectory directory_;
