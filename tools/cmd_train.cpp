@@ -48,12 +48,12 @@ std::string augment_help() {
 }
 
 // Freezing comes last: what is frozen stays so whatever else its name matches.
-std::vector<train::RateRule> rate_rules(const Options& o) {
-  std::vector<train::RateRule> rules;
+std::vector<train::LrScale> lr_scales(const Options& o) {
+  std::vector<train::LrScale> rules;
   for (const std::string& text : o.lr_scales) {
     const std::size_t equals = std::min(text.rfind('='), text.size());
     const std::string factor = text.substr(std::min(equals + 1, text.size()));
-    train::RateRule rule{text.substr(0, equals), 0};
+    train::LrScale rule{text.substr(0, equals), 0};
     const auto [end, error] =
         std::from_chars(factor.data(), factor.data() + factor.size(), rule.factor);
     if (error != std::errc() || end != factor.data() + factor.size()) {
@@ -74,7 +74,7 @@ void run(const Options& o, Session& session) {
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
     options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
-    options.start.rates = rate_rules(o);
+    options.start.lr_scales = lr_scales(o);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";

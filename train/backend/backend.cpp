@@ -18,7 +18,7 @@ std::vector<std::unique_ptr<Program>> Backend::compile_lanes(const Graph& graph,
   return programs;
 }
 
-std::unique_ptr<Weights> Backend::make_weights(std::vector<WeightTensor>, const UpdateRule&) {
+std::unique_ptr<WeightStore> Backend::make_weights(std::vector<WeightTensor>, const UpdateRule&) {
   return nullptr;
 }
 

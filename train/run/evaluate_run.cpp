@@ -138,7 +138,7 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
     result.classes = info.classes;
   });
 
-  const std::unique_ptr<Weights> weights = place_weights(backend, subject.model);
+  const std::unique_ptr<WeightStore> weights = place_weights(backend, subject.model);
   const std::unique_ptr<Program> program =
       backend.compile(subject.graph, {options.dtype, options.threads.compute});
   weights->bind(*program);

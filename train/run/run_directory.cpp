@@ -130,7 +130,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model, bo
                        plan_path().string() + "; bring that one back, or go on by --replan");
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-    load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
     settle_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
@@ -138,7 +138,9 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model, bo
   state = comm::broadcast_text(comm_, state);
   for (Model::Tensor& t : model.tensors) {
     comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
-    comm_.broadcast(std::as_writable_bytes(std::span(t.momentum)), 0);
+    for (std::vector<float>& slot : t.state) {
+      comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
+    }
   }
   if (state.empty()) return std::nullopt;
   return parse_state(state, path_.string());
@@ -149,7 +151,7 @@ void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep)
   on_root(comm_, [&] {
     train::save_checkpoint(
         checkpoints(),
-        {state.step, to_state_dict(model, state.step), to_momenta(model), to_text(state)}, keep);
+        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)}, keep);
   });
 }
 

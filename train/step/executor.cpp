@@ -62,7 +62,7 @@ StepExecutor::Lane::Lane(Program& program_of_lane)
       logits(bind_output(program, OutputKind::kLogits)) {}
 
 StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
-                           const Model& model, Weights& weights, comm::Communicator& comm,
+                           const Model& model, WeightStore& weights, comm::Communicator& comm,
                            Execution execution)
     : graph_(programs.at(0)->graph()),
       weights_(weights),
@@ -129,7 +129,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
   const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
   switch (task.kind) {
     case Task::Kind::kLoadParameters:
-      return lanes_[lane].program.load_parameters();
+      return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kBind:
       lanes_[lane].given = 0;
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
@@ -194,7 +194,7 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  if (!finite_ || !weights_.take(sum_->values(), inputs.lr, inputs.step)) {
+  if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }
 }

@@ -34,7 +34,7 @@ class StepExecutor {
   // In  `programs`: one for each lane of `execution`, all of one differentiated graph, which
   //     `execution` was planned for, already bound to `weights`, which are those of `model`
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
-               Weights& weights, comm::Communicator& comm, Execution execution);
+               WeightStore& weights, comm::Communicator& comm, Execution execution);
 
   // Takes step `step`, counted from 0, at learning rate `lr`. Collective.
   // In      `batch`: this rank's part of the global batch, whose sample weights add up to
@@ -79,7 +79,7 @@ class StepExecutor {
   [[noreturn]] void throw_not_finite() const;
 
   const Graph& graph_;
-  Weights& weights_;
+  WeightStore& weights_;
   comm::Communicator& comm_;
   const Execution execution_;
   std::unique_ptr<GradientSum> sum_;
