@@ -10,12 +10,30 @@ namespace {
 
 using Bucket = GradientLayout::Bucket;
 
+// This rank's transfers of `count` elements.
+std::vector<comm::Transfer> transfers_of(const comm::Communicator& comm, const SumOptions& options,
+                                         std::size_t count) {
+  return options.schedule->all_reduce(comm.placement(), count, options.schedule_options);
+}
+
+// The same of each bucket.
+std::vector<std::vector<comm::Transfer>> transfers_of(const comm::Communicator& comm,
+                                                      const SumOptions& options,
+                                                      const GradientLayout& layout) {
+  std::vector<std::vector<comm::Transfer>> transfers;
+  for (const Bucket& bucket : layout.buckets) {
+    transfers.push_back(transfers_of(comm, options, bucket.count));
+  }
+  return transfers;
+}
+
 class FloatSum final : public GradientSum {
  public:
   FloatSum(const GradientLayout& layout, comm::Communicator& comm, SumOptions options)
       : layout_(layout),
         comm_(comm),
         options_(std::move(options)),
+        transfers_(transfers_of(comm_, options_, layout)),
         reducing_(layout.buckets.size()) {
     for (const int count : options_.micro_batches) {
       Lane lane{.sum = std::vector<float>(layout.elements)};
@@ -45,7 +63,7 @@ class FloatSum final : public GradientSum {
     for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
       add_to(sum, part(lanes_[lane].sum, bucket));
     }
-    reducing_[bucket] = comm_.start_all_reduce(sum, *options_.schedule, options_.schedule_options);
+    reducing_[bucket] = comm_.start_all_reduce(sum, transfers_[bucket]);
   }
 
   Outcome finish() override {
@@ -75,6 +93,7 @@ class FloatSum final : public GradientSum {
   const GradientLayout& layout_;
   comm::Communicator& comm_;
   const SumOptions options_;
+  const std::vector<std::vector<comm::Transfer>> transfers_;  // of each bucket
   std::vector<Lane> lanes_;
   std::vector<comm::Pending> reducing_;  // after what they work on
 };
@@ -90,6 +109,8 @@ class FixedPointSum final : public GradientSum {
         bits_(fixed_point_bits(options_.total_micro_batches)),
         capacities_(names_.size(), kNoExponent),
         values_(layout.elements),
+        transfers_(transfers_of(comm_, options_, layout)),
+        exponent_transfers_(transfers_of(comm_, options_, names_.size())),
         reducing_(layout.buckets.size()) {
     for (const GradientLayout::Slot& slot : layout.slots)
       parts_.push_back({slot.offset, slot.count});
@@ -129,11 +150,10 @@ class FixedPointSum final : public GradientSum {
       }
     }
     reducing_[bucket] = comm_.start_all_reduce(std::span(mine.sum).subspan(b.offset, b.count),
-                                               comm::Reduction::kSum, *options_.schedule,
-                                               options_.schedule_options);
+                                               comm::Reduction::kSum, transfers_[bucket]);
     if (bucket + 1 < layout_.buckets.size()) return;
     reducing_exponents_ = comm_.start_all_reduce(std::span(mine.exponents), comm::Reduction::kMax,
-                                                 *options_.schedule, options_.schedule_options);
+                                                 exponent_transfers_);
   }
 
   // From here on every rank has the same numbers before it, and decides the same.
@@ -203,6 +223,8 @@ class FixedPointSum final : public GradientSum {
   std::vector<std::int32_t> capacities_;
   std::vector<Lane> lanes_;
   std::vector<float> values_;
+  const std::vector<std::vector<comm::Transfer>> transfers_;  // of each bucket
+  const std::vector<comm::Transfer> exponent_transfers_;
   std::vector<comm::Pending> reducing_;  // after what they work on
   comm::Pending reducing_exponents_;
 };
