@@ -141,7 +141,7 @@ class MpiCommunicator final : public Communicator {
     const OwnedComm machine = split_by_machine();
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
-    nodes_ = nodes_of_world(machine.get());
+    placement_ = {rank_, nodes_of_world(machine.get())};
     engine_.emplace(channels_, tag_limit());
   }
 
@@ -165,23 +165,25 @@ class MpiCommunicator final : public Communicator {
   int size() const noexcept override { return size_; }
   int local_rank() const noexcept override { return local_rank_; }
   int local_size() const noexcept override { return local_size_; }
-  std::vector<int> nodes() const override { return nodes_; }
+  const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
-                           const ScheduleOptions& options) override {
-    return start(buffer, sum_of_floats(), schedule, options);
+  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers) override {
+    return start(buffer, sum_of_floats(), transfers);
   }
-
   Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                           const Schedule& schedule, const ScheduleOptions& options) override {
-    return start(buffer, of_integers(reduction), schedule, options);
+                           std::span<const Transfer> transfers) override {
+    return start(buffer, of_int32(reduction), transfers);
+  }
+  Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
+                           std::span<const Transfer> transfers) override {
+    return start(buffer, of_int64(reduction), transfers);
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {
     const Exchange exchange{out, out_offsets, in, in_offsets};
-    std::vector<Step> steps = plan_exchange(rank_, size_, exchange, options);
+    std::vector<Transfer> transfers = plan_exchange(rank_, size_, exchange, options);
     copy_part_kept(rank_, exchange);
     if (size_ == 1) return {};
     auto agreement = std::make_shared<ExchangeAgreement>(
@@ -195,7 +197,7 @@ class MpiCommunicator final : public Communicator {
                 "MPI_Ialltoall");
       return request;
     };
-    return Pending([done = engine_->submit(out, in, std::move(steps), tell,
+    return Pending([done = engine_->submit(out, in, std::move(transfers), tell,
                                            [agreement] { agreement->check(); })] { done.get(); });
   }
 
@@ -252,12 +254,11 @@ class MpiCommunicator final : public Communicator {
 
  private:
   template <class T>
-  Pending start(std::span<T> buffer, const Combine& combine, const Schedule& schedule,
-                const ScheduleOptions& options) {
-    std::vector<Step> steps = schedule.all_reduce(rank_, size_, buffer.size(), options);
-    if (steps.empty()) return {};
-    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine,
-                                           std::move(steps))] { done.get(); });
+  Pending start(std::span<T> buffer, const Combine& combine, std::span<const Transfer> transfers) {
+    if (transfers.empty()) return {};
+    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine, transfers)] {
+      done.get();
+    });
   }
 
   template <class T>
@@ -281,7 +282,7 @@ class MpiCommunicator final : public Communicator {
   const int size_;
   int local_rank_ = 0;
   int local_size_ = 1;
-  std::vector<int> nodes_;
+  Placement placement_;
   Channels channels_;                     // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;  // last: it uses the communicators
 };
