@@ -81,7 +81,10 @@ Json to_json(const Numerics& n) {
 Json to_json(const Layout& layout) {
   Json ranks = Json::array();
   for (const RankLayout& rank : layout.ranks) {
-    ranks.push_back({{"lanes", rank.lanes}, {"threads", rank.threads}, {"node", rank.node}});
+    ranks.push_back({{"lanes", rank.lanes},
+                     {"threads", rank.threads},
+                     {"batches_ahead", rank.batches_ahead},
+                     {"node", rank.node}});
   }
   return {{"schedule", layout.schedule},
           {"colors", layout.schedule_options.colors},
@@ -131,6 +134,8 @@ Layout read_layout(const Json& json, const Reader& read) {
       rank.lanes.push_back(read.small(count, "micro-batches of a lane", 1, 1 << 20));
     }
     rank.threads = read.small(row.at("threads"), "threads of a rank", 1, kMostThreads);
+    rank.batches_ahead =
+        read.small(row.at("batches_ahead"), "batches_ahead of a rank", 1, kMostThreads);
     rank.node = read.small(row.at("node"), "node of a rank", 0, kMostThreads);
     if (rank.lanes.empty()) read.damaged();
   }

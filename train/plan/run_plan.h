@@ -33,6 +33,7 @@ struct Numerics {
 struct RankLayout {
   std::vector<int> lanes{};  // micro-batches of each lane
   int threads = 1;           // of the rank
+  int batches_ahead = 1;     // that its loader prepares
   int node = 0;              // the rank's machine
 };
 
@@ -42,7 +43,7 @@ struct Layout {
   std::string schedule;  // of all-reduces
   comm::ScheduleOptions schedule_options{};
   std::size_t bucket_bytes = 1u << 20;
-  std::string transfers;  // digest of all ranks' all-reduces, hex
+  std::string transfers{};  // digest of all ranks' all-reduces, hex
 };
 
 // How a run is computed. What is computed stands in config.json. Stored as RUN/plan.json, so that

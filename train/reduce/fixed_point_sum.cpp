@@ -100,14 +100,14 @@ class FixedPointSum final : public GradientSum {
     return Outcome::kDone;
   }
 
-  bool read(Part part) noexcept override {
+  std::span<const float> read(Part part) noexcept override {
     const Range all = range_of(part, 0, layout_.elements);
     for_each_number(all, [&](std::size_t i, Range range) {
       from_fixed_point(
           std::span<const std::int64_t>(lanes_[0].sum).subspan(range.begin, range.size()),
           written_at_[i], bits_, std::span(values_).subspan(range.begin, range.size()));
     });
-    return all_finite(values().subspan(all.begin, all.size()));
+    return values().subspan(all.begin, all.size());
   }
 
   std::span<const float> values() const noexcept override { return values_; }
@@ -170,6 +170,12 @@ class FixedPointSum final : public GradientSum {
 
 std::size_t exponent_count(const GradientLayout& layout) noexcept {
   return layout.tensors.size() + (layout.elements - layout.tail_offset);
+}
+
+SumBytes bytes_of_sums(const GradientLayout& layout, bool whole_numbers) noexcept {
+  if (!whole_numbers) return {.lane = 2 * sizeof(float) * layout.elements, .shared = 0};
+  return {.lane = (sizeof(float) + sizeof(std::int64_t)) * layout.elements,
+          .shared = sizeof(float) * layout.elements};
 }
 
 std::unique_ptr<GradientSum> make_fixed_point_sum(const GradientLayout& layout,

@@ -55,9 +55,9 @@ class FloatSum final : public GradientSum {
     return Outcome::kDone;
   }
 
-  bool read(Part part) noexcept override {
+  std::span<const float> read(Part part) noexcept override {
     const Range range = range_of(part, 0, layout_.elements);
-    return all_finite(values().subspan(range.begin, range.size()));
+    return values().subspan(range.begin, range.size());
   }
 
   std::span<const float> values() const noexcept override { return lanes_[0].sum; }

@@ -29,6 +29,13 @@ struct SumOptions {
 // Numbers whose exponents reproducible sums share: a tensor, or one number of the tail.
 std::size_t exponent_count(const GradientLayout& layout) noexcept;
 
+// Memory that the sums of a step take.
+struct SumBytes {
+  std::size_t lane = 0;    // of each lane
+  std::size_t shared = 0;  // once
+};
+SumBytes bytes_of_sums(const GradientLayout& layout, bool whole_numbers) noexcept;
+
 // Adds up what the micro-batches of a step contribute: over a rank's lanes, then over ranks.
 //
 // A step   begin(). For each micro-batch of a lane: write its values to written(lane), then add()
@@ -58,12 +65,12 @@ class GradientSum {
   enum class Outcome : std::uint8_t {
     kDone,
     kRepeat,     // a value was larger than foreseen: the step has to be computed again
-    kNotFinite,  // somewhere a NaN or an infinity was added; read() tells of f32 sums
+    kNotFinite,  // somewhere a NaN or an infinity was added; sums in f32 just have it then
   };
   virtual Outcome finish() = 0;
 
-  // Makes this part of values() ready; after kDone. False: something in it is not finite.
-  virtual bool read(Part part = {}) noexcept = 0;
+  // Makes this part of values() ready and returns it. After kDone.
+  virtual std::span<const float> read(Part part = {}) noexcept = 0;
 
   // The sums over all micro-batches of all ranks, layout.elements of them.
   virtual std::span<const float> values() const noexcept = 0;

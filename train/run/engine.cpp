@@ -6,25 +6,28 @@
 
 namespace winnow::train {
 
-Engine::Engine(const Job& job, const TrainOptions& options, const Execution& execution,
-               Backend& backend, comm::Communicator& comm, Model model)
+JobGraphs graphs_of(const Job& job, const Model& model) {
+  return {prune(differentiate(freeze(job.forward, frozen_tensors(model)))),
+          for_inference(job.forward)};
+}
+
+Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
+               Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
       weights_(place_weights(
           backend, model_,
           {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})) {
   const ExecutionOptions& e = options.execution;
-  const CompileOptions lane{e.dtype, execution.lane_threads};
-  const Graph graph = prune(differentiate(freeze(job.forward, frozen_tensors(model_))));
-  for (std::size_t i = 0; i < execution.lanes.size(); ++i) {
-    programs_.push_back(backend.compile(graph, lane));
-    weights_->bind(*programs_.back());
-  }
-  inference_ = backend.compile(for_inference(job.forward),
+  CompileOptions lane{numerics.dtype, numerics.lane_threads};
+  if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;
+  programs_ = backend.compile_lanes(graphs.training, lane,
+                                    static_cast<int>(execution.micro_batches.size()));
+  for (const std::unique_ptr<Program>& program : programs_) weights_->bind(*program);
+  inference_ = backend.compile(graphs.inference,
                                {e.dtype, e.reproducible ? lane.threads : e.threads.compute});
   weights_->bind(*inference_);
-  executor_ = std::make_unique<StepExecutor>(
-      programs_, model_, *weights_, comm,
-      step_options(options, job.batches, execution, !backend.is_on_cpu()));
+  executor_ =
+      std::make_unique<StepExecutor>(programs_, model_, *weights_, comm, std::move(execution));
 }
 
 }  // namespace winnow::train

@@ -7,20 +7,31 @@
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
 #include "train/model/model.h"
-#include "train/run/execution.h"
+#include "train/plan/run_plan.h"
 #include "train/run/job.h"
 #include "train/run/options.h"
 #include "train/step/executor.h"
 
 namespace winnow::train {
 
+// The graphs that a job's run compiles.
+struct JobGraphs {
+  Graph training;  // differentiated, for what of `model` is trained
+  Graph inference;
+};
+JobGraphs graphs_of(const Job& job, const Model& model);
+
 // A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling
 // neither communicates nor touches a file.
 class Engine {
  public:
+  // Compiles by `numerics`; kernels that it names are imposed where the backend can.
   // `backend` and `comm` outlive it.
-  Engine(const Job& job, const TrainOptions& options, const Execution& execution, Backend& backend,
-         comm::Communicator& comm, Model model);
+  Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
+         Execution execution, Backend& backend, comm::Communicator& comm, Model model);
+
+  // Those of training. Evaluation's follow from each rank's own threads and change no weight.
+  KernelChoices kernels() const { return programs_.front()->choices(); }
 
   StepExecutor& executor() noexcept { return *executor_; }
   Program& inference() noexcept { return *inference_; }
@@ -34,7 +45,7 @@ class Engine {
 
  private:
   Model model_;
-  std::unique_ptr<Weights> weights_;                // of model_
+  std::unique_ptr<WeightStore> weights_;            // of model_
   std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
   std::unique_ptr<Program> inference_;
   std::unique_ptr<StepExecutor> executor_;

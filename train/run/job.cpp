@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/optim/optimizer.h"
-#include "train/run/execution.h"
+#include "train/run/planning.h"
 
 namespace winnow::train {
 namespace {

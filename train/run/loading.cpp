@@ -16,7 +16,7 @@ pipeline::LoadOptions load_options(const Job& job, const TrainOptions& options,
 
 std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const TrainOptions& options,
                                                         const comm::Communicator& comm,
-                                                        StepRange steps) {
+                                                        StepRange steps, int batches_ahead) {
   const pipeline::Recipe recipe = recipe_of(options.data, job.data.info);
   const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(recipe)](
                             int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
@@ -24,8 +24,10 @@ std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const Tr
     if (step >= steps.last) return {};
     return requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed);
   };
+  pipeline::LoadOptions load = load_options(job, options, recipe, steps.first);
+  load.batches_ahead = batches_ahead;
   return std::make_unique<pipeline::Loader>(
-      *job.data.source.cache, load_options(job, options, recipe, steps.first),
+      *job.data.source.cache, load,
       pipeline::make_planner(job.data.source.spread, comm.rank(), requests, options.recipe.seed));
 }
 

@@ -90,12 +90,12 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
   return parse_plan(stored_plan_, plan_path().string());
 }
 
-void RunDirectory::use_plan(RunPlan plan, bool reproducible, bool replan) {
+void RunDirectory::use_plan(RunPlan plan, bool replan) {
   std::string text;
   on_root(comm_, [&] {
     if (!stored_plan_.empty()) {
       const RunPlan stored = parse_plan(stored_plan_, plan_path().string());
-      const PlanChange change = compare_plans(stored, plan, reproducible, replan);
+      const PlanChange change = compare_plans(stored, plan, replan);
       plan.supersedes = stored.supersedes;
       if (!change.changed) {
         text = stored_plan_;

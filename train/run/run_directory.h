@@ -32,7 +32,7 @@ class RunDirectory {
 
   // Makes `plan` the run's. It supersedes the plan that open() found where they differ. Throws
   // UsageError where they must not differ (compare_plans).
-  void use_plan(RunPlan plan, bool reproducible, bool replan);
+  void use_plan(RunPlan plan, bool replan);
 
   // Reads the newest sound checkpoint into `model`, on all ranks; says which damaged ones it passed
   // over. Without a checkpoint the other ranks get rank 0's model.

@@ -12,10 +12,10 @@
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
 #include "train/run/engine.h"
-#include "train/run/execution.h"
 #include "train/run/interruptions.h"
 #include "train/run/job.h"
 #include "train/run/loading.h"
+#include "train/run/planning.h"
 #include "train/run/run_census.h"
 #include "train/run/run_directory.h"
 #include "train/run/run_log.h"
@@ -79,7 +79,8 @@ class Trainer {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
     });
-    loader_ = load_training_batches(job_, options_, comm_, steps_);
+    loader_ = load_training_batches(job_, options_, comm_, steps_,
+                                    engine_.executor().execution().batches_ahead);
     log_.throughput().begin(steps_.first, job_.batches.batch);
     while (end_of_epoch() <= steps_.first && end_of_epoch() < steps_.last) ++epoch_;
     if (!state_.evaluated && steps_.first < steps_.last) evaluate(Split::kVal, steps_.first);
@@ -225,12 +226,14 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
   Model model = begin_model(job.forward, options.recipe.seed, options.start, comm, note);
   RunDirectory directory(run.out, comm, note);
   const std::optional<RunPlan> stored = directory.open(job.config, run.resume, run.replan);
-  Execution execution = plan_execution(options, job.batches, backend, stored, comm);
-  note(in_words(execution, job.batches, backend));
+  const JobGraphs graphs = graphs_of(job, model);
+  PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);
+  note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
-  Engine engine(job, options, execution, backend, comm, std::move(model));
-  execution.plan.tasks = tasks_json(engine.executor().plan());
-  directory.use_plan(std::move(execution.plan), options.execution.reproducible, run.replan);
+  const std::unique_ptr<Engine> compiled =
+      compile_planned(planned, options, graphs, backend, stored, comm, std::move(model));
+  Engine& engine = *compiled;
+  directory.use_plan(std::move(planned.plan), run.replan);
   RunState state =
       directory.restore_newest_checkpoint(engine.model(), run.replan, run.checkpoints.kept)
           .value_or(RunState{});

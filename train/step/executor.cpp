@@ -189,7 +189,8 @@ void StepExecutor::finish() {
 }
 
 void StepExecutor::read(const Task& task) {
-  if (outcome_ == GradientSum::Outcome::kDone && !sum_->read(task.part)) finite_ = false;
+  if (outcome_ == GradientSum::Outcome::kDone && !all_finite(sum_->read(task.part)))
+    finite_ = false;
 }
 
 void StepExecutor::begin_update(const Inputs& inputs) {

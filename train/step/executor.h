@@ -45,6 +45,8 @@ class StepExecutor {
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
+  const Execution& execution() const noexcept { return execution_; }
+
   // What a checkpoint has to keep, see GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
