@@ -4,6 +4,7 @@ winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::r
 winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
 winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
+winnow_test(train.run_state SOURCES run_state_test.cpp DEPS winnow::run)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)
 winnow_test(train.trainer SOURCES trainer_test.cpp deferred_backend.cpp DEPS winnow::run)
 foreach(test golden trainer)

@@ -1,6 +1,7 @@
 #include "train/reduce/gradient_sum.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "train/reduce/fixed_point.h"
@@ -54,6 +55,13 @@ class FloatSum final : public GradientSum {
   }
 
   std::span<const float> values() const noexcept override { return lanes_[0].sum; }
+
+  bool is_finite(std::size_t slot) const override {
+    const GradientLayout::Slot& s = layout_.slots[slot];
+    return std::ranges::all_of(values().subspan(s.offset, s.count),
+                               [](float value) { return std::isfinite(value); });
+  }
+
   std::map<std::string, std::int32_t> state() const override { return {}; }
   void restore(const std::map<std::string, std::int32_t>&) override {}
 
@@ -160,6 +168,10 @@ class FixedPointSum final : public GradientSum {
   }
 
   std::span<const float> values() const noexcept override { return values_; }
+
+  bool is_finite(std::size_t slot) const override {
+    return lanes_[0].exponents[slot] != kNotFinite;
+  }
 
   std::map<std::string, std::int32_t> state() const override {
     std::map<std::string, std::int32_t> state;

@@ -49,6 +49,9 @@ class GradientSum {
   // The sums over all micro-batches of all ranks, layout.elements of them; after kDone.
   virtual std::span<const float> values() const noexcept = 0;
 
+  // Whether the sum of a slot of the layout is finite; after finish(), whatever it returned.
+  virtual bool is_finite(std::size_t slot) const = 0;
+
   // What has to be kept for the next step to have the same bits after a restart; by tensor.
   virtual std::map<std::string, std::int32_t> state() const = 0;
   virtual void restore(const std::map<std::string, std::int32_t>& state) = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/comm/communicator.h"
@@ -23,7 +24,8 @@ class Engine {
          comm::Communicator& comm, Model model);
 
   StepExecutor& executor() noexcept { return *executor_; }
-  Program& inference() noexcept { return *inference_; }
+  // Lanes for evaluate().
+  std::span<const std::unique_ptr<Program>> inference() const noexcept { return inference_; }
 
   // The numbers on the host. Between load_model() and store_model() only the backend has the
   // newest.
@@ -36,7 +38,7 @@ class Engine {
   Model model_;
   std::unique_ptr<Weights> weights_;                // of model_
   std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
-  std::unique_ptr<Program> inference_;
+  std::vector<std::unique_ptr<Program>> inference_;
   std::unique_ptr<StepExecutor> executor_;
 };
 

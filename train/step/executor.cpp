@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "common/comm/agreement.h"
@@ -106,14 +107,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     if (outcome_ != Outcome::kRepeat) break;
     ++result.repeats;
   }
-  if (outcome_ == Outcome::kNotFinite) {
-    if (comm_.rank() != 0) throw comm::PeerError(1);  // the sums are everybody's: rank 0 tells
-    throw comm::AgreedError(
-        "the loss or a gradient is not finite: lower the learning rate or lengthen the warm-up, "
-        "and "
-        "go on from the last checkpoint",
-        1);
-  }
+  if (outcome_ == Outcome::kNotFinite) throw NotFiniteError(find_not_finite());
   const std::span<const float> tail = sum_->values().subspan(layout_.tail_offset);
   result.score = {.loss = tail[kLoss],
                   .weight = tail[kWeight],
@@ -132,6 +126,10 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       break;
     case Task::Kind::kBind:
       lanes_[lane].given = 0;
+      if (task.micro_batch == lanes_[lane].micro_batches.front()) {
+        lanes_[lane].loss_is_finite = true;
+        lanes_[lane].not_finite.clear();
+      }
       lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
                              inputs.total_weight);
       break;
@@ -159,8 +157,9 @@ void StepExecutor::add(const Task& task, const Inputs& inputs) {
   const auto bucket = static_cast<std::size_t>(task.bucket);
   lane.program.wait(layout_.buckets[bucket].ready_after);
   if (bucket + 1 == layout_.buckets.size()) {  // everything has run
-    const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
-                          lane.per_sample, {});
+    const auto m = static_cast<std::size_t>(task.micro_batch);
+    const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
+    if (!std::isfinite(static_cast<float>(s.loss))) note_not_finite(inputs.batch, m, lane);
     const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
     tail[kLoss] = static_cast<float>(s.loss);
     tail[kWeight] = static_cast<float>(s.weight);
@@ -169,6 +168,29 @@ void StepExecutor::add(const Task& task, const Inputs& inputs) {
     tail[kStop] = inputs.stop ? 1.0F : 0.0F;
   }
   sum_->add(task.lane, bucket, task.micro_batch == lane.micro_batches.front());
+}
+
+void StepExecutor::note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane) {
+  lane.loss_is_finite = false;
+  for (std::size_t i = 0; i < lane.per_sample.size(); ++i) {
+    const std::size_t row = m * lane.per_sample.size() + i;
+    if (batch.weights[row] > 0 && !std::isfinite(lane.per_sample[i])) {
+      lane.not_finite.push_back(batch.ids[row]);
+    }
+  }
+}
+
+NotFiniteFindings StepExecutor::find_not_finite() const {
+  NotFiniteFindings found;
+  for (const Lane& lane : lanes_) {
+    found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
+    found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());
+  }
+  for (std::size_t slot = 0; slot < layout_.slots.size() && found.tensor.empty(); ++slot) {
+    if (sum_->is_finite(slot)) continue;
+    found.tensor = graph_.value(graph_.outputs[layout_.slots[slot].output].of).name;
+  }
+  return found;
 }
 
 void StepExecutor::finish(const Inputs& inputs) {

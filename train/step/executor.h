@@ -16,6 +16,7 @@
 #include "train/reduce/gradient_layout.h"
 #include "train/reduce/gradient_sum.h"
 #include "train/step/feed.h"
+#include "train/step/not_finite.h"
 #include "train/step/task_runner.h"
 
 namespace winnow::train {
@@ -46,7 +47,7 @@ class StepExecutor {
 
   // Collective: every rank calls it with its own part of the global batch, whose sample weights add
   // up to `total_weight` over all ranks, and whether it wants to `stop` after it. `step` counts
-  // from 0. Throws comm::AgreedError when something in the sums is not finite; parameters are then
+  // from 0. Throws NotFiniteError when something in the sums is not finite; parameters are then
   // still those of the step before. Programs are done with `batch` afterwards, whatever happened.
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
@@ -66,8 +67,10 @@ class StepExecutor {
     std::vector<float> loss;
     std::vector<float> per_sample;
     std::vector<float> logits;
-    std::vector<int> micro_batches{};  // of the rank's
-    std::size_t given = 0;             // nodes [0, given) of the micro-batch to the program
+    std::vector<int> micro_batches{};    // of the rank's
+    std::size_t given = 0;               // nodes [0, given) of the micro-batch to the program
+    bool loss_is_finite = true;          // of its micro-batches of the step
+    std::vector<SampleId> not_finite{};  // samples of the step whose loss is not
   };
   struct Inputs {
     pipeline::Batch& batch;
@@ -80,6 +83,8 @@ class StepExecutor {
   void execute(const Task& task, const Inputs& inputs);
   void add(const Task& task, const Inputs& inputs);
   void finish(const Inputs& inputs);
+  static void note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane);
+  NotFiniteFindings find_not_finite() const;
   void settle() noexcept;
 
   const Graph& graph_;
