@@ -103,7 +103,8 @@ void run(const Options& o, Session& session) {
   train::EvalResult result;
   {
     const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
-    result = train::evaluate_run(options, session.comm, bar);
+    result = train::evaluate_run(options, session.comm, bar,
+                                 [&](const std::string& sentence) { say(session, sentence); });
   }
   if (session.comm.rank() != 0) return;
   const Confusion confusion = confusion_of(result);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <latch>
 #include <numeric>
@@ -199,49 +200,53 @@ TEST(Plan, LanesUseTheCoresAndShareTheMicroBatches) {
 constexpr std::size_t kMega = 1'000'000;
 constexpr std::size_t kGiga = 1'000'000'000;
 
-TEST(Memory, AllThatIsWishedWhereItFits) {
+TEST(Memory, AsMuchOfWhatIsWishedAsFits) {
   const MemoryNeeds needs{.program = 100 * kMega,
                           .model = 200 * kMega,
                           .shared = 50 * kMega,
                           .lane = 300 * kMega,
-                          .evaluation = 80 * kMega,
+                          .evaluation = 30 * kMega,
+                          .evaluation_lane = 50 * kMega,
                           .checkpoint = 20 * kMega,
                           .batch = 10 * kMega};
-  EXPECT_EQ(peak_bytes(needs, 1, 1), 780 * kMega);
-  EXPECT_EQ(peak_bytes(needs, 4, 2), (780 + 3 * 300 + 10) * kMega);
-  const MemoryFit fit = fit_memory(needs, 2 * kGiga, 4, 2, 32);
-  EXPECT_EQ(fit.lanes, 4);
-  EXPECT_EQ(fit.batches_ahead, 2);
-  EXPECT_EQ(fit.peak, 1690 * kMega);
-  // Fewer batches ahead before fewer lanes.
-  EXPECT_EQ(fit_memory(needs, 1685 * kMega, 4, 2, 32).lanes, 4);
-  EXPECT_EQ(fit_memory(needs, 1685 * kMega, 4, 2, 32).batches_ahead, 1);
-  EXPECT_EQ(fit_memory(needs, 1679 * kMega, 4, 2, 32).lanes, 3);
-  EXPECT_EQ(fit_memory(needs, 780 * kMega, 4, 2, 32).lanes, 1);
+  EXPECT_EQ(peak_bytes(needs, {}), 780 * kMega);
+  const MemoryFit wished{.lanes = 4, .evaluation_lanes = 3, .batches_ahead = 2};
+  EXPECT_EQ(peak_bytes(needs, wished), (780 + 3 * 300 + 2 * 50 + 10) * kMega);
+  const auto fit = [&](std::size_t megabytes) {
+    const MemoryFit got = fit_memory(needs, megabytes * kMega, wished, 32);
+    EXPECT_EQ(got.peak, peak_bytes(needs, got));
+    EXPECT_LE(got.peak, megabytes * kMega);
+    return std::array{got.lanes, got.evaluation_lanes, got.batches_ahead};
+  };
+  EXPECT_EQ(fit(1790), (std::array{4, 3, 2}));
+  EXPECT_EQ(fit(1789), (std::array{4, 3, 1}));
+  EXPECT_EQ(fit(1779), (std::array{4, 2, 1}));
+  EXPECT_EQ(fit(1680), (std::array{4, 1, 1}));
+  EXPECT_EQ(fit(1679), (std::array{3, 1, 1}));
+  EXPECT_EQ(fit(780), (std::array{1, 1, 1}));
 }
 
 TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
   const MemoryNeeds needs{
       .program = 100 * kMega, .model = 200 * kMega, .lane = 3200 * kMega, .batch = 10 * kMega};
-  try {
-    fit_memory(needs, 2 * kGiga, 8, 2, 32);
-    ADD_FAILURE() << "it fits";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("needs 3.5 GB"));
-    EXPECT_THAT(error.what(), HasSubstr("3.2 GB of it for a micro-batch of 32"));
-    EXPECT_THAT(error.what(), HasSubstr("there are 2.0 GB"));
-    EXPECT_THAT(error.what(), HasSubstr("--micro-batch 16 or less"));
-  }
-  EXPECT_NO_THROW(fit_memory(
-      {.program = 100 * kMega, .model = 200 * kMega, .lane = 1600 * kMega, .batch = 10 * kMega},
-      2 * kGiga, 8, 2, 16));
-  try {
-    fit_memory(needs, 250 * kMega, 8, 2, 32);
-    ADD_FAILURE() << "it fits";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there are 250 MB"));
-    EXPECT_THAT(error.what(), HasSubstr("a smaller --batch-size or net"));
-  }
+  const MemoryFit wished{.lanes = 8, .evaluation_lanes = 1, .batches_ahead = 2};
+  const auto message = [&](std::size_t available) -> std::string {
+    try {
+      fit_memory(needs, available, wished, 32);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "it fits";
+  };
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("needs 3.5 GB"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("3.2 GB of it for a micro-batch of 32"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("there are 2.0 GB"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("--micro-batch 16 or less"));
+  EXPECT_THAT(message(250 * kMega), HasSubstr("there are 250 MB"));
+  EXPECT_THAT(message(250 * kMega), HasSubstr("a smaller --batch-size or net"));
+  MemoryNeeds half = needs;
+  half.lane /= 2;
+  EXPECT_NO_THROW(fit_memory(half, 2 * kGiga, wished, 16));
 }
 
 TEST(RunState, ItsTextReadsBackToTheBit) {

@@ -1,9 +1,12 @@
 winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow::optim)
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
+winnow_test(train.step_threads SOURCES step_threads_test.cpp deferred_backend.cpp
+  DEPS winnow::backend_reference winnow::nets winnow::step LABELS unit tsan)
 winnow_test(train.batch_layout SOURCES batch_layout_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
 winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
+winnow_test(train.run_state SOURCES run_state_test.cpp DEPS winnow::run)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)
 winnow_test(train.trainer SOURCES trainer_test.cpp deferred_backend.cpp DEPS winnow::run)
 foreach(test golden trainer)

@@ -30,6 +30,7 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
                       .reproducible = plan.numerics.sums == Sums::kWholeNumbers};
   const RankLayout& mine = layout.ranks.at(static_cast<std::size_t>(placement.rank));
   execution.micro_batches = mine.lanes;
+  execution.evaluation_lanes = mine.evaluation_lanes;
   execution.batches_ahead = mine.batches_ahead;
   execution.total_micro_batches = 0;
   for (const RankLayout& rank : layout.ranks) {

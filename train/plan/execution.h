@@ -27,8 +27,9 @@ struct Execution {
   SumTransfers transfers{};
   std::vector<int> micro_batches{};      // of each lane
   std::int64_t total_micro_batches = 1;  // V, of all lanes of all ranks
-  int batches_ahead = 1;                 // that the loader prepares
-  bool reproducible = false;             // sums that no order can change
+  int evaluation_lanes = 1;
+  int batches_ahead = 1;      // that the loader prepares
+  bool reproducible = false;  // sums that no order can change
 };
 
 // What rank `placement.rank` executes by `plan`. Pure.

@@ -14,9 +14,9 @@ namespace {
 std::int64_t largest_micro_batch(const MemoryNeeds& needs, std::size_t available,
                                  std::int64_t micro_batch) {
   MemoryNeeds rest = needs;
-  rest.lane = rest.evaluation = 0;
-  const std::size_t others = peak_bytes(rest, 1, 1);
-  const std::size_t of_micro_batch = needs.lane + needs.evaluation;
+  rest.lane = rest.evaluation_lane = 0;
+  const std::size_t others = peak_bytes(rest, {});
+  const std::size_t of_micro_batch = needs.lane + needs.evaluation_lane;
   if (others >= available || of_micro_batch == 0) return 0;
   const double share =
       static_cast<double>(available - others) / static_cast<double>(of_micro_batch);
@@ -26,19 +26,23 @@ std::int64_t largest_micro_batch(const MemoryNeeds& needs, std::size_t available
 
 }  // namespace
 
-std::size_t peak_bytes(const MemoryNeeds& needs, int lanes, int batches_ahead) noexcept {
-  return needs.program + needs.model + needs.shared + static_cast<std::size_t>(lanes) * needs.lane +
-         needs.evaluation + needs.checkpoint +
-         static_cast<std::size_t>(batches_held(batches_ahead)) * needs.batch;
+std::size_t peak_bytes(const MemoryNeeds& needs, const MemoryFit& fit) noexcept {
+  const auto times = [](int count, std::size_t bytes) {
+    return static_cast<std::size_t>(count) * bytes;
+  };
+  return needs.program + needs.model + needs.shared + times(fit.lanes, needs.lane) +
+         needs.evaluation + times(fit.evaluation_lanes, needs.evaluation_lane) + needs.checkpoint +
+         times(batches_held(fit.batches_ahead), needs.batch);
 }
 
-MemoryFit fit_memory(const MemoryNeeds& needs, std::size_t available, int lanes, int batches_ahead,
+MemoryFit fit_memory(const MemoryNeeds& needs, std::size_t available, const MemoryFit& wished,
                      std::int64_t micro_batch) {
-  MemoryFit fit{.lanes = std::max(1, lanes), .batches_ahead = std::max(1, batches_ahead)};
-  const auto peak = [&] { return peak_bytes(needs, fit.lanes, fit.batches_ahead); };
-  while (peak() > available && fit.batches_ahead > 1) --fit.batches_ahead;
-  while (peak() > available && fit.lanes > 1) --fit.lanes;
-  fit.peak = peak();
+  MemoryFit fit = wished;
+  for (int* const number : {&fit.batches_ahead, &fit.evaluation_lanes, &fit.lanes}) {
+    *number = std::max(1, *number);
+    while (*number > 1 && peak_bytes(needs, fit) > available) --*number;
+  }
+  fit.peak = peak_bytes(needs, fit);
   if (fit.peak <= available) return fit;
   std::string what = "a rank needs " + in_bytes(fit.peak) + " of memory to train, " +
                      in_bytes(needs.lane) + " of it for a micro-batch of " +

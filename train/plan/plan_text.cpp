@@ -83,6 +83,7 @@ Json to_json(const Layout& layout) {
   for (const RankLayout& rank : layout.ranks) {
     ranks.push_back({{"lanes", rank.lanes},
                      {"threads", rank.threads},
+                     {"evaluation_lanes", rank.evaluation_lanes},
                      {"batches_ahead", rank.batches_ahead},
                      {"node", rank.node}});
   }
@@ -134,6 +135,8 @@ Layout read_layout(const Json& json, const Reader& read) {
       rank.lanes.push_back(read.small(count, "micro-batches of a lane", 1, 1 << 20));
     }
     rank.threads = read.small(row.at("threads"), "threads of a rank", 1, kMostThreads);
+    rank.evaluation_lanes =
+        read.small(row.at("evaluation_lanes"), "evaluation_lanes of a rank", 1, kMostThreads);
     rank.batches_ahead =
         read.small(row.at("batches_ahead"), "batches_ahead of a rank", 1, kMostThreads);
     rank.node = read.small(row.at("node"), "node of a rank", 0, kMostThreads);

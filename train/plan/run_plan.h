@@ -33,8 +33,9 @@ struct Numerics {
 struct RankLayout {
   std::vector<int> lanes{};  // micro-batches of each lane
   int threads = 1;           // of the rank
-  int batches_ahead = 1;     // that its loader prepares
-  int node = 0;              // the rank's machine
+  int evaluation_lanes = 1;
+  int batches_ahead = 1;  // that its loader prepares
+  int node = 0;           // the rank's machine
 };
 
 // Who computes what, and the order in which sums over ranks are taken.

@@ -112,6 +112,8 @@ class FixedPointSum final : public GradientSum {
 
   std::span<const float> values() const noexcept override { return values_; }
 
+  bool is_finite(std::size_t tensor) const override { return exponents_[tensor] != kNotFinite; }
+
   std::map<std::string, std::int32_t> state() const override {
     std::map<std::string, std::int32_t> state;
     for (std::size_t i = 0; i < names_.size(); ++i) {

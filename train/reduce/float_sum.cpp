@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "train/reduce/gradient_sum.h"
 #include "train/reduce/gradient_sum_internal.h"
 
@@ -61,6 +64,12 @@ class FloatSum final : public GradientSum {
   }
 
   std::span<const float> values() const noexcept override { return lanes_[0].sum; }
+  bool is_finite(std::size_t tensor) const override {
+    const GradientLayout::Tensor& t = layout_.tensors[tensor];
+    return std::ranges::all_of(values().subspan(t.offset, t.count),
+                               [](float value) { return std::isfinite(value); });
+  }
+
   std::map<std::string, std::int32_t> state() const override { return {}; }
   void restore(const std::map<std::string, std::int32_t>&) override {}
 

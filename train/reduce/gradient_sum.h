@@ -75,6 +75,9 @@ class GradientSum {
   // The sums over all micro-batches of all ranks, layout.elements of them.
   virtual std::span<const float> values() const noexcept = 0;
 
+  // Whether the sum of a tensor of the layout is finite. After finish(), whatever it returned.
+  virtual bool is_finite(std::size_t tensor) const = 0;
+
   // What has to be kept for the next step to have the same bits after a restart; by tensor.
   virtual std::map<std::string, std::int32_t> state() const = 0;
   // Throws FormatError, naming the tensor, for a number that state() never gives.

@@ -1,10 +1,32 @@
 #include "train/run/engine.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "train/graph/rewrites.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/optimizer.h"
+#include "train/plan/lanes.h"
 
 namespace winnow::train {
+
+InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
+                               bool is_on_cpu, int ranks) {
+  if (!is_on_cpu || !options.reproducible) {
+    return {1, options.reproducible ? lane_threads : options.threads.compute};
+  }
+  std::size_t most = 0;  // samples of a split
+  for (const auto& [split, set] : job.data.evaluation_sets) {
+    most = std::max(most, set.samples.ids.size());
+  }
+  const auto part =
+      static_cast<std::size_t>(job.batches.micro_batch) * static_cast<std::size_t>(ranks);
+  const auto micro_batches = static_cast<std::int64_t>((most + part - 1) / part);
+  const auto lanes =
+      choose_lanes(options.threads.compute, lane_threads, std::max<std::int64_t>(1, micro_batches),
+                   std::numeric_limits<int>::max());
+  return {static_cast<int>(lanes.size()), lane_threads};
+}
 
 JobGraphs graphs_of(const Job& job, const Model& model) {
   return {prune(differentiate(freeze(job.forward, frozen_tensors(model)))),
@@ -23,9 +45,10 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
   programs_ = backend.compile_lanes(graphs.training, lane,
                                     static_cast<int>(execution.micro_batches.size()));
   for (const std::unique_ptr<Program>& program : programs_) weights_->bind(*program);
-  inference_ = backend.compile(graphs.inference,
-                               {e.dtype, e.reproducible ? lane.threads : e.threads.compute});
-  weights_->bind(*inference_);
+  inference_ = backend.compile_lanes(graphs.inference,
+                                     {e.dtype, e.reproducible ? lane.threads : e.threads.compute},
+                                     execution.evaluation_lanes);
+  for (const std::unique_ptr<Program>& program : inference_) weights_->bind(*program);
   executor_ =
       std::make_unique<StepExecutor>(programs_, model_, *weights_, comm, std::move(execution));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/comm/communicator.h"
@@ -21,6 +22,16 @@ struct JobGraphs {
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
+// Lanes of evaluation, each with so many threads.
+struct InferenceLanes {
+  int lanes = 1;
+  int threads = 1;
+};
+// Evaluation uses all threads. In a reproducible run no lane has more than a training lane,
+// whatever the machine has: the threads of a lane decide the bits of a micro-batch.
+InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
+                               bool is_on_cpu, int ranks);
+
 // A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling
 // neither communicates nor touches a file.
 class Engine {
@@ -34,7 +45,8 @@ class Engine {
   KernelChoices kernels() const { return programs_.front()->choices(); }
 
   StepExecutor& executor() noexcept { return *executor_; }
-  Program& inference() noexcept { return *inference_; }
+  // Lanes for evaluate().
+  std::span<const std::unique_ptr<Program>> inference() const noexcept { return inference_; }
 
   // The numbers on the host. Between load_model() and store_model() only the backend has the
   // newest.
@@ -47,7 +59,7 @@ class Engine {
   Model model_;
   std::unique_ptr<WeightStore> weights_;            // of model_
   std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
-  std::unique_ptr<Program> inference_;
+  std::vector<std::unique_ptr<Program>> inference_;
   std::unique_ptr<StepExecutor> executor_;
 };
 

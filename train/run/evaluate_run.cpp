@@ -47,7 +47,20 @@ struct Subject {
   std::optional<double> epoch;
 };
 
-Subject stored_run(const EvalOptions& options) {
+// The newest sound checkpoint. Those passed over are named.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run,
+                                      const std::function<void(std::string)>& note) {
+  std::vector<std::string> skipped;
+  const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
+  if (!newest) {
+    throw UsageError(run.string() + " has no complete checkpoint yet; train it further");
+  }
+  for (const std::string& reason : skipped) note("passed over: " + reason);
+  if (!skipped.empty()) note("evaluating " + newest->string());
+  return *newest;
+}
+
+Subject stored_run(const EvalOptions& options, const std::function<void(std::string)>& note) {
   const std::filesystem::path config = options.run / "config.json";
   if (!std::filesystem::exists(config)) {
     throw UsageError(options.run.string() + " holds no run; make one by winnow train");
@@ -58,15 +71,12 @@ Subject stored_run(const EvalOptions& options) {
   }
   Subject subject;
   subject.config = parse_config(read_text(config), config.string());
-  const auto newest = newest_checkpoint(options.run / "checkpoints");
-  if (!newest) {
-    throw UsageError(options.run.string() + " has no complete checkpoint yet; train it further");
-  }
-  const Checkpoint checkpoint = load_checkpoint(*newest);
+  const std::filesystem::path newest = find_checkpoint(options.run, note);
+  const Checkpoint checkpoint = load_checkpoint(newest);
   subject.graph = for_inference(forward_graph(subject.config.setup));
   subject.model = make_model(subject.graph, 0);
-  load_state_dict(subject.model, checkpoint.model, (*newest / "model.safetensors").string());
-  subject.epoch = parse_state(checkpoint.state, (*newest / "state.json").string()).epoch;
+  load_state_dict(subject.model, checkpoint.model, (newest / "model.safetensors").string());
+  subject.epoch = parse_state(checkpoint.state, (newest / "state.json").string()).epoch;
   return subject;
 }
 
@@ -97,14 +107,16 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
 }  // namespace
 
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
-                        const ProgressSink& progress) {
+                        const ProgressSink& progress,
+                        const std::function<void(std::string)>& note) {
   std::unique_ptr<Backend> backend;
   on_all(comm, [&] { backend = make_backend(options.backend, {.device = comm.local_rank()}); });
-  return evaluate_run(options, *backend, comm, progress);
+  return evaluate_run(options, *backend, comm, progress, note);
 }
 
 EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
-                        const ProgressSink& progress) {
+                        const ProgressSink& progress,
+                        const std::function<void(std::string)>& note) {
   std::shared_ptr<const pipeline::Cache> cache;
   Subject subject;
   pipeline::SampleSet samples;
@@ -115,7 +127,7 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
     cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
     const pipeline::DatasetInfo info = pipeline::describe(*cache);
     subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
-                                                            : stored_run(options);
+                                                            : stored_run(options, note);
     const StoredConfig& stored = subject.config;
     if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
       throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
@@ -139,19 +151,19 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   });
 
   const std::unique_ptr<WeightStore> weights = place_weights(backend, subject.model);
-  const std::unique_ptr<Program> program =
-      backend.compile(subject.graph, {options.dtype, options.threads.compute});
-  weights->bind(*program);
+  std::vector<std::unique_ptr<Program>> programs;
+  programs.push_back(backend.compile(subject.graph, {options.dtype, options.threads.compute}));
+  weights->bind(*programs.back());
   weights->load();
-  program->load_parameters();
 
   const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.data.placement)};
   const auto begin = std::chrono::steady_clock::now();
-  result.evaluation = evaluate(*program, source, samples, selection.empty() ? nullptr : &leaked,
-                               {.geometry = geometry_of(subject.config.setup),
-                                .recipe = eval_recipe(subject.config.eval_resize_px),
-                                .threads = options.threads.decode},
-                               comm, progress, options.with_logits);
+  result.evaluation = evaluate(
+      programs, {source, samples, selection.empty() ? nullptr : &leaked, options.with_logits},
+      {.geometry = geometry_of(subject.config.setup),
+       .recipe = eval_recipe(subject.config.eval_resize_px),
+       .threads = options.threads.decode},
+      comm, progress);
   result.images_per_second =
       static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -55,10 +55,11 @@ struct EvalResult {
 //
 // In       A run: its newest sound checkpoint. A file: gets the images as training on the cache
 //          would.
+// note     Takes sentences for people: damaged checkpoints that were passed over.
 // Throws   UsageError when the net does not fit the cache.
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
-                        const ProgressSink& progress);
+                        const ProgressSink& progress, const std::function<void(std::string)>& note);
 EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
-                        const ProgressSink& progress);
+                        const ProgressSink& progress, const std::function<void(std::string)>& note);
 
 }  // namespace winnow::train

@@ -8,6 +8,7 @@
 #include "common/comm/communicator.h"
 #include "train/run/job.h"
 #include "train/run/options.h"
+#include "train/step/not_finite.h"
 
 namespace winnow::train {
 
@@ -26,5 +27,15 @@ struct RunPosition {
 void require_unchanged_cache(const Job& job, const TrainOptions& options, RunPosition at,
                              comm::Communicator& comm,
                              const std::function<void(std::string)>& note);
+
+// What all ranks found of step `step` (counted from 1), whose loss or a gradient is not finite, in
+// a sentence; the same on every rank. Collective.
+std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
+                                comm::Communicator& comm);
+
+// Ends a run at such a step: comm::AgreedError. `kept`: the newest checkpoint, whose weights are
+// finite; empty: there is none.
+[[noreturn]] void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
+                                   const std::filesystem::path& kept);
 
 }  // namespace winnow::train

@@ -10,9 +10,23 @@
 namespace winnow::train {
 namespace {
 
+// Images without a split are not trained on unasked: nothing would be left to evaluate on, and
+// which images may be on which side is decided by their duplicates.
+void require_training_split(const DataOptions& options, const pipeline::DatasetInfo& info) {
+  const auto count = [&](Split split) {
+    return info.split_counts.at(static_cast<std::size_t>(split));
+  };
+  if (!options.selection.empty() || count(Split::kTrain) > 0 || count(Split::kNone) == 0) return;
+  const std::string cache = options.cache.string();
+  throw UsageError(cache + " has " + std::to_string(count(Split::kNone)) +
+                   " images without a split and none to train on; make splits by winnow split " +
+                   cache + ", then train with --selection split");
+}
+
 // The training samples. The evaluation sets go into `data`.
 pipeline::SampleSet choose_samples(const DataOptions& options, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
+  require_training_split(options, data.info);
   pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
   if (options.holdout > 0) {
     pipeline::HeldOut cut = pipeline::hold_out(cache, train, options.selection, options.holdout);
@@ -99,6 +113,14 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
 std::vector<std::string> notes_on_data(const Job& job, const DataOptions& options) {
   std::vector<std::string> notes;
   const JobData& data = job.data;
+  const BatchLayout& b = job.batches;
+  if (b.batch > b.samples) {
+    notes.push_back("--batch-size " + std::to_string(b.batch) + " is more than the " +
+                    std::to_string(b.samples) +
+                    " training samples of an epoch: every step goes through all of them " +
+                    std::to_string(b.batch / b.samples) +
+                    " times and more, and an epoch is less than a step");
+  }
   if (data.info.stored_recipe != pipeline::Recipe::kNone) {
     const pipeline::Recipe more = recipe_of(options, data.info);
     notes.push_back("training images are the cache's variants (recipe " +

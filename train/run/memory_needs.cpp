@@ -55,7 +55,8 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
       graphs.inference, {e.dtype, e.reproducible ? lane_threads : e.threads.compute});
   needs.shared = training.shared_bytes;
   needs.lane += training.lane_bytes;
-  needs.evaluation += inference.shared_bytes + inference.lane_bytes;
+  needs.evaluation += inference.shared_bytes;
+  needs.evaluation_lane += inference.lane_bytes;
   return needs;
 }
 

@@ -57,7 +57,8 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
 
 // Lanes and batches ahead of this rank, by its cores and its memory.
 MemoryFit fit_rank(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
-                   Backend& backend, const RunPlan& plan, std::size_t available, bool writes) {
+                   Backend& backend, const RunPlan& plan, std::size_t available,
+                   const comm::Communicator& comm) {
   const int threads = plan.numerics.lane_threads;
   const std::int64_t micro_batches = job.batches.micro_batches();
   const auto lanes = backend.is_on_cpu()
@@ -65,8 +66,13 @@ MemoryFit fit_rank(const TrainOptions& options, const Job& job, const JobGraphs&
                                         std::numeric_limits<int>::max())
                                .size()
                          : 1;
-  const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, writes);
-  return fit_memory(needs, available, static_cast<int>(lanes), kBatchesAhead,
+  const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
+  const InferenceLanes evaluation =
+      inference_lanes(job, options.execution, threads, backend.is_on_cpu(), comm.size());
+  return fit_memory(needs, available,
+                    {.lanes = static_cast<int>(lanes),
+                     .evaluation_lanes = evaluation.lanes,
+                     .batches_ahead = kBatchesAhead},
                     job.batches.micro_batch);
 }
 
@@ -74,6 +80,8 @@ std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& jo
                                       const RunPlan& plan, const MemoryFit& mine,
                                       comm::Communicator& comm) {
   const std::vector<std::uint64_t> lanes = gather(static_cast<std::uint64_t>(mine.lanes), comm);
+  const std::vector<std::uint64_t> evaluation =
+      gather(static_cast<std::uint64_t>(mine.evaluation_lanes), comm);
   const std::vector<std::uint64_t> ahead =
       gather(static_cast<std::uint64_t>(mine.batches_ahead), comm);
   const std::vector<std::uint64_t> threads =
@@ -86,6 +94,7 @@ std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& jo
         {.lanes = choose_lanes(most * plan.numerics.lane_threads, plan.numerics.lane_threads,
                                batches.micro_batches(), most),
          .threads = static_cast<int>(threads[r]),
+         .evaluation_lanes = static_cast<int>(evaluation[r]),
          .batches_ahead = static_cast<int>(ahead[r]),
          .node = comm.placement().node_of[r]});
   }
@@ -117,7 +126,7 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
                      .available = memory_for_rank(comm.local_size())};
   on_all(comm, [&] {
     planned.memory =
-        fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm.rank() == 0);
+        fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
   });
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   // Rank 0's plan is everybody's.

@@ -1,11 +1,14 @@
 #include "train/run/run_directory.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
@@ -20,9 +23,27 @@ namespace fs = std::filesystem;
 // Nothing but, at most, the beginning of a config.json whose writer was killed.
 bool holds_nothing(const fs::path& directory) {
   if (!fs::exists(directory)) return true;
+  if (!fs::is_directory(directory)) {
+    throw UsageError(directory.string() + " is no folder; choose another --out");
+  }
   return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
     return entry.path().filename() == "config.json.tmp";
   });
+}
+
+// The id in RUN/run_id, made where there is none: runs of older versions have none.
+std::string find_run_id(const fs::path& path) {
+  if (!fs::exists(path)) {
+    std::random_device random;
+    const std::uint64_t id = (std::uint64_t{random()} << 32) | random();
+    write_file_durably(path, to_hex(id) + "\n");
+  }
+  const std::string text = read_text(path);
+  const std::string id = text.substr(0, text.find('\n'));
+  if (id.size() != 16 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw FormatError(path.string() + " is damaged; remove it, the run gets another id");
+  }
+  return id;
 }
 
 // " in a, b (see its config.json)": the names of what differs.
@@ -57,6 +78,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
       make_directories(path_);
       lock_ = lock_directory(path_);
       write_file_durably(config_path, config);
+      run_id_ = find_run_id(path_ / "run_id");
       return;
     }
     lock_ = lock_directory(path_);
@@ -70,6 +92,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
                        " was started with" + differences(stored, config) +
                        "; give the same, or choose another --out");
     }
+    run_id_ = find_run_id(path_ / "run_id");
     if (!fs::exists(plan_path())) {
       if (replan || !newest_checkpoint(checkpoints())) return;
       throw UsageError(
@@ -112,8 +135,9 @@ void RunDirectory::use_plan(RunPlan plan, bool replan) {
   plan_digest_ = digest_of_plan(text);
 }
 
-std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model, bool replan,
-                                                                int keep) {
+std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
+                                                                const BatchLayout& batches,
+                                                                bool replan, int keep) {
   std::string state;
   on_root(comm_, [&] {
     std::vector<std::string> skipped;
@@ -121,7 +145,14 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model, bo
     for (const std::string& reason : skipped) note_("passed over: " + reason);
     if (!newest) return;
     const Checkpoint checkpoint = load_checkpoint(*newest);
-    const RunState found = parse_state(checkpoint.state, (*newest / "state.json").string());
+    const std::string where = (*newest / "state.json").string();
+    const RunState found = parse_state(checkpoint.state, where);
+    if (found.step != checkpoint.step) {
+      throw FormatError(where + " is of step " + std::to_string(found.step) +
+                        ", its checkpoint of step " + std::to_string(checkpoint.step) +
+                        "; remove this checkpoint");
+    }
+    check_state(found, batches, where);
     const bool known =
         found.writer.plan == plan_digest_ ||
         std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();

@@ -40,11 +40,19 @@ class RunDirectory {
   // Out      The state saved with it; none at the beginning of a run.
   // keep     As for save_checkpoint().
   // Throws   UsageError: without `replan`, a checkpoint made under a plan that is not this run's.
-  std::optional<RunState> restore_newest_checkpoint(Model& model, bool replan, int keep);
+  //          FormatError: a state that no run with `batches` can have.
+  std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
+                                                    bool replan, int keep);
 
   // Saves `model` after state.step steps, under the plan in use; removes all but the newest `keep`.
   void save_checkpoint(RunState state, const Model& model, int keep);
 
+  // Names the run: 16 hex digits, drawn once. Rank 0 after open().
+  const std::string& run_id() const noexcept { return run_id_; }
+
+  std::filesystem::path checkpoint(std::int64_t step) const {
+    return checkpoints() / ("step-" + std::to_string(step));
+  }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path census() const { return path_ / "census.json"; }
 
@@ -56,6 +64,7 @@ class RunDirectory {
   comm::Communicator& comm_;
   std::function<void(std::string)> note_;  // takes sentences for people
   Fd lock_;                                // rank 0: held as long as the run goes on
+  std::string run_id_;                     // rank 0
   std::string stored_plan_;                // text; rank 0
   RunPlan plan_;
   std::string plan_digest_;

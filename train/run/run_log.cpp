@@ -8,15 +8,22 @@
 
 namespace winnow::train {
 
-void RunLog::open(const std::filesystem::path& path, std::int64_t first_step) {
+void RunLog::open(const std::filesystem::path& path, std::int64_t first_step,
+                  const std::string& run_id) {
+  run_id_ = run_id;
   on_root(comm_, [&] { lines_.emplace(path, first_step > 0 ? first_step : -1); });
 }
 
 void RunLog::write(std::int64_t step, const std::map<std::string, double>& values,
                    const std::map<std::string, std::string>& texts) {
-  on_root(comm_, [&] {
-    lines_->write(step, batches_.epoch_at(step), throughput_.seconds(), values, texts);
-  });
+  on_root(comm_, [&] { write_line(step, values, texts); });
+}
+
+void RunLog::write_line(std::int64_t step, const std::map<std::string, double>& values,
+                        std::map<std::string, std::string> texts) {
+  texts["run"] = run_id_;
+  lines_->write(step, batches_.epoch_at(step), lines_->wall_before() + throughput_.seconds(),
+                values, texts);
 }
 
 void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
@@ -24,7 +31,7 @@ void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
                                     {"shuffle.displacement", quality.displacement}};
   if (quality.meetings) row["shuffle.meetings"] = *quality.meetings;
   if (quality.class_entropy) row["shuffle.class_entropy"] = *quality.class_entropy;
-  lines_->write(0, 0, throughput_.seconds(), row);
+  write_line(0, row);
 }
 
 void RunLog::write_evaluation(std::int64_t step, const std::string& split,

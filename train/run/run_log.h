@@ -21,8 +21,9 @@ class RunLog {
  public:
   RunLog(comm::Communicator& comm, const BatchLayout& batches) : comm_(comm), batches_(batches) {}
 
-  // Goes on behind what is there, without the lines of steps after `first_step`.
-  void open(const std::filesystem::path& path, std::int64_t first_step);
+  // Goes on behind what is there, without the lines of steps after `first_step`. Every line names
+  // the run `run_id`, and its `wall` goes on from the last line's.
+  void open(const std::filesystem::path& path, std::int64_t first_step, const std::string& run_id);
 
   Throughput& throughput() noexcept { return throughput_; }
   const Throughput& throughput() const noexcept { return throughput_; }
@@ -38,9 +39,13 @@ class RunLog {
   void sync();
 
  private:
+  void write_line(std::int64_t step, const std::map<std::string, double>& values,
+                  std::map<std::string, std::string> texts = {});
+
   comm::Communicator& comm_;
   BatchLayout batches_;
   std::optional<MetricsLog> lines_;  // rank 0
+  std::string run_id_;
   Throughput throughput_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "train/plan/batch_layout.h"
 #include "train/run/census.h"
 
 namespace winnow::train {
@@ -27,6 +28,14 @@ struct RunLosses {
   double last_epoch = 0;  // mean over the last whole epoch
 };
 
+// How often the net was right about training images.
+struct HitCount {
+  double correct = 0;
+  double samples = 0;
+
+  double top1() const noexcept { return samples > 0 ? correct / samples : 0; }
+};
+
 // Who wrote a checkpoint.
 struct RunWriter {
   std::uint64_t seed = 0;
@@ -42,11 +51,19 @@ struct RunState {
   RunWriter writer;
   bool evaluated = true;  // where the step ends an epoch: its evaluation is done
   RunLosses losses;
+  HitCount interval_hits;                    // since the last line of metrics
   std::map<std::string, std::int32_t> sums;  // GradientSum::state
   std::vector<EpochCensus> census{};         // of all epochs begun
 };
 
 std::string to_text(const RunState& state);
-RunState parse_state(const std::string& text, const std::string& where);  // FormatError
+
+// Reads what to_text() wrote, strictly: every number is checked for its type and range. Throws
+// FormatError naming `where` and the field.
+RunState parse_state(const std::string& text, const std::string& where);
+
+// Throws FormatError naming `where` for a state that no run with these batches can have: more steps
+// than the run has, or another number of epochs begun.
+void check_state(const RunState& state, const BatchLayout& batches, const std::string& where);
 
 }  // namespace winnow::train

@@ -10,8 +10,8 @@ std::optional<Evaluation> evaluate_split(const Job& job, const TrainOptions& opt
   if (set.samples.ids.empty()) return std::nullopt;
   const bool judged = !options.data.selection.empty();
   const int resize_px = eval_resize_of(options.data, job.data.info, job.setup);
-  engine.inference().load_parameters();
-  return evaluate(engine.inference(), job.data.source, set.samples, judged ? &set.leaked : nullptr,
+  return evaluate(engine.inference(),
+                  {job.data.source, set.samples, judged ? &set.leaked : nullptr},
                   load_options(job, options, eval_recipe(resize_px), 0), comm, {});
 }
 

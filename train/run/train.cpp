@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -15,6 +16,7 @@
 #include "train/run/interruptions.h"
 #include "train/run/job.h"
 #include "train/run/loading.h"
+#include "train/run/loss_watch.h"
 #include "train/run/planning.h"
 #include "train/run/run_census.h"
 #include "train/run/run_directory.h"
@@ -24,6 +26,7 @@
 namespace winnow::train {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Note = std::function<void(std::string)>;
 
@@ -36,8 +39,14 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batch
           .decay = recipe.decay};
 }
 
+// The steps that are left. Throws UsageError where more are done than --max-steps asks for.
 StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& state) {
   const std::int64_t total = job.batches.total_steps;
+  if (run.max_steps > 0 && run.max_steps < state.step) {
+    throw UsageError("--max-steps " + std::to_string(run.max_steps) + " is below the " +
+                     std::to_string(state.step) + " steps that the run in " + run.out.string() +
+                     " has done: nothing is left to do; winnow eval evaluates it");
+  }
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
 }
 
@@ -45,7 +54,7 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
 class Trainer {
  public:
   Trainer(const TrainOptions& options, const Job& job, Engine& engine, RunDirectory& directory,
-          comm::Communicator& comm, const Note& note, RunState state)
+          comm::Communicator& comm, const Note& note, RunState state, StepRange steps)
       : options_(options),
         job_(job),
         engine_(engine),
@@ -53,10 +62,11 @@ class Trainer {
         comm_(comm),
         note_(note),
         state_(std::move(state)),
-        steps_(steps_to_do(job, options.run, state_)),
+        steps_(steps),
         lr_(learning_rate(options.recipe, job.batches)),
         log_(comm, job.batches),
-        census_(*job.data.sampler, job.batches, state_.step) {}
+        census_(*job.data.sampler, job.batches, state_.step),
+        loss_watch_(job.setup.options.classes) {}
 
   TrainResult run(const ProgressSink& progress) {
     begin();
@@ -74,7 +84,7 @@ class Trainer {
 
  private:
   void begin() {
-    log_.open(directory_.metrics(), steps_.first);
+    log_.open(directory_.metrics(), steps_.first, directory_.run_id());
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
@@ -90,17 +100,29 @@ class Trainer {
     const std::int64_t step = done - 1;
     const double weight = weight_of_batch(job_.batches, *job_.data.sampler, step);
     const bool stop = options_.run.stop && options_.run.stop();
-    const StepResult result = engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
+    StepResult result;
+    try {
+      result = engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
+    } catch (const NotFiniteError& error) {
+      end_not_finite(error.findings(), done);
+    }
+    account(result, done);
     census_.add(step, batch.ids);
     if (options_.run.log.batches) {
       log_.write_digest(done, pipeline::digest_of(batch, first_position(job_.batches, step)));
     }
+    return result;
+  }
+
+  void account(const StepResult& result, std::int64_t done) {
     speed_.exposed_comm_seconds += result.exposed_comm_seconds;
     speed_.repeated_steps += result.repeats;
     const double loss = result.score.loss / result.score.weight;
     state_.losses.interval.add(loss);
     state_.losses.epoch.add(loss);
-    return result;
+    state_.interval_hits.correct += result.score.correct;
+    state_.interval_hits.samples += result.score.samples;
+    if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
   void show(const ProgressSink& progress, std::int64_t done) const {
@@ -114,12 +136,14 @@ class Trainer {
 
   void log_interval(std::int64_t done) {
     log_.write(done, {{"train.loss", state_.losses.interval.value()},
+                      {"train.top1", state_.interval_hits.top1()},
                       {"train.lr", rate_at(lr_, done - 1)},
                       {"train.total_ips", log_.throughput().of_interval(done)},
                       {"data.wait_time", loader_->waited_seconds()},
                       {"data.received", static_cast<double>(loader_->received_bytes())},
                       {"comm.exposed_time", speed_.exposed_comm_seconds}});
     state_.losses.interval = {};
+    state_.interval_hits = {};
     log_.throughput().begin_interval(done);
   }
 
@@ -171,6 +195,17 @@ class Trainer {
     state_.evaluated = true;
   }
 
+  // Step `done` is not finite. Parameters are those of the step before: they are kept.
+  [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
+    const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
+    loader_->settle();
+    log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
+    if (done - 1 > state_.step) save(done - 1);
+    on_root(comm_, [&] { log_.sync(); });
+    throw_not_finite(comm_, diagnosis,
+                     state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
+  }
+
   void evaluate(Split split, std::int64_t step) {
     loader_->settle();
     const auto found = evaluate_split(job_, options_, engine_, comm_, split);
@@ -203,6 +238,7 @@ class Trainer {
   const LearningRate lr_;
   RunLog log_;
   RunCensus census_;
+  LossWatch loss_watch_;
   std::unique_ptr<pipeline::Loader> loader_;
   std::int64_t epoch_ = 1;  // that the next step belongs to
   StepSpeed speed_;
@@ -235,11 +271,14 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
   Engine& engine = *compiled;
   directory.use_plan(std::move(planned.plan), run.replan);
   RunState state =
-      directory.restore_newest_checkpoint(engine.model(), run.replan, run.checkpoints.kept)
+      directory
+          .restore_newest_checkpoint(engine.model(), job.batches, run.replan, run.checkpoints.kept)
           .value_or(RunState{});
+  StepRange steps;
+  on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
   engine.executor().restore(state.sums);
-  Trainer trainer(options, job, engine, directory, comm, note, std::move(state));
+  Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps);
   return trainer.run(progress);
 }
 

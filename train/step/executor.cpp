@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "common/comm/agreement.h"
@@ -105,7 +106,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     if (outcome_ != Outcome::kRepeat) break;
     ++result.repeats;
   }
-  if (outcome_ == Outcome::kNotFinite) throw_not_finite();
+  if (outcome_ == Outcome::kNotFinite) throw NotFiniteError(find_not_finite());
   const std::span<const float> tail = sum_->values().subspan(execution_.gradients.tail_offset);
   result.score = {.loss = tail[kLoss],
                   .weight = tail[kWeight],
@@ -113,15 +114,6 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
                   .samples = tail[kSamples]};
   result.stop = tail[kStop] > 0;
   return result;
-}
-
-// The sums are everybody's: rank 0 tells.
-void StepExecutor::throw_not_finite() const {
-  if (comm_.rank() != 0) throw comm::PeerError(1);
-  throw comm::AgreedError(
-      "the loss or a gradient is not finite: lower the learning rate or lengthen the warm-up, "
-      "and go on from the last checkpoint",
-      1);
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -132,6 +124,10 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kBind:
       lanes_[lane].given = 0;
+      if (task.micro_batch == lanes_[lane].first_micro_batch) {
+        lanes_[lane].loss_is_finite = true;
+        lanes_[lane].not_finite.clear();
+      }
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
                                     inputs.total_weight);
     case Task::Kind::kCompute:
@@ -164,8 +160,9 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   lane.program.wait(layout.buckets[bucket].ready_after);
   if (bucket + 1 < layout.buckets.size()) return;
   // Everything has run.
-  const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
-                        lane.per_sample, {});
+  const auto m = static_cast<std::size_t>(task.micro_batch);
+  const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
+  if (!std::isfinite(static_cast<float>(s.loss))) note_not_finite(inputs.batch, m, lane);
   const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
   tail[kLoss] = static_cast<float>(s.loss);
   tail[kWeight] = static_cast<float>(s.weight);
@@ -178,6 +175,30 @@ void StepExecutor::add(const Task& task) {
   const Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
             task.micro_batch == lane.first_micro_batch, task.part);
+}
+
+void StepExecutor::note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane) {
+  lane.loss_is_finite = false;
+  for (std::size_t i = 0; i < lane.per_sample.size(); ++i) {
+    const std::size_t row = m * lane.per_sample.size() + i;
+    if (batch.weights[row] > 0 && !std::isfinite(lane.per_sample[i])) {
+      lane.not_finite.push_back(batch.ids[row]);
+    }
+  }
+}
+
+NotFiniteFindings StepExecutor::find_not_finite() const {
+  NotFiniteFindings found;
+  for (const Lane& lane : lanes_) {
+    found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
+    found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());
+  }
+  const std::vector<GradientLayout::Tensor>& tensors = execution_.gradients.tensors;
+  for (std::size_t t = 0; t < tensors.size() && found.tensor.empty(); ++t) {
+    if (sum_->is_finite(t)) continue;
+    found.tensor = graph_.value(graph_.outputs[tensors[t].output].of).name;
+  }
+  return found;
 }
 
 void StepExecutor::finish() {

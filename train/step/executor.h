@@ -15,6 +15,7 @@
 #include "train/plan/execution.h"
 #include "train/reduce/gradient_sum.h"
 #include "train/step/feed.h"
+#include "train/step/not_finite.h"
 #include "train/step/task_runner.h"
 
 namespace winnow::train {
@@ -40,8 +41,8 @@ class StepExecutor {
   // In      `batch`: this rank's part of the global batch, whose sample weights add up to
   //         `total_weight` over all ranks; programs are done with it afterwards, whatever happened
   //         `stop`: this rank wants to stop after the step
-  // Throws  comm::AgreedError: something in the sums is not finite; the parameters are still those
-  //         of the step before
+  // Throws  NotFiniteError: something in the sums is not finite; the parameters are still those of
+  //         the step before
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
@@ -59,8 +60,10 @@ class StepExecutor {
     std::vector<float> loss;
     std::vector<float> per_sample;
     std::vector<float> logits;
-    int first_micro_batch = -1;  // of the rank's
-    std::size_t given = 0;       // nodes [0, given) of the micro-batch to the program
+    int first_micro_batch = -1;          // of the rank's
+    std::size_t given = 0;               // nodes [0, given) of the micro-batch to the program
+    bool loss_is_finite = true;          // of its micro-batches of the step
+    std::vector<SampleId> not_finite{};  // samples of the step whose loss is not
   };
   struct Inputs {
     pipeline::Batch& batch;
@@ -78,7 +81,8 @@ class StepExecutor {
   void begin_update(const Inputs& inputs);
   void update(const Task& task);
   void wait_for_programs() noexcept;
-  [[noreturn]] void throw_not_finite() const;
+  static void note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane);
+  NotFiniteFindings find_not_finite() const;
 
   const Graph& graph_;
   WeightStore& weights_;
