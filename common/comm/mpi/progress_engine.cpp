@@ -61,6 +61,16 @@ Combine of_integers(MPI_Datatype type, Reduction reduction) {
           reduction == Reduction::kMax ? &combine<T, Largest> : &combine<Sum, std::plus<>>};
 }
 
+std::string text_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an unknown error";
+  }
+}
+
 // A transfer has to lie in its buffer, and to fit the C ints of MPI.
 void check_transfers(std::span<const Transfer> transfers, std::size_t count) {
   for (const Transfer& transfer : transfers) {
@@ -97,8 +107,11 @@ ProgressEngine::Work::Work(MPI_Comm its_comm, std::size_t window) : comm(its_com
   for (Chain& chain : chains) idle.push_back(&chain);
 }
 
-ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit)
+ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words,
+                               Patience patience)
     : tag_limit_(tag_limit),
+      last_words_(std::move(last_words)),
+      patience_(patience),
       gradients_(channels.gradients, kWindow),
       data_(channels.data, kDataWindow),
       control_(channels.control, 0) {
@@ -202,11 +215,7 @@ bool ProgressEngine::take_submissions() {
               "MPI_Iprobe");
     lock.lock();
   }
-  if (abort_code_) {
-    std::fflush(nullptr);
-    MPI_Abort(MPI_COMM_WORLD, *abort_code_);
-    std::_Exit(*abort_code_);
-  }
+  abort_if_asked();
   std::ranges::move(inbox_, std::back_inserter(running_));
   inbox_.clear();
   if (!stop_) return true;
@@ -219,11 +228,18 @@ bool ProgressEngine::take_submissions() {
   return !running_.empty();
 }
 
+void ProgressEngine::abort_if_asked() {
+  if (!abort_code_) return;
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, *abort_code_);
+  std::_Exit(*abort_code_);
+}
+
 void ProgressEngine::start_what_fits() {
   bool data_wait = gradients_move();
   // Starting a collective or a chain never adds to running_.
   for (const std::unique_ptr<Operation>& operation : running_) {
-    if (operation->start) start_collective(*operation);
+    if (operation->start && !operation->posted) start_collective(*operation);
     if (&operation->work == &data_) {
       data_wait = data_wait || operation->opening;  // those after it too: chains go in order
       if (data_wait) continue;
@@ -239,11 +255,13 @@ bool ProgressEngine::gradients_move() const {
 }
 
 void ProgressEngine::start_collective(Operation& operation) {
-  operation.opening = true;
+  operation.posted = true;
+  make_room_for_requests(1);
   operation.tag = take_tag(operation.work);  // also without transfers: other ranks may have some
   before_message("mpi.collective", -1);
-  requests_.push_back(std::exchange(operation.start, nullptr)(operation.work.comm));
+  requests_.push_back(operation.start(operation.work.comm));
   posted_.push_back({&operation, nullptr, nullptr});
+  operation.opening = true;
 }
 
 void ProgressEngine::finish_collective(Operation& operation) {
@@ -290,6 +308,7 @@ void ProgressEngine::start_round(Chain& chain) {
   while (chain.end < chain.last && transfers[chain.end].round == transfers[chain.begin].round)
     ++chain.end;
   chain.waiting = chain.end - chain.begin;
+  make_room_for_requests(chain.waiting);
   const auto post = [&](const Transfer& transfer, MPI_Request request) {
     requests_.push_back(request);
     posted_.push_back({chain.operation, &chain, &transfer});
@@ -427,19 +446,84 @@ void ProgressEngine::poll() {
   }
 }
 
+// A request that MPI has made is never lost for want of memory to remember it.
+void ProgressEngine::make_room_for_requests(std::size_t count) {
+  const std::size_t wanted = requests_.size() + count;
+  if (wanted <= requests_.capacity() && wanted <= posted_.capacity()) return;
+  requests_.reserve(2 * wanted);
+  posted_.reserve(2 * wanted);
+}
+
 void ProgressEngine::fail(const std::exception_ptr& why) noexcept {
   failure_ = why;
   {
     const std::lock_guard lock(mutex_);
     broken_ = true;
   }
-  // The requests stay behind, unfinished: without further MPI calls nothing touches the buffers.
-  requests_.clear();
-  posted_.clear();
-  for (const std::unique_ptr<Operation>& operation : running_) {
+  if (!settle()) end_all_ranks(why);
+  for (std::unique_ptr<Operation>& operation : running_) {
     operation->done.set_exception(why);
+    // A collective cannot be cancelled: what MPI may write into is kept as long as the process.
+    if (operation->opening) static_cast<void>(operation.release());
   }
   running_.clear();
+}
+
+// Brings what is under way to an end. False: a receive is not, and its buffer may be written.
+bool ProgressEngine::settle() noexcept {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const Transfer* transfer = posted_[i].transfer;
+    if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
+    // Legal for receives only. One whose message has begun to arrive goes on to its end.
+    if (transfer->kind != Transfer::Kind::kSend) MPI_Cancel(&requests_[i]);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    bool sends = false;
+    bool receives = false;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const Transfer* transfer = posted_[i].transfer;
+      if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
+      (transfer->kind == Transfer::Kind::kSend ? sends : receives) = true;
+    }
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (!receives && (!sends || waited >= patience_.sends)) break;
+    if (waited >= patience_.receives || !test_left_over()) return !receives;
+    std::this_thread::sleep_for(kLongestNap);
+    const std::lock_guard lock(mutex_);
+    abort_if_asked();
+  }
+  requests_.clear();
+  posted_.clear();
+  return true;
+}
+
+// Sets the transfers' requests that are over to null; false: MPI cannot say.
+bool ProgressEngine::test_left_over() noexcept {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL || posted_[i].transfer == nullptr) continue;
+    int done = 0;
+    const int rc = MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      requests_[i] = MPI_REQUEST_NULL;  // one that failed is over too
+    } else if (rc != MPI_SUCCESS) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void ProgressEngine::end_all_ranks(const std::exception_ptr& why) noexcept {
+  constexpr int kExitCode = 1;
+  if (last_words_) {
+    last_words_(
+        text_of(why) +
+        "; another rank has begun to send into this one's memory and does not go on, so all "
+        "ranks are ended");
+  }
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, kExitCode);
+  std::_Exit(kExitCode);
 }
 
 }  // namespace winnow::comm

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/comm/mpi/mpi.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -42,8 +43,15 @@ struct Channels {
   MPI_Comm control;
 };
 
-// Posts a non-blocking collective on the communicator it is given.
+// Posts a non-blocking collective on the communicator it is given. It owns the memory that the
+// collective reads and writes: the engine keeps it until the collective is complete, or for good.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
+
+// How long the requests under way when the engine fails may take to be over.
+struct Patience {
+  std::chrono::milliseconds sends{1000};       // read their buffer; then they are left behind
+  std::chrono::milliseconds receives{10'000};  // write into theirs; then all ranks are ended
+};
 
 // The one thread of a process that calls MPI, from construction to stop(). It works on all
 // operations given to it at once, as a state machine over non-blocking calls, so that none of them
@@ -62,12 +70,15 @@ using StartCollective = std::function<MPI_Request(MPI_Comm)>;
 // leaving the link idle: then data go on until gradients move again. So neither can block the
 // other. Chains of data have one round, so that none is left half done.
 //
-// An MPI error is the end: every operation in flight and every later one gets it from its future,
-// and MPI is not called any more except by abort(). Buffers are not touched after that.
+// A failure (of MPI, or ranks that do not fit together) is the end: every operation in flight and
+// every later one gets it from its future, and MPI is not called any more except by abort().
+// Before a future is ready, nothing writes into the buffers of its operation any more: receives are
+// cancelled, and those that a peer has begun to fill are waited for. See Patience for the limit.
 class ProgressEngine {
  public:
   // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
-  ProgressEngine(const Channels& channels, int tag_limit);
+  ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words = {},
+                 Patience patience = {});
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
@@ -123,8 +134,9 @@ class ProgressEngine {
     explicit Operation(Work& its_work) : work(its_work) {}
     Work& work;
     std::promise<void> done;
-    StartCollective start;  // until it is posted; where there is one, the transfers come after it
-    bool opening = false;   // it is not complete
+    StartCollective start;  // where there is one, the transfers come after it
+    bool posted = false;    // it is
+    bool opening = false;   // it is posted and not complete
     std::function<void()> agreed;
     const std::byte* out = nullptr;  // what sends read
     std::byte* in = nullptr;         // what receives write
@@ -146,6 +158,7 @@ class ProgressEngine {
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
+  void abort_if_asked();
   void start_what_fits();
   bool gradients_move() const;
   void start_collective(Operation& operation);
@@ -156,9 +169,15 @@ class ProgressEngine {
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
+  void make_room_for_requests(std::size_t count);
   void fail(const std::exception_ptr& why) noexcept;
+  bool settle() noexcept;
+  bool test_left_over() noexcept;
+  [[noreturn]] void end_all_ranks(const std::exception_ptr& why) noexcept;
 
   const int tag_limit_;
+  const LastWords last_words_;
+  const Patience patience_;
 
   // Shared with the caller.
   mutable std::mutex mutex_;
