@@ -19,10 +19,10 @@ struct Tensors {
   std::vector<float> bias_momentum{0};
   std::vector<float> mean{10, 20};
 
-  std::vector<WeightTensor> all(double rate = 1) {
-    return {{"weight", weight, weight_momentum, true, rate},
-            {"bias", bias, bias_momentum, false, rate},
-            {"mean", mean, {}, false, rate}};
+  std::vector<WeightTensor> all(double lr_scale = 1) {
+    return {{"weight", weight, {weight_momentum}, true, true, lr_scale},
+            {"bias", bias, {bias_momentum}, true, false, lr_scale},
+            {"mean", mean, {}, false, false, lr_scale}};
   }
 };
 
@@ -34,7 +34,7 @@ TEST(HostWeights, DoWhatTheOptimizerDoes) {
   for (const Optimizer& optimizer : optimizers()) {
     Tensors got;
     const auto weights = make_host_weights(got.all(0.5), {optimizer.kind, options});
-    ASSERT_TRUE(weights->take(kSums, 0.2, 0));
+    ASSERT_TRUE(weights->begin_update(kSums, 0.2, 0));
     weights->update(std::span(kUpdates).first(1));
     weights->update(std::span(kUpdates).subspan(1));
 
@@ -54,7 +54,7 @@ TEST(HostWeights, LeaveFrozenTensorsAndTheCallersMemoryAlone) {
   Tensors got;
   const auto weights = make_host_weights(got.all(0), {});
   weights->load();
-  ASSERT_TRUE(weights->take(kSums, 0.2, 0));
+  ASSERT_TRUE(weights->begin_update(kSums, 0.2, 0));
   weights->update(kUpdates);
   weights->store();
   const Tensors before;
@@ -71,11 +71,12 @@ TEST(HostWeights, ANumberThatIsNotFiniteIsSeenAnywhere) {
     for (const float value : {std::nanf(""), -std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
       std::vector<float> sums = kSums;
       sums[at] = value;
-      EXPECT_FALSE(weights->take(sums, 0.1, 0)) << at;
+      EXPECT_FALSE(weights->begin_update(sums, 0.1, 0)) << at;
     }
   }
   const float largest = std::numeric_limits<float>::max();
-  EXPECT_TRUE(weights->take(std::vector<float>{largest, -largest, 0, -0.0F, 1e-45F}, 0.1, 1));
+  EXPECT_TRUE(
+      weights->begin_update(std::vector<float>{largest, -largest, 0, -0.0F, 1e-45F}, 0.1, 1));
 }
 
 }  // namespace

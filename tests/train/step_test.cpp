@@ -301,7 +301,7 @@ struct Learner {
   std::unique_ptr<comm::Communicator> comm = comm::make_single();
   std::unique_ptr<Backend> backend;
   Model model;
-  std::unique_ptr<Weights> weights;
+  std::unique_ptr<WeightStore> weights;
   std::vector<std::unique_ptr<Program>> programs;
   std::unique_ptr<StepExecutor> executor;
   std::int64_t steps = 0;
@@ -395,7 +395,7 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
   const auto moved = [&](double rate, const std::string& name) {
     Model model = make_model(graph, 7);
     const std::vector<float> before = model.find(name).data;
-    model.find(name).rate = rate;
+    model.find(name).lr_scale = rate;
     Learner learner(graph, std::move(model), cut_into({1}, 1 << 20));
     pipeline::Batch batch = random_batch(graph, 2);
     learner.step(batch);

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-std::unique_ptr<Weights> Backend::make_weights(std::vector<WeightTensor>, const UpdateRule&) {
+std::unique_ptr<WeightStore> Backend::make_weights(std::vector<WeightTensor>, const UpdateRule&) {
   return nullptr;
 }
 

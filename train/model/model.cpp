@@ -1,6 +1,7 @@
 #include "train/model/model.h"
 
 #include <algorithm>
+#include <array>
 
 #include "train/optim/host_weights.h"
 
@@ -27,11 +28,8 @@ Model make_model(const Graph& graph,
                  const std::function<std::vector<float>(const Value&)>& initial) {
   Model model;
   for (const Value& value : graph.values) {
-    const bool parameter = value.kind == ValueKind::kParameter;
-    if (!parameter && value.kind != ValueKind::kBuffer) continue;
-    Model::Tensor tensor{value, initial(value), {}};
-    if (parameter) tensor.momentum.assign(tensor.data.size(), 0.0F);
-    model.tensors.push_back(std::move(tensor));
+    if (value.kind != ValueKind::kParameter && value.kind != ValueKind::kBuffer) continue;
+    model.tensors.push_back({value, initial(value), {}});
   }
   return model;
 }
@@ -41,15 +39,25 @@ std::vector<WeightTensor> weight_tensors(Model& model) {
   for (Model::Tensor& t : model.tensors) {
     tensors.push_back({.name = t.about.name,
                        .value = t.data,
-                       .momentum = t.momentum,
+                       .state = {t.state.begin(), t.state.end()},
+                       .parameter = t.about.kind == ValueKind::kParameter,
                        .decay = t.about.decay,
-                       .rate = t.rate});
+                       .lr_scale = t.lr_scale});
   }
   return tensors;
 }
 
-std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
-  std::unique_ptr<Weights> weights = backend.make_weights(weight_tensors(model), rule);
+void allocate_state(Model& model, std::span<const std::string_view> slots) {
+  model.slots.assign(slots.begin(), slots.end());
+  for (Model::Tensor& t : model.tensors) {
+    if (t.about.kind != ValueKind::kParameter) continue;
+    t.state.assign(slots.size(), std::vector<float>(t.data.size(), 0.0F));
+  }
+}
+
+std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
+  allocate_state(model, std::array<std::string_view, 1>{"momentum"});
+  std::unique_ptr<WeightStore> weights = backend.make_weights(weight_tensors(model), rule);
   return weights ? std::move(weights) : make_host_weights(weight_tensors(model), rule);
 }
 

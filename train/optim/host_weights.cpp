@@ -1,7 +1,6 @@
 #include "train/optim/host_weights.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "common/error.h"
 #include "train/backend/backend.h"
@@ -10,16 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// The largest of the biased exponents tells, whole numbers as they are: no branch in the loop.
-bool all_finite(std::span<const float> values) {
-  constexpr std::uint32_t kExponent = 0x7f80'0000;
-  std::uint32_t largest = 0;
-  for (const float v : values)
-    largest = std::max(largest, std::bit_cast<std::uint32_t>(v) & kExponent);
-  return largest < kExponent;
-}
-
-class HostWeights final : public Weights {
+class HostWeights final : public WeightStore {
  public:
   HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
       : tensors_(std::move(tensors)),
@@ -35,25 +25,26 @@ class HostWeights final : public Weights {
   void load() override {}
   void store() override {}
 
-  bool take(std::span<const float> sums, double lr, std::int64_t) override {
+  bool begin_update(std::span<const float> sums, double lr, std::int64_t,
+                    bool known_finite) override {
     sums_ = sums;
     lr_ = lr;
-    return all_finite(sums);
+    return known_finite || all_finite(sums);
   }
 
   void update(std::span<const WeightUpdate> updates) override {
     for (const WeightUpdate& update : updates) {
       const WeightTensor& tensor = tensors_[update.tensor];
-      if (tensor.rate == 0) continue;
+      if (tensor.lr_scale == 0) continue;
       const std::span<const float> sum = sums_.subspan(update.offset, tensor.value.size());
-      if (tensor.momentum.empty()) {
+      if (!tensor.parameter) {
         update_statistic(tensor.value, sum, update.scale);
       } else {
         optimizer_.step({.value = tensor.value,
                          .gradient = sum,
-                         .momentum = tensor.momentum,
+                         .momentum = tensor.state.front(),
                          .decay = tensor.decay},
-                        lr_ * tensor.rate, options_);
+                        lr_ * tensor.lr_scale, options_);
       }
     }
   }
@@ -67,8 +58,8 @@ class HostWeights final : public Weights {
 
   static void update_statistic(std::span<float> running, std::span<const float> sum, double scale) {
     for (std::size_t i = 0; i < running.size(); ++i) {
-      running[i] = static_cast<float>((1 - kStatisticsMomentum) * running[i] +
-                                      kStatisticsMomentum * scale * sum[i]);
+      running[i] = static_cast<float>((1 - kBatchNormMomentum) * running[i] +
+                                      kBatchNormMomentum * scale * sum[i]);
     }
   }
 
@@ -81,8 +72,8 @@ class HostWeights final : public Weights {
 
 }  // namespace
 
-std::unique_ptr<Weights> make_host_weights(std::vector<WeightTensor> tensors,
-                                           const UpdateRule& rule) {
+std::unique_ptr<WeightStore> make_host_weights(std::vector<WeightTensor> tensors,
+                                               const UpdateRule& rule) {
   return std::make_unique<HostWeights>(std::move(tensors), rule);
 }
 

@@ -7,9 +7,9 @@
 
 namespace winnow::train {
 
-// Weights that stay where the caller has them: programs are bound to that memory, load() and
-// store() do nothing, optimizers change it in place.
-std::unique_ptr<Weights> make_host_weights(std::vector<WeightTensor> tensors,
-                                           const UpdateRule& rule);
+// Weights that stay in the caller's memory: programs are bound to it, load() and store() do
+// nothing, optimisers change it in place.
+std::unique_ptr<WeightStore> make_host_weights(std::vector<WeightTensor> tensors,
+                                               const UpdateRule& rule);
 
 }  // namespace winnow::train

@@ -161,7 +161,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
                        plan_path().string() + "; bring that one back, or go on by --replan");
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-    load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
     settle_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
@@ -169,7 +169,9 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
   state = comm::broadcast_text(comm_, state);
   for (Model::Tensor& t : model.tensors) {
     comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
-    comm_.broadcast(std::as_writable_bytes(std::span(t.momentum)), 0);
+    for (std::vector<float>& slot : t.state) {
+      comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
+    }
   }
   if (state.empty()) return std::nullopt;
   return parse_state(state, path_.string());
@@ -180,7 +182,8 @@ void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep)
   on_root(comm_, [&] {
     train::save_checkpoint(
         checkpoints(),
-        {state.step, to_state_dict(model, state.step), to_momenta(model), to_text(state)}, keep);
+        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)},
+        keep);
   });
 }
 

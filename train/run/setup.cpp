@@ -142,7 +142,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                       {"seed", r.seed},
                       {"batch_size", options.batch.batch}};
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
-  for (const RateRule& rule : options.start.rates) {
+  for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
   config["execution"] = {{"backend", options.execution.backend},

@@ -64,7 +64,7 @@ StepExecutor::Lane::Lane(Program& program_of_lane)
       logits(bind_output(program, OutputKind::kLogits)) {}
 
 StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
-                           const Model& model, Weights& weights, comm::Communicator& comm,
+                           const Model& model, WeightStore& weights, comm::Communicator& comm,
                            StepOptions options)
     : graph_(programs.at(0)->graph()),
       weights_(weights),
@@ -199,7 +199,8 @@ void StepExecutor::finish(const Inputs& inputs) {
   const auto begin = Clock::now();
   outcome_ = sum_->finish();
   exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
-  if (outcome_ == Outcome::kDone && !weights_.take(sum_->values(), inputs.lr, inputs.step)) {
+  if (outcome_ == Outcome::kDone &&
+      !weights_.begin_update(sum_->values(), inputs.lr, inputs.step)) {
     outcome_ = Outcome::kNotFinite;
   }
 }

@@ -43,7 +43,7 @@ class StepExecutor {
   // One program a lane, all of one differentiated graph, already bound to `weights`, which are
   // those of `model`.
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
-               Weights& weights, comm::Communicator& comm, StepOptions options);
+               WeightStore& weights, comm::Communicator& comm, StepOptions options);
 
   // Collective: every rank calls it with its own part of the global batch, whose sample weights add
   // up to `total_weight` over all ranks, and whether it wants to `stop` after it. `step` counts
@@ -88,7 +88,7 @@ class StepExecutor {
   void settle() noexcept;
 
   const Graph& graph_;
-  Weights& weights_;
+  WeightStore& weights_;
   comm::Communicator& comm_;
   StepOptions options_;
   GradientLayout layout_;

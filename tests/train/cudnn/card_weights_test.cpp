@@ -29,12 +29,12 @@ struct Net {
   explicit Net(std::uint64_t seed) {
     CounterRng rng(seed, 0, 0, RandomUse::kTest);
     const auto add = [&](const char* name, std::size_t count, bool parameter, bool decay,
-                         double rate) {
+                         double lr_scale) {
       auto& value = values.emplace_back(count);
       for (float& v : value) v = static_cast<float>(rng.uniform() - 0.3);
       momenta.emplace_back(parameter ? count : 0, 0.0F);
       updates.push_back({.tensor = values.size() - 1, .offset = elements, .scale = 0.75});
-      facts.push_back({name, decay, rate});
+      facts.push_back({name, decay, lr_scale});
       elements += count;
     };
     add("conv.weight", 1000, true, true, 1);
@@ -52,9 +52,10 @@ struct Net {
     for (std::size_t t = 0; t < values.size(); ++t) {
       all.push_back({.name = facts[t].name,
                      .value = values[t],
-                     .momentum = momenta[t],
+                     .parameter = !momenta[t].empty(),
                      .decay = facts[t].decay,
-                     .rate = facts[t].rate});
+                     .lr_scale = facts[t].lr_scale});
+      if (all.back().parameter) all.back().state = {momenta[t]};
     }
     return all;
   }
@@ -69,7 +70,7 @@ struct Net {
   struct Facts {
     std::string name;
     bool decay;
-    double rate;
+    double lr_scale;
   };
   std::vector<std::vector<float>> values;
   std::vector<std::vector<float>> momenta;
@@ -102,8 +103,8 @@ TEST(CardWeights, StepsAreThoseOfTheHost) {
     for (std::int64_t step = 0; step < 4; ++step) {
       const std::vector<float> sums = here.sums(static_cast<std::uint64_t>(step));
       const double lr = 0.1 / static_cast<double>(1 + step);
-      ASSERT_TRUE(host->take(sums, lr, step));
-      ASSERT_TRUE(card->take(sums, lr, step));
+      ASSERT_TRUE(host->begin_update(sums, lr, step));
+      ASSERT_TRUE(card->begin_update(sums, lr, step));
       // In two calls, as buckets come.
       const auto all = std::span<const WeightUpdate>(here.updates);
       host->update(all);
@@ -128,13 +129,13 @@ TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {
     card->load();
     std::vector<float> sums = net.sums(0);
     sums[sums.size() - 1] = bad;
-    EXPECT_FALSE(card->take(sums, 0.1, 0));
+    EXPECT_FALSE(card->begin_update(sums, 0.1, 0));
     card->update(net.updates);  // a kernel that was given anyway
     card->store();
     const Net before(4);
     EXPECT_EQ(net.values, before.values);
     EXPECT_EQ(net.momenta, before.momenta);
-    EXPECT_TRUE(card->take(net.sums(1), 0.1, 1));  // a verdict on one step only
+    EXPECT_TRUE(card->begin_update(net.sums(1), 0.1, 1));  // a verdict on one step only
   }
 }
 
@@ -179,7 +180,7 @@ TEST(CardWeights, ProgramsReadThem) {
   }
   for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
     const std::size_t t = tensors.size();
-    tensors.push_back({graph.value(id).name, values[t], momenta[t], true, 1});
+    tensors.push_back({graph.value(id).name, values[t], {momenta[t]}, true, true, 1});
     updates.push_back({.tensor = t, .offset = elements});
     elements += values[t].size();
   }
@@ -194,7 +195,7 @@ TEST(CardWeights, ProgramsReadThem) {
   by_card.run();
   EXPECT_EQ(by_card.outputs(), by_host.outputs());
 
-  ASSERT_TRUE(weights->take(std::vector<float>(elements, 0.01F), 1.0, 0));
+  ASSERT_TRUE(weights->begin_update(std::vector<float>(elements, 0.01F), 1.0, 0));
   weights->update(updates);
   by_card.program().load_parameters();
   by_card.run();

@@ -15,7 +15,7 @@ namespace {
 
 using kernels::StepScalars;
 
-class CardWeights final : public Weights {
+class CardWeights final : public WeightStore {
  public:
   CardWeights(std::shared_ptr<Device> device, std::vector<WeightTensor> tensors,
               const UpdateRule& rule)
@@ -28,8 +28,12 @@ class CardWeights final : public Weights {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const WeightTensor& tensor = tensors_[t];
       by_name_[tensor.name] = t;
-      places_.push_back({bytes_, bytes_ + aligned(tensor.value.size_bytes())});
-      bytes_ = places_.back().momentum + aligned(tensor.momentum.size_bytes());
+      Place& place = places_.emplace_back(bytes_);
+      bytes_ += aligned(tensor.value.size_bytes());
+      for (const std::span<float> slot : tensor.state) {
+        place.state.push_back(bytes_);
+        bytes_ += aligned(slot.size_bytes());
+      }
       scratch = std::max(
           scratch, kernels::lars_scratch_bytes(static_cast<std::int64_t>(tensor.value.size())));
     }
@@ -44,7 +48,7 @@ class CardWeights final : public Weights {
     try {
       stream_->synchronize();
     } catch (const Error&) {
-      // Told where it mattered: by take() or store().
+      // Told where it mattered: by begin_update() or store().
     }
   }
 
@@ -68,7 +72,10 @@ class CardWeights final : public Weights {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const WeightTensor& tensor = tensors_[t];
       std::ranges::copy(std::as_bytes(tensor.value), staging_.get() + places_[t].value);
-      std::ranges::copy(std::as_bytes(tensor.momentum), staging_.get() + places_[t].momentum);
+      for (std::size_t slot = 0; slot < tensor.state.size(); ++slot) {
+        std::ranges::copy(std::as_bytes(tensor.state[slot]),
+                          staging_.get() + places_[t].state[slot]);
+      }
     }
     stream_->copy(block_.get(), staging_.get(), bytes_);
     stream_->record(*changed_);
@@ -80,11 +87,14 @@ class CardWeights final : public Weights {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const WeightTensor& tensor = tensors_[t];
       fetch(tensor.value, places_[t].value);
-      fetch(tensor.momentum, places_[t].momentum);
+      for (std::size_t slot = 0; slot < tensor.state.size(); ++slot) {
+        fetch(tensor.state[slot], places_[t].state[slot]);
+      }
     }
   }
 
-  bool take(std::span<const float> sums, double lr, std::int64_t step) override {
+  bool begin_update(std::span<const float> sums, double lr, std::int64_t step,
+                    bool known_finite) override {
     if (sums.size() > capacity_) {
       stream_->synchronize();
       sums_ = device_->allocate(sums.size_bytes());
@@ -96,6 +106,7 @@ class CardWeights final : public Weights {
     std::memcpy(host_scalars_.get(), &now, sizeof now);
     stream_->copy(sums_.get(), host_sums_.get(), sums.size_bytes());
     stream_->copy(scalars_.get(), host_scalars_.get(), sizeof now);
+    if (known_finite) return true;
     device_->kernels().finite_check(
         {sum_at(0), static_cast<std::int64_t>(sums.size()), scalars_on_device()}, *stream_);
     stream_->copy(host_scalars_.get(), scalars_.get(), sizeof now);
@@ -108,22 +119,22 @@ class CardWeights final : public Weights {
   void update(std::span<const WeightUpdate> updates) override {
     const std::lock_guard lock(mutex_);
     for (const WeightUpdate& u : updates) {
-      if (tensors_[u.tensor].rate != 0) update(u);
+      if (tensors_[u.tensor].lr_scale != 0) update(u);
     }
     stream_->record(*changed_);
   }
 
  private:
   struct Place {  // in block_ and staging_
-    std::size_t value;
-    std::size_t momentum;
+    std::size_t value = 0;
+    std::vector<std::size_t> state{};
   };
 
   float* value_of(std::size_t t) const {
     return reinterpret_cast<float*>(block_.get() + places_[t].value);
   }
   float* momentum_of(std::size_t t) const {
-    return reinterpret_cast<float*>(block_.get() + places_[t].momentum);
+    return reinterpret_cast<float*>(block_.get() + places_[t].state.front());
   }
   const float* sum_at(std::size_t offset) const {
     return reinterpret_cast<const float*>(sums_.get()) + offset;
@@ -139,12 +150,12 @@ class CardWeights final : public Weights {
     const WeightTensor& tensor = tensors_[u.tensor];
     const auto count = static_cast<std::int64_t>(tensor.value.size());
     const kernels::Table& table = device_->kernels();
-    if (tensor.momentum.empty()) {
+    if (!tensor.parameter) {
       return table.statistic({.value = value_of(u.tensor),
                               .sum = sum_at(u.offset),
                               .count = count,
                               .scalars = scalars_on_device(),
-                              .momentum = kStatisticsMomentum,
+                              .momentum = kBatchNormMomentum,
                               .scale = u.scale},
                              *stream_);
     }
@@ -157,7 +168,7 @@ class CardWeights final : public Weights {
                           .momentum = momentum_of(u.tensor),
                           .count = count,
                           .scalars = scalars_on_device(),
-                          .rate = static_cast<float>(tensor.rate),
+                          .rate = static_cast<float>(tensor.lr_scale),
                           .mu = mu,
                           .decay = decay,
                           .nesterov = rule_.options.nesterov},
@@ -168,7 +179,7 @@ class CardWeights final : public Weights {
                            .momentum = momentum_of(u.tensor),
                            .count = count,
                            .scalars = scalars_on_device(),
-                           .rate = static_cast<float>(tensor.rate),
+                           .rate = static_cast<float>(tensor.lr_scale),
                            .mu = mu,
                            .decay = decay,
                            .trust = rule_.options.lars_trust,
@@ -184,7 +195,7 @@ class CardWeights final : public Weights {
   std::map<std::string, std::size_t> by_name_;
   std::vector<Place> places_;
   std::size_t bytes_ = 0;
-  Memory block_;    // values and momenta
+  Memory block_;    // values and the optimiser's state
   Memory scratch_;  // of one update
   Memory staging_;  // page-locked, as block_
   Memory scalars_;  // StepScalars
@@ -199,9 +210,9 @@ class CardWeights final : public Weights {
 
 }  // namespace
 
-std::unique_ptr<Weights> make_card_weights(std::shared_ptr<Device> device,
-                                           std::vector<WeightTensor> tensors,
-                                           const UpdateRule& rule) {
+std::unique_ptr<WeightStore> make_card_weights(std::shared_ptr<Device> device,
+                                               std::vector<WeightTensor> tensors,
+                                               const UpdateRule& rule) {
   return std::make_unique<CardWeights>(std::move(device), std::move(tensors), rule);
 }
 

@@ -41,7 +41,7 @@ struct Compiled {
 
   Slots slots;
   std::vector<std::optional<Crossing>> inputs;      // by value: what the nodes read from outside
-  std::vector<std::optional<Crossing>> parameters;  // likewise; bound to Weights, or copied
+  std::vector<std::optional<Crossing>> parameters;  // likewise; bound to a WeightStore, or copied
   std::vector<std::optional<Crossing>> outputs;     // likewise, what they write outside
   std::vector<std::size_t> written_by;              // by value: the node, for outputs
   std::size_t staging_bytes = 0;

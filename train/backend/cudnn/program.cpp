@@ -90,7 +90,7 @@ void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
   stream_->record(*sent_);
 }
 
-// Device memory for the parameters that are not in anybody's Weights.
+// Device memory for the parameters that are not in a WeightStore.
 void CudnnProgram::allocate_parameters() {
   if (parameters_) return;
   std::size_t total = 0;

@@ -59,9 +59,9 @@ class CudnnProgram final : public Program {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Stream> delivering_;
   std::unique_ptr<Event> sent_;           // staging may be written again
-  std::shared_ptr<const Event> changed_;  // of Weights
+  std::shared_ptr<const Event> changed_;  // of the WeightStore
   std::vector<void*> host_;               // by value: the caller's memory
-  std::vector<bool> on_device_;           // by value: bound to Weights
+  std::vector<bool> on_device_;           // by value: bound to a WeightStore
   std::vector<ValueId> outputs_;          // by the node that writes them
   std::vector<Delivery> deliveries_;      // of a step, in order; kept for the next
   std::size_t deliveries_used_ = 0;
