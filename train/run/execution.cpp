@@ -5,6 +5,7 @@
 #include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 #include "train/backend/checks.h"
+#include "train/run/build_name.h"
 
 namespace winnow::train {
 namespace {
@@ -63,7 +64,7 @@ Execution plan_execution(const TrainOptions& options, const BatchPlan& batches,
     plan.lanes = {static_cast<int>(batches.micro_batches())};
   }
   plan.plan.numerics = {{"backend", std::string(backend.name())},
-                        {"build", WINNOW_BUILD},
+                        {"build", std::string(build_name())},
                         {"instruction_set", backend.instruction_set()},
                         {kLaneThreads, std::to_string(plan.lane_threads)},
                         {"library", backend.library()}};
