@@ -235,12 +235,14 @@ Command add_train(CLI::App& program) {
       ->add_option(
           "--lane-threads", t.execution.lane_threads,
           "Threads of each lane, which works off micro-batches beside the others; 0: those "
-          "of the run's plan, else as few as keep all cores busy")
+          "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
+          "Other lane threads change the last bits of the weights, with --reproducible too")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   execution->add_flag("--reproducible", t.execution.reproducible,
-                      "The same weights, bit for bit, on any number of ranks and cores, with any "
-                      "schedule and buckets");
+                      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
+                      "schedule and buckets; for the same --lane-threads, instruction set and "
+                      "library");
   execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
       ->capture_default_str();
   execution
@@ -279,7 +281,7 @@ Command add_train(CLI::App& program) {
   run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps; 0: at the end")
+  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run_group->add_flag("--json", o->json, "Print one JSON object on stdout");
@@ -287,7 +289,8 @@ Command add_train(CLI::App& program) {
       "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
       "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
       "\n\n" + augment_help() +
-      "\nThe number of ranks changes who computes what, not what is computed.\n"
+      "\nThe number of ranks changes who computes a micro-batch, not the global batches. The order of\n"
+      "sums depends on it: weights are equal to the last bit only with --reproducible.\n"
       "With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches,\n"
       "over which batch norm is taken, come from one partition but for what is exchanged: the run\n"
       "says at its start how often, winnow bench shuffle for several fractions.\n"

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <tuple>
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
@@ -104,6 +105,50 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
   return subject;
 }
 
+// Everything about an evaluation that is decided before anything is compiled.
+struct EvalJob {
+  std::shared_ptr<const pipeline::Cache> cache;
+  std::vector<std::string> classes;
+  Subject subject;
+  Split split = Split::kTest;
+  pipeline::EvaluationSamples samples;
+  bool judged = false;  // by a selection, which says what has leaked
+};
+
+// The selection that says what has leaked: the one given, else the one the run was trained with.
+std::string choose_selection(const EvalOptions& options, const StoredConfig& stored,
+                             const pipeline::Cache& cache, const std::string& cache_digest) {
+  const std::string& wanted = options.data.selection;
+  if (!wanted.empty() || stored.cache_digest != cache_digest) return wanted;
+  // Another of that name may hold what was trained on for test.
+  if (pipeline::selection_digest(cache, stored.selection) != stored.selection_digest) {
+    throw UsageError("the run was trained with another selection '" + stored.selection + "' than " +
+                     options.data.cache.string() +
+                     " has now; decide as then, or name a selection by --selection to evaluate "
+                     "by it all the same");
+  }
+  return stored.selection;
+}
+
+EvalJob look_up_job(const EvalOptions& options, int rank,
+                    const std::function<void(std::string)>& note) {
+  EvalJob job;
+  job.cache = pipeline::open_cache(options.data.cache, options.data.placement, rank);
+  const pipeline::DatasetInfo info = pipeline::describe(*job.cache);
+  job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
+                                                              : stored_run(options, note);
+  const StoredConfig& stored = job.subject.config;
+  if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
+    throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
+                     " classes, the cache has " + std::to_string(info.classes.size()));
+  }
+  const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
+  job.judged = !selection.empty();
+  std::tie(job.split, job.samples) = choose_split(options, *job.cache, selection);
+  job.classes = info.classes;
+  return job;
+}
+
 }  // namespace
 
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
@@ -117,58 +162,33 @@ EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
 EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
                         const ProgressSink& progress,
                         const std::function<void(std::string)>& note) {
-  std::shared_ptr<const pipeline::Cache> cache;
-  Subject subject;
-  pipeline::SampleSet samples;
-  std::vector<SampleId> leaked;
-  EvalResult result;
-  std::string selection = options.data.selection;
-  on_all(comm, [&] {
-    cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
-    const pipeline::DatasetInfo info = pipeline::describe(*cache);
-    subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
-                                                            : stored_run(options, note);
-    const StoredConfig& stored = subject.config;
-    if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
-      throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
-                       " classes, the cache has " + std::to_string(info.classes.size()));
-    }
-    if (selection.empty() && stored.cache_digest == info.digest) {
-      selection = stored.selection;
-      // Another of that name may hold what was trained on for test.
-      if (pipeline::selection_digest(*cache, selection) != stored.selection_digest) {
-        throw UsageError("the run was trained with another selection '" + selection + "' than " +
-                         options.data.cache.string() +
-                         " has now; decide as then, or name a selection by --selection to evaluate "
-                         "by it all the same");
-      }
-    }
-    auto [split, chosen] = choose_split(options, *cache, selection);
-    samples = std::move(chosen.all);
-    leaked = std::move(chosen.leaked);
-    result.split = std::string(split_name(split));
-    result.classes = info.classes;
-  });
-
-  const std::unique_ptr<WeightStore> weights = place_weights(backend, subject.model);
+  EvalJob job;
+  on_all(comm, [&] { job = look_up_job(options, comm.rank(), note); });
+  const std::unique_ptr<WeightStore> weights = place_weights(backend, job.subject.model);
   std::vector<std::unique_ptr<Program>> programs;
-  programs.push_back(backend.compile(subject.graph, {options.dtype, options.threads.compute}));
+  programs.push_back(backend.compile(job.subject.graph, {options.dtype, options.threads.compute}));
   weights->bind(*programs.back());
   weights->load();
 
-  const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.data.placement)};
+  const StoredConfig& config = job.subject.config;
+  const pipeline::Source source{job.cache,
+                                pipeline::spread(*job.cache, comm, options.data.placement)};
+  EvalResult result;
+  result.epoch = job.subject.epoch;
+  result.split = std::string(split_name(job.split));
+  result.classes = std::move(job.classes);
   const auto begin = std::chrono::steady_clock::now();
   result.evaluation = evaluate(
-      programs, {source, samples, selection.empty() ? nullptr : &leaked, options.with_logits},
-      {.geometry = geometry_of(subject.config.setup),
-       .recipe = eval_recipe(subject.config.eval_resize_px),
+      programs,
+      {source, job.samples.all, job.judged ? &job.samples.leaked : nullptr, options.with_logits},
+      {.geometry = geometry_of(config.setup),
+       .recipe = eval_recipe(config.eval_resize_px),
        .threads = options.threads.decode},
       comm, progress);
   result.images_per_second =
       static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.epoch = subject.epoch;
-  result.ids = std::move(samples.ids);
+  result.ids = std::move(job.samples.all.ids);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/optim/optimizer.h"
+#include "train/run/build_name.h"
 #include "train/run/planning.h"
 
 namespace winnow::train {
@@ -84,7 +85,7 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
 
 void require_one_job(const Job& job, const Backend& backend, comm::Communicator& comm) {
   std::map<std::string, std::string> facts = config_facts(job.config);
-  facts["build"] = WINNOW_BUILD;
+  facts["build"] = build_name();
   if (comm.size() > 1) {
     facts["program"] = to_hex(xxh3_128(MappedFile("/proc/self/exe").bytes()));
   }

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "train/backend/checks.h"
 #include "train/plan/lanes.h"
+#include "train/run/build_name.h"
 #include "train/run/memory_needs.h"
 
 namespace winnow::train {
@@ -44,7 +45,7 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
 RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_threads) {
   const ExecutionOptions& e = options.execution;
   return {.numerics = {.backend = std::string(backend.name()),
-                       .build = WINNOW_BUILD,
+                       .build = build_name(),
                        .instruction_set = backend.instruction_set(),
                        .library = backend.library(),
                        .dtype = e.dtype,

@@ -182,7 +182,8 @@ void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep)
   on_root(comm_, [&] {
     train::save_checkpoint(
         checkpoints(),
-        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)}, keep);
+        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)},
+        keep);
   });
 }
 
