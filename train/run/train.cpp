@@ -15,7 +15,9 @@
 #include "train/backend/backend.h"
 #include "train/backend/checks.h"
 #include "train/graph/rewrites.h"
+#include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
+#include "train/optim/recipe_options.h"
 #include "train/plan/batch_plan.h"
 #include "train/run/census.h"
 #include "train/evaluate/evaluate.h"
@@ -103,7 +105,9 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches
   return {.base = recipe.lr,
           .warmup_steps = std::llround(recipe.warmup_epochs * steps_per_epoch),
           .total_steps = batches.total_steps,
-          .decay = recipe.decay};
+          .steps_per_epoch = steps_per_epoch,
+          .schedule = find_lr_schedule(recipe.lr_schedule),
+          .options = recipe.options};
 }
 
 void check_execution(const ExecutionOptions& options, const Backend& backend) {
@@ -199,7 +203,7 @@ class Trainer {
         model_(begin_model(job_.forward, options.recipe.seed, options.start, comm, note)),
         weights_(place_weights(
             backend, model_,
-            {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})),
+            {&find_optimizer(options.recipe.optimizer), options.recipe.options})),
         rate_(learning_rate(options.recipe, job_.batches)),
         directory_(options.run.out, comm, note),
         note_(note) {
@@ -525,7 +529,7 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
     job = open_job(options, comm, init_from_digest);
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
-    find_optimizer(options.recipe.optimizer);
+    check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
     comm::find_schedule(options.execution.schedule);
   });
   job.source.spread = pipeline::spread(*job.source.cache, comm, options.data.placement);
