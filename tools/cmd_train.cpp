@@ -11,9 +11,11 @@
 #include "tools/command.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
+#include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
+#include "train/optim/optimizer.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -23,7 +25,6 @@ struct Options {
   train::TrainOptions train;
   std::string augment;
   std::string sampling = "uniform";
-  std::string decay = "cosine";
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
@@ -72,7 +73,6 @@ void run(const Options& o, Session& session) {
     options.data.sampling.sampling = pipeline::parse_sampling(o.sampling);
     options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
-    options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
     options.start.lr_scales = lr_scales(o);
   });
@@ -196,27 +196,11 @@ Command add_train(CLI::App& program) {
   recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  recipe->add_option("--optimizer", t.recipe.optimizer, "Optimizer")->capture_default_str();
-  recipe->add_option("--momentum", t.recipe.optimizer_options.momentum, "Momentum")
-      ->capture_default_str();
-  recipe
-      ->add_flag("--nesterov,!--no-nesterov", t.recipe.optimizer_options.nesterov,
-                 "Nesterov momentum (sgd)")
-      ->capture_default_str();
-  recipe
-      ->add_option("--weight-decay", t.recipe.optimizer_options.weight_decay,
-                   "Weight decay; never on biases and batch norm")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  recipe->add_option("--lars-eta", t.recipe.optimizer_options.lars_trust, "LARS trust coefficient")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_optimizer_flags(*recipe, t.recipe);
   recipe->add_option("--warmup-epochs", t.recipe.warmup_epochs, "Epochs of linear warm-up")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  recipe->add_option("--sched", o->decay, "Decay after the warm-up")
-      ->check(CLI::IsMember({"poly", "cosine", "constant"}))
-      ->capture_default_str();
+  add_lr_schedule_flags(*recipe, t.recipe);
   recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();

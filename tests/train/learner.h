@@ -14,6 +14,7 @@
 #include "train/graph/rewrites.h"
 #include "train/model/model.h"
 #include "train/nets/nets.h"
+#include "train/optim/optimizer.h"
 #include "train/plan/execution.h"
 #include "train/step/executor.h"
 
@@ -76,8 +77,8 @@ inline std::int64_t micro_batches_of(const RunPlan& plan) {
   return std::accumulate(lanes.begin(), lanes.end(), std::int64_t{0});
 }
 
-inline const UpdateRule kPlainSgd{UpdateKind::kSgd,
-                                  {.momentum = 0, .weight_decay = 0, .nesterov = false}};
+inline const UpdateRule kPlainSgd{&find_optimizer("sgd"),
+                                   {{"momentum", {0}}, {"weight_decay", {0}}, {"nesterov", {0}}}};
 
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 inline std::unique_ptr<Backend> reference() { return make_reference_backend(); }

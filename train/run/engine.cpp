@@ -38,7 +38,7 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
     : model_(std::move(model)),
       weights_(place_weights(
           backend, model_,
-          {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})) {
+          {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
   const ExecutionOptions& e = options.execution;
   CompileOptions lane{numerics.dtype, numerics.lane_threads};
   if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;

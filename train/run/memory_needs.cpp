@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/memory_left.h"
+#include "train/optim/optimizer.h"
 #include "train/plan/execution.h"
 
 namespace winnow::train {
@@ -11,8 +12,6 @@ namespace {
 
 // What libraries take while a run goes on: generated code, buffers of messages, stacks of threads.
 constexpr std::size_t kForLibraries = std::size_t{96} << 20;
-// Slots of an optimiser's state.
-constexpr std::size_t kStateSlots = 1;
 constexpr int kEvaluationBatchesAhead = 2;  // of one micro-batch each
 
 std::size_t bytes_of_weights(const Graph& graph) {
@@ -32,7 +31,7 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
   const ExecutionOptions& e = options.execution;
   const BatchLayout& batches = job.batches;
   const std::size_t weights = bytes_of_weights(graphs.training);
-  const std::size_t stored = weights * (1 + kStateSlots);
+  const std::size_t stored = weights * (1 + find_optimizer(options.recipe.optimizer).slots.size());
   const SumBytes sums =
       bytes_of_sums(layout_gradients(graphs.training, e.bucket_bytes, kTailCount), e.reproducible);
   const pipeline::Geometry geometry = geometry_of(job.setup);

@@ -45,7 +45,7 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
 RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_threads) {
   const ExecutionOptions& e = options.execution;
   return {.numerics = {.backend = std::string(backend.name()),
-                       .build = build_name(),
+                       .build = std::string(build_name()),
                        .instruction_set = backend.instruction_set(),
                        .library = backend.library(),
                        .dtype = e.dtype,
