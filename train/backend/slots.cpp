@@ -4,9 +4,6 @@
 
 namespace winnow::train {
 
-Slots::Slots(std::size_t arena_bytes, std::size_t alignment)
-    : alignment_(alignment), arena_bytes_(aligned(arena_bytes)) {}
-
 std::size_t Slots::aligned(std::size_t bytes) const {
   return (bytes + alignment_ - 1) / alignment_ * alignment_;
 }

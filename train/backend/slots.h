@@ -17,7 +17,8 @@ class Slots {
  public:
   using Id = std::size_t;
 
-  Slots(std::size_t arena_bytes, std::size_t alignment);
+  explicit Slots(std::size_t alignment) : alignment_(alignment) {}
+  void reserve_arena(std::size_t bytes) { arena_bytes_ = aligned(bytes); }
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
@@ -50,7 +51,7 @@ class Slots {
 
   std::vector<Slot> slots_;
   std::size_t alignment_;
-  std::size_t arena_bytes_;
+  std::size_t arena_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   std::size_t scratch_bytes_ = 0;
   std::size_t scratch_now_ = 0;

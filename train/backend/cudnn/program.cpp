@@ -121,7 +121,7 @@ void CudnnProgram::load_all() {
   allocate_parameters();
   if (changed_) stream_->wait(*changed_);
   send(compiled_->parameters);
-  for (const Step& step : compiled_->load) step(*stream_);
+  for (const Call& call : compiled_->load) call(*stream_);
 }
 
 void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
@@ -135,7 +135,7 @@ void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
     send(compiled_->inputs);
   }
   for (std::size_t n = first_node; n < last_node; ++n) {
-    for (const Step& step : compiled_->nodes[n]) step(*stream_);
+    for (const Call& call : compiled_->nodes[n]) call(*stream_);
   }
   deliver(first_node, last_node);
   next_node_ = last_node;

@@ -31,11 +31,11 @@ class CudnnProgram final : public Program {
     return compiled_->slots.block_bytes() + compiled_->slots.shared_bytes();
   }
 
+  KernelChoices choices() const override { return compiled_->choices; }
+
   // The parameter or state `id` is read from device memory from now on; load_parameters() takes it
   // up once `changed` has come.
   void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
-  // "forward bf16 ...: cudnn engine 46", one line a convolution or linear layer and pass.
-  const std::vector<std::string>& plans() const noexcept { return compiled_->plans; }
 
  private:
   // Outputs of the nodes of one run(), on their way to the host.

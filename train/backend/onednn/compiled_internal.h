@@ -16,7 +16,7 @@ namespace winnow::train::onednn {
 // oneDNN's memory objects carry addresses themselves, so they are attached to a slot and follow it.
 class Slots : public train::Slots {
  public:
-  explicit Slots(std::size_t arena_bytes);
+  Slots();
   // `memory` may be created without an address.
   void attach(Id slot, const dnnl::memory& memory);
   // Once, when all pieces are known. `shared` has shared_bytes().
@@ -34,7 +34,7 @@ class Slots : public train::Slots {
 // Uninitialised, on large pages where the system has them. Throws std::bad_alloc.
 std::shared_ptr<std::byte> make_block(std::size_t bytes);
 
-using Call = std::function<void()>;
+using Call = std::function<void(int threads)>;
 
 // Packs one parameter.
 struct Load {
@@ -44,13 +44,10 @@ struct Load {
 
 // A graph as ready calls. Calls hold references into this object, so it stays where it is.
 struct Compiled {
-  explicit Compiled(std::size_t arena_bytes)
-      : engine(dnnl::engine::kind::cpu, 0), stream(engine), slots(arena_bytes) {}
+  Compiled() = default;
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
-  dnnl::engine engine;
-  dnnl::stream stream;
   Slots slots;
   std::vector<std::optional<Slots::Id>> outside;  // by value: where the caller's memory is
   std::vector<Load> load;                         // parameters into the layouts of primitives
@@ -58,8 +55,8 @@ struct Compiled {
   KernelChoices choices;
 };
 
-// Makes every primitive and lays out memory. The caller allocates: slots.allocate().
-
+// Makes every primitive and lays out memory. The caller allocates: slots.allocate(). Throws Error
+// for what neither oneDNN nor own kernels can do.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         const kernels::Table& table);
 

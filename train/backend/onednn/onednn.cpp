@@ -70,7 +70,7 @@ class OneDnnProgram final : public Program {
     const ThreadCount threads(threads_);
     const std::size_t bytes = compiled_->slots.shared_bytes();
     for (const onednn::Load& load : compiled_->load) {
-      if (part_of(load.begin, load.end, bytes, parts) == part) load.call();
+      if (part_of(load.begin, load.end, bytes, parts) == part) load.call(threads_);
     }
     shared_->loaded.mark(part, parts);
   }
@@ -83,10 +83,12 @@ class OneDnnProgram final : public Program {
     }
     const ThreadCount threads(threads_);
     for (std::size_t i = first_node; i < last_node; ++i) {
-      for (const onednn::Call& call : compiled_->nodes[i]) call();
+      for (const onednn::Call& call : compiled_->nodes[i]) call(threads_);
     }
     next_node_ = last_node;
   }
+
+  KernelChoices choices() const override { return compiled_->choices; }
 
   std::size_t arena_bytes() const noexcept override {
     return compiled_->slots.block_bytes() + compiled_->slots.shared_bytes();
@@ -141,7 +143,7 @@ std::string isa_name() {
   for (const NamedIsa& row : kIsas) {
     if (has(here, row.isa)) return row.name;
   }
-  return "x86_64";
+  return std::string(kernels::architecture());
 }
 
 class OneDnnBackend final : public Backend {

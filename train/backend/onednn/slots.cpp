@@ -10,7 +10,7 @@
 
 namespace winnow::train::onednn {
 
-Slots::Slots(std::size_t arena_bytes) : train::Slots(arena_bytes, MemoryPlan::kAlignment) {}
+Slots::Slots() : train::Slots(MemoryPlan::kAlignment) {}
 
 void Slots::attach(Id slot, const dnnl::memory& memory) {
   followers_.resize(std::max(followers_.size(), slot + 1));
