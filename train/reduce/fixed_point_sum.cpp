@@ -50,7 +50,7 @@ class FixedPointSum final : public GradientSum {
   void add(int lane, std::size_t bucket, bool first, Part part) override {
     Lane& l = lanes_[static_cast<std::size_t>(lane)];
     const GradientLayout::Bucket& b = layout_.buckets[bucket];
-    for_each_number(range_of(part, b.offset, b.count), [&](std::size_t i, Range range) {
+    for_each_number(elements_of(part, b.offset, b.count), [&](std::size_t i, Elements range) {
       const auto values = std::span<const float>(l.one).subspan(range.begin, range.size());
       const auto sum = std::span(l.sum).subspan(range.begin, range.size());
       const std::int32_t exponent = exponent_of(values);
@@ -62,7 +62,7 @@ class FixedPointSum final : public GradientSum {
 
   void add_lanes(std::size_t bucket, Part part) override {
     const GradientLayout::Bucket& b = layout_.buckets[bucket];
-    const Range range = range_of(part, b.offset, b.count);
+    const Elements range = elements_of(part, b.offset, b.count);
     const auto cut = [&](Lane& lane) {
       return std::span(lane.sum).subspan(range.begin, range.size());
     };
@@ -101,8 +101,8 @@ class FixedPointSum final : public GradientSum {
   }
 
   std::span<const float> read(Part part) noexcept override {
-    const Range all = range_of(part, 0, layout_.elements);
-    for_each_number(all, [&](std::size_t i, Range range) {
+    const Elements all = elements_of(part, 0, layout_.elements);
+    for_each_number(all, [&](std::size_t i, Elements range) {
       from_fixed_point(
           std::span<const std::int64_t>(lanes_[0].sum).subspan(range.begin, range.size()),
           written_at_[i], bits_, std::span(values_).subspan(range.begin, range.size()));
@@ -143,11 +143,11 @@ class FixedPointSum final : public GradientSum {
 
   // Calls what(i, range) for each of names_ that has elements in `range`, with these.
   template <class F>
-  void for_each_number(Range range, const F& what) const {
+  void for_each_number(Elements range, const F& what) const {
     auto end = std::ranges::upper_bound(ends_, range.begin);
     while (range.begin < range.end) {
       const std::size_t stop = std::min(*end, range.end);
-      what(static_cast<std::size_t>(end - ends_.begin()), Range{range.begin, stop});
+      what(static_cast<std::size_t>(end - ends_.begin()), Elements{range.begin, stop});
       range.begin = stop;
       ++end;
     }

@@ -59,7 +59,7 @@ class FloatSum final : public GradientSum {
   }
 
   std::span<const float> read(Part part) noexcept override {
-    const Range range = range_of(part, 0, layout_.elements);
+    const Elements range = elements_of(part, 0, layout_.elements);
     return values().subspan(range.begin, range.size());
   }
 
@@ -81,7 +81,7 @@ class FloatSum final : public GradientSum {
 
   std::span<float> cut(std::vector<float>& all, std::size_t bucket, Part part) const {
     const GradientLayout::Bucket& b = layout_.buckets[bucket];
-    const Range range = range_of(part, b.offset, b.count);
+    const Elements range = elements_of(part, b.offset, b.count);
     return std::span(all).subspan(range.begin, range.size());
   }
 

@@ -12,8 +12,8 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// Elements [begin, end).
-struct Range {
+// Those of [begin, end).
+struct Elements {
   std::size_t begin = 0;
   std::size_t end = 0;
 
@@ -23,7 +23,7 @@ struct Range {
 // What `part` has of elements [begin, begin + count). Parts are disjoint and leave nothing out. All
 // but the first begin at multiples of 64 elements from `begin`, so that threads share no cache
 // line.
-inline Range range_of(Part part, std::size_t begin, std::size_t count) noexcept {
+inline Elements elements_of(Part part, std::size_t begin, std::size_t count) noexcept {
   constexpr std::size_t kGrain = 64;
   const std::size_t grains = (count + kGrain - 1) / kGrain;
   const auto edge = [&](int index) {
