@@ -256,6 +256,7 @@ TEST(RunState, ItsTextReadsBackToTheBit) {
       .writer = {.seed = ~0ULL, .ranks = 3, .plan = "abc"},
       .evaluated = false,
       .losses = {.interval = {1.0 / 3.0, 2}, .epoch = {0.1 + 0.2, 5}, .last_epoch = 1e-300},
+      .interval_hits = {},
       .sums = {{"fc.weight", -7}},
       .census = {{0, 10, ~1ULL}, {1, 3, 5}}};
   const RunState read = parse_state(to_text(state), "it");
