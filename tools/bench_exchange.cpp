@@ -63,7 +63,7 @@ class AllToAllBench {
   void run() {
     say(session_, fmt::format("{} ranks, machines {}; each sends {} bytes to each other one, in "
                               "messages of {}",
-                              comm_.size(), std::ranges::max(comm_.nodes()) + 1,
+                              comm_.size(), std::ranges::max(comm_.placement().node_of) + 1,
                               grouped(part_bytes_), grouped(segments_.segment_elements * 4)));
     const double sent = static_cast<double>(part_bytes_ * others());
     std::vector<double> ours, mpi, pair_ours, pair_mpi;
@@ -114,11 +114,12 @@ class AllToAllBench {
 
   // What an all-reduce takes from its beginning, between pauses as long as the first one took.
   double seconds_of_all_reduces(std::vector<float>& gradient) {
+    const std::vector<comm::Transfer> transfers =
+        comm::find_schedule("multicolor").all_reduce(comm_.placement(), gradient.size(), {});
     std::vector<double> seconds;
     for (int i = 0; i < 2 * o_.rounds; ++i) {
       comm_.barrier();
-      seconds.push_back(seconds_of(
-          [&] { comm_.start_all_reduce(gradient, comm::find_schedule("multicolor"), {}).wait(); }));
+      seconds.push_back(seconds_of([&] { comm_.start_all_reduce(gradient, transfers).wait(); }));
       std::this_thread::sleep_for(std::chrono::duration<double>(seconds.front()));
     }
     return median(seconds);

@@ -13,7 +13,7 @@
 #include "tools/command.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
-#include "train/run/train.h"
+#include "train/run/evaluate_run.h"
 
 namespace winnow::tools {
 namespace {
@@ -31,9 +31,9 @@ using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][predictio
 
 Confusion confusion_of(const train::EvalResult& result) {
   Confusion confusion(result.classes.size(), std::vector<std::uint64_t>(result.classes.size()));
-  for (std::size_t i = 0; i < result.labels.size(); ++i) {
-    ++confusion[static_cast<std::size_t>(result.labels[i])]
-               [static_cast<std::size_t>(result.predictions[i])];
+  for (std::size_t i = 0; i < result.evaluation.labels.size(); ++i) {
+    ++confusion[static_cast<std::size_t>(result.evaluation.labels[i])]
+               [static_cast<std::size_t>(result.evaluation.predictions[i])];
   }
   return confusion;
 }
@@ -64,17 +64,19 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
 std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
   const pipeline::LedgerNames name_of = cache.read_names();
   std::string csv = "id,name,label,prediction";
-  const bool with_logits = !result.logits.empty();
+  const bool with_logits = !result.evaluation.logits.empty();
   for (const std::string& name : result.classes) {
     if (with_logits) csv += "," + csv_field("logit_" + name);
   }
   csv += '\n';
   for (std::size_t i = 0; i < result.ids.size(); ++i) {
-    csv += fmt::format("{},{},{},{}", result.ids[i], csv_field(name_of(result.ids[i])),
-                       csv_field(result.classes[static_cast<std::size_t>(result.labels[i])]),
-                       csv_field(result.classes[static_cast<std::size_t>(result.predictions[i])]));
+    csv += fmt::format(
+        "{},{},{},{}", result.ids[i], csv_field(name_of(result.ids[i])),
+        csv_field(result.classes[static_cast<std::size_t>(result.evaluation.labels[i])]),
+        csv_field(result.classes[static_cast<std::size_t>(result.evaluation.predictions[i])]));
     for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {
-      csv += fmt::format(",{}", result.logits[i * result.classes.size() + k]);  // read back exactly
+      csv += fmt::format(
+          ",{}", result.evaluation.logits[i * result.classes.size() + k]);  // read back exactly
     }
     csv += '\n';
   }
@@ -96,28 +98,32 @@ void run(const Options& o, Session& session) {
     }
   });
   options.threads = thread_plan(session, o.threads);
-  const PlacedShards placed = place_shards(options.cache, o.memory, session);
-  options.placement = placed.placement;
+  const PlacedShards placed = place_shards(options.data.cache, o.memory, session);
+  options.data.placement = placed.placement;
   train::EvalResult result;
   {
     const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
-    result = train::evaluate_run(options, session.comm, bar);
+    result = train::evaluate_run(options, session.comm, bar,
+                                 [&](const std::string& sentence) { say(session, sentence); });
   }
   if (session.comm.rank() != 0) return;
   const Confusion confusion = confusion_of(result);
   say(session, fmt::format("{} accuracy {} on {} images, loss {:.4f}", result.split,
-                           percent(result.top1), grouped(result.samples), result.loss));
-  if (result.top1_leak_free) {
-    say(session, fmt::format("{} without the {} that have a duplicate in training",
-                             percent(*result.top1_leak_free), grouped(result.leaked)));
+                           percent(result.evaluation.top1), grouped(result.evaluation.samples),
+                           result.evaluation.loss));
+  if (result.evaluation.top1_leak_free) {
+    say(session,
+        fmt::format("{} without the {} that have a duplicate in training",
+                    percent(*result.evaluation.top1_leak_free), grouped(result.evaluation.leaked)));
   }
   tell_confusions(session, result, confusion);
   if (!o.predictions.empty()) {
-    const std::filesystem::path& elsewhere = options.placement.files_at;
+    const std::filesystem::path& elsewhere = options.data.placement.files_at;
     write_file_durably(
         o.predictions,
-        predictions_csv(result, pipeline::Cache::open(elsewhere.empty() ? options.cache : elsewhere,
-                                                      no_shards())));
+        predictions_csv(result,
+                        pipeline::Cache::open(elsewhere.empty() ? options.data.cache : elsewhere,
+                                              no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (o.json) {
@@ -125,17 +131,18 @@ void run(const Options& o, Session& session) {
     for (std::string& name : names) name = to_utf8(name);
     nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
                                 {"epoch", nullptr},
-                                {"loss", result.loss},
-                                {"top1", result.top1},
+                                {"loss", result.evaluation.loss},
+                                {"top1", result.evaluation.top1},
                                 {"top1_leak_free", nullptr},
                                 {"split", result.split},
-                                {"samples", result.samples},
-                                {"leaked", result.leaked},
+                                {"samples", result.evaluation.samples},
+                                {"leaked", result.evaluation.leaked},
                                 {"images_per_second", result.images_per_second},
                                 {"classes", names},
                                 {"confusion", confusion}};
     if (result.epoch) json["epoch"] = *result.epoch;
-    if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
+    if (result.evaluation.top1_leak_free)
+      json["top1_leak_free"] = *result.evaluation.top1_leak_free;
     fmt::print("{}\n", json.dump());
   }
 }
@@ -150,17 +157,17 @@ Command add_eval(CLI::App& program) {
                   "Run directory made by winnow train, or a safetensors file with torchvision's "
                   "names")
       ->required();
-  app->add_option("cache", o->eval.cache, "Cache to evaluate on")->required();
-  app->add_option("--net", o->eval.net, "For a file: the net that the weights are of");
-  app->add_option("--image-size", o->eval.image_side_px,
+  app->add_option("cache", o->eval.data.cache, "Cache to evaluate on")->required();
+  app->add_option("--net", o->eval.file.net, "For a file: the net that the weights are of");
+  app->add_option("--image-size", o->eval.file.image_side_px,
                   "For a file: side in pixels; 0: as winnow train would choose")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app->add_option("--eval-resize", o->eval.eval_resize_px,
+  app->add_option("--eval-resize", o->eval.file.eval_resize_px,
                   "For a file: pixels of the shorter side before the centre is cut; 0: no margin")
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--split", o->eval.split, "train, val or test (default: test, else val)");
-  app->add_option("--selection", o->eval.selection,
+  app->add_option("--split", o->eval.data.split, "train, val or test (default: test, else val)");
+  app->add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");
   add_memory_flags(*app, o->memory);
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");

@@ -11,9 +11,11 @@
 #include "tools/command.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
+#include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
+#include "train/optim/optimizer.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -23,7 +25,6 @@ struct Options {
   train::TrainOptions train;
   std::string augment;
   std::string sampling = "uniform";
-  std::string decay = "cosine";
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
@@ -48,12 +49,12 @@ std::string augment_help() {
 }
 
 // Freezing comes last: what is frozen stays so whatever else its name matches.
-std::vector<train::RateRule> rate_rules(const Options& o) {
-  std::vector<train::RateRule> rules;
+std::vector<train::LrScale> lr_scales(const Options& o) {
+  std::vector<train::LrScale> rules;
   for (const std::string& text : o.lr_scales) {
     const std::size_t equals = std::min(text.rfind('='), text.size());
     const std::string factor = text.substr(std::min(equals + 1, text.size()));
-    train::RateRule rule{text.substr(0, equals), 0};
+    train::LrScale rule{text.substr(0, equals), 0};
     const auto [end, error] =
         std::from_chars(factor.data(), factor.data() + factor.size(), rule.factor);
     if (error != std::errc() || end != factor.data() + factor.size()) {
@@ -72,9 +73,8 @@ void run(const Options& o, Session& session) {
     options.data.sampling.sampling = pipeline::parse_sampling(o.sampling);
     options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
-    options.recipe.decay = train::parse_decay(o.decay);
     options.execution.dtype = train::parse_dtype(o.dtype);
-    options.start.rates = rate_rules(o);
+    options.start.lr_scales = lr_scales(o);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.resume == "auto";
@@ -96,11 +96,11 @@ void run(const Options& o, Session& session) {
   }
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
-                           result.images_per_second, result.train_loss));
-  if (!result.split.empty()) {
-    say(session, fmt::format("{} accuracy {}{}", result.split, percent(result.top1),
-                             result.top1_leak_free
-                                 ? ", " + percent(*result.top1_leak_free) + " without leaked images"
+                           result.speed.images_per_second, result.train_loss));
+  if (const auto& score = result.score) {
+    say(session, fmt::format("{} accuracy {}{}", score->split, percent(score->top1),
+                             score->top1_leak_free
+                                 ? ", " + percent(*score->top1_leak_free) + " without leaked images"
                                  : std::string()));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
@@ -111,14 +111,14 @@ void run(const Options& o, Session& session) {
                                 {"top1", nullptr},
                                 {"top1_leak_free", nullptr},
                                 {"split", nullptr},
-                                {"images_per_second", result.images_per_second},
-                                {"data_wait_s", result.data_wait_seconds},
-                                {"exposed_comm_s", result.exposed_comm_seconds}};
-    if (!result.split.empty()) {
-      json["top1"] = result.top1;
-      json["split"] = result.split;
+                                {"images_per_second", result.speed.images_per_second},
+                                {"data_wait_s", result.speed.data_wait_seconds},
+                                {"exposed_comm_s", result.speed.exposed_comm_seconds}};
+    if (const auto& score = result.score) {
+      json["top1"] = score->top1;
+      json["split"] = score->split;
+      if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
     }
-    if (result.top1_leak_free) json["top1_leak_free"] = *result.top1_leak_free;
     fmt::print("{}\n", json.dump());
   }
 }
@@ -196,27 +196,11 @@ Command add_train(CLI::App& program) {
   recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  recipe->add_option("--optimizer", t.recipe.optimizer, "Optimizer")->capture_default_str();
-  recipe->add_option("--momentum", t.recipe.optimizer_options.momentum, "Momentum")
-      ->capture_default_str();
-  recipe
-      ->add_flag("--nesterov,!--no-nesterov", t.recipe.optimizer_options.nesterov,
-                 "Nesterov momentum (sgd)")
-      ->capture_default_str();
-  recipe
-      ->add_option("--weight-decay", t.recipe.optimizer_options.weight_decay,
-                   "Weight decay; never on biases and batch norm")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  recipe->add_option("--lars-eta", t.recipe.optimizer_options.lars_trust, "LARS trust coefficient")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_optimizer_flags(*recipe, t.recipe);
   recipe->add_option("--warmup-epochs", t.recipe.warmup_epochs, "Epochs of linear warm-up")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  recipe->add_option("--sched", o->decay, "Decay after the warm-up")
-      ->check(CLI::IsMember({"poly", "cosine", "constant"}))
-      ->capture_default_str();
+  add_lr_schedule_flags(*recipe, t.recipe);
   recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
@@ -235,12 +219,14 @@ Command add_train(CLI::App& program) {
       ->add_option(
           "--lane-threads", t.execution.lane_threads,
           "Threads of each lane, which works off micro-batches beside the others; 0: those "
-          "of the run's plan, else as few as keep all cores busy")
+          "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
+          "Other lane threads change the last bits of the weights, with --reproducible too")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   execution->add_flag("--reproducible", t.execution.reproducible,
-                      "The same weights, bit for bit, on any number of ranks and cores, with any "
-                      "schedule and buckets");
+                      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
+                      "schedule and buckets; for the same --lane-threads, instruction set and "
+                      "library");
   execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
       ->capture_default_str();
   execution
@@ -263,23 +249,23 @@ Command add_train(CLI::App& program) {
       "Go on even where the run's plan.json does not fit this machine or is damaged; "
       "the last bits of the weights change");
   run_group
-      ->add_option("--recovery-interval", t.run.recovery_interval,
+      ->add_option("--recovery-interval", t.run.checkpoints.interval,
                    "Steps between checkpoints inside an epoch; 0: only where epochs end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run_group
-      ->add_option("--log-interval", t.run.log_interval, "Steps between lines of metrics.jsonl")
+      ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   run_group->add_flag(
-      "--log-batches", t.run.log_batches,
+      "--log-batches", t.run.log.batches,
       "Also write a digest of every global batch to metrics.jsonl: samples, their "
       "pixels as augmented, labels, weights; equal for any number of ranks, threads "
       "and machines, and after any kill");
-  run_group->add_option("--checkpoint-hist", t.run.checkpoints_kept, "Checkpoints to keep")
+  run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps; 0: at the end")
+  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run_group->add_flag("--json", o->json, "Print one JSON object on stdout");
@@ -287,7 +273,8 @@ Command add_train(CLI::App& program) {
       "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
       "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
       "\n\n" + augment_help() +
-      "\nThe number of ranks changes who computes what, not what is computed.\n"
+      "\nThe number of ranks changes who computes a micro-batch, not the global batches. The order of\n"
+      "sums depends on it: weights are equal to the last bit only with --reproducible.\n"
       "With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches,\n"
       "over which batch norm is taken, come from one partition but for what is exchanged: the run\n"
       "says at its start how often, winnow bench shuffle for several fractions.\n"

@@ -61,7 +61,7 @@ void add_machine_flags(CLI::App& app, MemoryFlags& flags) {
 namespace {
 
 std::vector<int> machines_of(const MemoryFlags& flags, const comm::Communicator& comm) {
-  std::vector<int> nodes = comm.nodes();
+  std::vector<int> nodes = comm.placement().node_of;
   if (flags.ranks_per_machine == 0) return nodes;
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     nodes[rank] = static_cast<int>(rank) / flags.ranks_per_machine;

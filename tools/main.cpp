@@ -93,6 +93,8 @@ void flush_report() {
   }
 }
 
+void say_failure(const std::string& why) { fmt::print(stderr, "winnow: {}\n", printable(why)); }
+
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.local_size()), &signalled};
   try {
@@ -174,7 +176,7 @@ int main_of(int argc, char** argv) {
   if (chosen->stops && (!chosen->only_if || chosen->only_if())) stop_on_signals();
   std::unique_ptr<comm::Communicator> comm;
   try {
-    comm = comm::launched_by_mpi() ? comm::make_mpi() : comm::make_single();
+    comm = comm::launched_by_mpi() ? comm::make_mpi(&say_failure) : comm::make_single();
   } catch (const std::exception& error) {
     fmt::print(stderr, "winnow: {}\n", error.what());
     return 1;

@@ -16,20 +16,20 @@ class SingleCommunicator final : public Communicator {
   int size() const noexcept override { return 1; }
   int local_rank() const noexcept override { return 0; }
   int local_size() const noexcept override { return 1; }
-  std::vector<int> nodes() const override { return {0}; }
+  const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float>, const Schedule&, const ScheduleOptions&) override {
+  Pending start_all_reduce(std::span<float>, std::span<const Transfer>) override { return {}; }
+  Pending start_all_reduce(std::span<std::int32_t>, Reduction, std::span<const Transfer>) override {
     return {};
   }
-  Pending start_all_reduce(std::span<std::int32_t>, Reduction, const Schedule&,
-                           const ScheduleOptions&) override {
+  Pending start_all_reduce(std::span<std::int64_t>, Reduction, std::span<const Transfer>) override {
     return {};
   }
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {
     const Exchange exchange{out, out_offsets, in, in_offsets};
-    plan_exchange(0, 1, exchange, options);  // for its checks; there is no step
+    plan_exchange(0, 1, exchange, options);  // for its checks; there is no transfer
     copy_part_kept(0, exchange);
     return {};
   }
@@ -49,6 +49,9 @@ class SingleCommunicator final : public Communicator {
     std::fflush(nullptr);
     std::_Exit(exit_code);
   }
+
+ private:
+  const Placement placement_{.rank = 0, .node_of = {0}};
 };
 
 }  // namespace

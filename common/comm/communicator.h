@@ -39,10 +39,12 @@ class [[nodiscard]] Pending {
 
 enum class Reduction : std::uint8_t { kSum, kMax };
 
-// P processes that act together. Every collective is called by all ranks in the same order with
-// equal counts, by one thread at a time; one progress engine inside moves the data. All-to-alls are
-// a class of their own: the thread that begins them may be another than that of all the others, and
-// the ranks need the same order only among them. Throws SystemError.
+// P processes that act together; one progress engine inside moves the data.
+//
+// Ranks    every collective is called by all ranks in the same order, with equal counts
+// Threads  one at a time; all-to-alls are a class of their own: another thread may begin them, and
+//          their order counts only among themselves
+// Throws   SystemError
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -50,17 +52,22 @@ class Communicator {
   virtual int size() const noexcept = 0;        // P
   virtual int local_rank() const noexcept = 0;  // among the ranks of this machine
   virtual int local_size() const noexcept = 0;
-  // Of each rank the number of its machine, counted from 0 in the order of their lowest ranks.
-  virtual std::vector<int> nodes() const = 0;
+  virtual const Placement& placement() const noexcept = 0;  // of all ranks on machines
 
-  // buffer = sum over ranks, elementwise, on every rank, all ranks the same bits. The order of
-  // additions depends only on size(), the schedule and its options, never on timing.
-  virtual Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
-                                   const ScheduleOptions& options) = 0;
-  // The same of integers: any order of additions gives the same bits, so neither schedule nor
-  // options nor size() matter to the result. Sums wrap.
+  // buffer = its sum over ranks, elementwise, the same bits on every rank. Integers take another
+  // reduction too; their sums wrap.
+  //
+  // In      `transfers`: of a Schedule, for this placement() and buffer.size() elements; they stay
+  //         until wait() returns, and may serve any number of all-reduces
+  // Order   of additions: that of the transfers, never one of timing; integers have the same bits
+  //         in any order
+  // Throws  Error at once: a transfer that is not of this buffer. wait(): SystemError
+  virtual Pending start_all_reduce(std::span<float> buffer,
+                                   std::span<const Transfer> transfers) = 0;
   virtual Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                                   const Schedule& schedule, const ScheduleOptions& options) = 0;
+                                   std::span<const Transfer> transfers) = 0;
+  virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
+                                   std::span<const Transfer> transfers) = 0;
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it. Offsets in
   // bytes, multiples of 4, size()+1 of them, ascending; parts may be empty; the two buffers do not

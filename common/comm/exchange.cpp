@@ -51,8 +51,8 @@ void check_exchange(int ranks, const Exchange& exchange) {
   }
 }
 
-std::vector<Step> plan_exchange(int rank, int ranks, const Exchange& exchange,
-                                const ScheduleOptions& options) {
+std::vector<Transfer> plan_exchange(int rank, int ranks, const Exchange& exchange,
+                                    const ScheduleOptions& options) {
   check_exchange(ranks, exchange);
   const std::vector<std::size_t> out_offsets = in_elements(exchange.out_offsets);
   const std::vector<std::size_t> in_offsets = in_elements(exchange.in_offsets);

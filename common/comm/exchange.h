@@ -21,12 +21,12 @@ struct Exchange {
 // Throws Error where that is not so.
 void check_exchange(int ranks, const Exchange& exchange);
 
-// This rank's steps by all_to_all() of schedule/all_to_all.h, in elements of 4 bytes. Throws as
+// This rank's transfers by all_to_all() of schedule/all_to_all.h, in elements of 4 bytes. Throws as
 // check_exchange and it do.
-std::vector<Step> plan_exchange(int rank, int ranks, const Exchange& exchange,
-                                const ScheduleOptions& options);
+std::vector<Transfer> plan_exchange(int rank, int ranks, const Exchange& exchange,
+                                    const ScheduleOptions& options);
 
-// The part that a rank has for itself, which no step moves.
+// The part that a rank has for itself, which no transfer moves.
 void copy_part_kept(int rank, const Exchange& exchange);
 
 }  // namespace winnow::comm

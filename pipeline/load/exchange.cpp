@@ -48,9 +48,9 @@ RecordSizes gather_sizes(const Cache& cache, comm::Communicator& comm, const Hol
       });
     }
   });
-  comm.start_all_reduce(std::span(sizes.bytes), comm::Reduction::kMax, comm::find_schedule("ring"),
-                        {})
-      .wait();
+  const std::vector<comm::Transfer> transfers =
+      comm::find_schedule("ring").all_reduce(comm.placement(), sizes.bytes.size(), {});
+  comm.start_all_reduce(std::span(sizes.bytes), comm::Reduction::kMax, transfers).wait();
   return sizes;
 }
 

@@ -123,7 +123,9 @@ Sampler::Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& o
     : samples_(std::move(samples)),
       seed_(seed),
       sampling_(options.sampling),
-      epoch_size_(samples_.size()) {
+      epoch_size_(samples_.size()),
+      all_weights_are_one_(sampling_ == Sampling::kWeighted ||
+                           std::ranges::all_of(samples_.weights, [](float w) { return w == 1; })) {
   if (samples_.size() == 0) {
     throw UsageError("there is no stream of zero samples; select at least one");
   }

@@ -74,6 +74,8 @@ class Sampler {
   // the place came before, or with kRepeatFactor and kWeighted a number that grows with that: no
   // two draws of a sample are augmented alike.
   std::vector<Request> requests(std::uint64_t begin, std::uint64_t count) const;
+  // Whether every request has weight 1.
+  bool all_weights_are_one() const noexcept { return all_weights_are_one_; }
   // Draw `index` < epoch_size() of an epoch, before the epoch is put in order.
   Request draw(std::uint32_t epoch, std::uint64_t index) const;
 
@@ -92,6 +94,7 @@ class Sampler {
   std::uint64_t seed_;
   Sampling sampling_;
   std::uint64_t epoch_size_ = 0;
+  bool all_weights_are_one_ = false;
   std::optional<PartialShuffle> partial_shuffle_;
   // kBalanced: class c, of those that occur, has places class_places_[class_begins_[c] ..
   // class_begins_[c + 1]).

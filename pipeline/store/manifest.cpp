@@ -197,6 +197,15 @@ void check_totals(const Manifest& m, const JsonObject& in) {
   if (m.statistics && !m.statistics->agrees_with(m.split_counts)) {
     in.fail("'statistics' does not add up to 'split_counts'");
   }
+  // Memory for batches is asked for by the side of the images. Sums may be of a scale of an image,
+  // and images may be stored larger than they came: so much more they are never.
+  constexpr int kMostMore = 10;  // a power of two
+  const auto area =
+      static_cast<std::uint64_t>(m.height_px) * static_cast<std::uint64_t>(m.width_px);
+  const std::uint64_t counted = m.pixel_sums.pixels;
+  if (counted > 0 && area >> kMostMore > counted) {
+    in.fail("'height_px' and 'width_px' are of larger images than 'pixel_sums' has pixels of");
+  }
 }
 
 Manifest parse_fields(const JsonObject& in) {

@@ -18,63 +18,13 @@
 
 #include "common/error.h"
 #include "common/failpoint.h"
+#include "common/memory_left.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-
-std::optional<std::uint64_t> read_number(const fs::path& path) {
-  std::ifstream in(path);
-  std::uint64_t value = 0;
-  if (in >> value) return value;
-  return std::nullopt;
-}
-
-// A field of a file of lines "name value", times `unit`.
-std::optional<std::uint64_t> read_field(const fs::path& path, const std::string& name,
-                                        std::uint64_t unit) {
-  std::ifstream in(path);
-  std::string line;
-  while (std::getline(in, line)) {
-    std::istringstream fields(line);
-    std::string field;
-    std::uint64_t value = 0;
-    if (fields >> field >> value && field == name) return value * unit;
-  }
-  return std::nullopt;
-}
-
-// What the control groups (version 2) of this process leave, each limit of the path counting.
-std::uint64_t cgroup_left() {
-  std::uint64_t left = kNoLimit;
-  std::ifstream in("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(in, line)) {
-    if (!line.starts_with("0::/")) continue;
-    const fs::path top = "/sys/fs/cgroup";
-    fs::path group = top / line.substr(4);
-    for (;;) {
-      const auto limit = read_number(group / "memory.max");  // "max" is no number
-      const auto used = read_number(group / "memory.current");
-      if (limit && used) {
-        // Cached files count as used but give way.
-        const std::uint64_t cached =
-            read_field(group / "memory.stat", "inactive_file", 1).value_or(0);
-        const std::uint64_t held = *used - std::min(*used, cached);
-        left = std::min(left, *limit - std::min(*limit, held));
-      }
-      if (group == top || !group.has_relative_path()) break;
-      group = group.parent_path();
-    }
-  }
-  return left;
-}
-
-std::uint64_t machine_left() {
-  return read_field("/proc/meminfo", "MemAvailable:", 1024).value_or(kNoLimit);
-}
+constexpr std::uint64_t kNoLimit = kNoMemoryLimit;
 
 // The largest first, each to whom has least so far.
 std::vector<std::vector<std::uint32_t>> deal(std::span<const std::uint64_t> bytes, int nodes) {
@@ -178,8 +128,8 @@ Room room_at(const fs::path& folder) {
   const bool unlimited = info.f_blocks == 0;  // ramfs, and tmpfs mounted with size=0
   Room room{.file_system = unlimited ? kNoLimit : free_bytes(folder)};
   if (storage_at(folder) == Storage::kMemory) {
-    room.machine = but_for_programs(machine_left());
-    room.group = but_for_programs(cgroup_left());
+    room.machine = but_for_programs(machine_memory_left());
+    room.group = but_for_programs(group_memory_left());
   }
   return room;
 }
@@ -202,7 +152,7 @@ std::uint64_t memory_left() {
     throw UsageError(std::string("shards cannot be kept in memory: there is no ") + kMemoryFolder +
                      " here; leave out --memory");
   }
-  return std::min({free_bytes(kMemoryFolder), machine_left(), cgroup_left()});
+  return std::min({free_bytes(kMemoryFolder), machine_memory_left(), group_memory_left()});
 }
 
 std::string memory_prefix() { return "winnow-" + std::to_string(::geteuid()) + "-"; }

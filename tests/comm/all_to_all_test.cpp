@@ -13,8 +13,8 @@
 namespace winnow::comm {
 namespace {
 
-using Kind = Step::Kind;
-using StepLists = std::vector<std::vector<Step>>;
+using Kind = Transfer::Kind;
+using TransferLists = std::vector<std::vector<Transfer>>;
 using Counts = std::vector<std::vector<std::size_t>>;
 using testing::HasSubstr;
 
@@ -30,8 +30,8 @@ Counts random_counts(int ranks, std::size_t most, std::uint32_t seed) {
   return counts;
 }
 
-StepLists steps_of_all(const Counts& counts, std::size_t segment) {
-  StepLists out;
+TransferLists transfers_of_all(const Counts& counts, std::size_t segment) {
+  TransferLists out;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     std::vector<std::size_t> out_offsets{0};
     std::vector<std::size_t> in_offsets{0};
@@ -50,7 +50,7 @@ TEST(AllToAll, BringsEveryElementOnceToItsPlace) {
     for (std::uint32_t seed = 0; seed < (ranks > 16 ? 1u : 8u); ++seed) {
       const Counts counts = random_counts(ranks, 40, seed);
       for (const std::size_t segment : {1u, 2u, 7u, 39u, 1000u}) {
-        ASSERT_EQ(check_all_to_all(steps_of_all(counts, segment), counts), "")
+        ASSERT_EQ(check_all_to_all(transfers_of_all(counts, segment), counts), "")
             << ranks << " ranks, seed " << seed << ", segments of " << segment;
       }
     }
@@ -61,51 +61,51 @@ TEST(AllToAll, OnePairAloneAndNothingAtAll) {
   for (const int ranks : {2, 3, 5}) {
     const auto p = static_cast<std::size_t>(ranks);
     Counts counts(p, std::vector<std::size_t>(p));
-    for (const auto& steps : steps_of_all(counts, 10)) EXPECT_TRUE(steps.empty());
+    for (const auto& transfers : transfers_of_all(counts, 10)) EXPECT_TRUE(transfers.empty());
     counts[p - 1][0] = 95;
-    const StepLists steps = steps_of_all(counts, 10);
-    EXPECT_EQ(check_all_to_all(steps, counts), "");
-    EXPECT_EQ(steps[p - 1].size(), 10u);
-    EXPECT_EQ(steps[0].size(), 10u);
-    for (std::size_t rank = 1; rank + 1 < p; ++rank) EXPECT_TRUE(steps[rank].empty());
+    const TransferLists transfers = transfers_of_all(counts, 10);
+    EXPECT_EQ(check_all_to_all(transfers, counts), "");
+    EXPECT_EQ(transfers[p - 1].size(), 10u);
+    EXPECT_EQ(transfers[0].size(), 10u);
+    for (std::size_t rank = 1; rank + 1 < p; ++rank) EXPECT_TRUE(transfers[rank].empty());
   }
 }
 
-TEST(AllToAll, ThePartKeptNeedsNoStep) {
-  EXPECT_TRUE(steps_of_all({{1000}}, 10)[0].empty());
+TEST(AllToAll, ThePartKeptNeedsNoTransfer) {
+  EXPECT_TRUE(transfers_of_all({{1000}}, 10)[0].empty());
   const Counts counts{{500, 0}, {0, 700}};
-  for (const auto& steps : steps_of_all(counts, 10)) EXPECT_TRUE(steps.empty());
-  EXPECT_EQ(check_all_to_all(steps_of_all(counts, 10), counts), "");
+  for (const auto& transfers : transfers_of_all(counts, 10)) EXPECT_TRUE(transfers.empty());
+  EXPECT_EQ(check_all_to_all(transfers_of_all(counts, 10), counts), "");
 }
 
 TEST(AllToAll, NoMessageIsLongerThanASegmentNorAnInt) {
   const Counts counts = random_counts(5, 100, 3);
-  for (const auto& steps : steps_of_all(counts, 17)) {
-    for (const Step& step : steps) {
-      EXPECT_LE(step.count, 17u);
-      EXPECT_GT(step.count, 0u);
+  for (const auto& transfers : transfers_of_all(counts, 17)) {
+    for (const Transfer& transfer : transfers) {
+      EXPECT_LE(transfer.count, 17u);
+      EXPECT_GT(transfer.count, 0u);
     }
   }
   // 20 GiB of elements of 4 bytes to each of two others.
   constexpr std::size_t kHuge = 5'000'000'000;
   const Counts huge(3, std::vector<std::size_t>(3, kHuge));
-  const StepLists steps = steps_of_all(huge, std::numeric_limits<std::size_t>::max());
-  EXPECT_EQ(check_all_to_all(steps, huge), "");
-  for (const Step& step : steps[1]) EXPECT_LE(step.count, kMostSegmentElements);
+  const TransferLists transfers = transfers_of_all(huge, std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(check_all_to_all(transfers, huge), "");
+  for (const Transfer& transfer : transfers[1]) EXPECT_LE(transfer.count, kMostSegmentElements);
 }
 
 // In round k every rank sends to one other and receives from one other.
 TEST(AllToAll, GoesByRoundsOfShift) {
   const Counts counts(4, std::vector<std::size_t>(4, 30));
-  const StepLists steps = steps_of_all(counts, 10);
+  const TransferLists transfers = transfers_of_all(counts, 10);
   for (int rank = 0; rank < 4; ++rank) {
-    const auto& mine = steps[static_cast<std::size_t>(rank)];
+    const auto& mine = transfers[static_cast<std::size_t>(rank)];
     ASSERT_EQ(mine.size(), 18u);
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const int shift = static_cast<int>(i) / 6 + 1;
       const bool sends = mine[i].kind == Kind::kSend;
       EXPECT_EQ(mine[i].peer, sends ? (rank + shift) % 4 : (rank + 4 - shift) % 4);
-      EXPECT_EQ(mine[i].chain, steps[0][i].chain) << "the same number on every rank";
+      EXPECT_EQ(mine[i].chain, transfers[0][i].chain) << "the same number on every rank";
     }
   }
 }
@@ -131,114 +131,119 @@ TEST(AllToAll, RefusesArgumentsThatMakeNoSense) {
 // A schedule spoilt in every single place in each of several ways must be found out.
 class SpoiltAllToAll : public testing::Test {
  protected:
-  // Applies `spoil` to each step of each rank in turn; it returns false where it changes nothing.
+  // Applies `spoil` to each transfer of each rank in turn; it returns false where it changes
+  // nothing.
   template <class Spoil>
   void expect_found(Spoil spoil) {
     const Counts counts = random_counts(4, 30, 5);
-    const StepLists sound = steps_of_all(counts, 8);
+    const TransferLists sound = transfers_of_all(counts, 8);
     int mutants = 0;
     for (std::size_t rank = 0; rank < sound.size(); ++rank) {
       for (std::size_t i = 0; i < sound[rank].size(); ++i) {
-        StepLists mutant = sound;
+        TransferLists mutant = sound;
         if (!spoil(mutant, rank, i)) continue;
         ++mutants;
-        EXPECT_NE(check_all_to_all(mutant, counts), "") << "rank " << rank << ", step " << i;
+        EXPECT_NE(check_all_to_all(mutant, counts), "") << "rank " << rank << ", transfer " << i;
       }
     }
     EXPECT_GT(mutants, 20);
   }
 
-  static auto at(StepLists& steps, std::size_t rank, std::size_t i) {
-    return steps[rank].begin() + static_cast<std::ptrdiff_t>(i);
+  static auto at(TransferLists& transfers, std::size_t rank, std::size_t i) {
+    return transfers[rank].begin() + static_cast<std::ptrdiff_t>(i);
   }
 
-  // The other side of the message of a step.
-  static std::vector<Step>::iterator partner(StepLists& steps, std::size_t rank, std::size_t i) {
-    const Step step = steps[rank][i];
-    return std::ranges::find_if(steps[static_cast<std::size_t>(step.peer)], [&](const Step& other) {
-      return other.peer == static_cast<int>(rank) && other.chain == step.chain &&
-             (other.kind == Kind::kSend) != (step.kind == Kind::kSend);
-    });
+  // The other side of the message of a transfer.
+  static std::vector<Transfer>::iterator partner(TransferLists& transfers, std::size_t rank,
+                                                 std::size_t i) {
+    const Transfer transfer = transfers[rank][i];
+    return std::ranges::find_if(
+        transfers[static_cast<std::size_t>(transfer.peer)], [&](const Transfer& other) {
+          return other.peer == static_cast<int>(rank) && other.chain == transfer.chain &&
+                 (other.kind == Kind::kSend) != (transfer.kind == Kind::kSend);
+        });
   }
 };
 
-TEST_F(SpoiltAllToAll, DroppedStep) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    steps[rank].erase(at(steps, rank, i));
+TEST_F(SpoiltAllToAll, DroppedTransfer) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    transfers[rank].erase(at(transfers, rank, i));
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, DroppedMessage) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    const auto peer = static_cast<std::size_t>(steps[rank][i].peer);
-    steps[peer].erase(partner(steps, rank, i));
-    steps[rank].erase(at(steps, rank, i));
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    const auto peer = static_cast<std::size_t>(transfers[rank][i].peer);
+    transfers[peer].erase(partner(transfers, rank, i));
+    transfers[rank].erase(at(transfers, rank, i));
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, RepeatedMessage) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    const auto peer = static_cast<std::size_t>(steps[rank][i].peer);
-    const auto other = partner(steps, rank, i);
-    const Step repeated = *other;
-    steps[peer].insert(other, repeated);
-    const Step step = steps[rank][i];
-    steps[rank].insert(at(steps, rank, i), step);
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    const auto peer = static_cast<std::size_t>(transfers[rank][i].peer);
+    const auto other = partner(transfers, rank, i);
+    const Transfer repeated = *other;
+    transfers[peer].insert(other, repeated);
+    const Transfer transfer = transfers[rank][i];
+    transfers[rank].insert(at(transfers, rank, i), transfer);
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, AddForCopy) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    if (steps[rank][i].kind == Kind::kSend) return false;
-    steps[rank][i].kind = Kind::kReceiveAdd;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    if (transfers[rank][i].kind == Kind::kSend) return false;
+    transfers[rank][i].kind = Kind::kReceiveAdd;
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, WrongRangeOfOneSideAndOfBoth) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    ++steps[rank][i].begin;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    ++transfers[rank][i].begin;
     return true;
   });
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    --steps[rank][i].count;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    --transfers[rank][i].count;
     return true;
   });
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    --steps[rank][i].count;
-    --partner(steps, rank, i)->count;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    --transfers[rank][i].count;
+    --partner(transfers, rank, i)->count;
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, WrongPeer) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    Step& step = steps[rank][i];
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    Transfer& transfer = transfers[rank][i];
     do {
-      step.peer = (step.peer + 1) % static_cast<int>(steps.size());
-    } while (step.peer == static_cast<int>(rank));
+      transfer.peer = (transfer.peer + 1) % static_cast<int>(transfers.size());
+    } while (transfer.peer == static_cast<int>(rank));
     return true;
   });
 }
 
 TEST_F(SpoiltAllToAll, WrongChain) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    if (i + 1 < steps[rank].size() && steps[rank][i + 1].chain == steps[rank][i].chain) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    if (i + 1 < transfers[rank].size() &&
+        transfers[rank][i + 1].chain == transfers[rank][i].chain) {
       return false;  // only the last of a chain may move without spoiling the list's order
     }
-    ++steps[rank][i].chain;
+    ++transfers[rank][i].chain;
     return true;
   });
 }
 
 // Two ranks of which each receives before it sends.
 TEST(CheckAllToAll, FindsACircle) {
-  const StepLists steps{{{Kind::kReceiveCopy, 1, 0, 0, 0, 2}, {Kind::kSend, 1, 0, 1, 0, 2}},
-                        {{Kind::kReceiveCopy, 0, 0, 0, 0, 2}, {Kind::kSend, 0, 0, 1, 0, 2}}};
-  EXPECT_THAT(check_all_to_all(steps, {{0, 2}, {2, 0}}), HasSubstr("in a circle"));
+  const TransferLists transfers{
+      {{Kind::kReceiveCopy, 1, 0, 0, 0, 2}, {Kind::kSend, 1, 0, 1, 0, 2}},
+      {{Kind::kReceiveCopy, 0, 0, 0, 0, 2}, {Kind::kSend, 0, 0, 1, 0, 2}}};
+  EXPECT_THAT(check_all_to_all(transfers, {{0, 2}, {2, 0}}), HasSubstr("in a circle"));
 }
 
 TEST(CheckAllToAll, TakesPartsOfAsManyRanks) {

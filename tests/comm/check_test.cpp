@@ -12,14 +12,14 @@
 namespace winnow::comm {
 namespace {
 
-using Kind = Step::Kind;
-using StepLists = std::vector<std::vector<Step>>;
+using Kind = Transfer::Kind;
+using TransferLists = std::vector<std::vector<Transfer>>;
 using testing::HasSubstr;
 
 constexpr std::size_t kCount = 10;
 
 // Two ranks swap the halves of the work: each sums one half and sends it back.
-StepLists two_ranks() {
+TransferLists two_ranks() {
   return {{{Kind::kSend, 1, 0, 0, 5, 5},
            {Kind::kReceiveAdd, 1, 0, 0, 0, 5},
            {Kind::kSend, 1, 0, 1, 0, 5},
@@ -39,7 +39,7 @@ TEST(Check, AcceptsOneRankAndNoElements) {
 
 TEST(Check, TakesAtMost64Ranks) {
   EXPECT_THROW(check_all_reduce({}, 5), Error);
-  EXPECT_THROW(check_all_reduce(StepLists(65), 5), Error);
+  EXPECT_THROW(check_all_reduce(TransferLists(65), 5), Error);
 }
 
 TEST(Check, FindsRanksThatDoNothing) {
@@ -52,67 +52,68 @@ TEST(Check, FindsElementsLeftOut) {
 
 TEST(Check, FindsAPeerThatDoesNotExist) {
   for (const int peer : {-1, 0, 2}) {
-    StepLists steps = two_ranks();
-    steps[0][0].peer = peer;
-    EXPECT_THAT(check_all_reduce(steps, kCount), HasSubstr("names the peer"));
+    TransferLists transfers = two_ranks();
+    transfers[0][0].peer = peer;
+    EXPECT_THAT(check_all_reduce(transfers, kCount), HasSubstr("names the peer"));
   }
 }
 
 TEST(Check, FindsRangesOutsideTheBuffer) {
-  StepLists steps = two_ranks();
-  steps[0][0].begin = steps[1][1].begin = 6;
-  EXPECT_THAT(check_all_reduce(steps, kCount), HasSubstr("of 10"));
-  steps[0][0].begin = steps[1][1].begin = static_cast<std::size_t>(-1);
-  EXPECT_THAT(check_all_reduce(steps, kCount), HasSubstr("of 10"));
+  TransferLists transfers = two_ranks();
+  transfers[0][0].begin = transfers[1][1].begin = 6;
+  EXPECT_THAT(check_all_reduce(transfers, kCount), HasSubstr("of 10"));
+  transfers[0][0].begin = transfers[1][1].begin = static_cast<std::size_t>(-1);
+  EXPECT_THAT(check_all_reduce(transfers, kCount), HasSubstr("of 10"));
 }
 
 TEST(Check, FindsListsOutOfOrder) {
-  StepLists steps = two_ranks();
-  std::swap(steps[0][1], steps[0][2]);
-  EXPECT_THAT(check_all_reduce(steps, kCount), HasSubstr("after"));
+  TransferLists transfers = two_ranks();
+  std::swap(transfers[0][1], transfers[0][2]);
+  EXPECT_THAT(check_all_reduce(transfers, kCount), HasSubstr("after"));
 }
 
 TEST(Check, FindsAContributionAddedTwice) {
   // Rank 1 sends its buffer twice.
-  const StepLists steps{{{Kind::kReceiveAdd, 1, 0, 0, 0, 4},
-                         {Kind::kReceiveAdd, 1, 0, 0, 0, 4},
-                         {Kind::kSend, 1, 0, 1, 0, 4}},
-                        {{Kind::kSend, 0, 0, 0, 0, 4},
-                         {Kind::kSend, 0, 0, 0, 0, 4},
-                         {Kind::kReceiveCopy, 0, 0, 1, 0, 4}}};
-  EXPECT_THAT(check_all_reduce(steps, 4), HasSubstr("a second time"));
+  const TransferLists transfers{{{Kind::kReceiveAdd, 1, 0, 0, 0, 4},
+                                 {Kind::kReceiveAdd, 1, 0, 0, 0, 4},
+                                 {Kind::kSend, 1, 0, 1, 0, 4}},
+                                {{Kind::kSend, 0, 0, 0, 0, 4},
+                                 {Kind::kSend, 0, 0, 0, 0, 4},
+                                 {Kind::kReceiveCopy, 0, 0, 1, 0, 4}}};
+  EXPECT_THAT(check_all_reduce(transfers, 4), HasSubstr("a second time"));
 }
 
-TEST(Check, FindsStepsOfOneRoundThatMeet) {
+TEST(Check, FindsTransfersOfOneRoundThatMeet) {
   // Rank 0 sends and receives the same elements at once: what rank 1 gets depends on timing.
-  const StepLists steps{{{Kind::kSend, 1, 0, 0, 0, 4}, {Kind::kReceiveAdd, 1, 0, 0, 0, 4}},
-                        {{Kind::kSend, 0, 0, 0, 0, 4}, {Kind::kReceiveAdd, 0, 0, 0, 0, 4}}};
-  EXPECT_THAT(check_all_reduce(steps, 4), HasSubstr("that meet in"));
+  const TransferLists transfers{{{Kind::kSend, 1, 0, 0, 0, 4}, {Kind::kReceiveAdd, 1, 0, 0, 0, 4}},
+                                {{Kind::kSend, 0, 0, 0, 0, 4}, {Kind::kReceiveAdd, 0, 0, 0, 0, 4}}};
+  EXPECT_THAT(check_all_reduce(transfers, 4), HasSubstr("that meet in"));
 }
 
 TEST(Check, FindsChainsThatMeet) {
-  const StepLists steps{{{Kind::kReceiveAdd, 1, 0, 0, 0, 6}, {Kind::kSend, 1, 1, 0, 4, 6}},
-                        {{Kind::kSend, 0, 0, 0, 0, 6}, {Kind::kReceiveCopy, 0, 1, 0, 4, 6}}};
-  EXPECT_THAT(check_all_reduce(steps, 10), HasSubstr("in chain 1 and in chain 0"));
+  const TransferLists transfers{
+      {{Kind::kReceiveAdd, 1, 0, 0, 0, 6}, {Kind::kSend, 1, 1, 0, 4, 6}},
+      {{Kind::kSend, 0, 0, 0, 0, 6}, {Kind::kReceiveCopy, 0, 1, 0, 4, 6}}};
+  EXPECT_THAT(check_all_reduce(transfers, 10), HasSubstr("in chain 1 and in chain 0"));
 }
 
 // Sums nothing wrong if messages are buffered without limit, yet blocks if they are not.
 TEST(Check, FindsACircleOfRanksThatSendFirst) {
   constexpr int kRanks = 3;
-  StepLists steps(kRanks);
+  TransferLists transfers(kRanks);
   for (int rank = 0; rank < kRanks; ++rank) {
     const int next = (rank + 1) % kRanks;
     const int previous = (rank + kRanks - 1) % kRanks;
     const auto at = static_cast<std::size_t>(rank);
-    steps[at] = {{Kind::kSend, next, 0, 0, 0, 1}, {Kind::kReceiveAdd, previous, 0, 1, 0, 1}};
+    transfers[at] = {{Kind::kSend, next, 0, 0, 0, 1}, {Kind::kReceiveAdd, previous, 0, 1, 0, 1}};
   }
-  EXPECT_THAT(check_all_reduce(steps, 1), HasSubstr("in a circle"));
+  EXPECT_THAT(check_all_reduce(transfers, 1), HasSubstr("in a circle"));
 }
 
 TEST(Check, FindsRanksThatBothReceiveFirst) {
-  const StepLists steps{{{Kind::kReceiveAdd, 1, 0, 0, 0, 2}, {Kind::kSend, 1, 0, 1, 0, 2}},
-                        {{Kind::kReceiveAdd, 0, 0, 0, 0, 2}, {Kind::kSend, 0, 0, 1, 0, 2}}};
-  EXPECT_THAT(check_all_reduce(steps, 2), HasSubstr("in a circle"));
+  const TransferLists transfers{{{Kind::kReceiveAdd, 1, 0, 0, 0, 2}, {Kind::kSend, 1, 0, 1, 0, 2}},
+                                {{Kind::kReceiveAdd, 0, 0, 0, 0, 2}, {Kind::kSend, 0, 0, 1, 0, 2}}};
+  EXPECT_THAT(check_all_reduce(transfers, 2), HasSubstr("in a circle"));
 }
 
 struct Sample {
@@ -126,111 +127,114 @@ void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name << s
 // Every schedule, spoilt in every single place in each of several ways, must be found out.
 class CheckMutants : public testing::TestWithParam<Sample> {
  protected:
-  // Applies `spoil` to each step of each rank in turn; it returns false where it changes nothing.
+  // Applies `spoil` to each transfer of each rank in turn; it returns false where it changes
+  // nothing.
   template <class Spoil>
   void expect_found(Spoil spoil) {
     const Sample& sample = GetParam();
-    const StepLists sound =
-        steps_of_all(find_schedule(sample.name), sample.ranks, sample.count, sample.options);
+    const TransferLists sound =
+        transfers_of_all(find_schedule(sample.name), sample.ranks, sample.count, sample.options);
     ASSERT_EQ(check_all_reduce(sound, sample.count), "");
     int mutants = 0;
     for (std::size_t rank = 0; rank < sound.size(); ++rank) {
       for (std::size_t i = 0; i < sound[rank].size(); ++i) {
-        StepLists mutant = sound;
+        TransferLists mutant = sound;
         if (!spoil(mutant, rank, i)) continue;
         ++mutants;
-        EXPECT_NE(check_all_reduce(mutant, sample.count), "") << "rank " << rank << ", step " << i;
+        EXPECT_NE(check_all_reduce(mutant, sample.count), "")
+            << "rank " << rank << ", transfer " << i;
       }
     }
     EXPECT_GT(mutants, 0);
   }
 };
 
-TEST_P(CheckMutants, DroppedStep) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    steps[rank].erase(steps[rank].begin() + static_cast<std::ptrdiff_t>(i));
+TEST_P(CheckMutants, DroppedTransfer) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    transfers[rank].erase(transfers[rank].begin() + static_cast<std::ptrdiff_t>(i));
     return true;
   });
 }
 
 TEST_P(CheckMutants, DroppedMessage) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    const Step step = steps[rank][i];
-    if (step.kind != Kind::kSend) return false;
-    auto& peer = steps[static_cast<std::size_t>(step.peer)];
-    const auto at = std::ranges::find_if(peer, [&](const Step& other) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    const Transfer transfer = transfers[rank][i];
+    if (transfer.kind != Kind::kSend) return false;
+    auto& peer = transfers[static_cast<std::size_t>(transfer.peer)];
+    const auto at = std::ranges::find_if(peer, [&](const Transfer& other) {
       return other.kind != Kind::kSend && other.peer == static_cast<int>(rank) &&
-             other.chain == step.chain && other.begin == step.begin;
+             other.chain == transfer.chain && other.begin == transfer.begin;
     });
     peer.erase(at);
-    steps[rank].erase(steps[rank].begin() + static_cast<std::ptrdiff_t>(i));
+    transfers[rank].erase(transfers[rank].begin() + static_cast<std::ptrdiff_t>(i));
     return true;
   });
 }
 
-TEST_P(CheckMutants, RepeatedStep) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    const Step step = steps[rank][i];
-    steps[rank].insert(steps[rank].begin() + static_cast<std::ptrdiff_t>(i), step);
+TEST_P(CheckMutants, RepeatedTransfer) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    const Transfer transfer = transfers[rank][i];
+    transfers[rank].insert(transfers[rank].begin() + static_cast<std::ptrdiff_t>(i), transfer);
     return true;
   });
 }
 
 TEST_P(CheckMutants, AddForCopyAndCopyForAdd) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    Step& step = steps[rank][i];
-    if (step.kind == Kind::kSend) return false;
-    step.kind = step.kind == Kind::kReceiveAdd ? Kind::kReceiveCopy : Kind::kReceiveAdd;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    Transfer& transfer = transfers[rank][i];
+    if (transfer.kind == Kind::kSend) return false;
+    transfer.kind = transfer.kind == Kind::kReceiveAdd ? Kind::kReceiveCopy : Kind::kReceiveAdd;
     return true;
   });
 }
 
 TEST_P(CheckMutants, WrongRange) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    Step& step = steps[rank][i];
-    if (step.begin == 0) return false;
-    --step.begin;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    Transfer& transfer = transfers[rank][i];
+    if (transfer.begin == 0) return false;
+    --transfer.begin;
     return true;
   });
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    --steps[rank][i].count;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    --transfers[rank][i].count;
     return true;
   });
 }
 
 TEST_P(CheckMutants, WrongPeer) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    const int ranks = static_cast<int>(steps.size());
-    Step& step = steps[rank][i];
-    const int before = step.peer;
-    step.peer = (step.peer + 1) % ranks;
-    if (step.peer == static_cast<int>(rank)) step.peer = (step.peer + 1) % ranks;
-    return step.peer != before;
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    const int ranks = static_cast<int>(transfers.size());
+    Transfer& transfer = transfers[rank][i];
+    const int before = transfer.peer;
+    transfer.peer = (transfer.peer + 1) % ranks;
+    if (transfer.peer == static_cast<int>(rank)) transfer.peer = (transfer.peer + 1) % ranks;
+    return transfer.peer != before;
   });
 }
 
 TEST_P(CheckMutants, WrongChain) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    if (i + 1 < steps[rank].size() && steps[rank][i + 1].chain == steps[rank][i].chain) {
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    if (i + 1 < transfers[rank].size() &&
+        transfers[rank][i + 1].chain == transfers[rank][i].chain) {
       return false;  // only the last of a chain may move without spoiling the list's order
     }
-    ++steps[rank][i].chain;
-    steps[rank][i].round = -1;
+    ++transfers[rank][i].chain;
+    transfers[rank][i].round = -1;
     return true;
   });
 }
 
 // A round swapped with the next one of its chain.
 TEST_P(CheckMutants, SwappedOrder) {
-  expect_found([](StepLists& steps, std::size_t rank, std::size_t i) {
-    auto& list = steps[rank];
-    const Step first = list[i];
+  expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
+    auto& list = transfers[rank];
+    const Transfer first = list[i];
     if (i > 0 && list[i - 1].chain == first.chain && list[i - 1].round == first.round) return false;
     const auto in = [&](int round) {
-      return [&, round](const Step& s) { return s.chain == first.chain && s.round == round; };
+      return [&, round](const Transfer& s) { return s.chain == first.chain && s.round == round; };
     };
     const auto next = std::ranges::find_if(
-        list, [&](const Step& s) { return s.chain == first.chain && s.round > first.round; });
+        list, [&](const Transfer& s) { return s.chain == first.chain && s.round > first.round; });
     if (next == list.end()) return false;
     const int later = next->round;
     const auto end = std::ranges::find_if_not(next, list.end(), in(later));
@@ -238,7 +242,7 @@ TEST_P(CheckMutants, SwappedOrder) {
       at->round = at->round == later ? first.round : later;
     }
     std::stable_sort(list.begin() + static_cast<std::ptrdiff_t>(i), end,
-                     [](const Step& a, const Step& b) { return a.round < b.round; });
+                     [](const Transfer& a, const Transfer& b) { return a.round < b.round; });
     return true;
   });
 }

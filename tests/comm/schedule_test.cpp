@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/comm/check/check.h"
+#include "common/comm/schedule/multicolor.h"
 #include "common/error.h"
 #include "tests/comm/vector_executor.h"
 
@@ -97,10 +98,10 @@ TEST(Multicolor, IsAnAllReduce) {
     for (const int colors : kColors) {
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1,
                                       std::size_t{97}, std::size_t{1009}, std::size_t{2500}}) {
-        const auto steps =
-            steps_of_all(find_schedule("multicolor"), ranks, count,
-                         {.colors = colors, .segment_elements = count > 1000 ? 100u : 24u});
-        ASSERT_EQ(check_all_reduce(steps, count), "")
+        const auto transfers =
+            transfers_of_all(find_schedule("multicolor"), ranks, count,
+                             {.colors = colors, .segment_elements = count > 1000 ? 100u : 24u});
+        ASSERT_EQ(check_all_reduce(transfers, count), "")
             << ranks << " ranks, " << colors << " colours, " << count << " elements";
       }
     }
@@ -112,17 +113,18 @@ TEST(Ring, IsAnAllReduce) {
     const auto p = static_cast<std::size_t>(ranks);
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 2 * p,
                                     std::size_t{97}, std::size_t{1009}}) {
-      const auto steps =
-          steps_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 13});
-      ASSERT_EQ(check_all_reduce(steps, count), "") << ranks << " ranks, " << count << " elements";
+      const auto transfers =
+          transfers_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 13});
+      ASSERT_EQ(check_all_reduce(transfers, count), "")
+          << ranks << " ranks, " << count << " elements";
     }
   }
 }
 
-TEST(Schedules, OneRankOrNoElementsNeedsNoSteps) {
+TEST(Schedules, OneRankOrNoElementsNeedsNoTransfers) {
   for (const Schedule& schedule : schedules()) {
-    EXPECT_TRUE(schedule.all_reduce(0, 1, 1000, {}).empty()) << schedule.name;
-    EXPECT_TRUE(schedule.all_reduce(2, 5, 0, {}).empty()) << schedule.name;
+    EXPECT_TRUE(schedule.all_reduce(one_machine(0, 1), 1000, {}).empty()) << schedule.name;
+    EXPECT_TRUE(schedule.all_reduce(one_machine(2, 5), 0, {}).empty()) << schedule.name;
   }
 }
 
@@ -142,22 +144,23 @@ TEST(Schedules, AreFoundByNameAndRefusedWithTheKnownOnes) {
 
 TEST(Schedules, RefuseArgumentsThatMakeNoSense) {
   for (const Schedule& schedule : schedules()) {
-    EXPECT_THROW(schedule.all_reduce(3, 3, 10, {}), Error);
-    EXPECT_THROW(schedule.all_reduce(-1, 3, 10, {}), Error);
-    EXPECT_THROW(schedule.all_reduce(0, 3, 10, {.colors = 0}), UsageError);
-    EXPECT_THROW(schedule.all_reduce(0, 3, 10, {.segment_elements = 0}), UsageError);
-    EXPECT_THROW(schedule.all_reduce(0, 3, std::size_t{1} << 40, {.segment_elements = 1}),
-                 UsageError);
+    EXPECT_THROW(schedule.all_reduce(one_machine(3, 3), 10, {}), Error);
+    EXPECT_THROW(schedule.all_reduce(one_machine(-1, 3), 10, {}), Error);
+    EXPECT_THROW(schedule.all_reduce(one_machine(0, 3), 10, {.colors = 0}), UsageError);
+    EXPECT_THROW(schedule.all_reduce(one_machine(0, 3), 10, {.segment_elements = 0}), UsageError);
+    EXPECT_THROW(
+        schedule.all_reduce(one_machine(0, 3), std::size_t{1} << 40, {.segment_elements = 1}),
+        UsageError);
   }
 }
 
 TEST(Schedules, NoMessageIsLongerThanASegment) {
   for (const Schedule& schedule : schedules()) {
     for (const std::size_t segment : {std::size_t{1}, std::size_t{17}, std::size_t{1000}}) {
-      for (const Step& step :
-           schedule.all_reduce(1, 6, 5003, {.colors = 3, .segment_elements = segment})) {
-        EXPECT_LE(step.count, segment) << schedule.name;
-        EXPECT_GT(step.count, 0u) << schedule.name;
+      for (const Transfer& transfer : schedule.all_reduce(
+               one_machine(1, 6), 5003, {.colors = 3, .segment_elements = segment})) {
+        EXPECT_LE(transfer.count, segment) << schedule.name;
+        EXPECT_GT(transfer.count, 0u) << schedule.name;
       }
     }
   }
@@ -167,18 +170,20 @@ TEST(Schedules, NoMessageIsLongerThanASegment) {
 // later segments.
 TEST(Multicolor, FirstSegmentsOfAllColorsComeFirst) {
   constexpr std::size_t kCount = 4096;
-  const auto steps = multicolor_all_reduce(0, 8, kCount, {.colors = 4, .segment_elements = 256});
-  for (const Step& step : steps) {
-    const std::size_t color = step.begin / (kCount / 4);
-    const std::size_t segment = step.begin % (kCount / 4) / 256;
-    EXPECT_EQ(static_cast<std::size_t>(step.chain), segment * 4 + color);
+  const auto transfers =
+      multicolor_all_reduce(one_machine(0, 8), kCount, {.colors = 4, .segment_elements = 256});
+  for (const Transfer& transfer : transfers) {
+    const std::size_t color = transfer.begin / (kCount / 4);
+    const std::size_t segment = transfer.begin % (kCount / 4) / 256;
+    EXPECT_EQ(static_cast<std::size_t>(transfer.chain), segment * 4 + color);
   }
 }
 
 TEST(Multicolor, PartsBeginOnCacheLines) {
   for (const std::size_t count : {100u, 1000u, 1009u}) {
-    for (const Step& step : multicolor_all_reduce(1, 4, count, {.colors = 4})) {
-      EXPECT_EQ(step.begin % 16, 0u);
+    for (const Transfer& transfer :
+         multicolor_all_reduce(one_machine(1, 4), count, {.colors = 4})) {
+      EXPECT_EQ(transfer.begin % 16, 0u);
     }
   }
 }
@@ -189,8 +194,8 @@ TEST(Multicolor, TrafficIsEvenAndWithinTwiceTheBuffer) {
   constexpr std::size_t kCount = 48'000;  // parts of equal size for every number of colours below
   for (int ranks = 2; ranks <= 64; ++ranks) {
     for (const int colors : kColors) {
-      const auto cost = traffic(steps_of_all(find_schedule("multicolor"), ranks, kCount,
-                                             {.colors = colors, .segment_elements = 4000}));
+      const auto cost = traffic(transfers_of_all(find_schedule("multicolor"), ranks, kCount,
+                                                 {.colors = colors, .segment_elements = 4000}));
       std::size_t sent = 0;
       std::size_t received = 0;
       std::size_t added = 0;
@@ -218,7 +223,7 @@ TEST(Ring, TrafficIsTheBoundOnEveryRank) {
     const std::size_t count = 1000 * static_cast<std::size_t>(ranks);
     const std::size_t bound = 2000 * static_cast<std::size_t>(ranks - 1);
     const auto cost =
-        traffic(steps_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 250}));
+        traffic(transfers_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 250}));
     for (const Traffic& rank : cost) {
       EXPECT_EQ(rank.sent, bound);
       EXPECT_EQ(rank.received, bound);
@@ -231,8 +236,10 @@ TEST(Ring, TrafficIsTheBoundOnEveryRank) {
 TEST(Multicolor, ColorsAreClampedToRanks) {
   for (int ranks = 2; ranks <= 7; ++ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      EXPECT_EQ(multicolor_all_reduce(rank, ranks, 777, {.colors = 8, .segment_elements = 50}),
-                multicolor_all_reduce(rank, ranks, 777, {.colors = ranks, .segment_elements = 50}));
+      EXPECT_EQ(multicolor_all_reduce(one_machine(rank, ranks), 777,
+                                      {.colors = 8, .segment_elements = 50}),
+                multicolor_all_reduce(one_machine(rank, ranks), 777,
+                                      {.colors = ranks, .segment_elements = 50}));
     }
   }
 }
@@ -256,7 +263,8 @@ TEST(Schedules, SumsAreCloseAndTheSameOnAllRanks) {
         }
       }
       ASSERT_TRUE(execute_on_vectors(
-          steps_of_all(schedule, ranks, kCount, {.colors = 3, .segment_elements = 20}), buffers));
+          transfers_of_all(schedule, ranks, kCount, {.colors = 3, .segment_elements = 20}),
+          buffers));
       for (std::size_t i = 0; i < kCount; ++i) {
         EXPECT_NEAR(buffers[0][i], exact[i],
                     ranks * double{std::numeric_limits<float>::epsilon()} * magnitude[i]);

@@ -56,25 +56,27 @@ class ThreadRanks {
 
   class Rank final : public comm::Communicator {
    public:
-    Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
+    Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank), placement_{rank, all.nodes_} {}
     int rank() const noexcept override { return rank_; }
     int size() const noexcept override { return all_.ranks_; }
     int local_rank() const noexcept override { return 0; }
     int local_size() const noexcept override { return 1; }
-    std::vector<int> nodes() const override { return all_.nodes_; }
+    const comm::Placement& placement() const noexcept override { return placement_; }
 
-    comm::Pending start_all_reduce(std::span<float> buffer, const comm::Schedule&,
-                                   const comm::ScheduleOptions&) override {
+    // Transfers say only in which order to add; here it is that of the ranks.
+    comm::Pending start_all_reduce(std::span<float> buffer,
+                                   std::span<const comm::Transfer>) override {
       reduce(buffer, std::plus<>{});
       return {};
     }
     comm::Pending start_all_reduce(std::span<std::int32_t> buffer, comm::Reduction reduction,
-                                   const comm::Schedule&, const comm::ScheduleOptions&) override {
-      if (reduction == comm::Reduction::kMax) {
-        reduce(buffer, [](auto a, auto b) { return std::max(a, b); });
-      } else {
-        reduce(buffer, std::plus<>{});
-      }
+                                   std::span<const comm::Transfer>) override {
+      reduce_integers(buffer, reduction);
+      return {};
+    }
+    comm::Pending start_all_reduce(std::span<std::int64_t> buffer, comm::Reduction reduction,
+                                   std::span<const comm::Transfer>) override {
+      reduce_integers(buffer, reduction);
       return {};
     }
     comm::Pending start_all_to_all(std::span<const std::byte> out,
@@ -115,6 +117,15 @@ class ThreadRanks {
     [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
 
    private:
+    template <class T>
+    void reduce_integers(std::span<T> buffer, comm::Reduction reduction) {
+      if (reduction == comm::Reduction::kMax) {
+        reduce(buffer, [](T a, T b) { return std::max(a, b); });
+      } else {
+        reduce(buffer, std::plus<>{});
+      }
+    }
+
     template <class T, class Combine>
     void reduce(std::span<T> buffer, const Combine& combine) {
       const std::vector<T> mine(buffer.begin(), buffer.end());
@@ -134,6 +145,7 @@ class ThreadRanks {
 
     ThreadRanks& all_;
     int rank_;
+    const comm::Placement placement_;
     std::uint64_t control_ = 0;
     std::uint64_t data_ = 0;
   };

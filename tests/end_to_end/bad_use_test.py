@@ -1,14 +1,16 @@
 """What goes wrong in daily use gets one clear sentence and the right exit code, and leaves what was there, or nothing."""
 
 import json
+import math
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 
-from golden import GOLDEN, write_tree
+from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
 from program import WINNOW, Case, run, tensors, tree_bytes
 
 # A gray slope of 16 x 16, as libjpeg writes it at quality 75.
@@ -182,8 +184,10 @@ class Flags(BadUse):
         shutil.copytree(GOLDEN / "v1" / "raw", cache)
         train = ["train", cache, "--out", self.folder / "run"]
         for flag, value in (("--epochs", -1), ("--epochs", "many"), ("--batch-size", 0), ("--dtype", "f7"), ("--lr", -1),
-                            ("--net", "vgg"), ("--optimizer", "luck"), ("--augment", "magic"), ("--selection", "../x"),
-                            ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0), ("--schedule", "star")):
+                            ("--net", "vgg"), ("--optimizer", "luck"), ("--momentum", 1), ("--momentum", -0.1),
+                            ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"),
+                            ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
+                            ("--schedule", "star")):
             result = self.refused_without_a_trace(2, [], *train, flag, value)
             self.assertTrue(flag in result.err or str(value) in result.err, result.err)
             self.assertLess(len(result.err), 200, result.err)
@@ -389,11 +393,90 @@ class Training(BadUse):
         for ranks in (0, 2):
             self.refused(1, ["not finite"], "train", cache, "--out", out, *self.RECIPE, "--lr", 1e30, "--warmup-epochs", 0,
                          ranks=ranks)
-            # No weights that are no numbers are kept, and every line of the metrics is whole.
-            self.assertEqual(list(out.glob("checkpoints/*")), [])
+            # What is kept is the state before, and every line of the metrics is whole.
+            (said,) = self.metrics(out, "train.not_finite")
+            step = int(re.match(r"step (\d+): the loss is not finite on rank", said).group(1))
+            self.assertEqual(sorted(path.name for path in out.glob("checkpoints/*")), ["latest", f"step-{step - 1}"])
+            for data in tensors(out / "checkpoints" / "latest" / "model.safetensors").values():
+                numbers = [n for (n,) in struct.iter_unpack("<f", data)] if len(data) % 4 == 0 else []
+                self.assertTrue(all(math.isfinite(n) for n in numbers))
             for value in self.metrics(out, "train.loss"):
                 self.assertEqual(value, value)
             shutil.rmtree(out)
+
+    def test_a_loss_that_is_no_number_names_rank_and_samples(self):
+        cache = self.cache_of_digits()
+        for ranks in (1, 2):
+            result = self.refused(1, ["step 2: the loss is not finite on rank 0 (samples ", "--init-from"], "train", cache,
+                                  "--out", self.folder / f"run-{ranks}", *self.RECIPE, "--lr", 1e30, "--warmup-epochs", 0,
+                                  ranks=ranks)
+            self.assertEqual("on rank 1" in result.err, ranks == 2)
+
+    def test_a_file_in_the_place_of_a_run(self):
+        cache = self.cache_of_digits()
+        thesis = self.folder / "thesis.txt"
+        thesis.write_text("the only copy")
+        for ranks in (0, 2):
+            self.refused_without_a_trace(2, [str(thesis), "no folder", "--out"], "train", cache, "--out", thesis,
+                                         *self.RECIPE, ranks=ranks)
+
+    def test_images_without_splits(self):
+        root = self.folder / "unsplit"
+        for i in range(24):
+            self.write_ppm(root / ("cat", "dog")[i % 2] / f"{i:03}.ppm", self.image(16), 16)
+        cache = self.folder / "cache"
+        self.ok("ingest", root, "--out", cache)
+        train = ["train", cache, "--out", self.folder / "run", *self.RECIPE]
+        self.refused_without_a_trace(2, ["24 images without a split", f"winnow split {cache}", "--selection split"], *train)
+        self.ok("split", cache)
+        self.ok(*train, "--selection", "split")
+
+    def test_fewer_steps_than_are_done(self):
+        cache = self.cache_of_digits()
+        train = ["train", cache, "--out", self.folder / "run", *self.RECIPE]
+        self.ok(*train, "--max-steps", 4)
+        self.refused_without_a_trace(2, ["--max-steps 2", "4 steps"], *train, "--max-steps", 2, "--resume", "auto")
+        same = self.ok(*train, "--max-steps", 4, "--resume", "auto")
+        self.assertIn("4 steps, 0 images/s", same.err)
+
+    def test_a_batch_larger_than_the_data(self):
+        cache = self.cache_of_digits(train=20)
+        result = self.ok("train", cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 64, "--epochs", 4)
+        self.assertIn("--batch-size 64 is more than the 20 training samples of an epoch", result.err)
+
+    def test_a_damaged_checkpoint_is_named_by_eval(self):
+        cache = self.cache_of_digits()
+        out = self.folder / "run"
+        self.ok("train", cache, "--out", out, *self.RECIPE, "--recovery-interval", 2)
+        newest, older = sorted((int(path.name[5:]) for path in out.glob("checkpoints/step-*")), reverse=True)
+        with open(out / "checkpoints" / f"step-{newest}" / "model.safetensors", "r+b") as file:
+            file.truncate(1000)
+        for ranks in (0, 2):
+            said = self.ok("eval", out, cache, ranks=ranks).err
+            self.assertEqual(said.count("passed over: "), 1, said)
+            self.assertIn(f"step-{newest}/model.safetensors is damaged", said)
+            self.assertIn(f"evaluating {out / 'checkpoints' / f'step-{older}'}", said)
+
+    def test_numbers_of_a_state_that_cannot_be(self):
+        cache = self.cache_of_digits()
+        out = self.folder / "run"
+        train = ["train", cache, "--out", out, *self.RECIPE, "--resume", "auto"]
+        self.ok(*train, "--max-steps", 4)
+        step = out / "checkpoints" / "step-4"
+        state = json.loads((step / "state.json").read_text())
+        for field, value in (("step", -4), ("step", 10**9), ("step", "4"), ("census", []), ("ranks", 1e99)):
+            (step / "state.json").write_text(json.dumps({**state, field: value}))
+            seal_checkpoint(step)
+            self.refused_without_a_trace(1, [str(step / "state.json"), "older checkpoint" if value != 10**9 else "remove"], *train)
+
+    def test_a_manifest_with_absurd_sizes(self):
+        cache = self.cache_of_digits()
+        manifest = cache / "manifest.json"
+        good = json.loads(manifest.read_text())
+        for field in ("height_px", "width_px"):
+            manifest.write_text(with_digest({**good, field: 2**31 - 1}))
+            self.refused(1, [str(manifest), "height_px", "pixel_sums"], "train", cache, "--out", self.folder / "run",
+                         *self.RECIPE)
 
     def test_ranks_with_other_data_options_or_programs(self):
         cache = self.cache_of_digits()

@@ -181,7 +181,7 @@ class Resume(Case):
             out = self.fresh()
             self.ok("train", self.cache, "--out", out, *recipe, *options, ranks=ranks)
             weights[ranks, *options] = self.weights(out)
-            self.assertEqual(json.loads((out / "plan.json").read_text())["numerics"]["lane_threads"], "1")
+            self.assertEqual(json.loads((out / "plan.json").read_text())["numerics"]["lane_threads"], 1)
         first = next(iter(weights.values()))
         for variant, got in weights.items():
             self.assertEqual(got, first, variant)

@@ -256,6 +256,8 @@ class Schemas(Case):
         self.refuses_spoiled("census", census)
         self.assertTrue(any("test.top1_leak_free" in line for line in lines))
         self.assertTrue(any("train.loss" in line for line in lines))
+        self.assertTrue(all("train.top1" in line for line in lines if "train.loss" in line))
+        self.assertEqual({line["run"] for line in lines}, {(self.folder / "judged" / "run_id").read_text().strip()})
         for split in ("test", "train"):
             evaluated = self.json_of("eval", "eval", self.folder / "judged", cache, "--split", split)
             self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
@@ -265,7 +267,7 @@ class Schemas(Case):
         self.refuses_spoiled("metrics", lines[0])
         self.ok("train", cache, "--out", self.folder / "partial", *recipe, "--shuffle-fraction", 0.1, "--partitions", 2)
         (line, *_) = self.lines_of("metrics", self.folder / "partial" / "metrics.jsonl")
-        self.assertEqual((line["step"], len(line)), (0, 7))
+        self.assertEqual((line["step"], len(line)), (0, 8))
         self.refuses_spoiled("metrics", line)
 
     def test_training_without_anything_to_evaluate_on(self):

@@ -85,6 +85,50 @@ class Train(Case):
         again = self.ok("train", self.cache, "--out", run, *recipe, "--resume", "auto", "--json").json()
         self.assertEqual(again["top1"], first["top1"])
 
+    def test_evaluation_is_the_same_on_any_ranks(self):
+        run, result = self.train("run", "--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--epochs", 1,
+                                 "--threads", 1)
+        seen = set()
+        for ranks in (0, 1, 2, 3):
+            table = self.folder / f"{ranks}.csv"
+            figures = self.ok("eval", run, self.cache, "--predictions", table, "--logits", "--threads", 1, "--json",
+                              ranks=ranks).json()
+            del figures["images_per_second"]
+            self.assertEqual(figures["top1"], result["top1"])
+            self.assertEqual(table.read_text().count("\n"), 129)
+            seen.add((json.dumps(figures), table.read_text()))
+        self.assertEqual(len(seen), 1)
+
+    def test_evaluation_of_a_reproducible_run_is_the_same_on_any_ranks_and_threads(self):
+        seen = set()
+        for ranks, threads in ((1, 1), (1, 2), (1, 3), (3, 2)):
+            run, _ = self.train(f"run-{ranks}-{threads}", "--net", "resnet20", "--batch-size", 24, "--micro-batch", 4,
+                                "--max-steps", 2, "--reproducible", "--threads", threads, ranks=ranks)
+            seen.add((tuple(self.metrics(run, "test.loss")), tuple(self.metrics(run, "test.top1"))))
+        self.assertEqual(len(seen), 1)
+
+    def test_lines_of_metrics_name_the_run_and_their_time_goes_on(self):
+        recipe = ["--net", "lenet", "--batch-size", 32, "--epochs", 1, "--log-interval", 2]
+        run, _ = self.train("run", *recipe, "--max-steps", 8)
+        (identity,) = set(self.metrics(run, "run"))
+        self.assertEqual((run / "run_id").read_text(), identity + "\n")
+        before = self.metrics(run, "wall")[-1]
+        self.ok("train", self.cache, "--out", run, *recipe, "--resume", "auto")
+        self.assertEqual(set(self.metrics(run, "run")), {identity})
+        wall = self.metrics(run, "wall")
+        self.assertEqual(wall, sorted(wall))
+        self.assertGreater(wall[-1], before)
+        top1 = self.metrics(run, "train.top1")
+        self.assertEqual(len(top1), len(self.metrics(run, "train.loss")))
+        self.assertTrue(all(0 <= value <= 1 and (value * 64).is_integer() for value in top1))
+        other, _ = self.train("other", *recipe, "--max-steps", 2)
+        self.assertNotEqual(set(self.metrics(other, "run")), {identity})
+        (run / "run_id").unlink()  # as an older version left it
+        self.ok("train", self.cache, "--out", run, *recipe, "--resume", "auto")
+        self.assertEqual(len(set(self.metrics(run, "run"))), 2)
+        (run / "run_id").write_text("no id\n")
+        self.refused(1, ["run_id", "damaged"], "train", self.cache, "--out", run, *recipe, "--resume", "auto")
+
     def test_options_from_file_and_environment(self):
         job = self.folder / "job.toml"
         job.write_text('[train]\nnet = "lenet"\nbatch-size = 16\nmax-steps = 1\n')

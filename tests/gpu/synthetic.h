@@ -49,7 +49,7 @@ class Training {
   Recipe recipe_;
   train::Model model_;
   std::unique_ptr<comm::Communicator> comm_;
-  std::unique_ptr<train::Weights> weights_;
+  std::unique_ptr<train::WeightStore> weights_;
   std::vector<std::unique_ptr<train::Program>> programs_;
   std::unique_ptr<train::StepExecutor> executor_;
   std::int64_t steps_ = 0;

@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "tests/mpi/mpi_test.h"
+#include "tests/mpi/start.h"
 
 // The expected sums come from MPI_Iallreduce, which is what Communicator::all_reduce of doubles
 // calls.
@@ -65,9 +66,9 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class AllReduce : public testing::TestWithParam<Case> {
  protected:
-  Pending start(std::vector<float>& buffer) {
-    return mpi_world().start_all_reduce(buffer, find_schedule(GetParam().schedule),
-                                        GetParam().options);
+  template <class T>
+  static Pending start(std::vector<T>& buffer, Reduction reduction = Reduction::kSum) {
+    return comm::start(mpi_world(), buffer, GetParam().schedule, GetParam().options, reduction);
   }
   static std::vector<std::size_t> counts() {
     const auto p = static_cast<std::size_t>(mpi_world().size());
@@ -86,31 +87,58 @@ TEST_P(AllReduce, IntegersAreExact) {
   }
 }
 
-TEST_P(AllReduce, WholeNumbersAddUpModulo32BitsAndTheLargestIsFound) {
+// The sum and the largest of whole numbers of all ranks, several counts.
+template <class T, class Start>
+void expect_whole_numbers(const std::vector<std::size_t>& counts, const Start& start) {
+  using Unsigned = std::make_unsigned_t<T>;
   const int ranks = mpi_world().size();
   const auto value = [](std::size_t i, int rank) {
-    return static_cast<std::int32_t>((i + 1) * 2'654'435'761U *
-                                     static_cast<std::uint32_t>(rank + 1));
+    return static_cast<T>(static_cast<Unsigned>((i + 1) * 11'400'714'819'323'198'485U) *
+                          static_cast<Unsigned>(rank + 1));
   };
-  for (const std::size_t count : counts()) {
-    std::vector<std::int32_t> sum(count);
+  for (const std::size_t count : counts) {
+    std::vector<T> sum(count);
     for (std::size_t i = 0; i < count; ++i) sum[i] = value(i, mpi_world().rank());
-    std::vector<std::int32_t> largest = sum;
-    const Schedule& schedule = find_schedule(GetParam().schedule);
-    Pending adding =
-        mpi_world().start_all_reduce(sum, Reduction::kSum, schedule, GetParam().options);
-    mpi_world().start_all_reduce(largest, Reduction::kMax, schedule, GetParam().options).wait();
+    std::vector<T> largest = sum;
+    Pending adding = start(sum, Reduction::kSum);
+    start(largest, Reduction::kMax).wait();
     adding.wait();
     for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t expected_sum = 0;
-      std::int32_t expected_largest = value(i, 0);
+      Unsigned expected_sum = 0;
+      T expected_largest = value(i, 0);
       for (int rank = 0; rank < ranks; ++rank) {
-        expected_sum += static_cast<std::uint32_t>(value(i, rank));
+        expected_sum += static_cast<Unsigned>(value(i, rank));
         expected_largest = std::max(expected_largest, value(i, rank));
       }
-      ASSERT_EQ(static_cast<std::uint32_t>(sum[i]), expected_sum) << "element " << i;
+      ASSERT_EQ(static_cast<Unsigned>(sum[i]), expected_sum) << "element " << i;
       ASSERT_EQ(largest[i], expected_largest) << "element " << i;
     }
+  }
+}
+
+TEST_P(AllReduce, WholeNumbersAddUpModulo32BitsAndTheLargestIsFound) {
+  expect_whole_numbers<std::int32_t>(
+      counts(), [](auto& buffer, Reduction reduction) { return start(buffer, reduction); });
+}
+
+TEST_P(AllReduce, WholeNumbersAddUpModulo64BitsAndTheLargestIsFound) {
+  expect_whole_numbers<std::int64_t>(
+      counts(), [](auto& buffer, Reduction reduction) { return start(buffer, reduction); });
+}
+
+TEST_P(AllReduce, TransfersServeManyTimesAndFloatsAsWellAsIntegers) {
+  const std::vector<Transfer> transfers =
+      find_schedule(GetParam().schedule)
+          .all_reduce(mpi_world().placement(), 5003, GetParam().options);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<float> floats = integers(5003, mpi_world().rank(), 9);
+    std::vector<std::int64_t> wholes(floats.begin(), floats.end());
+    const std::vector<double> expected = mpi_sum(floats);
+    Pending first = mpi_world().start_all_reduce(floats, transfers);
+    mpi_world().start_all_reduce(wholes, Reduction::kSum, transfers).wait();
+    first.wait();
+    EXPECT_TRUE(std::ranges::equal(floats, expected));
+    EXPECT_TRUE(std::ranges::equal(wholes, expected));
   }
 }
 
@@ -255,9 +283,8 @@ TEST(Control, ArgumentsThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
   EXPECT_THROW(mpi_world().broadcast(bytes, mpi_world().size()), Error);
   EXPECT_THROW(mpi_world().broadcast(bytes, -1), Error);
   std::vector<float> buffer(10);
-  EXPECT_THROW(
-      mpi_world().start_all_reduce(buffer, find_schedule("ring"), {.segment_elements = 0}).wait(),
-      UsageError);
+  const std::vector<Transfer> beyond{{Transfer::Kind::kSend, 0, 0, 0, 5, 6}};
+  EXPECT_THROW(mpi_world().start_all_reduce(buffer, beyond).wait(), Error);
   mpi_world().barrier();
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "tests/mpi/mpi_test.h"
+#include "tests/mpi/start.h"
 
 // The expected bytes come from MPI_Ialltoallv, which is what Communicator::all_to_all calls.
 
@@ -132,8 +133,8 @@ TEST(AllToAll, RunBesideGradientsFromAnotherThread) {
     std::ranges::fill(one, static_cast<float>(mpi_world().rank() + i));
     std::ranges::fill(other, 1.0f);
     const ScheduleOptions options{.colors = 2, .segment_elements = 500};
-    Pending first = mpi_world().start_all_reduce(one, find_schedule("multicolor"), options);
-    mpi_world().start_all_reduce(other, find_schedule("ring"), options).wait();
+    Pending first = start(mpi_world(), one, "multicolor", options);
+    start(mpi_world(), other, "ring", options).wait();
     if (i % 7 == 0) mpi_world().barrier();
     first.wait();
     const auto sum = static_cast<float>(ranks * (ranks - 1) / 2 + ranks * i);
@@ -151,9 +152,7 @@ TEST(AllToAll, GradientsThatWaitForDataDoNotHoldThemUp) {
   Parts parts = random_parts(600'000, 500);
   const std::vector<std::byte> expected = by_mpi(parts);
   std::vector<float> gradient(100'000, 1.0f);
-  const auto reduce = [&] {
-    return mpi_world().start_all_reduce(gradient, find_schedule("multicolor"), {});
-  };
+  const auto reduce = [&] { return start(mpi_world(), gradient, "multicolor", {}); };
   Pending reduced;
   if (mpi_world().rank() == 0) reduced = reduce();
   start(parts, kExchangeOptions.segment_elements).wait();
@@ -177,7 +176,7 @@ TEST(AllToAll, GradientsGoFirst) {
   int gradients_first = 0;
   for (int i = 0; i < 9; ++i) {
     mpi_world().barrier();
-    Pending reduced = mpi_world().start_all_reduce(gradient, find_schedule("ring"), {});
+    Pending reduced = start(mpi_world(), gradient, "ring", {});
     Pending exchanged = mpi_world().start_all_to_all(out, offsets, in, offsets, kExchangeOptions);
     std::atomic<bool> arrived{false};
     std::future<void> waiting = std::async(std::launch::async, [&] {
@@ -232,8 +231,10 @@ TEST(AllToAll, ArgumentsThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
   mpi_world().barrier();
 }
 
-TEST(Nodes, AllRanksOfThisMachineAreOnTheFirst) {
-  EXPECT_EQ(mpi_world().nodes(), std::vector<int>(static_cast<std::size_t>(mpi_world().size())));
+TEST(Placement, AllRanksOfThisMachineAreOnTheFirst) {
+  const Placement& placement = mpi_world().placement();
+  EXPECT_EQ(placement.rank, mpi_world().rank());
+  EXPECT_EQ(placement.node_of, std::vector<int>(static_cast<std::size_t>(mpi_world().size())));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/schedule/schedule.h"
 #include "common/rng.h"
 #include "tests/mpi/mpi_test.h"
+#include "tests/mpi/start.h"
 #include "tests/pipeline/test_cache.h"
 
 namespace winnow::pipeline {
@@ -58,7 +58,7 @@ TEST(Exchange, BatchesAreThoseOfTheWholeCacheBesideGradients) {
     std::vector<float> gradients(50'000);
     for (std::uint64_t b = 0; b < kBatches; ++b) {
       std::ranges::fill(gradients, static_cast<float>(world.rank() + 1));
-      comm::Pending sum = world.start_all_reduce(gradients, comm::find_schedule("multicolor"), {});
+      comm::Pending sum = comm::start(world, gradients, "multicolor", {});
       const Batch batch = loader.next();
       const Batch whole = load_batch(*cache, requests_of(world.rank(), b), load_options());
       EXPECT_TRUE(batch.pixels == whole.pixels);

@@ -11,6 +11,7 @@
 
 #include "common/comm/mpi/mpi.h"
 #include "common/error.h"
+#include "tests/mpi/start.h"
 
 namespace {
 
@@ -47,7 +48,7 @@ void fail(std::string_view how, Communicator& comm) {
   } else if (how == "unequal") {
     // The buffers differ in length: an error, not a wrong sum.
     std::vector<float> buffer(last ? 3000 : 2000);
-    comm.start_all_reduce(buffer, winnow::comm::find_schedule("ring"), {}).wait();
+    winnow::comm::start(comm, buffer, "ring", {}).wait();
   } else if (how == "parts") {
     // More messages than are expected would be waited for without end.
     Even(comm, last ? 400'000 : 4000, 4000).start(comm, 100).wait();
@@ -66,7 +67,7 @@ void fail(std::string_view how, Communicator& comm) {
   } else if (how == "throw") {
     std::vector<float> buffer(100'000);
     if (last) throw std::runtime_error("thrown on the last rank");
-    comm.start_all_reduce(buffer, winnow::comm::find_schedule("multicolor"), {}).wait();
+    winnow::comm::start(comm, buffer, "multicolor", {}).wait();
   }
 }
 

@@ -252,7 +252,7 @@ TEST_F(Exchanged, BatchesAreThoseOfTheWholeCache) {
         ThreadRanks(ranks).run([&](comm::Communicator& comm) {
           const auto over = spread(
               *cache, comm,
-              {.shards_at = {}, .nodes = comm.nodes(), .held = held, .segment_bytes = segment});
+              {.shards_at = {}, .nodes = comm.placement().node_of, .held = held, .segment_bytes = segment});
           EXPECT_EQ(over == nullptr, ranks == 1 || (ranks == 2 && more == 1));
           Loader loader(*cache, load_options(),
                         make_planner(over, comm.rank(), requests, load_options().seed));
@@ -280,7 +280,7 @@ TEST_F(Exchanged, BatchesFromPartitionsAreThoseOfTheWholeCache) {
     placement.partitions = hold_partitions(8, 3, replicas);
     ThreadRanks(3).run([&](comm::Communicator& comm) {
       Placement mine = placement;
-      mine.nodes = comm.nodes();
+      mine.nodes = comm.placement().node_of;
       const ShardCopy copy = ShardCopy::get(
           cache->paths().root,
           {.memory = memory.path(),
@@ -308,7 +308,7 @@ TEST_F(Exchanged, OneIsSettledWhileAnotherIsUsed) {
   ThreadRanks(3).run([&](comm::Communicator& comm) {
     const auto over =
         spread(*cache, comm,
-               {.shards_at = {}, .nodes = comm.nodes(), .held = held, .segment_bytes = 30'000});
+               {.shards_at = {}, .nodes = comm.placement().node_of, .held = held, .segment_bytes = 30'000});
     const auto loader_of = [&](const RequestsOf& requests) {
       return Loader(*cache, load_options(),
                     make_planner(over, comm.rank(), requests, load_options().seed));

@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "train/backend/reference/reference.h"
-#include "train/optim/host_weights.h"
+#include "train/backend/host_weights.h"
 
 namespace winnow::train {
 namespace {
@@ -31,9 +31,9 @@ class DeferredProgram final : public Program {
     require_done("bound");
     inner_->bind(value, data);
   }
-  void load_parameters() override {
+  void load_parameters(int part, int parts) override {
     require_done("given parameters");
-    inner_->load_parameters();
+    inner_->load_parameters(part, parts);
   }
 
   void run(std::size_t first_node, std::size_t last_node) override {
@@ -76,16 +76,17 @@ class DeferredProgram final : public Program {
   std::size_t done_ = 0;
 };
 
-class WeightsElsewhere final : public Weights {
+class WeightsElsewhere final : public WeightStore {
  public:
   WeightsElsewhere(std::vector<WeightTensor> tensors, const UpdateRule& rule)
       : callers_(std::move(tensors)), memory_(callers_.size()) {
     std::vector<WeightTensor> mine = callers_;
     for (std::size_t t = 0; t < mine.size(); ++t) {
       memory_[t].value.assign(mine[t].value.size(), kNan);
-      memory_[t].momentum.assign(mine[t].momentum.size(), kNan);
+      for (std::span<float>& slot : mine[t].state) {
+        slot = memory_[t].state.emplace_back(slot.size(), kNan);
+      }
       mine[t].value = memory_[t].value;
-      mine[t].momentum = memory_[t].momentum;
     }
     inner_ = make_host_weights(std::move(mine), rule);
   }
@@ -94,28 +95,33 @@ class WeightsElsewhere final : public Weights {
   void load() override {
     for (std::size_t t = 0; t < memory_.size(); ++t) {
       std::ranges::copy(callers_[t].value, memory_[t].value.begin());
-      std::ranges::copy(callers_[t].momentum, memory_[t].momentum.begin());
+      for (std::size_t slot = 0; slot < callers_[t].state.size(); ++slot) {
+        std::ranges::copy(callers_[t].state[slot], memory_[t].state[slot].begin());
+      }
     }
   }
   void store() override {
     for (std::size_t t = 0; t < memory_.size(); ++t) {
       std::ranges::copy(memory_[t].value, callers_[t].value.begin());
-      std::ranges::copy(memory_[t].momentum, callers_[t].momentum.begin());
+      for (std::size_t slot = 0; slot < callers_[t].state.size(); ++slot) {
+        std::ranges::copy(memory_[t].state[slot], callers_[t].state[slot].begin());
+      }
     }
   }
-  bool take(std::span<const float> sums, double lr, std::int64_t step) override {
-    return inner_->take(sums, lr, step);
+  bool begin_update(std::span<const float> sums, double lr, std::int64_t step,
+                    bool known_finite) override {
+    return inner_->begin_update(sums, lr, step, known_finite);
   }
   void update(std::span<const WeightUpdate> updates) override { inner_->update(updates); }
 
  private:
   struct Memory {
     std::vector<float> value;
-    std::vector<float> momentum;
+    std::vector<std::vector<float>> state;
   };
   const std::vector<WeightTensor> callers_;
   std::vector<Memory> memory_;
-  std::unique_ptr<Weights> inner_;
+  std::unique_ptr<WeightStore> inner_;
 };
 
 class DeferredBackend final : public Backend {
@@ -128,9 +134,21 @@ class DeferredBackend final : public Backend {
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
     return std::make_unique<DeferredProgram>(inner_->compile(graph, options), state_);
   }
+  std::vector<std::unique_ptr<Program>> compile_lanes(const Graph& graph,
+                                                      const CompileOptions& options,
+                                                      int lanes) override {
+    auto programs = inner_->compile_lanes(graph, options, lanes);
+    for (auto& program : programs) {
+      program = std::make_unique<DeferredProgram>(std::move(program), state_);
+    }
+    return programs;
+  }
+  MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
+    return inner_->memory_of(graph, options);
+  }
   bool is_on_cpu() const noexcept override { return false; }
-  std::unique_ptr<Weights> make_weights(std::vector<WeightTensor> tensors,
-                                        const UpdateRule& rule) override {
+  std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,
+                                            const UpdateRule& rule) override {
     return std::make_unique<WeightsElsewhere>(std::move(tensors), rule);
   }
 

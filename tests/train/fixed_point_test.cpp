@@ -30,13 +30,13 @@ TEST(FixedPoint, ExponentBoundsTheLargestMagnitude) {
 TEST(FixedPoint, TermsThatFitNeverOverflowTheSum) {
   for (const std::int64_t terms : {1, 2, 3, 24, 64, 1000, 1 << 20}) {
     const int bits = fixed_point_bits(terms);
-    EXPECT_LE(terms * (std::int64_t{1} << bits), std::int64_t{1} << 30) << terms;
-    EXPECT_GT(2 * terms * (std::int64_t{1} << bits), std::int64_t{1} << 30) << terms;
+    EXPECT_LE(terms, std::int64_t{1} << (62 - bits)) << terms;
+    EXPECT_GT(2 * terms, std::int64_t{1} << (62 - bits)) << terms;
     // The largest value below 2^capacity rounds to 2^bits at most.
     for (const std::int32_t capacity : {-60, 0, 7}) {
       const float largest = std::nextafter(std::ldexp(1.0F, capacity), 0.0F);
       ASSERT_TRUE(fits(exponent_of(std::vector{largest}), capacity));
-      std::vector<std::int32_t> sum(2, 0);
+      std::vector<std::int64_t> sum(2, 0);
       add_fixed_point(std::vector{largest, -largest}, capacity, bits, sum);
       EXPECT_LE(sum[0], std::int64_t{1} << bits);
       EXPECT_EQ(sum[1], -sum[0]);
@@ -62,7 +62,7 @@ TEST(FixedPoint, SumsAreNearTheExactOnesInEveryOrder) {
   const std::int32_t capacity = next_capacity(exponent, kNoExponent);
   ASSERT_TRUE(fits(exponent, capacity));
   const auto sum_in = [&](bool backwards) {
-    std::vector<std::int32_t> sum(kCount, 0);
+    std::vector<std::int64_t> sum(kCount, 0);
     for (int t = 0; t < kTerms; ++t) {
       add_fixed_point(terms[static_cast<std::size_t>(backwards ? kTerms - 1 - t : t)], capacity,
                       bits, sum);
@@ -77,7 +77,7 @@ TEST(FixedPoint, SumsAreNearTheExactOnesInEveryOrder) {
   for (std::size_t i = 0; i < kCount; ++i) {
     EXPECT_NEAR(forward[i], exact[i], kTerms * quantum / 2 + std::abs(exact[i]) * 1e-7);
   }
-  EXPECT_LT(quantum, std::ldexp(1.0, exponent - 22));  // as fine as f32 is for the largest
+  EXPECT_LT(quantum, std::ldexp(1.0, exponent - 54));
 }
 
 TEST(FixedPoint, CapacityFollowsTheGradients) {
@@ -93,17 +93,80 @@ TEST(FixedPoint, CapacityFollowsTheGradients) {
   EXPECT_FALSE(fits(kNotFinite, 127));
 }
 
-TEST(FixedPoint, ZerosNeedNoCapacityAndTinyValuesAreNothing) {
-  std::vector<std::int32_t> sum(1, 0);
+TEST(FixedPoint, ZerosNeedNoCapacityAndTheSmallestFloatsAreKept) {
+  std::vector<std::int64_t> sum(1, 0);
   std::vector<float> value(1, 7.0F);
   add_fixed_point(std::vector{0.0F}, kNoExponent, 25, sum);
   from_fixed_point(sum, kNoExponent, 25, value);
   EXPECT_EQ(value[0], 0.0F);
-  const float tiny = 1e-40F;
-  const std::int32_t capacity = next_capacity(exponent_of(std::vector{tiny}), kNoExponent);
-  add_fixed_point(std::vector{tiny}, capacity, 25, sum);
-  from_fixed_point(sum, capacity, 25, value);
-  EXPECT_LT(std::abs(value[0]), 1e-33F);
+  for (const float tiny : {1e-40F, std::numeric_limits<float>::denorm_min()}) {
+    const std::int32_t capacity = next_capacity(exponent_of(std::vector{tiny}), kNoExponent);
+    EXPECT_TRUE(is_capacity(capacity));
+    sum[0] = 0;
+    add_fixed_point(std::vector{tiny}, capacity, 52, sum);
+    from_fixed_point(sum, capacity, 52, value);
+    EXPECT_EQ(value[0], tiny);
+  }
+  EXPECT_TRUE(is_capacity(next_capacity(128, kNoExponent)));
+  EXPECT_FALSE(is_capacity(kNoExponent));
+  EXPECT_FALSE(is_capacity(kNotFinite));
+  EXPECT_FALSE(is_capacity(131));
+}
+
+// `value` as a multiple of 2^0.
+std::int64_t rounded(float value) {
+  constexpr int kBits = 62;
+  std::vector<std::int64_t> sum(1, 0);
+  add_fixed_point(std::vector{value}, kBits, kBits, sum);
+  return sum[0];
+}
+
+TEST(FixedPoint, RoundsToTheNearestAndTiesToEven) {
+  // The largest float below a half: adding a half to it in float gives 1.
+  EXPECT_EQ(rounded(0.49999997F), 0);
+  EXPECT_EQ(rounded(-0.49999997F), 0);
+  // From 2^23 on floats are whole, and adding a half to an odd one gives the next.
+  EXPECT_EQ(rounded(8'388'609.0F), 8'388'609);
+  EXPECT_EQ(rounded(-8'388'611.0F), -8'388'611);
+  EXPECT_EQ(rounded(16'777'215.0F), 16'777'215);
+  EXPECT_EQ(rounded(0x1p61F), std::int64_t{1} << 61);
+  EXPECT_EQ(rounded(-0x1.fffffep61F), -(((std::int64_t{1} << 24) - 1) << 38));
+  for (const float tie : {0.5F, 1.5F, 2.5F, 3.5F, 4'194'304.5F, 4'194'305.5F}) {
+    for (const float value : {tie, -tie, std::nextafter(tie, 0.0F), std::nextafter(tie, 9e9F)}) {
+      EXPECT_EQ(rounded(value), std::llrint(double{value})) << value;
+    }
+  }
+  CounterRng rng(2, 0, 0, RandomUse::kTest);
+  for (int i = 0; i < 100'000; ++i) {
+    const auto value =
+        static_cast<float>((rng.uniform() - 0.5) * std::exp2(63.0 * rng.uniform() - 1));
+    ASSERT_EQ(rounded(value), std::llrint(double{value})) << value;
+  }
+}
+
+// What fixed_point.h says of 1,024 micro-batches.
+TEST(FixedPoint, ResolutionOfAThousandMicroBatches) {
+  constexpr int kTerms = 1024;
+  const int bits = fixed_point_bits(kTerms);
+  EXPECT_EQ(bits, 52);
+  for (const float largest : {1.0F, 1.999999F, 3e-5F}) {
+    const std::int32_t capacity = next_capacity(exponent_of(std::vector{largest}), kNoExponent);
+    const auto read_back = [&](float value) {
+      std::vector<std::int64_t> sum(1, 0);
+      for (int i = 0; i < kTerms; ++i) add_fixed_point(std::vector{value}, capacity, bits, sum);
+      std::vector<float> sums(1);
+      from_fixed_point(sum, capacity, bits, sums);
+      return sums[0];
+    };
+    // 2^-25 of the largest keeps its mantissa, in each of the micro-batches.
+    for (const float mantissa : {1.0F, 1.9999999F, 1.2345678F}) {
+      const float small = mantissa * std::ldexp(largest, -25);
+      EXPECT_EQ(read_back(small), small * kTerms);
+    }
+    // The 18 bits of 32-bit sums lost all below 2^-17; here a value twice 2^-50 is still there.
+    EXPECT_GT(read_back(std::ldexp(largest, -49)), 0.0F);
+    EXPECT_EQ(read_back(largest), largest * kTerms);
+  }
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ TEST(GoldenRun, State) {
   const RunState state = parse_state(checkpoint.state, "state.json");
   EXPECT_EQ(state.step, 2);
   EXPECT_DOUBLE_EQ(state.epoch, 16.0 / 22);
-  EXPECT_EQ(state.seed, 1U);
-  EXPECT_EQ(state.ranks, 1);
-  EXPECT_EQ(state.plan, digest_of_plan(read_text(kRun / "plan.json")));
+  EXPECT_EQ(state.writer.seed, 1U);
+  EXPECT_EQ(state.writer.ranks, 1);
+  EXPECT_EQ(state.writer.plan, digest_of_plan(read_text(kRun / "plan.json")));
 }
 
 TEST(GoldenRun, Configuration) {
@@ -89,8 +89,12 @@ TEST(GoldenRun, Configuration) {
 
 TEST(GoldenRun, Plan) {
   const RunPlan plan = parse_plan(read_text(kRun / "plan.json"), "plan.json");
-  EXPECT_EQ(plan.numerics.at("backend"), "onednn");
-  EXPECT_EQ(plan.layout.at("schedule"), "multicolor");
+  EXPECT_EQ(plan.version, 1);
+  EXPECT_EQ(plan.numerics.backend, "onednn");
+  EXPECT_EQ(plan.numerics.lane_threads, 1);
+  EXPECT_EQ(plan.layout.schedule, "multicolor");
+  ASSERT_EQ(plan.layout.ranks.size(), 1U);
+  EXPECT_EQ(plan.layout.ranks[0].lanes.size(), 2U);
   EXPECT_TRUE(plan.supersedes.empty());
 }
 

@@ -4,10 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <thread>
 
+#include "common/error.h"
 #include "common/rng.h"
+#include "train/reduce/fixed_point.h"
 #include "train/step/task_runner.h"
 
 namespace winnow::train {
@@ -17,13 +23,16 @@ constexpr std::size_t kNodes = 3;
 
 // Three tensors of very different sizes and scales in two buckets, and a tail of two numbers.
 GradientLayout some_layout() {
-  return {
-      .slots = {{0, 0, 700}, {1, 700, 5}, {2, 705, 40}},
-      .buckets =
-          {{.offset = 0, .count = 705, .first_slot = 0, .last_slot = 2, .ready_after = 2},
-           {.offset = 705, .count = 42, .first_slot = 2, .last_slot = 3, .ready_after = kNodes}},
-      .elements = 747,
-      .tail_offset = 745};
+  return {.tensors = {{0, 0, 700}, {1, 700, 5}, {2, 705, 40}},
+          .buckets =
+              {{.offset = 0, .count = 705, .first_tensor = 0, .last_tensor = 2, .ready_after = 2},
+               {.offset = 705,
+                .count = 42,
+                .first_tensor = 2,
+                .last_tensor = 3,
+                .ready_after = kNodes}},
+          .elements = 747,
+          .tail_offset = 745};
 }
 
 // What micro-batch `m` contributes to element `i`.
@@ -46,27 +55,40 @@ std::unique_ptr<GradientSum> reproducible(const GradientLayout& layout, comm::Co
   return make_fixed_point_sum(layout, {"a", "b", "c", "loss", "weight"}, comm, std::move(options));
 }
 
-// The sums of the last of some steps.
-std::vector<float> sums(const Make& make, const std::vector<int>& lanes, int steps) {
+bool finite_all(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
+}
+
+// Of one rank: nothing is moved.
+const SumTransfers kNoTransfers{.buckets = {{}, {}}, .exponents = {}};
+
+// The sums of the last of some steps, by the tasks of a step with parts of a few elements each.
+std::vector<float> sums(const Make& make, const std::vector<int>& lanes, int steps, int parts = 1) {
   const GradientLayout layout = some_layout();
   const auto comm = comm::make_single();
   const int total = std::accumulate(lanes.begin(), lanes.end(), 0);
-  const auto sum = make(layout, *comm,
-                        {.schedule = &comm::find_schedule("ring"),
-                         .schedule_options = {},
-                         .micro_batches = lanes,
-                         .total_micro_batches = total});
-  TaskRunner runner(plan_step(layout, kNodes, lanes));
+  const auto sum =
+      make(layout, *comm,
+           {.micro_batches = lanes, .total_micro_batches = total, .transfers = &kNoTransfers});
+  TaskRunner runner(plan_step(layout, kNodes, {.micro_batches = lanes}));
   std::vector<int> first_of_lane;
-  for (const Task& task : runner.plan().tasks) {
+  for (const Task& task : runner.tasks().tasks) {
     if (task.kind == Task::Kind::kBind && task.lane == static_cast<int>(first_of_lane.size())) {
       first_of_lane.push_back(task.micro_batch);
     }
   }
+  const auto in_parts = [&](const auto& what) {
+    std::vector<std::thread> threads;
+    for (int i = 1; i < parts; ++i) threads.emplace_back([&, i] { what(Part{i, parts}); });
+    what(Part{0, parts});
+    for (std::thread& thread : threads) thread.join();
+  };
   for (int step = 0; step < steps; ++step) {
     auto outcome = GradientSum::Outcome::kRepeat;
+    std::atomic<bool> finite = true;
     for (int tries = 0; outcome == GradientSum::Outcome::kRepeat; ++tries) {
       EXPECT_LT(tries, 2);
+      sum->begin();
       runner.run([&](const Task& task) {
         const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
         if (task.kind == Task::Kind::kBind) {
@@ -75,16 +97,23 @@ std::vector<float> sums(const Make& make, const std::vector<int>& lanes, int ste
             written[i] = contribution(task.micro_batch, i, step);
           }
         } else if (task.kind == Task::Kind::kAdd) {
-          sum->add(task.lane, bucket,
-                   task.micro_batch == first_of_lane[static_cast<std::size_t>(task.lane)]);
+          const bool first = task.micro_batch == first_of_lane[static_cast<std::size_t>(task.lane)];
+          in_parts([&](Part part) { sum->add(task.lane, bucket, first, part); });
+        } else if (task.kind == Task::Kind::kAddLanes) {
+          in_parts([&](Part part) { sum->add_lanes(bucket, part); });
         } else if (task.kind == Task::Kind::kReduce) {
           sum->reduce(bucket);
         } else if (task.kind == Task::Kind::kFinish) {
           outcome = sum->finish();
+        } else if (task.kind == Task::Kind::kRead && outcome == GradientSum::Outcome::kDone) {
+          in_parts([&](Part part) {
+            if (!finite_all(sum->read(part))) finite = false;
+          });
         }
       });
     }
     EXPECT_EQ(outcome, GradientSum::Outcome::kDone);
+    EXPECT_TRUE(finite);
   }
   return {sum->values().begin(), sum->values().end()};
 }
@@ -110,6 +139,10 @@ TEST(GradientSum, WholeNumbersDoNotCareHowTheyAreCutButFloatsRepeatOnly) {
   for (const std::vector<int>& lanes : {std::vector{4, 4, 4}, {5, 7}, {1, 11}, {3, 3, 3, 3}}) {
     EXPECT_EQ(sums(reproducible, lanes, 2), one);
   }
+  for (const int parts : {2, 3, 16}) {
+    EXPECT_EQ(sums(reproducible, {5, 7}, 2, parts), one);
+    EXPECT_EQ(sums(fast, {5, 7}, 2, parts), sums(fast, {5, 7}, 2));
+  }
   EXPECT_EQ(sums(fast, {4, 4, 4}, 2), sums(fast, {4, 4, 4}, 2));
   EXPECT_NE(sums(fast, {12}, 2), sums(fast, {4, 4, 4}, 2));  // why the other way exists
 }
@@ -121,11 +154,10 @@ TEST(GradientSum, ANumberThatIsNotFiniteIsSeenAnywhere) {
   for (const bool whole : {false, true}) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{704}, layout.tail_offset + 1}) {
       for (const float value : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
-        const auto sum = (whole ? reproducible : fast)(layout, *comm,
-                                                       {.schedule = &comm::find_schedule("ring"),
-                                                        .schedule_options = {},
-                                                        .micro_batches = {1},
-                                                        .total_micro_batches = 1});
+        const auto sum = (whole ? reproducible : fast)(
+            layout, *comm,
+            {.micro_batches = {1}, .total_micro_batches = 1, .transfers = &kNoTransfers});
+        sum->begin();
         std::ranges::fill(sum->written(0), 1.0F);
         sum->written(0)[at] = value;
         for (std::size_t b = 0; b < 2; ++b) sum->add(0, b, true);
@@ -135,11 +167,54 @@ TEST(GradientSum, ANumberThatIsNotFiniteIsSeenAnywhere) {
           EXPECT_EQ(outcome, GradientSum::Outcome::kNotFinite) << at;
         } else {
           EXPECT_EQ(outcome, GradientSum::Outcome::kDone);
+          EXPECT_FALSE(finite_all(sum->read()));
           EXPECT_FALSE(std::isfinite(sum->values()[at])) << at;
         }
       }
     }
   }
+}
+
+// Each micro-batch's smallest gradients were lost by themselves, however many there were.
+TEST(GradientSum, SmallGradientsOfAThousandMicroBatchesAddUp) {
+  constexpr int kMicroBatches = 1024;
+  const GradientLayout layout{
+      .tensors = {{0, 0, 2}},
+      .buckets = {{.offset = 0, .count = 3, .first_tensor = 0, .last_tensor = 1, .ready_after = 1}},
+      .elements = 3,
+      .tail_offset = 2};
+  const auto comm = comm::make_single();
+  const SumTransfers none{.buckets = {{}}, .exponents = {}};
+  const auto sum = make_fixed_point_sum(
+      layout, {"weight", "loss"}, *comm,
+      {.micro_batches = {kMicroBatches}, .total_micro_batches = kMicroBatches, .transfers = &none});
+  const float small = 0x1.234566p-25F;
+  auto outcome = GradientSum::Outcome::kRepeat;
+  while (outcome == GradientSum::Outcome::kRepeat) {
+    sum->begin();
+    for (int m = 0; m < kMicroBatches; ++m) {
+      std::ranges::copy(std::vector{1.0F, small, 1.0F}, sum->written(0).begin());
+      sum->add(0, 0, m == 0);
+    }
+    sum->add_lanes(0);
+    sum->reduce(0);
+    outcome = sum->finish();
+  }
+  ASSERT_EQ(outcome, GradientSum::Outcome::kDone);
+  ASSERT_TRUE(finite_all(sum->read()));
+  EXPECT_EQ(sum->values()[0], 1024.0F);
+  EXPECT_EQ(sum->values()[1], small * 1024);
+}
+
+TEST(GradientSum, RefusesCapacitiesThatNoGradientHas) {
+  const GradientLayout layout = some_layout();
+  const auto comm = comm::make_single();
+  const auto sum = reproducible(
+      layout, *comm, {.micro_batches = {1}, .total_micro_batches = 1, .transfers = &kNoTransfers});
+  EXPECT_THROW(sum->restore({{"a", 100'000}}), FormatError);
+  EXPECT_THROW(sum->restore({{"a", kNotFinite}}), FormatError);
+  EXPECT_NO_THROW(sum->restore({{"a", -7}}));
+  EXPECT_EQ(sum->state(), (std::map<std::string, std::int32_t>{{"a", -7}}));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "train/nets/builder.h"
 #include "train/model/state_dict.h"
+#include "train/nets/builder.h"
 
 namespace winnow::train {
 namespace {
@@ -181,9 +181,9 @@ TEST_F(InitialWeightsTest, DamagedFilesNeverDoHarm) {
   EXPECT_GT(taken, refused);
 }
 
-std::vector<std::string> frozen_by(const std::vector<RateRule>& rules) {
+std::vector<std::string> frozen_by(const std::vector<LrScale>& rules) {
   Model model = make_model(small_net(3), 1);
-  apply_rates(model, rules);
+  apply_lr_scales(model, rules);
   return frozen_tensors(model);
 }
 
@@ -206,19 +206,19 @@ TEST(Rates, PatternsMatchWholeNames) {
 
 TEST(Rates, TheLastRuleThatMatchesHolds) {
   Model model = make_model(small_net(3), 1);
-  apply_rates(model, {{"*", 0}, {"*.weight", 0.5}, {"fc.*", 2}, {"fc.bias", 0.25}});
-  EXPECT_EQ(model.find("conv1.weight").rate, 0.5);
-  EXPECT_EQ(model.find("bn1.bias").rate, 0);
-  EXPECT_EQ(model.find("bn1.running_mean").rate, 0);
-  EXPECT_EQ(model.find("fc.weight").rate, 2);
-  EXPECT_EQ(model.find("fc.bias").rate, 0.25);
+  apply_lr_scales(model, {{"*", 0}, {"*.weight", 0.5}, {"fc.*", 2}, {"fc.bias", 0.25}});
+  EXPECT_EQ(model.find("conv1.weight").lr_scale, 0.5);
+  EXPECT_EQ(model.find("bn1.bias").lr_scale, 0);
+  EXPECT_EQ(model.find("bn1.running_mean").lr_scale, 0);
+  EXPECT_EQ(model.find("fc.weight").lr_scale, 2);
+  EXPECT_EQ(model.find("fc.bias").lr_scale, 0.25);
 }
 
 TEST(Rates, RunningStatisticsAreFrozenOrNot) {
   Model model = make_model(small_net(3), 1);
-  apply_rates(model, {{"*", 0.1}});
-  EXPECT_EQ(model.find("bn1.running_mean").rate, 1);
-  EXPECT_EQ(model.find("bn1.weight").rate, 0.1);
+  apply_lr_scales(model, {{"*", 0.1}});
+  EXPECT_EQ(model.find("bn1.running_mean").lr_scale, 1);
+  EXPECT_EQ(model.find("bn1.weight").lr_scale, 0.1);
 }
 
 TEST(Rates, RefusesSenselessOnes) {
@@ -241,9 +241,9 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   std::vector<std::string> notes;
   const auto note = [&](const std::string& sentence) { notes.push_back(sentence); };
   const Model model =
-      begin_model(graph, 1, {.init_from = file_, .rates = {{"fc.*", 3}}}, *comm, note);
+      begin_model(graph, 1, {.init_from = file_, .lr_scales = {{"fc.*", 3}}}, *comm, note);
   EXPECT_EQ(model.tensors.front().data, make_model(graph, 99).tensors.front().data);
-  EXPECT_EQ(model.tensors.back().rate, 3);
+  EXPECT_EQ(model.tensors.back().lr_scale, 3);
   ASSERT_EQ(notes.size(), 2U);
   EXPECT_THAT(notes[0], HasSubstr("fc.weight, fc.bias keep their initial values"));
   EXPECT_THAT(notes[1], HasSubstr("ignored: epoch"));

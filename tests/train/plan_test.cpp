@@ -1,16 +1,19 @@
 // The plan of a run: its file, what may change when a run goes on, lanes; the state and the census.
 
-#include "train/plan/run_plan.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <latch>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 
 #include "common/error.h"
+#include "train/plan/lanes.h"
+#include "train/plan/memory.h"
+#include "train/plan/run_plan.h"
 #include "train/run/census.h"
 #include "train/run/run_state.h"
 #include "train/step/task_runner.h"
@@ -21,21 +24,44 @@ namespace {
 using testing::HasSubstr;
 
 RunPlan some_plan() {
-  return {.numerics = {{"lane_threads", "1"}, {"instruction_set", "avx2"}},
-          .layout = {{"lanes", "2 2"}, {"schedule", "ring"}},
-          .supersedes = {"00ff"},
-          .tasks = R"([{"task":"bind","after":[]},{"task":"compute","after":[0]}])"};
+  RunPlan plan{.numerics = {.backend = "onednn",
+                            .build = "1",
+                            .instruction_set = "avx2",
+                            .library = "oneDNN 2.6.3",
+                            .dtype = DType::kBF16,
+                            .kernels = {{"conv2d forward", "jit:avx2"}}},
+               .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
+                          .schedule = "ring",
+                          .transfers = "00aa"},
+               .supersedes = {"00ff"},
+               .step = {.lanes = 2, .threads = 3}};
+  plan.step.tasks = {{.kind = Task::Kind::kBind, .lane = 1, .micro_batch = 2},
+                     {.kind = Task::Kind::kCompute,
+                      .lane = 1,
+                      .micro_batch = 2,
+                      .first_node = 3,
+                      .last_node = 7,
+                      .after = {0}},
+                     {.kind = Task::Kind::kAdd,
+                      .lane = 0,
+                      .anywhere = true,
+                      .bucket = 4,
+                      .part = {1, 3},
+                      .after = {0, 1}},
+                     {.kind = Task::Kind::kFinish, .anywhere = true, .after = {2}}};
+  return plan;
 }
 
 TEST(Plan, ItsTextReadsBack) {
   const RunPlan plan = some_plan();
   const std::string text = to_text(plan);
   const RunPlan read = parse_plan(text, "it");
-  EXPECT_EQ(read.numerics, plan.numerics);
-  EXPECT_EQ(read.layout, plan.layout);
-  EXPECT_EQ(read.supersedes, plan.supersedes);
-  EXPECT_EQ(read.tasks, plan.tasks);
   EXPECT_EQ(to_text(read), text);
+  EXPECT_EQ(read.step, plan.step);
+  EXPECT_EQ(read.supersedes, plan.supersedes);
+  EXPECT_EQ(read.numerics.kernels, plan.numerics.kernels);
+  EXPECT_EQ(read.layout.ranks[0].lanes, plan.layout.ranks[0].lanes);
+  EXPECT_FALSE(compare_plans(read, plan, false).changed);
   EXPECT_EQ(digest_of_plan(text).size(), 32U);
 }
 
@@ -45,7 +71,7 @@ TEST(Plan, DamageAndNewerVersionsAreRefused) {
     EXPECT_THROW(parse_plan(text.substr(0, size), "it"), FormatError) << size;
   }
   std::string newer = text;
-  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 2");
+  newer.replace(newer.find("\"version\": 2"), 12, "\"version\": 3");
   try {
     parse_plan(newer, "RUN/plan.json");
     ADD_FAILURE() << "a newer version was read";
@@ -54,24 +80,99 @@ TEST(Plan, DamageAndNewerVersionsAreRefused) {
   }
 }
 
+std::string with(std::string text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  return text.replace(at, before.size(), after);
+}
+
+TEST(Plan, NumbersThatCannotBeAreRefusedByName) {
+  const std::string text = to_text(some_plan());
+  const auto refused = [&](const std::string& before, const std::string& after,
+                           const std::string& what) {
+    try {
+      parse_plan(with(text, before, after), "RUN/plan.json");
+      ADD_FAILURE() << after << " was read";
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(what)) << after;
+      EXPECT_THAT(error.what(), HasSubstr("RUN/plan.json")) << after;
+    }
+  };
+  const std::string threads = "\"lane_threads\": 1";
+  for (const char* value : {"0", "-3", "1e9", "1.5", "70000", "18446744073709551615", "\"1\""}) {
+    refused(threads, std::string("\"lane_threads\": ") + value,
+            "lane_threads " + std::string(value).substr(0, 1));
+  }
+  refused("\"colors\": 4", "\"colors\": 0", "colors 0");
+  refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "segment_elements -1");
+  refused("\"bucket_bytes\": 1048576", "\"bucket_bytes\": 0", "bucket_bytes 0");
+  refused("\"threads\": 3", "\"threads\": -1", "threads of a rank -1");
+  refused("\"nodes\":[3,7]", "\"nodes\":[8,7]", "first node");
+  refused("\"part\":[1,3]", "\"part\":[3,3]", "part of a task 3");
+  refused("\"lane\":1", "\"lane\":2", "lane 2");
+  refused("\"after\":[2]", "\"after\":[3]", "task before another 3");
+  refused("\"after\":[2]", "\"after\":[-1]", "task before another -1");
+  refused("\"task\":\"finish\"", "\"task\":\"fly\"", "is damaged");
+  refused("\"sums\": \"f32\"", "\"sums\": \"f16\"", "is damaged");
+  refused("\"dtype\": \"bf16\"", "\"dtype\": \"f8\"", "is damaged");
+}
+
 TEST(Plan, OtherArithmeticNeedsReplanAndAnotherLayoutOnlyAWord) {
   const RunPlan stored = some_plan();
-  EXPECT_FALSE(compare_plans(stored, stored, false, false).changed);
+  EXPECT_FALSE(compare_plans(stored, stored, false).changed);
   RunPlan other = stored;
-  other.tasks = "[]";
-  EXPECT_FALSE(compare_plans(stored, other, false, false).changed);
+  other.step = {};
+  other.layout.ranks[0].threads = 9;
+  EXPECT_FALSE(compare_plans(stored, other, false).changed);
 
-  other.layout["lanes"] = "2 2 2";
-  const PlanChange fast = compare_plans(stored, other, false, false);
+  other.layout.ranks.push_back({.lanes = {1, 1}});
+  const PlanChange fast = compare_plans(stored, other, false);
   EXPECT_TRUE(fast.changed);
-  EXPECT_THAT(fast.note, HasSubstr("lanes 2 2, now 2 2 2"));
+  EXPECT_THAT(fast.note, HasSubstr("lanes 2 1, now 2 1 2"));
   EXPECT_THAT(fast.note, HasSubstr("will differ"));
-  EXPECT_THAT(compare_plans(stored, other, true, false).note, HasSubstr("the weights do not"));
+  other.numerics.sums = Sums::kWholeNumbers;
+  EXPECT_THAT(compare_plans(stored, other, false).note, HasSubstr("the weights do not"));
 
-  other.numerics["instruction_set"] = "avx512";
-  for (const bool reproducible : {false, true}) {
-    EXPECT_THROW(compare_plans(stored, other, reproducible, false), UsageError);
-    EXPECT_THAT(compare_plans(stored, other, reproducible, true).note, HasSubstr("will differ"));
+  RunPlan moved = stored;
+  moved.layout.transfers = "00bb";
+  EXPECT_THAT(compare_plans(stored, moved, false).note, HasSubstr("transfers 00aa, now 00bb"));
+
+  RunPlan kernel = stored;
+  kernel.numerics.kernels["conv2d forward"] = "jit:avx512";
+  EXPECT_THROW(compare_plans(stored, kernel, false), UsageError);
+
+  other.numerics.instruction_set = "avx512";
+  EXPECT_THROW(compare_plans(stored, other, false), UsageError);
+  EXPECT_THAT(compare_plans(stored, other, true).note, HasSubstr("will differ"));
+}
+
+// A run begun by the first version goes on, where what that says is the same.
+TEST(Plan, AFirstVersionIsReadAndCompared) {
+  const std::string text = R"({"format": "winnow-plan", "version": 1,
+      "numerics": {"backend": "onednn", "build": "1", "instruction_set": "avx2",
+                   "lane_threads": "1", "library": "oneDNN 2.6.3"},
+      "layout": {"bucket_bytes": "1048576", "colors": "4", "lanes": "2 1", "schedule": "ring",
+                 "segment_elements": "32768"},
+      "supersedes": ["00ff"], "tasks": [{"task": "bind", "after": []}]})";
+  const RunPlan stored = parse_plan(text, "it");
+  EXPECT_EQ(stored.version, 1);
+  EXPECT_EQ(stored.numerics.lane_threads, 1);
+  EXPECT_EQ(stored.layout.schedule_options.segment_elements, 32'768U);
+  EXPECT_EQ(stored.supersedes, std::vector<std::string>{"00ff"});
+  RunPlan now = some_plan();
+  EXPECT_EQ(compare_plans(stored, now, false).note, "");
+  EXPECT_FALSE(compare_plans(stored, now, false).changed);
+  now.layout.ranks[1].lanes = {1, 1};
+  EXPECT_THAT(compare_plans(stored, now, false).note, HasSubstr("lanes 2 1, now 2 2"));
+  // Sums of 32 bits had other last bits.
+  now.numerics.sums = Sums::kWholeNumbers;
+  EXPECT_THROW(compare_plans(stored, now, false), UsageError);
+  EXPECT_THAT(compare_plans(stored, now, true).note,
+              HasSubstr("sums 32-bit whole numbers, now 64-bit whole numbers"));
+  for (const auto& [before, after] : {std::pair{"\"lanes\": \"2 1\"", "\"lanes\": \"2 -1\""},
+                                      {"\"colors\": \"4\"", "\"colors\": \"many\""},
+                                      {"\"lane_threads\": \"1\"", "\"lane_threads\": \"0\""}}) {
+    EXPECT_THROW(parse_plan(with(text, before, after), "it"), FormatError) << after;
   }
 }
 
@@ -85,34 +186,85 @@ TEST(Plan, LanesUseTheCoresAndShareTheMicroBatches) {
   for (const int cores : {1, 2, 7, 64}) {
     for (const int threads : {1, 2, 3}) {
       for (const std::int64_t micro_batches : {1, 2, 3, 24}) {
-        const std::vector<int> lanes = choose_lanes(cores, threads, micro_batches);
+        const std::vector<int> lanes = choose_lanes(cores, threads, micro_batches, 1000);
         EXPECT_EQ(std::accumulate(lanes.begin(), lanes.end(), 0), micro_batches);
         EXPECT_GE(*std::ranges::min_element(lanes), 1);
         EXPECT_LE(*std::ranges::max_element(lanes) - *std::ranges::min_element(lanes), 1);
         EXPECT_TRUE(lanes.size() == 1 || static_cast<int>(lanes.size()) * threads <= cores);
+        EXPECT_EQ(choose_lanes(cores, threads, micro_batches, 1).size(), 1U);
       }
     }
   }
 }
 
+constexpr std::size_t kMega = 1'000'000;
+constexpr std::size_t kGiga = 1'000'000'000;
+
+TEST(Memory, AsMuchOfWhatIsWishedAsFits) {
+  const MemoryNeeds needs{.program = 100 * kMega,
+                          .model = 200 * kMega,
+                          .shared = 50 * kMega,
+                          .lane = 300 * kMega,
+                          .evaluation = 30 * kMega,
+                          .evaluation_lane = 50 * kMega,
+                          .checkpoint = 20 * kMega,
+                          .batch = 10 * kMega};
+  EXPECT_EQ(peak_bytes(needs, {}), 780 * kMega);
+  const MemoryFit wished{.lanes = 4, .evaluation_lanes = 3, .batches_ahead = 2};
+  EXPECT_EQ(peak_bytes(needs, wished), (780 + 3 * 300 + 2 * 50 + 10) * kMega);
+  const auto fit = [&](std::size_t megabytes) {
+    const MemoryFit got = fit_memory(needs, megabytes * kMega, wished, 32);
+    EXPECT_EQ(got.peak, peak_bytes(needs, got));
+    EXPECT_LE(got.peak, megabytes * kMega);
+    return std::array{got.lanes, got.evaluation_lanes, got.batches_ahead};
+  };
+  EXPECT_EQ(fit(1790), (std::array{4, 3, 2}));
+  EXPECT_EQ(fit(1789), (std::array{4, 3, 1}));
+  EXPECT_EQ(fit(1779), (std::array{4, 2, 1}));
+  EXPECT_EQ(fit(1680), (std::array{4, 1, 1}));
+  EXPECT_EQ(fit(1679), (std::array{3, 1, 1}));
+  EXPECT_EQ(fit(780), (std::array{1, 1, 1}));
+}
+
+TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
+  const MemoryNeeds needs{
+      .program = 100 * kMega, .model = 200 * kMega, .lane = 3200 * kMega, .batch = 10 * kMega};
+  const MemoryFit wished{.lanes = 8, .evaluation_lanes = 1, .batches_ahead = 2};
+  const auto message = [&](std::size_t available) -> std::string {
+    try {
+      fit_memory(needs, available, wished, 32);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "it fits";
+  };
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("needs 3.5 GB"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("3.2 GB of it for a micro-batch of 32"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("there are 2.0 GB"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("--micro-batch 16 or less"));
+  EXPECT_THAT(message(250 * kMega), HasSubstr("there are 250 MB"));
+  EXPECT_THAT(message(250 * kMega), HasSubstr("a smaller --batch-size or net"));
+  MemoryNeeds half = needs;
+  half.lane /= 2;
+  EXPECT_NO_THROW(fit_memory(half, 2 * kGiga, wished, 16));
+}
+
 TEST(RunState, ItsTextReadsBackToTheBit) {
-  const RunState state{.step = 7,
-                       .epoch = 7.0 / 3.0,
-                       .seed = ~0ULL,
-                       .ranks = 3,
-                       .plan = "abc",
-                       .evaluated = false,
-                       .interval = {1.0 / 3.0, 2},
-                       .in_epoch = {0.1 + 0.2, 5},
-                       .train_loss = 1e-300,
-                       .sums = {{"fc.weight", -7}},
-                       .census = {{0, 10, ~1ULL}, {1, 3, 5}}};
+  const RunState state{
+      .step = 7,
+      .epoch = 7.0 / 3.0,
+      .writer = {.seed = ~0ULL, .ranks = 3, .plan = "abc"},
+      .evaluated = false,
+      .losses = {.interval = {1.0 / 3.0, 2}, .epoch = {0.1 + 0.2, 5}, .last_epoch = 1e-300},
+      .interval_hits = {},
+      .sums = {{"fc.weight", -7}},
+      .census = {{0, 10, ~1ULL}, {1, 3, 5}}};
   const RunState read = parse_state(to_text(state), "it");
   EXPECT_EQ(to_text(read), to_text(state));
   EXPECT_EQ(read.epoch, state.epoch);
-  EXPECT_EQ(read.in_epoch.sum, state.in_epoch.sum);
+  EXPECT_EQ(read.losses.epoch.sum, state.losses.epoch.sum);
   EXPECT_EQ(read.census, state.census);
-  EXPECT_EQ(read.seed, state.seed);
+  EXPECT_EQ(read.writer.seed, state.writer.seed);
   EXPECT_THROW(parse_state("{}", "it"), FormatError);
   EXPECT_THROW(parse_state(to_text(state).substr(0, 40), "it"), FormatError);
 }
@@ -122,15 +274,15 @@ TEST(Census, AnyLossOrRepetitionChangesIt) {
   std::vector<EpochCensus> full;
   extend_due(full, 3, pipeline::Sampler(samples, 1));
   std::vector<EpochCensus> rows;
-  take_census(rows, 0, 4, {8, 3, 13});
+  count_samples(rows, 0, 4, {8, 3, 13});
   EXPECT_NO_THROW(check_census(rows, full, 3));  // not complete yet
   EXPECT_THROW(check_census(rows, full, 4), Error);
-  take_census(rows, 3, 4, {5, 13, 3});  // into the second epoch
+  count_samples(rows, 3, 4, {5, 13, 3});  // into the second epoch
   EXPECT_NO_THROW(check_census(rows, full, 6));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0], full[0]);
   EXPECT_EQ(rows[1].samples, 2U);
-  take_census(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
+  count_samples(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
   EXPECT_THROW(check_census(rows, full, 8), Error);
   EXPECT_NO_THROW(check_census(rows, full, 7));
 }
@@ -148,7 +300,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
   for (std::uint64_t begin = 0; begin < 18; begin += 2) {
     std::vector<SampleId> batch;
     for (const auto& request : sampler.requests(begin, 2)) batch.push_back(request.id);
-    take_census(rows, begin, 3, batch);
+    count_samples(rows, begin, 3, batch);
     ids.insert(ids.end(), batch.begin(), batch.end());
   }
   EXPECT_EQ(rows, due);
@@ -163,7 +315,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
       std::vector<SampleId> wrong = ids;
       wrong[i] = other;
       rows.clear();
-      take_census(rows, 0, 3, wrong);
+      count_samples(rows, 0, 3, wrong);
       EXPECT_THROW(check_census(rows, due, 18), Error) << i << ": " << other;
     }
   }
@@ -187,28 +339,46 @@ TEST(Census, IsThatOfTheStreamHoweverSamplesAreDrawn) {
     std::vector<SampleId> ids;
     for (const auto& request : sampler.requests(0, 4 * n)) ids.push_back(request.id);
     std::vector<EpochCensus> rows;
-    take_census(rows, 0, n, ids);
+    count_samples(rows, 0, n, ids);
     EXPECT_EQ(rows, due);
     ids[n + 1] = ids[n + 1] == 100 ? 101 : 100;
     rows.clear();
-    take_census(rows, 0, n, ids);
+    count_samples(rows, 0, n, ids);
     EXPECT_THROW(check_census(rows, due, 4 * n), Error);
     EXPECT_NO_THROW(check_census(rows, due, n));
   }
 }
 
-StepPlan diamond(int lanes) {
-  StepPlan plan{.lanes = lanes};
-  for (int lane = 0; lane < lanes; ++lane) plan.tasks.push_back({Task::Kind::kBind, lane});
-  Task all{Task::Kind::kFinish};
+StepTasks diamond(int lanes) {
+  StepTasks step{.lanes = lanes, .threads = lanes};
+  for (int lane = 0; lane < lanes; ++lane) step.tasks.push_back({Task::Kind::kBind, lane});
+  Task all{.kind = Task::Kind::kFinish, .anywhere = true};
   for (int lane = 0; lane < lanes; ++lane) all.after.push_back(lane);
-  plan.tasks.push_back(all);
+  step.tasks.push_back(all);
   for (int lane = 0; lane < lanes; ++lane) {
     Task after{Task::Kind::kUpdate, lane};
     after.after = {lanes};
-    plan.tasks.push_back(after);
+    step.tasks.push_back(after);
   }
-  return plan;
+  return step;
+}
+
+// Each part waits for the others to have begun, so that all threads must be there at once.
+TEST(TaskRunner, ThreadsBeyondTheLanesHelp) {
+  constexpr int kThreads = 5;
+  StepTasks step{.lanes = 2, .threads = kThreads};
+  step.tasks.push_back({.kind = Task::Kind::kBind, .lane = 1});
+  for (int part = 0; part < kThreads; ++part) {
+    step.tasks.push_back(
+        {.kind = Task::Kind::kRead, .anywhere = true, .part = {part, kThreads}, .after = {0}});
+  }
+  TaskRunner runner(std::move(step));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::latch all(kThreads);
+    runner.run([&](const Task& task) {
+      if (task.kind == Task::Kind::kRead) all.arrive_and_wait();
+    });
+  }
 }
 
 TEST(TaskRunner, RunsEveryTaskOnceAfterThoseItNamesAndOnItsLane) {

@@ -1,7 +1,5 @@
 // The layout of gradients, the plan of a step, and its execution against plain arithmetic.
 
-#include "train/step/executor.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,24 +12,16 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "deferred_backend.h"
+#include "learner.h"
 #include "train/graph/rewrites.h"
-#include "train/nets/nets.h"
 #include "train/model/state_dict.h"
+#include "train/nets/nets.h"
+#include "train/step/executor.h"
 
 namespace winnow::train {
 namespace {
 
 constexpr std::size_t kTail = 4;
-
-Graph training_graph(const char* net, std::int64_t batch) {
-  return prune(differentiate(fuse(find_net(net).make({.batch = batch,
-                                                      .channels = 1,
-                                                      .height_px = 16,
-                                                      .width_px = 16,
-                                                      .classes = 3,
-                                                      .mean = {0.5F},
-                                                      .deviation = {0.25F}}))));
-}
 
 TEST(GradientLayout, HoldsEverySummedOutputOnceInReadyOrder) {
   for (const char* net : {"lenet", "resnet20"}) {
@@ -46,27 +36,27 @@ TEST(GradientLayout, HoldsEverySummedOutputOnceInReadyOrder) {
       }
       std::set<std::size_t> outputs;
       std::size_t at = 0;
-      for (const auto& slot : layout.slots) {
-        EXPECT_TRUE(outputs.insert(slot.output).second);
-        EXPECT_EQ(slot.offset, at);
-        at += slot.count;
+      for (const auto& tensor : layout.tensors) {
+        EXPECT_TRUE(outputs.insert(tensor.output).second);
+        EXPECT_EQ(tensor.offset, at);
+        at += tensor.count;
       }
       EXPECT_EQ(outputs.size(), summed);
       EXPECT_EQ(layout.tail_offset, at);
       EXPECT_EQ(layout.elements, at + kTail);
       std::size_t element = 0;
-      std::size_t slot = 0;
+      std::size_t tensor = 0;
       std::size_t ready = 0;
       for (const auto& bucket : layout.buckets) {
         EXPECT_EQ(bucket.offset, element);
-        EXPECT_EQ(bucket.first_slot, slot);
+        EXPECT_EQ(bucket.first_tensor, tensor);
         EXPECT_GE(bucket.ready_after, ready);
         element += bucket.count;
-        slot = bucket.last_slot;
+        tensor = bucket.last_tensor;
         ready = bucket.ready_after;
       }
       EXPECT_EQ(element, layout.elements);
-      EXPECT_EQ(slot, layout.slots.size());
+      EXPECT_EQ(tensor, layout.tensors.size());
       EXPECT_EQ(layout.buckets.size() == 1, bucket_bytes == std::size_t{1} << 30);
     }
   }
@@ -78,8 +68,8 @@ TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
   const GradientLayout layout = layout_gradients(graph, 1, kTail);
   int checked = 0;
   for (const auto& bucket : layout.buckets) {
-    for (std::size_t s = bucket.first_slot; s < bucket.last_slot; ++s) {
-      const ValueId value = graph.outputs[layout.slots[s].output].value;
+    for (std::size_t s = bucket.first_tensor; s < bucket.last_tensor; ++s) {
+      const ValueId value = graph.outputs[layout.tensors[s].output].value;
       for (std::size_t n = bucket.ready_after; n < graph.nodes.size(); ++n) {
         const Node& node = graph.nodes[n];
         EXPECT_EQ(std::count(node.inputs.begin(), node.inputs.end(), value), 0) << node.name;
@@ -91,98 +81,183 @@ TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
   EXPECT_GT(checked, 100);
 }
 
-// Walks a plan as an executor would and checks that nothing is read before it is written.
-void expect_sound(const StepPlan& plan, const GradientLayout& layout, std::size_t nodes,
-                  const std::vector<int>& micro_batches) {
+// Walks the tasks of a step as an executor would and checks that nothing is read before it is
+// written, and that nothing is written twice.
+class Walk {
+ public:
+  Walk(const StepTasks& step, const GradientLayout& layout, std::size_t nodes,
+       const std::vector<int>& micro_batches)
+      : step_(step),
+        layout_(layout),
+        nodes_(nodes),
+        last_of_lane_(micro_batches.size()),
+        reduced_(layout.buckets.size(), kNone),
+        contributions_(layout.buckets.size()) {
+    int first = 0;
+    for (const int count : micro_batches) {
+      lanes_.push_back({.first = first, .added = std::vector<double>(layout.buckets.size(), 0)});
+      first += count;
+    }
+  }
+
+  void go(const std::vector<int>& micro_batches) {
+    for (std::size_t t = 0; t < step_.tasks.size(); ++t) visit(t);
+    EXPECT_NEAR(read_, 1, 1e-9);
+    for (const double part : updated_) EXPECT_NEAR(part, 1, 1e-9);
+    for (std::size_t l = 0; l < lanes_.size(); ++l) {
+      EXPECT_EQ(lanes_[l].bound, micro_batches[l] - 1);
+      EXPECT_EQ(lanes_[l].node, nodes_);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Lane {
     int first = 0;  // of the rank's micro-batches
     int bound = -1;
     std::size_t node = 0;
-    std::vector<int> added;
+    std::vector<double> added{};  // micro-batches in each bucket
+    std::set<int> awaited{};      // buckets of this micro-batch
   };
-  std::vector<Lane> lanes;
-  int first = 0;
-  for (const int count : micro_batches) {
-    lanes.push_back({.first = first, .added = std::vector<int>(layout.buckets.size(), 0)});
-    first += count;
-  }
-  // Whether task t may run only after task `before` has.
-  const auto follows = [&](std::size_t t, std::size_t before) {
+
+  bool follows(std::size_t t, std::size_t before) const {
     std::vector<std::size_t> open{t};
     std::set<std::size_t> seen;
     while (!open.empty()) {
       const std::size_t at = open.back();
       open.pop_back();
       if (at == before) return true;
-      for (const int after : plan.tasks[at].after) {
+      for (const int after : step_.tasks[at].after) {
         if (seen.insert(static_cast<std::size_t>(after)).second) {
           open.push_back(static_cast<std::size_t>(after));
         }
       }
     }
     return false;
-  };
-  int reduced = 0;
-  std::size_t updated = 0;
-  std::size_t finish = 0;
-  std::vector<std::vector<std::size_t>> last_add(layout.buckets.size());
-  std::vector<std::size_t> last_of_lane(lanes.size(), plan.tasks.size());
-  for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
-    const Task& task = plan.tasks[t];
+  }
+
+  void expect_follows(std::size_t t, const std::vector<std::size_t>& all) const {
+    for (const std::size_t before : all) EXPECT_TRUE(follows(t, before)) << t << " " << before;
+  }
+
+  void visit(std::size_t t) {
+    const Task& task = step_.tasks[t];
     for (const int after : task.after) EXPECT_LT(after, static_cast<int>(t));
-    const auto b = static_cast<std::size_t>(std::max(0, task.bucket));
-    Lane* lane = task.lane == kAnyLane ? nullptr : &lanes.at(static_cast<std::size_t>(task.lane));
-    if (lane != nullptr) {
-      auto& last = last_of_lane[static_cast<std::size_t>(task.lane)];
-      EXPECT_TRUE(last == plan.tasks.size() || follows(t, last)) << "a lane does one at a time";
-      last = t;
+    EXPECT_TRUE(0 <= task.part.index && task.part.index < task.part.of);
+    if (task.lane == kAnyLane) {
+      visit_shared(t, task);
+      return;
     }
+    const auto l = static_cast<std::size_t>(task.lane);
+    auto& last = last_of_lane_[l];  // of the lane: a task, or the parts of one
+    if (!last.empty()) {
+      const Task& before = step_.tasks[last.front()];
+      const bool same = before.kind == task.kind && before.bucket == task.bucket &&
+                        before.micro_batch == task.micro_batch && task.part.index > 0;
+      if (!same) {
+        expect_follows(t, last);
+        last.clear();
+      }
+    }
+    last.push_back(t);
+    visit_lane(t, task, lanes_[l]);
+  }
+
+  void visit_lane(std::size_t t, const Task& task, Lane& lane) {
+    const auto b = static_cast<std::size_t>(std::max(0, task.bucket));
     switch (task.kind) {
       case Task::Kind::kLoadParameters:
-        EXPECT_EQ(lane->bound, -1);
+        EXPECT_EQ(task.part, (Part{task.lane, step_.lanes}));
+        EXPECT_EQ(lane.bound, -1);
+        loaded_.push_back(t);
         break;
       case Task::Kind::kBind:
-        EXPECT_EQ(task.micro_batch, lane->first + lane->bound + 1);
-        EXPECT_TRUE(lane->bound < 0 || lane->node == nodes);
-        for (const int count : lane->added) EXPECT_EQ(count, lane->bound + 1);
-        ++lane->bound;
-        lane->node = 0;
+        EXPECT_EQ(loaded_.size(), lanes_.size());
+        expect_follows(t, loaded_);
+        EXPECT_EQ(task.micro_batch, lane.first + lane.bound + 1);
+        EXPECT_TRUE(lane.bound < 0 || lane.node == nodes_);
+        for (const double count : lane.added) EXPECT_NEAR(count, lane.bound + 1, 1e-9);
+        ++lane.bound;
+        lane.node = 0;
+        lane.awaited.clear();
         break;
       case Task::Kind::kCompute:
-        EXPECT_EQ(task.first_node, lane->node);
-        lane->node = task.last_node;
+        EXPECT_EQ(task.first_node, lane.node);
+        lane.node = task.last_node;
+        break;
+      case Task::Kind::kAwait:
+        EXPECT_GE(lane.node, layout_.buckets[b].ready_after);
+        EXPECT_TRUE(lane.awaited.insert(task.bucket).second);
         break;
       case Task::Kind::kAdd:
-        EXPECT_GE(lane->node, layout.buckets[b].ready_after);
-        EXPECT_EQ(lane->added[b]++, lane->bound);
-        last_add[b].push_back(t);
+        EXPECT_TRUE(lane.awaited.contains(task.bucket));
+        lane.added[b] += 1.0 / task.part.of;
+        contributions_[b].push_back(t);
+        break;
+      default:
+        ADD_FAILURE() << "of no lane: " << kind_name(task.kind);
+    }
+    EXPECT_TRUE(task.kind == Task::Kind::kAdd || !task.anywhere);
+  }
+
+  void visit_shared(std::size_t t, const Task& task) {
+    EXPECT_TRUE(task.anywhere);
+    const auto b = static_cast<std::size_t>(std::max(0, task.bucket));
+    switch (task.kind) {
+      case Task::Kind::kAddLanes:
+        EXPECT_GT(lanes_.size(), 1U);
+        expect_follows(t, contributions_[b]);
+        summed_[task.bucket].push_back(t);
+        EXPECT_LE(summed_[task.bucket].size(), static_cast<std::size_t>(task.part.of));
         break;
       case Task::Kind::kReduce:
-        EXPECT_EQ(task.bucket, reduced++) << "the same order on every rank";
-        for (const std::size_t add : last_add[b]) EXPECT_TRUE(follows(t, add));
-        EXPECT_TRUE(b == 0 || follows(t, finish));
-        finish = t;  // for now: the reduction before
+        EXPECT_TRUE(b == 0 || follows(t, reduced_[b - 1])) << "the same order on every rank";
+        expect_follows(t, contributions_[b]);
+        EXPECT_EQ(summed_.contains(task.bucket), lanes_.size() > 1);
+        expect_follows(t, summed_[task.bucket]);
+        reduced_[b] = t;
         break;
       case Task::Kind::kFinish:
-        EXPECT_EQ(reduced, static_cast<int>(layout.buckets.size()));
-        EXPECT_TRUE(follows(t, finish));
-        finish = t;
-        for (const std::size_t last : last_of_lane) EXPECT_TRUE(follows(t, last));
+        expect_follows(t, reduced_);
+        for (const auto& last : last_of_lane_) expect_follows(t, last);
+        finish_ = t;
+        break;
+      case Task::Kind::kRead:
+        expect_follows(t, {finish_});
+        read_ += 1.0 / task.part.of;
+        reads_.push_back(t);
+        break;
+      case Task::Kind::kBeginUpdate:
+        expect_follows(t, reads_);
+        begin_ = t;
         break;
       case Task::Kind::kUpdate:
-        EXPECT_EQ(b, updated++);
-        EXPECT_TRUE(follows(t, finish));
+        expect_follows(t, {begin_});
+        updated_.resize(layout_.buckets.size());
+        updated_[b] += 1.0 / task.part.of;
         break;
+      default:
+        ADD_FAILURE() << "of a lane: " << kind_name(task.kind);
     }
   }
-  EXPECT_EQ(updated, layout.buckets.size());
-  for (std::size_t l = 0; l < lanes.size(); ++l) {
-    EXPECT_EQ(lanes[l].bound, micro_batches[l] - 1);
-    EXPECT_EQ(lanes[l].node, nodes);
-  }
-}
 
-TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
+  const StepTasks& step_;
+  const GradientLayout& layout_;
+  const std::size_t nodes_;
+  std::vector<Lane> lanes_;
+  std::vector<std::vector<std::size_t>> last_of_lane_;
+  std::vector<std::size_t> loaded_;
+  std::vector<std::size_t> reduced_;
+  std::vector<std::vector<std::size_t>> contributions_;  // to each bucket
+  std::map<int, std::vector<std::size_t>> summed_;
+  std::vector<std::size_t> reads_;
+  std::size_t finish_ = kNone;
+  std::size_t begin_ = kNone;
+  double read_ = 0;
+  std::vector<double> updated_;
+};
+
+TEST(StepTasks, AreSoundForAnyBucketsMicroBatchesAndThreads) {
   const Graph graph = training_graph("resnet20", 2);
   for (const std::size_t bucket_bytes :
        {std::size_t{1}, std::size_t{100'000}, std::size_t{1} << 30}) {
@@ -190,17 +265,39 @@ TEST(StepPlan, IsSoundForAnyBucketsAndMicroBatches) {
     for (const std::vector<int>& micro_batches :
          {std::vector{1}, {2}, {5}, {1, 1}, {3, 2}, {2, 2, 1}}) {
       for (const bool asynchronous : {false, true}) {
-        expect_sound(plan_step(layout, graph.nodes.size(), micro_batches, asynchronous), layout,
-                     graph.nodes.size(), micro_batches);
+        for (const int threads : {1, 3, 8}) {
+          const StepTasks step =
+              plan_step(layout, graph.nodes.size(), {micro_batches, threads, asynchronous});
+          EXPECT_EQ(step.threads, std::max(threads, static_cast<int>(micro_batches.size())));
+          Walk(step, layout, graph.nodes.size(), micro_batches).go(micro_batches);
+        }
       }
     }
   }
 }
 
-TEST(StepPlan, ReducesWhileBackwardGoesOn) {
+TEST(StepTasks, WorkOnSumsIsCutForThreadsBeyondTheLanes) {
+  const Graph graph = training_graph("resnet20", 2);
+  const GradientLayout layout = layout_gradients(graph, std::size_t{1} << 30, kTail);
+  const auto parts = [&](Task::Kind kind, const StepShape& shape) {
+    int most = 0;
+    for (const Task& task : plan_step(layout, graph.nodes.size(), shape).tasks) {
+      if (task.kind == kind) most = std::max(most, task.part.of);
+    }
+    return most;
+  };
+  for (const auto kind : {Task::Kind::kAdd, Task::Kind::kRead, Task::Kind::kUpdate}) {
+    EXPECT_EQ(parts(kind, {{2}, 1, false}), 1);
+    EXPECT_EQ(parts(kind, {{2}, 4, false}), 4);
+  }
+  EXPECT_EQ(parts(Task::Kind::kAdd, {{1, 1}, 2, false}), 1);  // both threads have a lane
+  EXPECT_EQ(parts(Task::Kind::kAddLanes, {{1, 1}, 2, false}), 2);
+}
+
+TEST(StepTasks, ReducesWhileBackwardGoesOn) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
-  const StepPlan plan = plan_step(layout, graph.nodes.size(), std::vector{1});
+  const StepTasks plan = plan_step(layout, graph.nodes.size(), {.micro_batches = {1}});
   // What of backward needs not wait for the first reduction: it can go on beside it.
   std::size_t beside = 0;
   const auto first = std::ranges::find(plan.tasks, Task::Kind::kReduce, &Task::kind);
@@ -212,10 +309,11 @@ TEST(StepPlan, ReducesWhileBackwardGoesOn) {
 }
 
 // So that a card never waits for the host between two buckets.
-TEST(StepPlan, GivesAsynchronousProgramsAllOfAMicroBatchAtOnce) {
+TEST(StepTasks, GivesAsynchronousProgramsAllOfAMicroBatchAtOnce) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
-  const StepPlan plan = plan_step(layout, graph.nodes.size(), std::vector{2}, true);
+  const StepTasks plan =
+      plan_step(layout, graph.nodes.size(), {.micro_batches = {2}, .asynchronous = true});
   std::vector<Task::Kind> kinds;
   for (const Task& task : plan.tasks) {
     if (task.micro_batch == 1) kinds.push_back(task.kind);
@@ -226,93 +324,19 @@ TEST(StepPlan, GivesAsynchronousProgramsAllOfAMicroBatchAtOnce) {
   expected.insert(expected.end(),
                   static_cast<std::size_t>(std::ranges::count(kinds, Task::Kind::kCompute)),
                   Task::Kind::kCompute);
-  expected.insert(expected.end(), static_cast<std::size_t>(buckets), Task::Kind::kAdd);
+  for (std::ptrdiff_t b = 0; b < buckets; ++b) {
+    expected.insert(expected.end(), {Task::Kind::kAwait, Task::Kind::kAdd});
+  }
   EXPECT_EQ(kinds, expected);
   EXPECT_GT(std::ranges::count(kinds, Task::Kind::kCompute), 3);
 }
 
-pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
-  const Shape& shape = graph.value(graph.find("pixels")).shape;
-  const auto per_sample = static_cast<std::size_t>(shape[1] * shape[2] * shape[3]);
-  CounterRng rng(1, 0, 0, RandomUse::kTest);
-  pipeline::Batch batch;
-  batch.channels = static_cast<int>(shape[1]);
-  batch.height_px = static_cast<int>(shape[2]);
-  batch.width_px = static_cast<int>(shape[3]);
-  batch.label_offsets.push_back(0);
-  for (std::size_t i = 0; i < samples; ++i) {
-    for (std::size_t k = 0; k < per_sample; ++k) {
-      batch.pixels.push_back(static_cast<std::uint8_t>(rng.below(256)));
-    }
-    batch.ids.push_back(i);
-    batch.weights.push_back(i % 3 == 0 ? 0.5F : 1.0F);
-    batch.labels.push_back(static_cast<std::int32_t>(rng.below(3)));
-    batch.label_weights.push_back(1);
-    batch.label_offsets.push_back(static_cast<std::uint32_t>(i + 1));
-    batch.groups.push_back(0);
-  }
-  return batch;
-}
-
-double weight_of(const pipeline::Batch& batch) {
-  double sum = 0;
-  for (const float w : batch.weights) sum += w;
-  return sum;
-}
-
-StepOptions cut_into(std::vector<int> micro_batches, std::size_t bucket_bytes,
-                     bool reproducible = false) {
-  const int total = std::accumulate(micro_batches.begin(), micro_batches.end(), 0);
-  return {.bucket_bytes = bucket_bytes,
-          .reproducible = reproducible,
-          .sum = {.schedule = &comm::find_schedule("multicolor"),
-                  .schedule_options = {},
-                  .micro_batches = std::move(micro_batches),
-                  .total_micro_batches = total}};
-}
-
-const UpdateRule kPlainSgd{UpdateKind::kSgd, {.momentum = 0, .weight_decay = 0, .nesterov = false}};
-
-using MakeBackend = std::function<std::unique_ptr<Backend>()>;
-std::unique_ptr<Backend> reference() { return make_backend("reference"); }
-
-// A net that takes steps, on the float64 reference where nothing else is said.
-struct Learner {
-  Learner(const Graph& graph, StepOptions options, const MakeBackend& make = reference)
-      : Learner(graph, make_model(graph, 7), std::move(options), make) {}
-
-  Learner(const Graph& graph, Model start, StepOptions options, const MakeBackend& make = reference)
-      : backend(make()),
-        model(std::move(start)),
-        weights(place_weights(*backend, model, kPlainSgd)) {
-    options.asynchronous = !backend->is_on_cpu();
-    for (std::size_t lane = 0; lane < options.sum.micro_batches.size(); ++lane) {
-      programs.push_back(backend->compile(graph, {}));
-      weights->bind(*programs.back());
-    }
-    weights->load();
-    executor = std::make_unique<StepExecutor>(programs, model, *weights, *comm, std::move(options));
-  }
-
-  StepResult step(pipeline::Batch& batch, double lr = 0.1, bool stop = false) {
-    return executor->run(batch, weight_of(batch), lr, steps++, stop);
-  }
-
-  std::unique_ptr<comm::Communicator> comm = comm::make_single();
-  std::unique_ptr<Backend> backend;
-  Model model;
-  std::unique_ptr<Weights> weights;
-  std::vector<std::unique_ptr<Program>> programs;
-  std::unique_ptr<StepExecutor> executor;
-  std::int64_t steps = 0;
-};
-
 // A few steps, cut into lanes, micro-batches and buckets in different ways.
-Model some_steps(const char* net, std::size_t samples, const StepOptions& options, int steps,
+Model some_steps(const char* net, std::size_t samples, const RunPlan& plan, int steps,
                  StepResult* result, const MakeBackend& make = reference) {
   const Graph graph =
-      training_graph(net, static_cast<std::int64_t>(samples) / options.sum.total_micro_batches);
-  Learner learner(graph, options, make);
+      training_graph(net, static_cast<std::int64_t>(samples) / micro_batches_of(plan));
+  Learner learner(graph, plan, make);
   pipeline::Batch batch = random_batch(graph, samples);
   for (int step = 0; step < steps; ++step) *result = learner.step(batch);
   learner.weights->store();
@@ -330,11 +354,11 @@ TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLear
   const Model expected = some_steps("lenet", 6, cut_into({1}, std::size_t{1} << 30), 1, &whole);
   EXPECT_EQ(whole.score.samples, 6);
   EXPECT_NEAR(whole.score.loss / whole.score.weight, std::log(3.0), 1.0);
-  for (const StepOptions& options :
+  for (const RunPlan& plan :
        {cut_into({2}, 1), cut_into({3}, 1), cut_into({6}, 1), cut_into({2, 1}, 1),
         cut_into({2, 2, 2}, 4096), cut_into({3, 3}, 4096, true)}) {
     StepResult cut{};
-    const Model got = some_steps("lenet", 6, options, 1, &cut);
+    const Model got = some_steps("lenet", 6, plan, 1, &cut);
     EXPECT_NEAR(cut.score.loss, whole.score.loss, 1e-5);
     EXPECT_EQ(cut.score.correct, whole.score.correct);
     for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
@@ -348,11 +372,16 @@ TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLear
 // Two lanes on one core take turns as they like; the sums must not care.
 TEST(StepExecutor, RepeatsToTheBitAndReproduciblyAcrossLanesAndBuckets) {
   StepResult result{};
-  const auto run = [&](const std::vector<int>& lanes, std::size_t bucket, bool reproducible) {
-    return data_of(some_steps("resnet20", 6, cut_into(lanes, bucket, reproducible), 3, &result));
+  const auto run = [&](const std::vector<int>& lanes, std::size_t bucket, bool reproducible,
+                       int threads = 1) {
+    return data_of(
+        some_steps("resnet20", 6, cut_into(lanes, bucket, reproducible, threads), 3, &result));
   };
   EXPECT_EQ(run({2, 1}, 4096, false), run({2, 1}, 4096, false));
+  EXPECT_EQ(run({2, 1}, 1 << 20, false, 5), run({2, 1}, 1 << 20, false));
+  EXPECT_EQ(run({3}, 1 << 20, false, 4), run({3}, 1 << 20, false));
   const auto expected = run({3}, 1 << 20, true);
+  EXPECT_EQ(run({3}, 1 << 20, true, 4), expected);
   EXPECT_NE(expected, run({3}, 1 << 20, false));
   for (const std::vector<int>& lanes : {std::vector{2, 1}, {1, 1, 1}}) {
     EXPECT_EQ(run(lanes, 1, true), expected);
@@ -395,7 +424,7 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
   const auto moved = [&](double rate, const std::string& name) {
     Model model = make_model(graph, 7);
     const std::vector<float> before = model.find(name).data;
-    model.find(name).rate = rate;
+    model.find(name).lr_scale = rate;
     Learner learner(graph, std::move(model), cut_into({1}, 1 << 20));
     pipeline::Batch batch = random_batch(graph, 2);
     learner.step(batch);
@@ -492,11 +521,11 @@ TEST(StepExecutor, ProgramsThatRunLaterComputeTheSame) {
     for (const std::size_t bucket_bytes :
          {std::size_t{1}, std::size_t{4096}, std::size_t{1} << 30}) {
       for (const bool reproducible : {false, true}) {
-        const StepOptions options = cut_into({micro_batches}, bucket_bytes, reproducible);
+        const RunPlan plan = cut_into({micro_batches}, bucket_bytes, reproducible);
         StepResult want{};
         StepResult got{};
-        const auto expected = data_of(some_steps("resnet20", 6, options, 2, &want));
-        EXPECT_EQ(data_of(some_steps("resnet20", 6, options, 2, &got, deferred)), expected);
+        const auto expected = data_of(some_steps("resnet20", 6, plan, 2, &want));
+        EXPECT_EQ(data_of(some_steps("resnet20", 6, plan, 2, &got, deferred)), expected);
         EXPECT_EQ(got.score.loss, want.score.loss);
         EXPECT_EQ(got.score.correct, want.score.correct);
         EXPECT_EQ(got.repeats, want.repeats);

@@ -1,22 +1,36 @@
 // The trainer on a backend that computes later and keeps weights elsewhere, against the same on one
 // that does neither. tests/end_to_end trains by the program.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "deferred_backend.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/run/evaluate_run.h"
 #include "train/run/train.h"
 
 namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
-// 22 gray images of 16 x 16 to train on.
+// 24 gray images of 16 x 16 to train on.
 const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class Trainer : public testing::Test {
@@ -43,9 +57,36 @@ class Trainer : public testing::Test {
     return o;
   }
 
-  TrainResult trained(const TrainOptions& o, Backend& backend) const {
+  TrainResult trained(const TrainOptions& o, Backend& backend) {
     const auto comm = comm::make_single();
-    return train(o, backend, *comm, {}, [](const std::string&) {});
+    return train(o, backend, *comm, {},
+                 [&](const std::string& sentence) { notes_.push_back(sentence); });
+  }
+
+  std::string refusal_of(const TrainOptions& o, Backend& backend) {
+    try {
+      trained(o, backend);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  static std::vector<nlohmann::json> lines(const fs::path& run) {
+    std::vector<nlohmann::json> rows;
+    std::istringstream text(read_text(run / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) rows.push_back(nlohmann::json::parse(line));
+    return rows;
+  }
+
+  // Of the lines of one step.
+  static std::vector<double> values(const fs::path& run, const std::string& name,
+                                    std::int64_t step) {
+    std::vector<double> found;
+    for (const nlohmann::json& line : lines(run)) {
+      if (line["step"] == step && line.contains(name)) found.push_back(line[name]);
+    }
+    return found;
   }
 
   Checkpoint last_checkpoint(const std::string& run) const {
@@ -61,6 +102,7 @@ class Trainer : public testing::Test {
   }
 
   fs::path folder_;
+  std::vector<std::string> notes_;
 };
 
 TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
@@ -74,9 +116,9 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
   const TrainResult got = trained(go_on, *after);
 
   EXPECT_EQ(got.steps, 6);
-  EXPECT_FALSE(want.split.empty());
-  EXPECT_EQ(got.split, want.split);
-  EXPECT_EQ(got.top1, want.top1);
+  ASSERT_TRUE(want.score && got.score);
+  EXPECT_EQ(got.score->split, want.score->split);
+  EXPECT_EQ(got.score->top1, want.score->top1);
   const Checkpoint whole = last_checkpoint("whole");
   const Checkpoint cut = last_checkpoint("cut");
   EXPECT_EQ(cut.step, 6);
@@ -85,33 +127,164 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
 
   EvalOptions eval;
   eval.run = folder_ / "cut";
-  eval.cache = kCache;
+  eval.data.cache = kCache;
   eval.with_logits = true;
   const auto comm = comm::make_single();
-  const EvalResult expected = evaluate_run(eval, *reference, *comm, {});
-  const EvalResult found = evaluate_run(eval, *after, *comm, {});
-  EXPECT_GT(found.samples, 0U);
-  EXPECT_EQ(found.logits, expected.logits);
-  EXPECT_EQ(found.loss, expected.loss);
-  EXPECT_EQ(found.top1, got.top1);
+  const EvalResult expected = evaluate_run(eval, *reference, *comm, {}, [](const std::string&) {});
+  const EvalResult found = evaluate_run(eval, *after, *comm, {}, [](const std::string&) {});
+  EXPECT_GT(found.evaluation.samples, 0U);
+  EXPECT_EQ(found.evaluation.logits, expected.evaluation.logits);
+  EXPECT_EQ(found.evaluation.loss, expected.evaluation.loss);
+  EXPECT_EQ(found.evaluation.top1, got.score->top1);
+}
+
+TEST_F(Trainer, RefusesToStopBeforeTheStepItIsAt) {
+  const auto reference = make_reference_backend();
+  trained(options("run", 3), *reference);
+  TrainOptions back = options("run", 2);
+  back.run.resume = true;
+  const std::string refusal = refusal_of(back, *reference);
+  EXPECT_THAT(refusal, HasSubstr("--max-steps 2 is below the 3 steps"));
+  back.run.max_steps = 3;
+  EXPECT_EQ(trained(back, *reference).steps, 3);
+}
+
+TEST_F(Trainer, SaysThatABatchIsLargerThanTheData) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("large", 1);
+  o.batch = {.batch = 66, .micro_batch = 11};
+  trained(o, *reference);
+  EXPECT_THAT(notes_, Contains(HasSubstr("--batch-size 66 is more than the 24 training samples")));
+  notes_.clear();
+  trained(options("small", 1), *reference);
+  EXPECT_THAT(notes_, Not(Contains(HasSubstr("training samples"))));
+}
+
+TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
+  const auto reference = make_reference_backend();
+  for (const bool reproducible : {false, true}) {
+    TrainOptions o = options(reproducible ? "exact" : "plain", 6);
+    o.recipe.lr = 1e30;
+    o.recipe.warmup_epochs = 0;
+    o.execution.reproducible = reproducible;
+    try {
+      trained(o, *reference);
+      FAIL();
+    } catch (const comm::AgreedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("step 2: the loss is not finite on rank 0 (samples "));
+      EXPECT_THAT(error.what(), HasSubstr("that of fc2."));
+      EXPECT_THAT(error.what(), HasSubstr("step-1/model.safetensors"));
+    }
+    EXPECT_EQ(load_checkpoint(*newest_checkpoint(o.run.out / "checkpoints")).step, 1);
+    const nlohmann::json last = lines(o.run.out).back();
+    EXPECT_EQ(last["step"], 2);
+    EXPECT_THAT(last["train.not_finite"].get<std::string>(), HasSubstr("step 2: the loss"));
+  }
+}
+
+TEST_F(Trainer, WarnsOfALossThatGrowsBeyondReason) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 2);
+  o.recipe.lr = 1e4;
+  o.recipe.warmup_epochs = 0;
+  try {
+    trained(o, *reference);
+  } catch (const comm::AgreedError&) {  // it may be too late already
+  }
+  EXPECT_THAT(notes_, Contains(HasSubstr("times the loss of guessing")));
+}
+
+TEST_F(Trainer, ItsLinesOfMetricsGoOnWhereItIsResumed) {
+  const auto reference = make_reference_backend();
+  TrainOptions whole = options("whole", 6);
+  whole.run.log.interval = 2;
+  trained(whole, *reference);
+  TrainOptions cut = options("cut", 3);
+  cut.run.log.interval = 2;
+  trained(cut, *reference);
+  // As if it had taken an hour. The third step ends the run and has a line of its own.
+  std::string text = read_text(cut.run.out / "metrics.jsonl");
+  const auto at = text.rfind("\"wall\":");
+  text.replace(at, text.find(',', at) - at, "\"wall\":3600.0");
+  write_file_durably(cut.run.out / "metrics.jsonl", text);
+  cut.run.max_steps = 6;
+  cut.run.resume = true;
+  trained(cut, *reference);
+
+  std::set<std::string> ids;
+  double wall = 0;
+  for (const nlohmann::json& line : lines(cut.run.out)) {
+    ids.insert(line["run"].get<std::string>());
+    EXPECT_GE(line["wall"].get<double>(), wall);
+    wall = line["wall"];
+  }
+  EXPECT_GT(wall, 3600);
+  EXPECT_EQ(ids.size(), 1U);
+  EXPECT_NE(lines(whole.run.out).front()["run"].get<std::string>(), *ids.begin());
+  EXPECT_EQ(values(whole.run.out, "train.top1", 6), values(cut.run.out, "train.top1", 6));
+}
+
+// Of a checkpoint in the middle of an interval: what was counted before it counts.
+TEST_F(Trainer, CountsTheHitsOfAnIntervalOverAResume) {
+  const auto reference = make_reference_backend();
+  TrainOptions whole = options("whole", 6);
+  whole.run.log.interval = 4;
+  trained(whole, *reference);
+  TrainOptions cut = whole;
+  cut.run.out = folder_ / "cut";
+  int asked = 0;
+  cut.run.stop = [&] { return ++asked == 2; };
+  EXPECT_THROW(trained(cut, *reference), comm::AgreedError);
+  cut.run.stop = {};
+  cut.run.resume = true;
+  trained(cut, *reference);
+  const std::vector<double> hits = values(whole.run.out, "train.top1", 4);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_DOUBLE_EQ(hits[0] * 24, std::round(hits[0] * 24));
+  EXPECT_EQ(values(cut.run.out, "train.top1", 4), hits);
+}
+
+TEST_F(Trainer, EvaluatesAlikeOnAnyNumberOfLanesWhereItIsReproducible) {
+  const auto reference = make_reference_backend();
+  std::vector<std::vector<double>> losses;
+  for (const int threads : {1, 3}) {
+    TrainOptions o = options("run" + std::to_string(threads), 4);
+    o.execution.reproducible = true;
+    o.execution.threads.compute = threads;
+    trained(o, *reference);
+    losses.push_back(values(o.run.out, "test.loss", 4));
+  }
+  ASSERT_EQ(losses[0].size(), 1U);
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+TEST_F(Trainer, EvaluationNamesDamagedCheckpointsItPassesOver) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 6);
+  o.run.checkpoints.interval = 2;
+  trained(o, *reference);
+  EvalOptions eval;
+  eval.run = o.run.out;
+  eval.data.cache = kCache;
+  notes_.clear();
+  const auto comm = comm::make_single();
+  const auto note = [&](const std::string& sentence) { notes_.push_back(sentence); };
+  evaluate_run(eval, *reference, *comm, {}, note);
+  EXPECT_THAT(notes_, IsEmpty());
+  fs::resize_file(o.run.out / "checkpoints" / "step-6" / "model.safetensors", 99);
+  evaluate_run(eval, *reference, *comm, {}, note);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("passed over: "), HasSubstr("step-6")),
+                                  AllOf(HasSubstr("evaluating "), HasSubstr("step-4"))));
 }
 
 TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
-  const auto refusal = [&](const TrainOptions& o, Backend& backend) {
-    try {
-      trained(o, backend);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
-  };
   TrainOptions o = options("run", 1);
   o.execution.dtype = DType::kTf32;
-  EXPECT_EQ(refusal(o, *make_reference_backend()), "tf32 exists on cards only: use f32");
+  EXPECT_EQ(refusal_of(o, *make_reference_backend()), "tf32 exists on cards only: use f32");
   const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
   o = options("run", 1);
   o.execution.lane_threads = 2;
-  EXPECT_TRUE(refusal(o, *deferred).ends_with("leave out --lane-threads"));
+  EXPECT_TRUE(refusal_of(o, *deferred).ends_with("leave out --lane-threads"));
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 

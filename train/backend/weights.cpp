@@ -1,6 +1,18 @@
 #include "train/backend/weights.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace winnow::train {
+
+// The largest of the biased exponents tells, whole numbers as they are: no branch in the loop.
+bool all_finite(std::span<const float> values) noexcept {
+  constexpr std::uint32_t kExponent = 0x7f80'0000;
+  std::uint32_t largest = 0;
+  for (const float v : values)
+    largest = std::max(largest, std::bit_cast<std::uint32_t>(v) & kExponent);
+  return largest < kExponent;
+}
 
 std::vector<ValueId> weights_read_by(const Graph& graph) {
   std::vector<bool> read(graph.values.size(), false);

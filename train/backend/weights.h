@@ -7,60 +7,59 @@
 #include <vector>
 
 #include "train/graph/graph.h"
+#include "train/optim/optimizer.h"
 
 namespace winnow::train {
 
 class Program;
 
-struct OptimizerOptions {
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  bool nesterov = true;      // sgd only
-  double lars_trust = 1e-3;  // eta of LARS
-};
-
-// What train/optim says each does.
-enum class UpdateKind : std::uint8_t { kSgd, kLars };
-struct UpdateRule {
-  UpdateKind kind = UpdateKind::kSgd;
-  OptimizerOptions options;
-};
-
 // A parameter or running statistic of a net in the caller's memory, f32 in logical order.
 struct WeightTensor {
   std::string name;
   std::span<float> value;
-  std::span<float> momentum;  // parameters; empty: a running statistic
-  bool decay = false;         // weight decay and LARS scaling apply
-  double rate = 1;            // factor on the learning rate; 0: frozen, never changes
+  std::vector<std::span<float>> state{};  // the optimiser's, a slot each, as long as `value`
+  bool parameter = true;                  // false: a running statistic of batch norm, without state
+  bool decay = false;                     // weight decay and LARS scaling apply
+  double lr_scale = 1;                    // factor on the learning rate; 0: frozen, never changes
 };
 
 // What a step does to one tensor.
 struct WeightUpdate {
   std::size_t tensor = 0;
   std::size_t offset = 0;  // of its elements among the sums
-  double scale = 1;        // running statistics: of the sum, see kStatisticsMomentum
+  double scale = 1;        // running statistics: factor on the sum, see kBatchNormMomentum
 };
 
-// running = (1 - m) * running + m * scale * sum; PyTorch's default.
-inline constexpr double kStatisticsMomentum = 0.1;
+// Momentum of batch norm's running statistics, PyTorch's default:
+// running = (1 - m) * running + m * scale * sum.
+inline constexpr double kBatchNormMomentum = 0.1;
 
-// Where the numbers of a net live while it is trained, and how a step changes them. The tensors'
-// memory is the caller's and outlives this; between load() and store() only what is here counts.
-class Weights {
+// Where the numbers of a net live while it is trained: in the caller's memory or on a card.
+//
+// The caller's tensors outlive the store. Between load() and store() the store has the newest
+// numbers. Threads: update() from several at once for different tensors, the rest from one.
+class WeightStore {
  public:
-  virtual ~Weights() = default;
-  // `program` reads its parameters and states, found by name, from here.
+  virtual ~WeightStore() = default;
+  // `program` reads its parameters and running statistics, found by name, from here.
   virtual void bind(Program& program) = 0;
   virtual void load() = 0;   // from the caller's memory, which was changed
   virtual void store() = 0;  // to the caller's memory
-  // A step begins with what was summed over its micro-batches and all ranks. False: something in it
-  // is not finite; then this step must not update anything. `sums` stays until the next call.
-  virtual bool take(std::span<const float> sums, double lr, std::int64_t step) = 0;
-  // From several threads at once for different tensors. Programs must have ended what they were
-  // given, and take up the change by load_parameters().
+  // Begins the update of step `step`, counted from 0. Call it before update().
+  // sums          summed over micro-batches and ranks; must stay until the next call
+  // known_finite  the caller has seen all_finite() of every part of `sums`, perhaps on several
+  //               threads: they are not checked again
+  // False         a sum is not finite: do not call update() in this step.
+  virtual bool begin_update(std::span<const float> sums, double lr, std::int64_t step,
+                            bool known_finite = false) = 0;
+  // Changes some tensors by one step. Programs must have ended what they were given; they see the
+  // change after load_parameters(). The bits do not depend on how tensors are dealt out to calls
+  // and threads.
   virtual void update(std::span<const WeightUpdate> updates) = 0;
 };
+
+// No NaN and no infinity among them. For any part of a tensor, from any thread.
+bool all_finite(std::span<const float> values) noexcept;
 
 // The parameters and states that nodes of `graph` read: what a program of it has to be bound to.
 std::vector<ValueId> weights_read_by(const Graph& graph);

@@ -83,9 +83,14 @@ Json read_manifest(const fs::path& path) {
 
 Bytes read_checked(const fs::path& path, const Json& row, const fs::path& manifest) {
   if (!fs::exists(path)) fail(path, "is missing");
+  const auto due = number<std::uint64_t>(row, "bytes", manifest);
+  // Before anything is read: a file may be larger than memory.
+  if (fs::is_regular_file(path) && fs::file_size(path) != due) {
+    fail(path, "is damaged: it has " + std::to_string(fs::file_size(path)) +
+                   " bytes, the manifest says " + std::to_string(due));
+  }
   Bytes bytes = read_file(path);
-  if (bytes.size() != number<std::uint64_t>(row, "bytes", manifest) ||
-      to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
+  if (bytes.size() != due || to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
     fail(path, "is damaged: it is not what the manifest says");
   }
   return bytes;

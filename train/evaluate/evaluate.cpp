@@ -1,97 +1,253 @@
 #include "train/evaluate/evaluate.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <tuple>
 
 #include "pipeline/load/order.h"
+#include "train/evaluate/gather.h"
 #include "train/step/feed.h"
 
 namespace winnow::train {
+namespace {
 
-Evaluation evaluate(Program& program, const pipeline::Source& source,
-                    const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
-                    const pipeline::LoadOptions& load, comm::Communicator& comm,
-                    const ProgressSink& progress, bool with_logits) {
-  Feed feed(program);
-  const std::vector<float> loss = bind_output(program, OutputKind::kLoss);
-  const std::vector<float> per_sample = bind_output(program, OutputKind::kPerSampleLoss);
-  const std::vector<float> logits = bind_output(program, OutputKind::kLogits);
+// What is kept of a sample.
+struct SampleResult {
+  float loss = 0;
+  std::int32_t label = 0;
+  std::int32_t prediction = 0;
+};
 
-  const std::size_t m = feed.size();
-  const auto micro_batches = static_cast<std::int64_t>((samples.size() + m - 1) / m);
-  const auto [first, last] = pipeline::share(micro_batches, comm.rank(), comm.size());
-  const auto longest = (micro_batches + comm.size() - 1) / comm.size();
-  const auto requests_of = [&](int rank, std::uint64_t i) {
+// Which samples each rank evaluates: contiguous runs of whole micro-batches.
+struct Shares {
+  std::size_t samples;
+  std::size_t micro_batch;
+  int ranks;
+
+  std::int64_t micro_batches() const {
+    return static_cast<std::int64_t>((samples + micro_batch - 1) / micro_batch);
+  }
+  std::pair<std::int64_t, std::int64_t> micro_batches_of(int rank) const {
+    return pipeline::share(micro_batches(), rank, ranks);
+  }
+  std::pair<std::size_t, std::size_t> samples_of(int rank) const {
+    const auto [first, last] = micro_batches_of(rank);
+    return {std::min(samples, static_cast<std::size_t>(first) * micro_batch),
+            std::min(samples, static_cast<std::size_t>(last) * micro_batch)};
+  }
+  std::vector<std::size_t> bytes_of_ranks(std::size_t bytes_of_sample) const {
+    std::vector<std::size_t> sizes;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto [begin, end] = samples_of(rank);
+      sizes.push_back((end - begin) * bytes_of_sample);
+    }
+    return sizes;
+  }
+};
+
+// Plans what a rank loads. All ranks have as many batches: those of padding at the end are not
+// used.
+pipeline::RequestsOf requests_of(const Shares& shares, const pipeline::SampleSet& samples) {
+  const std::int64_t longest = (shares.micro_batches() + shares.ranks - 1) / shares.ranks;
+  return [&samples, shares, longest](int rank, std::uint64_t i) {
     std::vector<pipeline::Request> requests;
     if (static_cast<std::int64_t>(i) >= longest) return requests;
-    const auto [begin, end] = pipeline::share(micro_batches, rank, comm.size());
-    const auto micro = begin + static_cast<std::int64_t>(i);
+    const auto [begin, end] = shares.micro_batches_of(rank);
+    const std::int64_t micro = begin + static_cast<std::int64_t>(i);
+    const std::size_t m = shares.micro_batch;
     for (std::size_t k = static_cast<std::size_t>(micro) * m; requests.size() < m; ++k) {
       requests.push_back(micro < end && k < samples.size() ? pipeline::Request{.id = samples.ids[k]}
                                                            : pipeline::Request{.weight = 0});
     }
     return requests;
   };
-  pipeline::Loader loader(
-      *source.cache, load,
-      pipeline::make_planner(source.spread, comm.rank(), requests_of, load.seed));
+}
 
-  // Each element is written by one rank; the sums over ranks are everybody's.
-  std::vector<double> losses(samples.size(), 0.0);
-  std::vector<double> labels(samples.size(), 0.0);
-  std::vector<double> predictions(samples.size(), 0.0);
-  std::vector<double> all_logits(with_logits ? samples.size() * feed.classes() : 0, 0.0);
-  std::vector<std::int32_t> predicted(m);
-  for (std::int64_t micro = first; micro < last; ++micro) {
-    pipeline::Batch batch = loader.next();
+// A program with its inputs and outputs.
+struct Lane {
+  explicit Lane(Program& of)
+      : program(of),
+        feed(of),
+        loss(bind_output(of, OutputKind::kLoss)),
+        per_sample(bind_output(of, OutputKind::kPerSampleLoss)),
+        logits(bind_output(of, OutputKind::kLogits)),
+        predictions(feed.size()) {}
+
+  void compute(pipeline::Batch& batch) {
+    const std::size_t nodes = program.graph().nodes.size();
     feed.bind(batch, 0, 1.0);
-    program.run(0, program.graph().nodes.size());
-    program.wait(program.graph().nodes.size());
-    score(batch, 0, logits, per_sample, predicted);
-    for (std::size_t i = 0; i < m; ++i) {
-      const std::size_t k = static_cast<std::size_t>(micro) * m + i;
-      if (k >= samples.size()) break;
-      losses[k] = per_sample[i];
-      labels[k] = batch.labels[batch.label_offsets[i]];
-      predictions[k] = predicted[i];
-      if (!with_logits) continue;
-      const std::size_t classes = feed.classes();
-      std::copy_n(logits.begin() + static_cast<std::ptrdiff_t>(i * classes), classes,
-                  all_logits.begin() + static_cast<std::ptrdiff_t>(k * classes));
-    }
-    if (progress) {
-      progress({.done = static_cast<std::uint64_t>(micro - first + 1),
-                .total = static_cast<std::uint64_t>(last - first),
-                .note = "evaluating"});
-    }
+    program.run(0, nodes);
+    program.wait(nodes);
+    score(batch, 0, logits, per_sample, predictions);
   }
-  loader.settle();
-  comm.all_reduce(losses);
-  comm.all_reduce(labels);
-  comm.all_reduce(predictions);
-  if (with_logits) comm.all_reduce(all_logits);
 
-  Evaluation result;
-  result.samples = samples.size();
-  result.logits.assign(all_logits.begin(), all_logits.end());
-  double all_correct = 0;
-  double clean_correct = 0;
-  for (std::size_t k = 0; k < samples.size(); ++k) {
-    result.loss += losses[k];
-    result.labels.push_back(static_cast<std::int32_t>(labels[k]));
-    result.predictions.push_back(static_cast<std::int32_t>(predictions[k]));
-    const bool correct = labels[k] == predictions[k];
-    all_correct += correct ? 1 : 0;
-    if (leaked != nullptr && std::binary_search(leaked->begin(), leaked->end(), samples.ids[k])) {
-      ++result.leaked;
-    } else {
-      clean_correct += correct ? 1 : 0;
+  Program& program;
+  Feed feed;
+  std::vector<float> loss;
+  std::vector<float> per_sample;
+  std::vector<float> logits;
+  std::vector<std::int32_t> predictions;
+};
+
+// This rank's micro-batches, dealt out to its lanes as they become free.
+class RankEvaluation {
+ public:
+  // On rank 0 there is room for the results of all ranks, its own first.
+  RankEvaluation(std::vector<Lane>& lanes, const Shares& shares, int rank, bool with_logits)
+      : lanes_(lanes), shares_(shares), own_(shares.samples_of(rank)) {
+    std::tie(next_, last_) = shares.micro_batches_of(rank);
+    first_ = next_;
+    const std::size_t room = rank == 0 ? shares.samples : own_.second - own_.first;
+    results_.resize(room);
+    if (with_logits) logits_.resize(room * lanes.front().feed.classes());
+  }
+
+  void run(pipeline::Loader& loader, const ProgressSink& progress) {
+    lanes_.front().program.load_parameters();  // for all lanes
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < lanes_.size(); ++i) {
+      threads.emplace_back([&, i] { work(lanes_[i], loader, progress); });
+    }
+    work(lanes_.front(), loader, progress);
+    for (std::thread& thread : threads) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  std::vector<SampleResult>& results() noexcept { return results_; }
+  std::vector<float>& logits() noexcept { return logits_; }
+
+ private:
+  void work(Lane& lane, pipeline::Loader& loader, const ProgressSink& progress) noexcept {
+    try {
+      pipeline::Batch batch;
+      for (std::int64_t micro = 0; take(loader, batch, micro);) {
+        lane.compute(batch);
+        keep(lane, batch, micro);
+        tell(progress);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
     }
   }
-  result.loss /= static_cast<double>(samples.size());
-  result.top1 = all_correct / static_cast<double>(samples.size());
-  if (leaked != nullptr && result.leaked < samples.size()) {
-    result.top1_leak_free = clean_correct / static_cast<double>(samples.size() - result.leaked);
+
+  // The next micro-batch; false where there is none, or another lane failed.
+  bool take(pipeline::Loader& loader, pipeline::Batch& batch, std::int64_t& micro) {
+    const std::lock_guard lock(mutex_);
+    if (failure_ || next_ == last_) return false;
+    batch = loader.next(std::move(batch));
+    micro = next_++;
+    return true;
   }
+
+  void keep(const Lane& lane, const pipeline::Batch& batch, std::int64_t micro) {
+    const std::size_t first = static_cast<std::size_t>(micro) * shares_.micro_batch;
+    const std::size_t count = std::min(shares_.micro_batch, own_.second - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      results_[first - own_.first + i] = {.loss = lane.per_sample[i],
+                                          .label = batch.labels[batch.label_offsets[i]],
+                                          .prediction = lane.predictions[i]};
+    }
+    if (logits_.empty()) return;
+    const std::size_t classes = lane.feed.classes();
+    std::copy_n(lane.logits.begin(), count * classes,
+                logits_.begin() + static_cast<std::ptrdiff_t>((first - own_.first) * classes));
+  }
+
+  void tell(const ProgressSink& progress) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    if (!progress) return;
+    progress(
+        {.done = done_, .total = static_cast<std::uint64_t>(last_ - first_), .note = "evaluating"});
+  }
+
+  std::vector<Lane>& lanes_;
+  const Shares shares_;
+  const std::pair<std::size_t, std::size_t> own_;  // samples [first, second)
+  std::vector<SampleResult> results_;
+  std::vector<float> logits_;
+  std::int64_t first_ = 0;  // micro-batches [first_, last_)
+  std::int64_t last_ = 0;
+  std::mutex mutex_;  // guards the loader, progress and what follows
+  std::int64_t next_ = 0;
+  std::uint64_t done_ = 0;
+  std::exception_ptr failure_;
+};
+
+// Sums that rank 0 takes and all ranks get.
+struct Figures {
+  double loss = 0;
+  std::uint64_t correct = 0;
+  std::uint64_t correct_of_clean = 0;
+  std::uint64_t leaked = 0;
+};
+
+Figures add_up(const std::vector<SampleResult>& results, const EvaluationTask& task) {
+  Figures sum;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const bool correct = results[k].label == results[k].prediction;
+    const bool leaked =
+        task.leaked != nullptr && std::ranges::binary_search(*task.leaked, task.samples.ids[k]);
+    sum.loss += double{results[k].loss};
+    sum.correct += correct ? 1 : 0;
+    sum.leaked += leaked ? 1 : 0;
+    sum.correct_of_clean += correct && !leaked ? 1 : 0;
+  }
+  return sum;
+}
+
+Evaluation evaluation_of(const Figures& sum, const EvaluationTask& task) {
+  Evaluation result;
+  const auto count = static_cast<double>(task.samples.size());
+  result.samples = task.samples.size();
+  result.loss = sum.loss / count;
+  result.top1 = static_cast<double>(sum.correct) / count;
+  result.leaked = sum.leaked;
+  if (task.leaked != nullptr && sum.leaked < result.samples) {
+    result.top1_leak_free = static_cast<double>(sum.correct_of_clean) /
+                            static_cast<double>(result.samples - sum.leaked);
+  }
+  return result;
+}
+
+}  // namespace
+
+Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
+                    const pipeline::LoadOptions& load, comm::Communicator& comm,
+                    const ProgressSink& progress) {
+  std::vector<Lane> lanes;
+  lanes.reserve(programs.size());
+  for (const std::unique_ptr<Program>& program : programs) lanes.emplace_back(*program);
+  const Shares shares{task.samples.size(), lanes.front().feed.size(), comm.size()};
+  RankEvaluation mine(lanes, shares, comm.rank(), task.with_logits);
+  {
+    pipeline::Loader loader(*task.source.cache, load,
+                            pipeline::make_planner(task.source.spread, comm.rank(),
+                                                   requests_of(shares, task.samples), load.seed));
+    mine.run(loader, progress);
+    loader.settle();
+  }
+  std::vector<SampleResult>& results = mine.results();
+  gather_on_root(comm, shares.bytes_of_ranks(sizeof(SampleResult)),
+                 std::as_writable_bytes(std::span(results)));
+  if (task.with_logits) {
+    const std::size_t row = lanes.front().feed.classes() * sizeof(float);
+    gather_on_root(comm, shares.bytes_of_ranks(row),
+                   std::as_writable_bytes(std::span(mine.logits())));
+  }
+  Figures sum;
+  if (comm.rank() == 0) sum = add_up(results, task);
+  comm.broadcast(std::as_writable_bytes(std::span(&sum, 1)), 0);
+  Evaluation result = evaluation_of(sum, task);
+  if (comm.rank() != 0) return result;
+  for (const SampleResult& sample : results) {
+    result.labels.push_back(sample.label);
+    result.predictions.push_back(sample.prediction);
+  }
+  result.logits = std::move(mine.logits());
   return result;
 }
 

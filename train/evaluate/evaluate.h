@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/comm/communicator.h"
@@ -17,20 +19,34 @@ struct Evaluation {
   double loss = 0;  // mean
   double top1 = 0;  // in [0, 1]
   std::uint64_t samples = 0;
-  std::optional<double>
-      top1_leak_free;  // without the leaked samples, when there was a list of them
+  std::optional<double> top1_leak_free;  // without the leaked samples; none without their list
   std::uint64_t leaked = 0;
-  std::vector<std::int32_t> labels;       // in the order of the samples, on every rank
-  std::vector<std::int32_t> predictions;  // likewise
-  std::vector<float> logits;              // likewise, (samples, classes), when asked for
+
+  // Rank 0 only, in the order of the samples.
+  std::vector<std::int32_t> labels;
+  std::vector<std::int32_t> predictions;
+  std::vector<float> logits;  // (samples, classes), when asked for
 };
 
-// Exact, distributed: every sample counts once, the last micro-batch is padded with weight 0. What
-// is computed for a sample depends on no rank, and sums are taken in the order of the samples.
-// `program` is an inference graph bound to a model whose parameters it has taken up. Collective.
-Evaluation evaluate(Program& program, const pipeline::Source& source,
-                    const pipeline::SampleSet& samples, const std::vector<SampleId>* leaked,
+struct EvaluationTask {
+  const pipeline::Source& source;
+  const pipeline::SampleSet& samples;
+  const std::vector<SampleId>* leaked = nullptr;  // ascending; null: not known
+  bool with_logits = false;
+};
+
+// Evaluates every sample once. The last micro-batch is padded with weight 0.
+//
+// programs   Lanes: equal inference programs, bound to the same weights, which they take up here.
+//            Each has a thread, the first one the caller's.
+// Result     The same bits for any number of ranks and lanes: a micro-batch is computed by one
+//            program alone, and losses are added in the order of the samples.
+// Memory     Of each sample 12 bytes, with logits 4 bytes a class more: on rank 0 of all samples,
+// on
+//            the others of their own.
+// Collective.
+Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
-                    const ProgressSink& progress, bool with_logits = false);
+                    const ProgressSink& progress);
 
 }  // namespace winnow::train

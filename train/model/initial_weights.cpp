@@ -38,7 +38,7 @@ bool matches(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-std::string rule_text(const RateRule& rule) {
+std::string rule_text(const LrScale& rule) {
   return "'" + rule.pattern + "' (factor " + std::to_string(rule.factor) + ")";
 }
 
@@ -70,8 +70,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void apply_rates(Model& model, const std::vector<RateRule>& rules) {
-  for (const RateRule& rule : rules) {
+void apply_lr_scales(Model& model, const std::vector<LrScale>& rules) {
+  for (const LrScale& rule : rules) {
     if (!std::isfinite(rule.factor) || rule.factor < 0) {
       throw UsageError("the learning rate of " + rule_text(rule) + " must be 0 or more");
     }
@@ -80,7 +80,7 @@ void apply_rates(Model& model, const std::vector<RateRule>& rules) {
       if (!matches(rule.pattern, t.about.name)) continue;
       any = true;
       const bool parameter = t.about.kind == ValueKind::kParameter;
-      t.rate = parameter || rule.factor == 0 ? rule.factor : 1;
+      t.lr_scale = parameter || rule.factor == 0 ? rule.factor : 1;
     }
     if (!any) {
       throw UsageError("no tensor of the net is called '" + rule.pattern +
@@ -89,7 +89,7 @@ void apply_rates(Model& model, const std::vector<RateRule>& rules) {
     }
   }
   const bool trained = std::any_of(model.tensors.begin(), model.tensors.end(), [](const auto& t) {
-    return t.about.kind == ValueKind::kParameter && t.rate > 0;
+    return t.about.kind == ValueKind::kParameter && t.lr_scale > 0;
   });
   if (!trained) throw UsageError("every parameter of the net is frozen; leave some to train");
 }
@@ -97,7 +97,7 @@ void apply_rates(Model& model, const std::vector<RateRule>& rules) {
 std::vector<std::string> frozen_tensors(const Model& model) {
   std::vector<std::string> names;
   for (const Model::Tensor& t : model.tensors) {
-    if (t.rate == 0) names.push_back(t.about.name);
+    if (t.lr_scale == 0) names.push_back(t.about.name);
   }
   return names;
 }
@@ -152,7 +152,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
 Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
                   comm::Communicator& comm, const std::function<void(std::string)>& note) {
   Model model = make_model(graph, seed);
-  on_all(comm, [&] { apply_rates(model, options.rates); });
+  on_all(comm, [&] { apply_lr_scales(model, options.lr_scales); });
   if (options.init_from.empty()) return model;
   InitialWeights weights;
   on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });

@@ -14,20 +14,20 @@ namespace winnow::train {
 // How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
 // any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
 // parameter, and running statistics stay. Of several rules that match, the last holds.
-struct RateRule {
+struct LrScale {
   std::string pattern;
   double factor = 1;
 };
 
 struct StartOptions {
   std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
-  std::vector<RateRule> rates;
+  std::vector<LrScale> lr_scales;
 };
 
 // Sets Model::Tensor::rate. Running statistics have rate 0 or 1, for they have no learning rate.
 // Throws UsageError for a rule that matches nothing or whose factor is negative or no number,
 // naming it, and when nothing is left to train.
-void apply_rates(Model& model, const std::vector<RateRule>& rules);
+void apply_lr_scales(Model& model, const std::vector<LrScale>& rules);
 
 // The names of the tensors of rate 0, for freeze().
 std::vector<std::string> frozen_tensors(const Model& model);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "train/optim/host_weights.h"
+#include "train/backend/host_weights.h"
 
 namespace winnow::train {
 
@@ -27,11 +27,8 @@ Model make_model(const Graph& graph,
                  const std::function<std::vector<float>(const Value&)>& initial) {
   Model model;
   for (const Value& value : graph.values) {
-    const bool parameter = value.kind == ValueKind::kParameter;
-    if (!parameter && value.kind != ValueKind::kBuffer) continue;
-    Model::Tensor tensor{value, initial(value), {}};
-    if (parameter) tensor.momentum.assign(tensor.data.size(), 0.0F);
-    model.tensors.push_back(std::move(tensor));
+    if (value.kind != ValueKind::kParameter && value.kind != ValueKind::kBuffer) continue;
+    model.tensors.push_back({value, initial(value), {}});
   }
   return model;
 }
@@ -41,15 +38,25 @@ std::vector<WeightTensor> weight_tensors(Model& model) {
   for (Model::Tensor& t : model.tensors) {
     tensors.push_back({.name = t.about.name,
                        .value = t.data,
-                       .momentum = t.momentum,
+                       .state = {t.state.begin(), t.state.end()},
+                       .parameter = t.about.kind == ValueKind::kParameter,
                        .decay = t.about.decay,
-                       .rate = t.rate});
+                       .lr_scale = t.lr_scale});
   }
   return tensors;
 }
 
-std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
-  std::unique_ptr<Weights> weights = backend.make_weights(weight_tensors(model), rule);
+void allocate_state(Model& model, std::span<const std::string_view> slots) {
+  model.slots.assign(slots.begin(), slots.end());
+  for (Model::Tensor& t : model.tensors) {
+    if (t.about.kind != ValueKind::kParameter) continue;
+    t.state.assign(slots.size(), std::vector<float>(t.data.size(), 0.0F));
+  }
+}
+
+std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
+  if (rule.optimizer != nullptr) allocate_state(model, rule.optimizer->slots);
+  std::unique_ptr<WeightStore> weights = backend.make_weights(weight_tensors(model), rule);
   return weights ? std::move(weights) : make_host_weights(weight_tensors(model), rule);
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/backend/backend.h"
@@ -14,33 +16,39 @@
 
 namespace winnow::train {
 
-// The numbers of a net: parameters with their momenta, and running statistics. Owns them; programs
-// read them by way of Weights.
+// The numbers of a net: parameters with the optimiser's state, and running statistics. Owns them;
+// programs read them by way of a WeightStore.
 struct Model {
   struct Tensor {
     Value about;
     std::vector<float> data;
-    std::vector<float> momentum;  // parameters only
-    double rate = 1;              // factor on the learning rate; 0: frozen
+    std::vector<std::vector<float>> state;  // the optimiser's, see `slots`; parameters only
+    double lr_scale = 1;                    // factor on the learning rate; 0: frozen
   };
-  std::vector<Tensor> tensors;  // parameters and states in the graph's order
+  std::vector<Tensor> tensors;     // parameters and running statistics in the graph's order
+  std::vector<std::string> slots;  // names of the vectors of Tensor::state: "momentum"
 
   Tensor& find(const std::string& name);                // Error naming it
   std::size_t index_of(const std::string& name) const;  // likewise
   std::int64_t parameter_count() const;
 };
 
-// The net's tensors with what `initial` says of each, momenta zero.
+// The net's tensors with what `initial` says of each, without state of an optimiser.
 Model make_model(const Graph& graph,
                  const std::function<std::vector<float>(const Value&)>& initial);
 inline Model make_model(const Graph& graph, std::uint64_t seed) {
   return make_model(graph, [seed](const Value& value) { return initial_value(value, seed); });
 }
 
+// Gives each parameter state of zeros, a vector for each slot of the optimiser.
+void allocate_state(Model& model, std::span<const std::string_view> slots);
+
 // Its tensors in their order, which must neither move nor grow from now on.
 std::vector<WeightTensor> weight_tensors(Model& model);
 
-// Where `backend` wants them. The model must outlive it.
-std::unique_ptr<Weights> place_weights(Backend& backend, Model& model, const UpdateRule& rule = {});
+// Puts the weights where `backend` wants them, with the state that the optimiser of `rule` needs,
+// zero. Without an optimiser they are for evaluation. The model must outlive the store.
+std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model,
+                                           const UpdateRule& rule = {});
 
 }  // namespace winnow::train

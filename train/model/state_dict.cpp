@@ -38,11 +38,12 @@ std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps) {
   return tensors;
 }
 
-std::vector<NamedTensor> to_momenta(const Model& model) {
+std::vector<NamedTensor> to_optimizer_state(const Model& model) {
   std::vector<NamedTensor> tensors;
   for (const Model::Tensor& t : model.tensors) {
-    if (t.about.kind == ValueKind::kParameter) {
-      tensors.push_back(make_f32("momentum." + t.about.name, t.about.shape, t.momentum));
+    for (std::size_t slot = 0; slot < t.state.size(); ++slot) {
+      tensors.push_back(
+          make_f32(model.slots[slot] + "." + t.about.name, t.about.shape, t.state[slot]));
     }
   }
   return tensors;
@@ -57,12 +58,14 @@ void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,
   }
 }
 
-void load_momenta(Model& model, const std::vector<NamedTensor>& tensors, const std::string& where) {
+void load_optimizer_state(Model& model, const std::vector<NamedTensor>& tensors,
+                          const std::string& where) {
   for (Model::Tensor& t : model.tensors) {
-    if (t.about.kind != ValueKind::kParameter) continue;
-    const auto values =
-        f32_values(find_tensor(tensors, "momentum." + t.about.name, t.about.shape, where));
-    std::copy(values.begin(), values.end(), t.momentum.begin());
+    for (std::size_t slot = 0; slot < t.state.size(); ++slot) {
+      const std::string name = model.slots[slot] + "." + t.about.name;
+      const auto values = f32_values(find_tensor(tensors, name, t.about.shape, where));
+      std::copy(values.begin(), values.end(), t.state[slot].begin());
+    }
   }
 }
 

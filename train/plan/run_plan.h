@@ -1,50 +1,79 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "train/plan/step_plan.h"
+#include "common/comm/schedule/schedule.h"
+#include "train/plan/step_tasks.h"
+#include "train/tensor/tensor.h"
 
 namespace winnow::train {
 
-// How a run is computed, as opposed to what is computed (config.json): stored as RUN/plan.json, so
-// that a run which goes on does so with the choices it began with. docs/formats/plan.md.
-struct RunPlan {
-  // What decides the bits of a micro-batch: threads of a lane, instruction set, libraries.
-  std::map<std::string, std::string> numerics;
-  // Who computes what, and the order of floating-point sums: lanes of each rank, schedule, buckets.
-  std::map<std::string, std::string> layout;
-  // XXH3-128 of the plans this one has taken the place of, oldest first.
-  std::vector<std::string> supersedes;
-  // The step of rank 0, for people; not compared.
-  std::string tasks;  // JSON
+// How gradients are added up over micro-batches and ranks.
+enum class Sums : std::uint8_t {
+  kFloats,        // in f32; the order of additions decides the last bits
+  kWholeNumbers,  // --reproducible: no order changes a bit, see fixed_point.h
 };
 
+// What decides the bits of a micro-batch's gradients. Equal on all ranks and at every resume.
+struct Numerics {
+  std::string backend;
+  std::string build;  // of winnow
+  std::string instruction_set;
+  std::string library;  // whose kernels they are, with its version
+  DType dtype = DType::kF32;
+  Sums sums = Sums::kFloats;
+  int lane_threads = 1;
+  std::map<std::string, std::string> kernels{};  // KernelChoices of train/backend
+};
+
+struct RankLayout {
+  std::vector<int> lanes{};  // micro-batches of each lane
+  int threads = 1;           // of the rank
+  int evaluation_lanes = 1;
+  int batches_ahead = 1;  // that its loader prepares
+  int node = 0;           // the rank's machine
+};
+
+// Who computes what, and the order in which sums over ranks are taken.
+struct Layout {
+  std::vector<RankLayout> ranks{};
+  std::string schedule;  // of all-reduces
+  comm::ScheduleOptions schedule_options{};
+  std::size_t bucket_bytes = 1u << 20;
+  std::string transfers{};  // digest of all ranks' all-reduces, hex
+};
+
+// How a run is computed. What is computed stands in config.json. Stored as RUN/plan.json, so that
+// a run goes on with the choices it began with; docs/formats/plan.md.
+struct RunPlan {
+  int version = 2;  // of the file it comes from
+  Numerics numerics;
+  Layout layout;
+  std::vector<std::string> supersedes{};  // digests of the plans it has replaced, oldest first
+  StepTasks step{};                       // of rank 0; follows from the layout, not compared
+};
+
+// RUN/plan.json, always of the newest version.
 std::string to_text(const RunPlan& plan);
-RunPlan parse_plan(const std::string& text, const std::string& where);  // FormatError
-std::string digest_of_plan(const std::string& text);                    // XXH3-128, hex
 
-// Tasks of a step as JSON.
-std::string tasks_json(const StepPlan& plan);
+// Reads every version. Of version 1: lanes have 0 micro-batches, and what it does not say is empty.
+// Throws FormatError, naming `where`, for damage, a newer version and numbers that cannot be.
+RunPlan parse_plan(const std::string& text, const std::string& where);
 
-// How a run with the plan `stored` goes on where `now` is what would be chosen afresh. Pure.
+std::string digest_of_plan(const std::string& text);  // XXH3-128, hex
+
+// How a run with the plan `stored` goes on where `now` is what would be chosen afresh.
 struct PlanChange {
   bool changed = false;
   std::string note;  // for people, what changes and what that means; may be empty
 };
-// Throws UsageError when other numerics would change the weights and `replan` does not allow it.
-PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool reproducible, bool replan);
 
-// The threads of each lane. `wished`: --lane-threads, 0: none given; `stored`: of the run's plan,
-// 0: none. Without either, reproducible runs take 1, whatever the machine has; others share a
-// rank's `cores` among as many lanes as it has micro-batches.
-int choose_lane_threads(int wished, int stored, bool reproducible, int cores,
-                        std::int64_t micro_batches);
-
-// Micro-batches of each lane of a rank: as many lanes as its cores allow, contiguous runs that
-// differ by at most one.
-std::vector<int> choose_lanes(int cores, int lane_threads, std::int64_t micro_batches);
+// Compares what both versions say. Pure.
+// Throws UsageError: other numerics would change the weights, and `replan` does not allow it.
+PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool replan);
 
 }  // namespace winnow::train

@@ -8,12 +8,30 @@ namespace winnow::train {
 namespace {
 
 constexpr std::int32_t kMargin = 2;
+constexpr std::int32_t kLeastExponent = -148;  // of the smallest float above zero
+constexpr std::int32_t kGreatestExponent = 128;
 
-// A scale of 2^shift is a float; gradients below 2^-100 are nothing.
-constexpr std::int32_t kLeastCapacity = -90;
+// Adding it to a double of smaller magnitude rounds that to a multiple of 2^exponent, ties to even;
+// the multiple is then the difference of the two as integers.
+constexpr double rounder(int exponent) {
+  return std::bit_cast<double>((std::uint64_t{0x3FF} + 52 + static_cast<std::uint64_t>(exponent))
+                                   << 52 |
+                               std::uint64_t{1} << 51);
+}
 
-std::int32_t shift_of(std::int32_t capacity, int bits) noexcept {
-  return bits - std::max(capacity, kLeastCapacity);
+// The multiple of 2^exponent nearest to `value`; |value| < 2^(exponent + 51).
+constexpr int kHighBits = 32;
+constexpr double kHigh = rounder(kHighBits);
+constexpr double kLow = rounder(0);
+
+// `value` to the nearest integer, ties to even; |value| <= 2^62. In two halves, for SSE2 has no
+// conversion to 64-bit integers: every step below is one of its vector instructions.
+std::int64_t nearest(double value) noexcept {
+  const double high = value + kHigh;
+  const double low = (value - (high - kHigh)) + kLow;  // the difference is exact
+  const auto bits = [](double v) { return std::bit_cast<std::uint64_t>(v); };
+  return static_cast<std::int64_t>(((bits(high) - bits(kHigh)) << kHighBits) +
+                                   (bits(low) - bits(kLow)));
 }
 
 }  // namespace
@@ -32,7 +50,7 @@ std::int32_t exponent_of(std::span<const float> values) noexcept {
 }
 
 int fixed_point_bits(std::int64_t terms) noexcept {
-  return 30 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms - 1)));
+  return 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms - 1)));
 }
 
 std::int32_t next_capacity(std::int32_t exponent, std::int32_t carried) noexcept {
@@ -40,26 +58,27 @@ std::int32_t next_capacity(std::int32_t exponent, std::int32_t carried) noexcept
   return exponent == kNoExponent ? carried : std::max(exponent + kMargin, kept);
 }
 
+bool is_capacity(std::int32_t capacity) noexcept {
+  return kLeastExponent + kMargin <= capacity && capacity <= kGreatestExponent + kMargin;
+}
+
 bool fits(std::int32_t exponent, std::int32_t capacity) noexcept {
-  return exponent == kNoExponent ||
-         (capacity != kNoExponent && exponent <= std::max(capacity, kLeastCapacity));
+  return exponent == kNoExponent || (capacity != kNoExponent && exponent <= capacity);
 }
 
 void add_fixed_point(std::span<const float> values, std::int32_t capacity, int bits,
-                     std::span<std::int32_t> sum) noexcept {
+                     std::span<std::int64_t> sum) noexcept {
   if (capacity == kNoExponent) return;  // all are zero
-  const float scale = std::ldexp(1.0F, shift_of(capacity, bits));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float scaled = values[i] * scale;  // exact: a power of two
-    sum[i] += static_cast<std::int32_t>(scaled + std::copysign(0.5F, scaled));
-  }
+  const double scale = std::ldexp(1.0, bits - capacity);
+  // The product is exact: a power of two, far from the ends of a double's range.
+  for (std::size_t i = 0; i < values.size(); ++i) sum[i] += nearest(double{values[i]} * scale);
 }
 
-void from_fixed_point(std::span<const std::int32_t> sum, std::int32_t capacity, int bits,
+void from_fixed_point(std::span<const std::int64_t> sum, std::int32_t capacity, int bits,
                       std::span<float> values) noexcept {
-  const double scale = capacity == kNoExponent ? 0.0 : std::ldexp(1.0, -shift_of(capacity, bits));
+  const double scale = capacity == kNoExponent ? 0.0 : std::ldexp(1.0, capacity - bits);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(sum[i] * scale);
+    values[i] = static_cast<float>(static_cast<double>(sum[i]) * scale);
   }
 }
 

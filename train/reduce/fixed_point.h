@@ -6,11 +6,17 @@
 
 namespace winnow::train {
 
-// Floating-point sums depend on the order of their terms; sums of whole numbers do not. A tensor of
-// every micro-batch is written as multiples of one power of two, the same for all of them, added
-// up, and scaled back: any number of ranks, any schedule and any cut into buckets then give the
-// same bits. The power of two comes from the largest values of the steps before; where it turns out
-// too fine for a value of this step, the step is done again with a coarser one.
+// Sums of floating-point numbers that no order can change, as sums of whole numbers.
+//
+// Method      Each micro-batch writes a tensor as multiples of one power of two, the same for all
+//             micro-batches. The multiples are added up as 64-bit integers and scaled back.
+// Same bits   for any number of ranks and lanes, any schedule and any cut into buckets.
+// Scale       The power of two follows from the largest values of the steps before. A value that is
+//             too large for it makes the step run again with a larger one.
+// Resolution  Of V micro-batches, 2^-(62 - ceil(log2 V)) of the capacity: at V = 1,024, 2^-52. The
+//             capacity is at most 8 times the largest value while gradients do not shrink. So at
+//             V = 1,024 a value of 2^-25 of the largest keeps all 24 bits of its mantissa, and
+//             nothing above 2^-49 of the largest becomes zero.
 
 // The smallest e with |v| < 2^e for all `values`; kNoExponent where all are zero, kNotFinite where
 // one is NaN or infinite.
@@ -19,23 +25,29 @@ inline constexpr std::int32_t kNotFinite = std::numeric_limits<std::int32_t>::ma
 std::int32_t exponent_of(std::span<const float> values) noexcept;
 
 // Values below 2^capacity in magnitude are written as multiples of 2^(capacity - bits), so that
-// `terms` of them add up within 32 bits: bits = 30 - ceil(log2 terms). Requires 1 <= terms <= 2^20.
+// `terms` of them add up within 63 bits: bits = 62 - ceil(log2 terms). Requires 1 <= terms <= 2^20.
 int fixed_point_bits(std::int64_t terms) noexcept;
 
-// The capacity to use after a step whose largest value over all micro-batches had `exponent`, when
-// the one before was `carried` (kNoExponent: none): room for a growth to four times, shrinking by
-// one a step at most, since gradients jitter.
+// The capacity for the next step.
+// In   `exponent`: of the largest value of this step, over all micro-batches. `carried`: the
+//      capacity before, or kNoExponent.
+// Out  Room for values four times as large. It shrinks by one a step at most, for gradients jitter.
 std::int32_t next_capacity(std::int32_t exponent, std::int32_t carried) noexcept;
 
-// True when a value of this exponent can be written at this capacity.
+// Whether next_capacity() ever gives this.
+bool is_capacity(std::int32_t capacity) noexcept;
+
+// Whether a value of this exponent can be written at this capacity.
 bool fits(std::int32_t exponent, std::int32_t capacity) noexcept;
 
-// sum[i] += values[i] in multiples of 2^(capacity - bits), to nearest. Requires that they fit.
+// sum[i] += values[i] in multiples of 2^(capacity - bits), rounded to nearest, ties to even.
+// Requires that the values fit.
 void add_fixed_point(std::span<const float> values, std::int32_t capacity, int bits,
-                     std::span<std::int32_t> sum) noexcept;
+                     std::span<std::int64_t> sum) noexcept;
 
-// values[i] = sum[i] * 2^(capacity - bits).
-void from_fixed_point(std::span<const std::int32_t> sum, std::int32_t capacity, int bits,
+// values[i] = sum[i] * 2^(capacity - bits), rounded to nearest, ties to even: once to 53 bits, then
+// to 24.
+void from_fixed_point(std::span<const std::int64_t> sum, std::int32_t capacity, int bits,
                       std::span<float> values) noexcept;
 
 }  // namespace winnow::train

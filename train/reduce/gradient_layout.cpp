@@ -31,15 +31,15 @@ GradientLayout layout_gradients(const Graph& graph, std::size_t bucket_bytes,
   GradientLayout layout;
   GradientLayout::Bucket open;
   const auto close = [&] {
-    open.last_slot = layout.slots.size();
+    open.last_tensor = layout.tensors.size();
     open.count = layout.elements - open.offset;
     layout.buckets.push_back(open);
-    open = {.offset = layout.elements, .first_slot = layout.slots.size()};
+    open = {.offset = layout.elements, .first_tensor = layout.tensors.size()};
   };
   for (const std::size_t output : summed) {
     const auto count =
         static_cast<std::size_t>(element_count(graph.value(graph.outputs[output].value).shape));
-    layout.slots.push_back({output, layout.elements, count});
+    layout.tensors.push_back({output, layout.elements, count});
     layout.elements += count;
     open.ready_after = ready(output);
     const bool full = (layout.elements - open.offset) * sizeof(float) >= bucket_bytes;

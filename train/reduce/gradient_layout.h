@@ -12,7 +12,7 @@ namespace winnow::train {
 // that are reduced as soon as they are full; the last bucket ends with a few numbers of the
 // trainer's own.
 struct GradientLayout {
-  struct Slot {
+  struct Tensor {
     std::size_t output;  // index into graph.outputs
     std::size_t offset;  // elements
     std::size_t count;
@@ -20,11 +20,11 @@ struct GradientLayout {
   struct Bucket {
     std::size_t offset = 0;  // elements
     std::size_t count = 0;
-    std::size_t first_slot = 0;
-    std::size_t last_slot = 0;    // one past
+    std::size_t first_tensor = 0;
+    std::size_t last_tensor = 0;  // one past
     std::size_t ready_after = 0;  // nodes [0, ready_after) write all of it; none after reads it
   };
-  std::vector<Slot> slots;
+  std::vector<Tensor> tensors;
   std::vector<Bucket> buckets;  // at least one; ready_after ascends
   std::size_t elements = 0;
   std::size_t tail_offset = 0;  // the trainer's own numbers, in the last bucket

@@ -10,21 +10,37 @@
 
 #include "common/comm/communicator.h"
 #include "train/reduce/gradient_layout.h"
+#include "train/reduce/part.h"
 
 namespace winnow::train {
 
-struct SumOptions {
-  const comm::Schedule* schedule = nullptr;
-  comm::ScheduleOptions schedule_options;
-  std::vector<int> micro_batches;        // of each lane of this rank, >= 1
-  std::int64_t total_micro_batches = 1;  // V, of all lanes of all ranks
+// The all-reduces of a step as one rank sees them. Made once, executed every step.
+struct SumTransfers {
+  std::vector<std::vector<comm::Transfer>> buckets;  // of each bucket's elements
+  std::vector<comm::Transfer> exponents;             // of exponent_count() elements; may be empty
 };
 
-// Adds up what the micro-batches of a step contribute, over a rank's lanes, then over ranks. Where
-// a program writes, and how it is summed, is all in here: the two ways below differ in nothing
-// else. A step is: for each micro-batch of a lane write its values to written(lane) and add() each
-// bucket as soon as it is there; reduce() each bucket once every lane is done with it; finish();
-// read values().
+struct SumOptions {
+  std::vector<int> micro_batches;           // of each lane of this rank, >= 1
+  std::int64_t total_micro_batches = 1;     // V, of all lanes of all ranks
+  const SumTransfers* transfers = nullptr;  // outlives the sum
+};
+
+// Numbers whose exponents reproducible sums share: a tensor, or one number of the tail.
+std::size_t exponent_count(const GradientLayout& layout) noexcept;
+
+// Memory that the sums of a step take.
+struct SumBytes {
+  std::size_t lane = 0;    // of each lane
+  std::size_t shared = 0;  // once
+};
+SumBytes bytes_of_sums(const GradientLayout& layout, bool whole_numbers) noexcept;
+
+// Adds up what the micro-batches of a step contribute: over a rank's lanes, then over ranks.
+//
+// A step   begin(). For each micro-batch of a lane: write its values to written(lane), then add()
+//          each bucket. For each bucket: add_lanes(), reduce(). finish(). read(). values().
+// Parts    add(), add_lanes() and read() are called once for each part, by any threads at once.
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
@@ -32,35 +48,49 @@ class GradientSum {
   // Where this lane's micro-batches leave their values; layout.elements of them.
   virtual std::span<float> written(int lane) noexcept = 0;
 
-  // From one thread a lane. `first`: it is the lane's first micro-batch of the step.
-  virtual void add(int lane, std::size_t bucket, bool first) = 0;
+  // A step begins, or is repeated.
+  virtual void begin() noexcept = 0;
 
-  // Starts the bucket's way over the ranks. Buckets in ascending order on every rank.
+  // `bucket` of the micro-batch that was written enters the lane's sum. `first`: it is the lane's
+  // first micro-batch of the step. Bits do not depend on the parts.
+  virtual void add(int lane, std::size_t bucket, bool first, Part part = {}) = 0;
+
+  // `bucket` of all lanes is added up. After every add() to it.
+  virtual void add_lanes(std::size_t bucket, Part part = {}) = 0;
+
+  // Starts the bucket's all-reduce. Buckets in ascending order on every rank.
   virtual void reduce(std::size_t bucket) = 0;
 
   // Waits for all of them. The same on every rank.
   enum class Outcome : std::uint8_t {
     kDone,
     kRepeat,     // a value was larger than foreseen: the step has to be computed again
-    kNotFinite,  // somewhere a NaN or an infinity was added; f32 sums just have it then
+    kNotFinite,  // somewhere a NaN or an infinity was added; sums in f32 just have it then
   };
   virtual Outcome finish() = 0;
 
-  // The sums over all micro-batches of all ranks, layout.elements of them; after kDone.
+  // Makes this part of values() ready and returns it. After kDone.
+  virtual std::span<const float> read(Part part = {}) noexcept = 0;
+
+  // The sums over all micro-batches of all ranks, layout.elements of them.
   virtual std::span<const float> values() const noexcept = 0;
+
+  // Whether the sum of a tensor of the layout is finite. After finish(), whatever it returned.
+  virtual bool is_finite(std::size_t tensor) const = 0;
 
   // What has to be kept for the next step to have the same bits after a restart; by tensor.
   virtual std::map<std::string, std::int32_t> state() const = 0;
+  // Throws FormatError, naming the tensor, for a number that state() never gives.
   virtual void restore(const std::map<std::string, std::int32_t>& state) = 0;
 };
 
-// f32 sums: micro-batches in order, lanes in order, ranks in the schedule's order. The same bits as
-// long as none of these changes.
+// Sums in f32: micro-batches in order, lanes in order, ranks in the transfers' order. The same bits
+// as long as none of these changes.
 std::unique_ptr<GradientSum> make_float_sum(const GradientLayout& layout, comm::Communicator& comm,
                                             SumOptions options);
 
 // Sums of whole numbers (fixed_point.h): the same bits for any number of ranks and lanes, any
-// schedule and any buckets. `names` has one for each slot of the layout, then one for each number
+// schedule and any buckets. `names` has one for each tensor of the layout, then one for each number
 // of the tail.
 std::unique_ptr<GradientSum> make_fixed_point_sum(const GradientLayout& layout,
                                                   std::vector<std::string> names,

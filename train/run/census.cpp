@@ -38,8 +38,8 @@ void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
   }
 }
 
-void take_census(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint64_t epoch_samples,
-                 const std::vector<SampleId>& ids) {
+void count_samples(std::vector<EpochCensus>& rows, std::uint64_t begin, std::uint64_t epoch_samples,
+                   const std::vector<SampleId>& ids) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     EpochCensus& row = row_of(rows, (begin + i) / epoch_samples);
     ++row.samples;

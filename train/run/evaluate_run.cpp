@@ -1,17 +1,19 @@
+#include "train/run/evaluate_run.h"
+
 #include <chrono>
 #include <filesystem>
+#include <tuple>
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/graph/rewrites.h"
 #include "train/evaluate/evaluate.h"
+#include "train/graph/rewrites.h"
 #include "train/model/initial_weights.h"
+#include "train/model/state_dict.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
-#include "train/model/state_dict.h"
-#include "train/run/train.h"
 
 namespace winnow::train {
 namespace {
@@ -21,10 +23,10 @@ std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& op
                                                            const pipeline::Cache& cache,
                                                            const std::string& selection) {
   std::vector<Split> splits{Split::kTest, Split::kVal};
-  if (!options.split.empty()) {
-    const auto split = parse_split(options.split);
+  if (!options.data.split.empty()) {
+    const auto split = parse_split(options.data.split);
     if (!split) {
-      throw UsageError("unknown split '" + options.split + "'; known: train, val, test, none");
+      throw UsageError("unknown split '" + options.data.split + "'; known: train, val, test, none");
     }
     splits = {*split};
   }
@@ -32,13 +34,13 @@ std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& op
     auto samples = pipeline::evaluation_samples(cache, split, selection);
     if (samples.all.size() > 0) return {split, std::move(samples)};
   }
-  throw UsageError(options.split.empty()
+  throw UsageError(options.data.split.empty()
                        ? "the cache has neither a test nor a val split; name one by --split"
-                       : "the cache has no samples of split " + options.split +
+                       : "the cache has no samples of split " + options.data.split +
                              "; winnow info shows what there is");
 }
 
-// What is evaluated: a net with its numbers.
+// A net with its numbers.
 struct Subject {
   StoredConfig config;
   Graph graph;  // for inference
@@ -46,40 +48,50 @@ struct Subject {
   std::optional<double> epoch;
 };
 
-Subject stored_run(const EvalOptions& options) {
+// The newest sound checkpoint. Those passed over are named.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run,
+                                      const std::function<void(std::string)>& note) {
+  std::vector<std::string> skipped;
+  const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
+  if (!newest) {
+    throw UsageError(run.string() + " has no complete checkpoint yet; train it further");
+  }
+  for (const std::string& reason : skipped) note("passed over: " + reason);
+  if (!skipped.empty()) note("evaluating " + newest->string());
+  return *newest;
+}
+
+Subject stored_run(const EvalOptions& options, const std::function<void(std::string)>& note) {
   const std::filesystem::path config = options.run / "config.json";
   if (!std::filesystem::exists(config)) {
     throw UsageError(options.run.string() + " holds no run; make one by winnow train");
   }
-  if (!options.net.empty() || options.image_side_px > 0 || options.eval_resize_px) {
+  if (!options.file.net.empty() || options.file.image_side_px > 0 || options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
                      " is a run and knows its net and image size; they are given for a file only");
   }
   Subject subject;
   subject.config = parse_config(read_text(config), config.string());
-  const auto newest = newest_checkpoint(options.run / "checkpoints");
-  if (!newest) {
-    throw UsageError(options.run.string() + " has no complete checkpoint yet; train it further");
-  }
-  const Checkpoint checkpoint = load_checkpoint(*newest);
+  const std::filesystem::path newest = find_checkpoint(options.run, note);
+  const Checkpoint checkpoint = load_checkpoint(newest);
   subject.graph = for_inference(forward_graph(subject.config.setup));
   subject.model = make_model(subject.graph, 0);
-  load_state_dict(subject.model, checkpoint.model, (*newest / "model.safetensors").string());
-  subject.epoch = parse_state(checkpoint.state, (*newest / "state.json").string()).epoch;
+  load_state_dict(subject.model, checkpoint.model, (newest / "model.safetensors").string());
+  subject.epoch = parse_state(checkpoint.state, (newest / "state.json").string()).epoch;
   return subject;
 }
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
   const std::string file = options.run.string();
-  if (options.net.empty())
+  if (options.file.net.empty())
     throw UsageError("say by --net which net the weights in " + file + " are of");
   TrainOptions fit;
-  fit.net = options.net;
-  fit.data.cache = options.cache;
-  fit.data.image_side_px = options.image_side_px;
+  fit.net = options.file.net;
+  fit.data.cache = options.data.cache;
+  fit.data.image_side_px = options.file.image_side_px;
   Subject subject;
   fit.data.augment = pipeline::Recipe::kNone;
-  fit.data.eval_resize_px = options.eval_resize_px;
+  fit.data.eval_resize_px = options.file.eval_resize_px;
   subject.config.setup = fit_net(fit, info);
   subject.config.eval_resize_px = eval_resize_of(fit.data, info, subject.config.setup);
   subject.graph = for_inference(forward_graph(subject.config.setup));
@@ -93,77 +105,90 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
   return subject;
 }
 
+// Everything about an evaluation that is decided before anything is compiled.
+struct EvalJob {
+  std::shared_ptr<const pipeline::Cache> cache;
+  std::vector<std::string> classes;
+  Subject subject;
+  Split split = Split::kTest;
+  pipeline::EvaluationSamples samples;
+  bool judged = false;  // by a selection, which says what has leaked
+};
+
+// The selection that says what has leaked: the one given, else the one the run was trained with.
+std::string choose_selection(const EvalOptions& options, const StoredConfig& stored,
+                             const pipeline::Cache& cache, const std::string& cache_digest) {
+  const std::string& wanted = options.data.selection;
+  if (!wanted.empty() || stored.cache_digest != cache_digest) return wanted;
+  // Another of that name may hold what was trained on for test.
+  if (pipeline::selection_digest(cache, stored.selection) != stored.selection_digest) {
+    throw UsageError("the run was trained with another selection '" + stored.selection + "' than " +
+                     options.data.cache.string() +
+                     " has now; decide as then, or name a selection by --selection to evaluate "
+                     "by it all the same");
+  }
+  return stored.selection;
+}
+
+EvalJob look_up_job(const EvalOptions& options, int rank,
+                    const std::function<void(std::string)>& note) {
+  EvalJob job;
+  job.cache = pipeline::open_cache(options.data.cache, options.data.placement, rank);
+  const pipeline::DatasetInfo info = pipeline::describe(*job.cache);
+  job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
+                                                              : stored_run(options, note);
+  const StoredConfig& stored = job.subject.config;
+  if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
+    throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
+                     " classes, the cache has " + std::to_string(info.classes.size()));
+  }
+  const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
+  job.judged = !selection.empty();
+  std::tie(job.split, job.samples) = choose_split(options, *job.cache, selection);
+  job.classes = info.classes;
+  return job;
+}
+
 }  // namespace
 
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
-                        const ProgressSink& progress) {
+                        const ProgressSink& progress,
+                        const std::function<void(std::string)>& note) {
   std::unique_ptr<Backend> backend;
   on_all(comm, [&] { backend = make_backend(options.backend, {.device = comm.local_rank()}); });
-  return evaluate_run(options, *backend, comm, progress);
+  return evaluate_run(options, *backend, comm, progress, note);
 }
 
 EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
-                        const ProgressSink& progress) {
-  std::shared_ptr<const pipeline::Cache> cache;
-  Subject subject;
-  pipeline::SampleSet samples;
-  std::vector<SampleId> leaked;
-  EvalResult result;
-  std::string selection = options.selection;
-  on_all(comm, [&] {
-    cache = pipeline::open_cache(options.cache, options.placement, comm.rank());
-    const pipeline::DatasetInfo info = pipeline::describe(*cache);
-    subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
-                                                            : stored_run(options);
-    const StoredConfig& stored = subject.config;
-    if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
-      throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
-                       " classes, the cache has " + std::to_string(info.classes.size()));
-    }
-    if (selection.empty() && stored.cache_digest == info.digest) {
-      selection = stored.selection;
-      // Another of that name may hold what was trained on for test.
-      if (pipeline::selection_digest(*cache, selection) != stored.selection_digest) {
-        throw UsageError("the run was trained with another selection '" + selection + "' than " +
-                         options.cache.string() +
-                         " has now; decide as then, or name a selection by --selection to evaluate "
-                         "by it all the same");
-      }
-    }
-    auto [split, chosen] = choose_split(options, *cache, selection);
-    samples = std::move(chosen.all);
-    leaked = std::move(chosen.leaked);
-    result.split = std::string(split_name(split));
-    result.classes = info.classes;
-  });
-
-  const std::unique_ptr<Weights> weights = place_weights(backend, subject.model);
-  const std::unique_ptr<Program> program =
-      backend.compile(subject.graph, {options.dtype, options.threads.compute});
-  weights->bind(*program);
+                        const ProgressSink& progress,
+                        const std::function<void(std::string)>& note) {
+  EvalJob job;
+  on_all(comm, [&] { job = look_up_job(options, comm.rank(), note); });
+  const std::unique_ptr<WeightStore> weights = place_weights(backend, job.subject.model);
+  std::vector<std::unique_ptr<Program>> programs;
+  programs.push_back(backend.compile(job.subject.graph, {options.dtype, options.threads.compute}));
+  weights->bind(*programs.back());
   weights->load();
-  program->load_parameters();
 
-  const pipeline::Source source{cache, pipeline::spread(*cache, comm, options.placement)};
+  const StoredConfig& config = job.subject.config;
+  const pipeline::Source source{job.cache,
+                                pipeline::spread(*job.cache, comm, options.data.placement)};
+  EvalResult result;
+  result.epoch = job.subject.epoch;
+  result.split = std::string(split_name(job.split));
+  result.classes = std::move(job.classes);
   const auto begin = std::chrono::steady_clock::now();
-  Evaluation e = evaluate(*program, source, samples, selection.empty() ? nullptr : &leaked,
-                          {.geometry = geometry_of(subject.config.setup),
-                           .recipe = eval_recipe(subject.config.eval_resize_px),
-                           .threads = options.threads.decode},
-                          comm, progress, options.with_logits);
+  result.evaluation = evaluate(
+      programs,
+      {source, job.samples.all, job.judged ? &job.samples.leaked : nullptr, options.with_logits},
+      {.geometry = geometry_of(config.setup),
+       .recipe = eval_recipe(config.eval_resize_px),
+       .threads = options.threads.decode},
+      comm, progress);
   result.images_per_second =
-      static_cast<double>(e.samples) /
+      static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.epoch = subject.epoch;
-  result.loss = e.loss;
-  result.top1 = e.top1;
-  result.top1_leak_free = e.top1_leak_free;
-  result.samples = e.samples;
-  result.leaked = e.leaked;
-  result.ids = samples.ids;
-  result.labels = std::move(e.labels);
-  result.predictions = std::move(e.predictions);
-  result.logits = std::move(e.logits);
+  result.ids = std::move(job.samples.all.ids);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "train/run/metrics.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -13,6 +14,11 @@ bool is_whole(const nlohmann::json& row) {
   return row.is_object() && row.contains("step") && row["step"].is_number_integer();
 }
 
+double wall_of(const nlohmann::json& row) {
+  const auto wall = row.find("wall");
+  return wall != row.end() && wall->is_number() ? std::max(0.0, wall->get<double>()) : 0;
+}
+
 }  // namespace
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
@@ -21,7 +27,9 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
       const auto row = nlohmann::json::parse(line, nullptr, false);
-      if (is_whole(row) && row["step"] <= step) kept += line + "\n";
+      if (!is_whole(row) || row["step"] > step) continue;
+      kept += line + "\n";
+      wall_before_ = wall_of(row);
     }
     write_file_durably(path, kept);
   }

@@ -9,14 +9,17 @@
 
 namespace winnow::train {
 
-// metrics.jsonl: one JSON object a line, with `step`, `epoch`, `wall` (seconds since the run began)
-// and the names of DLLogger and MLPerf people know: train.loss, train.lr, train.total_ips, val.top1
-// ...
+// metrics.jsonl: one JSON object a line, with `step`, `epoch`, `wall` (seconds that the run has
+// trained) and names that people know of DLLogger and MLPerf: train.loss, train.lr,
+// train.total_ips, val.top1 ...
 class MetricsLog {
  public:
-  // Goes on behind what is there, without the lines of steps after `step` (a resumed run does those
-  // again). Throws SystemError.
+  // Goes on behind what is there, without the lines of steps after `step`: a resumed run does those
+  // again. Throws SystemError.
   MetricsLog(const std::filesystem::path& path, std::int64_t step);
+
+  // `wall` of the last line that was kept; 0: none.
+  double wall_before() const noexcept { return wall_before_; }
 
   void write(std::int64_t step, double epoch, double wall,
              const std::map<std::string, double>& values,
@@ -28,6 +31,7 @@ class MetricsLog {
 
  private:
   std::optional<AppendFile> out_;
+  double wall_before_ = 0;
 };
 
 }  // namespace winnow::train

@@ -1,16 +1,19 @@
 #include "train/run/run_directory.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/setup.h"
 #include "train/model/state_dict.h"
+#include "train/run/setup.h"
 
 namespace winnow::train {
 namespace {
@@ -20,9 +23,27 @@ namespace fs = std::filesystem;
 // Nothing but, at most, the beginning of a config.json whose writer was killed.
 bool holds_nothing(const fs::path& directory) {
   if (!fs::exists(directory)) return true;
+  if (!fs::is_directory(directory)) {
+    throw UsageError(directory.string() + " is no folder; choose another --out");
+  }
   return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
     return entry.path().filename() == "config.json.tmp";
   });
+}
+
+// The id in RUN/run_id, made where there is none: runs of older versions have none.
+std::string find_run_id(const fs::path& path) {
+  if (!fs::exists(path)) {
+    std::random_device random;
+    const std::uint64_t id = (std::uint64_t{random()} << 32) | random();
+    write_file_durably(path, to_hex(id) + "\n");
+  }
+  const std::string text = read_text(path);
+  const std::string id = text.substr(0, text.find('\n'));
+  if (id.size() != 16 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw FormatError(path.string() + " is damaged; remove it, the run gets another id");
+  }
+  return id;
 }
 
 // " in a, b (see its config.json)": the names of what differs.
@@ -57,6 +78,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
       make_directories(path_);
       lock_ = lock_directory(path_);
       write_file_durably(config_path, config);
+      run_id_ = find_run_id(path_ / "run_id");
       return;
     }
     lock_ = lock_directory(path_);
@@ -70,6 +92,7 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
                        " was started with" + differences(stored, config) +
                        "; give the same, or choose another --out");
     }
+    run_id_ = find_run_id(path_ / "run_id");
     if (!fs::exists(plan_path())) {
       if (replan || !newest_checkpoint(checkpoints())) return;
       throw UsageError(
@@ -90,12 +113,12 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
   return parse_plan(stored_plan_, plan_path().string());
 }
 
-void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
+void RunDirectory::use_plan(RunPlan plan, bool replan) {
   std::string text;
   on_root(comm_, [&] {
     if (!stored_plan_.empty()) {
       const RunPlan stored = parse_plan(stored_plan_, plan_path().string());
-      const PlanChange change = compare_plans(stored, plan, reproducible, replan);
+      const PlanChange change = compare_plans(stored, plan, replan);
       plan.supersedes = stored.supersedes;
       if (!change.changed) {
         text = stored_plan_;
@@ -112,7 +135,9 @@ void RunDirectory::adopt(RunPlan plan, bool reproducible, bool replan) {
   plan_digest_ = digest_of_plan(text);
 }
 
-std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep) {
+std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
+                                                                const BatchLayout& batches,
+                                                                bool replan, int keep) {
   std::string state;
   on_root(comm_, [&] {
     std::vector<std::string> skipped;
@@ -120,15 +145,23 @@ std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep)
     for (const std::string& reason : skipped) note_("passed over: " + reason);
     if (!newest) return;
     const Checkpoint checkpoint = load_checkpoint(*newest);
-    const RunState found = parse_state(checkpoint.state, (*newest / "state.json").string());
-    const bool known = found.plan == plan_digest_ ||
-                       std::ranges::find(plan_.supersedes, found.plan) != plan_.supersedes.end();
+    const std::string where = (*newest / "state.json").string();
+    const RunState found = parse_state(checkpoint.state, where);
+    if (found.step != checkpoint.step) {
+      throw FormatError(where + " is of step " + std::to_string(found.step) +
+                        ", its checkpoint of step " + std::to_string(checkpoint.step) +
+                        "; remove this checkpoint");
+    }
+    check_state(found, batches, where);
+    const bool known =
+        found.writer.plan == plan_digest_ ||
+        std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();
     if (!known && !replan) {
       throw UsageError(newest->string() + " was made under another plan than " +
                        plan_path().string() + "; bring that one back, or go on by --replan");
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-    load_momenta(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
     settle_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
@@ -136,18 +169,21 @@ std::optional<RunState> RunDirectory::go_on(Model& model, bool replan, int keep)
   state = comm::broadcast_text(comm_, state);
   for (Model::Tensor& t : model.tensors) {
     comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
-    comm_.broadcast(std::as_writable_bytes(std::span(t.momentum)), 0);
+    for (std::vector<float>& slot : t.state) {
+      comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
+    }
   }
   if (state.empty()) return std::nullopt;
   return parse_state(state, path_.string());
 }
 
-void RunDirectory::save(RunState state, const Model& model, int keep) {
-  state.plan = plan_digest_;
+void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep) {
+  state.writer.plan = plan_digest_;
   on_root(comm_, [&] {
-    save_checkpoint(
+    train::save_checkpoint(
         checkpoints(),
-        {state.step, to_state_dict(model, state.step), to_momenta(model), to_text(state)}, keep);
+        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)},
+        keep);
   });
 }
 

@@ -14,32 +14,45 @@
 
 namespace winnow::train {
 
-// The folder a run writes into. Collective: rank 0 touches the disk, the others learn what it
-// found. open(), then adopt() and go_on(), then save() again and again.
+// The folder a run writes into. Order of calls: open(), use_plan(), restore_newest_checkpoint(),
+// then save_checkpoint() again and again. All are collective: rank 0 touches the disk, the others
+// learn what it found.
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, comm::Communicator& comm,
                std::function<void(std::string)> note)
       : path_(std::move(path)), comm_(comm), note_(std::move(note)) {}
 
-  // Takes the folder for a run with `config`, new or, with `resume`, one that is there; returns the
-  // plan of that. A damaged plan counts as none with `replan`. Throws UsageError for a folder that
-  // holds something else, a run without `resume`, one of another config, or one that is still going
-  // on.
+  // Begins a run with `config` in the folder, or with `resume` goes on with the one that is there.
+  //
+  // Out      The plan of a run that goes on. With `replan` a damaged one counts as none.
+  // Throws   UsageError: the folder holds something else, a run without `resume`, one of another
+  //          config, or one that another process works on.
   std::optional<RunPlan> open(const std::string& config, bool resume, bool replan);
 
-  // Makes `plan` the run's, superseding the one open() found where they differ; throws UsageError
-  // where they must not.
-  void adopt(RunPlan plan, bool reproducible, bool replan);
+  // Makes `plan` the run's. It supersedes the plan that open() found where they differ. Throws
+  // UsageError where they must not differ (compare_plans).
+  void use_plan(RunPlan plan, bool replan);
 
-  // The newest complete checkpoint enters `model`; afterwards all ranks have rank 0's. The state it
-  // was saved with, or none at the beginning. Throws UsageError for one made under a plan that is
-  // not among this run's, without `replan`. `keep` as for save().
-  std::optional<RunState> go_on(Model& model, bool replan, int keep);
+  // Reads the newest sound checkpoint into `model`, on all ranks; says which damaged ones it passed
+  // over. Without a checkpoint the other ranks get rank 0's model.
+  //
+  // Out      The state saved with it; none at the beginning of a run.
+  // keep     As for save_checkpoint().
+  // Throws   UsageError: without `replan`, a checkpoint made under a plan that is not this run's.
+  //          FormatError: a state that no run with `batches` can have.
+  std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
+                                                    bool replan, int keep);
 
-  // A checkpoint of `model` after state.step steps, under the adopted plan.
-  void save(RunState state, const Model& model, int keep);
+  // Saves `model` after state.step steps, under the plan in use; removes all but the newest `keep`.
+  void save_checkpoint(RunState state, const Model& model, int keep);
 
+  // Names the run: 16 hex digits, drawn once. Rank 0 after open().
+  const std::string& run_id() const noexcept { return run_id_; }
+
+  std::filesystem::path checkpoint(std::int64_t step) const {
+    return checkpoints() / ("step-" + std::to_string(step));
+  }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path census() const { return path_ / "census.json"; }
 
@@ -51,6 +64,7 @@ class RunDirectory {
   comm::Communicator& comm_;
   std::function<void(std::string)> note_;  // takes sentences for people
   Fd lock_;                                // rank 0: held as long as the run goes on
+  std::string run_id_;                     // rank 0
   std::string stored_plan_;                // text; rank 0
   RunPlan plan_;
   std::string plan_digest_;

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "train/plan/batch_layout.h"
 #include "train/run/census.h"
 
 namespace winnow::train {
 
-// Mean of the losses of some steps.
+// Mean loss of some steps.
 struct LossMean {
   double sum = 0;
   std::int64_t count = 0;
@@ -21,23 +22,48 @@ struct LossMean {
   double value() const noexcept { return count > 0 ? sum / static_cast<double>(count) : 0; }
 };
 
-// What a run knows besides model and optimiser, equal on all ranks: with it, the model and the
-// data, a run that goes on does what it would have done. A checkpoint's state.json.
+struct RunLosses {
+  LossMean interval;      // since the last line of metrics
+  LossMean epoch;         // of the current epoch
+  double last_epoch = 0;  // mean over the last whole epoch
+};
+
+// How often the net was right about training images.
+struct HitCount {
+  double correct = 0;
+  double samples = 0;
+
+  double top1() const noexcept { return samples > 0 ? correct / samples : 0; }
+};
+
+// Who wrote a checkpoint.
+struct RunWriter {
+  std::uint64_t seed = 0;
+  int ranks = 1;
+  std::string plan;  // digest of the plan.json that was in force
+};
+
+// What a run knows besides model and optimiser: a checkpoint's state.json. Equal on all ranks. With
+// it, the model and the data a resumed run does what it would have done.
 struct RunState {
   std::int64_t step = 0;  // steps done
   double epoch = 0;       // the same in epochs
-  std::uint64_t seed = 0;
-  int ranks = 1;
-  std::string plan;       // digest of the plan.json that was in force
+  RunWriter writer;
   bool evaluated = true;  // where the step ends an epoch: its evaluation is done
-  LossMean interval;      // since the last line of metrics
-  LossMean in_epoch;
-  double train_loss = 0;                     // mean over the last whole epoch
+  RunLosses losses;
+  HitCount interval_hits;                    // since the last line of metrics
   std::map<std::string, std::int32_t> sums;  // GradientSum::state
   std::vector<EpochCensus> census{};         // of all epochs begun
 };
 
 std::string to_text(const RunState& state);
-RunState parse_state(const std::string& text, const std::string& where);  // FormatError
+
+// Reads what to_text() wrote, strictly: every number is checked for its type and range. Throws
+// FormatError naming `where` and the field.
+RunState parse_state(const std::string& text, const std::string& where);
+
+// Throws FormatError naming `where` for a state that no run with these batches can have: more steps
+// than the run has, or another number of epochs begun.
+void check_state(const RunState& state, const BatchLayout& batches, const std::string& where);
 
 }  // namespace winnow::train

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "common/comm/agreement.h"
@@ -10,20 +11,19 @@
 namespace winnow::train {
 namespace {
 
-// The trainer's own numbers behind the gradients, of a micro-batch.
-enum Tail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount };
-constexpr std::array<const char*, kTailCount> kTailNames{"loss", "weight", "correct", "samples",
-                                                         "stop"};
-
-std::unique_ptr<GradientSum> make_sum(const Graph& graph, const GradientLayout& layout,
-                                      comm::Communicator& comm, const StepOptions& options) {
-  if (!options.reproducible) return make_float_sum(layout, comm, options.sum);
+std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execution,
+                                      comm::Communicator& comm) {
+  const GradientLayout& layout = execution.gradients;
+  SumOptions options{.micro_batches = execution.micro_batches,
+                     .total_micro_batches = execution.total_micro_batches,
+                     .transfers = &execution.transfers};
+  if (!execution.reproducible) return make_float_sum(layout, comm, std::move(options));
   std::vector<std::string> names;
-  for (const GradientLayout::Slot& slot : layout.slots) {
-    names.push_back(graph.value(graph.outputs[slot.output].of).name);
+  for (const GradientLayout::Tensor& tensor : layout.tensors) {
+    names.push_back(graph.value(graph.outputs[tensor.output].of).name);
   }
-  names.insert(names.end(), kTailNames.begin(), kTailNames.end());
-  return make_fixed_point_sum(layout, std::move(names), comm, options.sum);
+  names.insert(names.end(), kStepTailNames.begin(), kStepTailNames.end());
+  return make_fixed_point_sum(layout, std::move(names), comm, std::move(options));
 }
 
 // Running statistics take the mean over the step's micro-batches, the variance unbiased as in
@@ -42,11 +42,11 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   std::vector<std::vector<WeightUpdate>> updates;
   for (const GradientLayout::Bucket& bucket : layout.buckets) {
     std::vector<WeightUpdate>& some = updates.emplace_back();
-    for (std::size_t i = bucket.first_slot; i < bucket.last_slot; ++i) {
-      const GradientLayout::Slot& slot = layout.slots[i];
-      const Output& output = graph.outputs[slot.output];
+    for (std::size_t i = bucket.first_tensor; i < bucket.last_tensor; ++i) {
+      const GradientLayout::Tensor& tensor = layout.tensors[i];
+      const Output& output = graph.outputs[tensor.output];
       some.push_back({.tensor = model.index_of(graph.value(output.of).name),
-                      .offset = slot.offset,
+                      .offset = tensor.offset,
                       .scale = scale_of(output, micro_batches)});
     }
   }
@@ -63,30 +63,29 @@ StepExecutor::Lane::Lane(Program& program_of_lane)
       logits(bind_output(program, OutputKind::kLogits)) {}
 
 StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
-                           const Model& model, Weights& weights, comm::Communicator& comm,
-                           StepOptions options)
+                           const Model& model, WeightStore& weights, comm::Communicator& comm,
+                           Execution execution)
     : graph_(programs.at(0)->graph()),
       weights_(weights),
       comm_(comm),
-      options_(std::move(options)),
-      layout_(layout_gradients(graph_, options_.bucket_bytes, kTailCount)),
-      sum_(make_sum(graph_, layout_, comm, options_)),
-      updates_(updates_of_buckets(graph_, layout_, model, options_.sum.total_micro_batches)),
-      runner_(plan_step(layout_, graph_.nodes.size(), options_.sum.micro_batches,
-                        options_.asynchronous)) {
+      execution_(std::move(execution)),
+      sum_(make_sum(graph_, execution_, comm)),
+      updates_(
+          updates_of_buckets(graph_, execution_.gradients, model, execution_.total_micro_batches)),
+      runner_(execution_.tasks) {
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
     const std::span<float> written = sum_->written(static_cast<int>(lanes_.size()));
     Lane& lane = lanes_.emplace_back(*program);
-    for (const GradientLayout::Slot& slot : layout_.slots) {
-      lane.program.bind(graph_.outputs[slot.output].value,
-                        written.subspan(slot.offset, slot.count));
+    for (const GradientLayout::Tensor& tensor : execution_.gradients.tensors) {
+      lane.program.bind(graph_.outputs[tensor.output].value,
+                        written.subspan(tensor.offset, tensor.count));
     }
   }
-  for (const Task& task : runner_.plan().tasks) {
-    if (task.kind == Task::Kind::kBind) {
-      lanes_[static_cast<std::size_t>(task.lane)].micro_batches.push_back(task.micro_batch);
-    }
+  for (const Task& task : execution_.tasks.tasks) {
+    if (task.kind != Task::Kind::kBind) continue;
+    int& first = lanes_[static_cast<std::size_t>(task.lane)].first_micro_batch;
+    if (first < 0) first = task.micro_batch;
   }
 }
 
@@ -96,25 +95,19 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
   for (;;) {
+    sum_->begin();
     try {
       runner_.run([&](const Task& task) { execute(task, inputs); });
     } catch (...) {
-      settle();
+      wait_for_programs();
       throw;
     }
     result.exposed_comm_seconds += exposed_seconds_;
     if (outcome_ != Outcome::kRepeat) break;
     ++result.repeats;
   }
-  if (outcome_ == Outcome::kNotFinite) {
-    if (comm_.rank() != 0) throw comm::PeerError(1);  // the sums are everybody's: rank 0 tells
-    throw comm::AgreedError(
-        "the loss or a gradient is not finite: lower the learning rate or lengthen the warm-up, "
-        "and "
-        "go on from the last checkpoint",
-        1);
-  }
-  const std::span<const float> tail = sum_->values().subspan(layout_.tail_offset);
+  if (outcome_ == Outcome::kNotFinite) throw NotFiniteError(find_not_finite());
+  const std::span<const float> tail = sum_->values().subspan(execution_.gradients.tail_offset);
   result.score = {.loss = tail[kLoss],
                   .weight = tail[kWeight],
                   .correct = tail[kCorrect],
@@ -128,63 +121,119 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
   const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
   switch (task.kind) {
     case Task::Kind::kLoadParameters:
-      lanes_[lane].program.load_parameters();
-      break;
+      return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kBind:
       lanes_[lane].given = 0;
-      lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
-                             inputs.total_weight);
-      break;
+      if (task.micro_batch == lanes_[lane].first_micro_batch) {
+        lanes_[lane].loss_is_finite = true;
+        lanes_[lane].not_finite.clear();
+      }
+      return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
+                                    inputs.total_weight);
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
-      break;
+      return;
+    case Task::Kind::kAwait:
+      return await(task, inputs);
     case Task::Kind::kAdd:
-      add(task, inputs);
-      break;
+      return add(task);
+    case Task::Kind::kAddLanes:
+      return sum_->add_lanes(bucket, task.part);
     case Task::Kind::kReduce:
-      sum_->reduce(bucket);
-      break;
+      return sum_->reduce(bucket);
     case Task::Kind::kFinish:
-      finish(inputs);
-      break;
+      return finish();
+    case Task::Kind::kRead:
+      return read(task);
+    case Task::Kind::kBeginUpdate:
+      return begin_update(inputs);
     case Task::Kind::kUpdate:
-      if (outcome_ == GradientSum::Outcome::kDone) weights_.update(updates_[bucket]);
-      break;
+      return update(task);
   }
 }
 
-void StepExecutor::add(const Task& task, const Inputs& inputs) {
+void StepExecutor::await(const Task& task, const Inputs& inputs) {
   Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  const GradientLayout& layout = execution_.gradients;
   const auto bucket = static_cast<std::size_t>(task.bucket);
-  lane.program.wait(layout_.buckets[bucket].ready_after);
-  if (bucket + 1 == layout_.buckets.size()) {  // everything has run
-    const Score s = score(inputs.batch, static_cast<std::size_t>(task.micro_batch), lane.logits,
-                          lane.per_sample, {});
-    const std::span<float> tail = sum_->written(task.lane).subspan(layout_.tail_offset);
-    tail[kLoss] = static_cast<float>(s.loss);
-    tail[kWeight] = static_cast<float>(s.weight);
-    tail[kCorrect] = static_cast<float>(s.correct);
-    tail[kSamples] = static_cast<float>(s.samples);
-    tail[kStop] = inputs.stop ? 1.0F : 0.0F;
-  }
-  sum_->add(task.lane, bucket, task.micro_batch == lane.micro_batches.front());
+  lane.program.wait(layout.buckets[bucket].ready_after);
+  if (bucket + 1 < layout.buckets.size()) return;
+  // Everything has run.
+  const auto m = static_cast<std::size_t>(task.micro_batch);
+  const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
+  if (!std::isfinite(static_cast<float>(s.loss))) note_not_finite(inputs.batch, m, lane);
+  const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
+  tail[kLoss] = static_cast<float>(s.loss);
+  tail[kWeight] = static_cast<float>(s.weight);
+  tail[kCorrect] = static_cast<float>(s.correct);
+  tail[kSamples] = static_cast<float>(s.samples);
+  tail[kStop] = inputs.stop ? 1.0F : 0.0F;
 }
 
-void StepExecutor::finish(const Inputs& inputs) {
+void StepExecutor::add(const Task& task) {
+  const Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
+            task.micro_batch == lane.first_micro_batch, task.part);
+}
+
+void StepExecutor::note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane) {
+  lane.loss_is_finite = false;
+  for (std::size_t i = 0; i < lane.per_sample.size(); ++i) {
+    const std::size_t row = m * lane.per_sample.size() + i;
+    if (batch.weights[row] > 0 && !std::isfinite(lane.per_sample[i])) {
+      lane.not_finite.push_back(batch.ids[row]);
+    }
+  }
+}
+
+NotFiniteFindings StepExecutor::find_not_finite() const {
+  NotFiniteFindings found;
+  for (const Lane& lane : lanes_) {
+    found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
+    found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());
+  }
+  const std::vector<GradientLayout::Tensor>& tensors = execution_.gradients.tensors;
+  for (std::size_t t = 0; t < tensors.size() && found.tensor.empty(); ++t) {
+    if (sum_->is_finite(t)) continue;
+    found.tensor = graph_.value(graph_.outputs[tensors[t].output].of).name;
+  }
+  return found;
+}
+
+void StepExecutor::finish() {
   using Clock = std::chrono::steady_clock;
-  using Outcome = GradientSum::Outcome;
   const auto begin = Clock::now();
   outcome_ = sum_->finish();
   exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
-  if (outcome_ == Outcome::kDone && !weights_.take(sum_->values(), inputs.lr, inputs.step)) {
-    outcome_ = Outcome::kNotFinite;
+  finite_ = true;
+}
+
+void StepExecutor::read(const Task& task) {
+  if (outcome_ == GradientSum::Outcome::kDone && !all_finite(sum_->read(task.part)))
+    finite_ = false;
+}
+
+void StepExecutor::begin_update(const Inputs& inputs) {
+  if (outcome_ != GradientSum::Outcome::kDone) return;
+  if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
+    outcome_ = GradientSum::Outcome::kNotFinite;
   }
+}
+
+void StepExecutor::update(const Task& task) {
+  if (outcome_ != GradientSum::Outcome::kDone) return;
+  const std::vector<WeightUpdate>& all = updates_[static_cast<std::size_t>(task.bucket)];
+  const auto edge = [&](int index) {
+    return all.size() * static_cast<std::size_t>(index) / static_cast<std::size_t>(task.part.of);
+  };
+  const std::size_t first = edge(task.part.index);
+  weights_.update(std::span(all).subspan(first, edge(task.part.index + 1) - first));
 }
 
 // After a failure in the midst of a step: what programs were given still uses the batch and the
 // buffers here.
-void StepExecutor::settle() noexcept {
+void StepExecutor::wait_for_programs() noexcept {
   for (Lane& lane : lanes_) {
     try {
       lane.program.wait(lane.given);

@@ -1,8 +1,10 @@
 #include "train/step/task_runner.h"
 
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -10,18 +12,26 @@
 
 namespace winnow::train {
 
+// Everything but `step` and `followers` is guarded by `mutex`.
 struct TaskRunner::State {
-  explicit State(StepPlan given)
-      : plan(std::move(given)),
-        followers(plan.tasks.size()),
-        ready(static_cast<std::size_t>(plan.lanes)) {
-    for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
-      for (const int before : plan.tasks[t].after) {
+  struct Worker {
+    std::condition_variable wake{};
+    std::set<std::size_t> ready{};  // tasks that only it may do
+    bool idle = false;              // waits, and nobody has woken it yet
+    std::thread thread{};           // none: the caller's
+  };
+
+  explicit State(StepTasks given)
+      : step(std::move(given)),
+        followers(step.tasks.size()),
+        workers(static_cast<std::size_t>(step.threads)) {
+    for (std::size_t t = 0; t < step.tasks.size(); ++t) {
+      for (const int before : step.tasks[t].after) {
         followers[static_cast<std::size_t>(before)].push_back(t);
       }
     }
-    for (int lane = 1; lane < plan.lanes; ++lane) {
-      threads.emplace_back([this, lane] { serve(lane); });
+    for (std::size_t w = 1; w < workers.size(); ++w) {
+      workers[w].thread = std::thread([this, w] { serve(workers[w]); });
     }
   }
 
@@ -29,110 +39,114 @@ struct TaskRunner::State {
     {
       const std::lock_guard lock(mutex);
       ending = true;
-      changed.notify_all();
+      wake_all();
     }
-    for (std::thread& thread : threads) thread.join();
+    for (Worker& worker : workers) {
+      if (worker.thread.joinable()) worker.thread.join();
+    }
   }
 
-  // The three below: with the mutex held.
+  static void wake(Worker& worker) {
+    worker.idle = false;
+    worker.wake.notify_one();
+  }
+
+  void wake_all() {
+    for (Worker& worker : workers) wake(worker);
+  }
 
   void make_ready(std::size_t t) {
-    const int lane = plan.tasks[t].lane;
-    (lane == kAnyLane ? ready_anywhere : ready[static_cast<std::size_t>(lane)]).insert(t);
+    const Task& task = step.tasks[t];
+    if (!task.anywhere) {
+      Worker& owner = workers[static_cast<std::size_t>(task.lane)];
+      owner.ready.insert(t);
+      wake(owner);
+      return;
+    }
+    ready_anywhere.insert(t);
+    for (Worker& worker : workers) {
+      if (worker.idle) return wake(worker);
+    }
   }
 
   void begin(const std::function<void(const Task&)>& what) {
     execute = &what;
-    left = plan.tasks.size();
-    failure = nullptr;
-    waiting.assign(plan.tasks.size(), 0);
-    for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
-      waiting[t] = plan.tasks[t].after.size();
+    left = step.tasks.size();
+    waiting.assign(step.tasks.size(), 0);
+    for (std::size_t t = 0; t < step.tasks.size(); ++t) {
+      waiting[t] = step.tasks[t].after.size();
       if (waiting[t] == 0) make_ready(t);
     }
   }
 
-  // The first in the plan's order, those of any lane before the lane's own; none: npos.
-  std::size_t take(int lane) {
-    auto& own = ready[static_cast<std::size_t>(lane)];
-    auto& from = ready_anywhere.empty() ? own : ready_anywhere;
-    if (failure || from.empty()) return kNone;
+  std::optional<std::size_t> take(Worker& worker) {
+    auto& from = ready_anywhere.empty() ? worker.ready : ready_anywhere;
+    if (failure || from.empty()) return std::nullopt;
     return from.extract(from.begin()).value();
   }
 
-  bool finished() const { return ending || left == 0 || (failure && running == 0); }
-
-  // Works until the plan is done.
-  void work(int lane, std::unique_lock<std::mutex>& lock) {
-    while (!finished()) {
-      const std::size_t t = take(lane);
-      if (t == kNone) {
-        changed.wait(lock);
-        continue;
-      }
-      ++running;
-      lock.unlock();
-      std::exception_ptr thrown;
-      try {
-        (*execute)(plan.tasks[t]);
-      } catch (...) {
-        thrown = std::current_exception();
-      }
-      lock.lock();
-      --running;
-      if (thrown && !failure) failure = thrown;
-      --left;
-      for (const std::size_t f : followers[t]) {
-        if (--waiting[f] == 0) make_ready(f);
-      }
-      changed.notify_all();
+  // Does one task, or waits for one.
+  void work(Worker& worker, std::unique_lock<std::mutex>& lock) {
+    const std::optional<std::size_t> t = take(worker);
+    if (!t) {
+      worker.idle = true;
+      worker.wake.wait(lock);
+      worker.idle = false;
+      return;
     }
+    ++running;
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      (*execute)(step.tasks[*t]);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    --running;
+    --left;
+    if (thrown && !failure) failure = thrown;
+    for (const std::size_t f : followers[*t]) {
+      if (--waiting[f] == 0) make_ready(f);
+    }
+    if (finished()) wake(workers[0]);
   }
 
-  void serve(int lane) {
+  bool finished() const { return left == 0 || (failure && running == 0); }
+
+  void serve(Worker& worker) {
     std::unique_lock lock(mutex);
-    for (std::size_t seen = 0;;) {
-      changed.wait(lock, [&] { return ending || rounds != seen; });
-      if (ending) return;
-      seen = rounds;
-      work(lane, lock);
-    }
+    while (!ending) work(worker, lock);
   }
 
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  void run(const std::function<void(const Task&)>& what) {
+    std::unique_lock lock(mutex);
+    begin(what);
+    while (!finished()) work(workers[0], lock);
+    ready_anywhere.clear();
+    for (Worker& worker : workers) worker.ready.clear();
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+  }
 
-  const StepPlan plan;
+  const StepTasks step;
   std::vector<std::vector<std::size_t>> followers;  // of each task
 
   std::mutex mutex;
-  std::condition_variable changed;
   const std::function<void(const Task&)>* execute = nullptr;
   std::vector<std::size_t> waiting;  // tasks each one still waits for
-  std::vector<std::set<std::size_t>> ready;
   std::set<std::size_t> ready_anywhere;
   std::size_t left = 0;
   std::size_t running = 0;
-  std::size_t rounds = 0;
   std::exception_ptr failure;
   bool ending = false;
-  std::vector<std::thread> threads;  // last: they use all of the above
+  std::deque<Worker> workers;  // last: their threads use all of the above
 };
 
-TaskRunner::TaskRunner(StepPlan plan) : state_(std::make_unique<State>(std::move(plan))) {}
+TaskRunner::TaskRunner(StepTasks tasks) : state_(std::make_unique<State>(std::move(tasks))) {}
 TaskRunner::~TaskRunner() = default;
 
-const StepPlan& TaskRunner::plan() const noexcept { return state_->plan; }
+const StepTasks& TaskRunner::tasks() const noexcept { return state_->step; }
 
-void TaskRunner::run(const std::function<void(const Task&)>& execute) {
-  State& s = *state_;
-  std::unique_lock lock(s.mutex);
-  s.begin(execute);
-  ++s.rounds;
-  s.changed.notify_all();
-  s.work(0, lock);
-  s.ready_anywhere.clear();
-  for (auto& lane : s.ready) lane.clear();
-  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
-}
+void TaskRunner::run(const std::function<void(const Task&)>& execute) { state_->run(execute); }
 
 }  // namespace winnow::train

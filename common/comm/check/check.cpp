@@ -15,78 +15,80 @@ using RankSet = std::uint64_t;
 static_assert(std::numeric_limits<RankSet>::digits == kMaxRanks);
 
 // Chains may run in any order against each other, so on one rank their ranges must not meet.
-std::string check_chains_apart(int rank, std::span<const Step> steps) {
-  std::vector<Step> sorted(steps.begin(), steps.end());
-  std::erase_if(sorted, [](const Step& step) { return step.count == 0; });
-  std::ranges::stable_sort(sorted, {}, &Step::begin);
+std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
+  std::vector<Transfer> sorted(transfers.begin(), transfers.end());
+  std::erase_if(sorted, [](const Transfer& transfer) { return transfer.count == 0; });
+  std::ranges::stable_sort(sorted, {}, &Transfer::begin);
   // The furthest end so far, and the furthest of any other chain than that one's.
   std::size_t furthest = 0;
   std::size_t second = 0;
   int furthest_chain = std::numeric_limits<int>::min();
   int second_chain = furthest_chain;
-  for (const Step& step : sorted) {
-    const bool same = step.chain == furthest_chain;
-    if (step.begin < (same ? second : furthest)) {
-      return "rank " + std::to_string(rank) + " touches " + range_text(step.begin, step.count) +
-             " in chain " + std::to_string(step.chain) + " and in chain " +
+  for (const Transfer& transfer : sorted) {
+    const bool same = transfer.chain == furthest_chain;
+    if (transfer.begin < (same ? second : furthest)) {
+      return "rank " + std::to_string(rank) + " touches " +
+             range_text(transfer.begin, transfer.count) + " in chain " +
+             std::to_string(transfer.chain) + " and in chain " +
              std::to_string(same ? second_chain : furthest_chain);
     }
-    const std::size_t end = step.begin + step.count;
+    const std::size_t end = transfer.begin + transfer.count;
     if (same) {
       furthest = std::max(furthest, end);
     } else if (end > furthest) {
       second = furthest;
       second_chain = furthest_chain;
       furthest = end;
-      furthest_chain = step.chain;
+      furthest_chain = transfer.chain;
     } else if (end > second) {
       second = end;
-      second_chain = step.chain;
+      second_chain = transfer.chain;
     }
   }
   return "";
 }
 
-// What each rank's buffer holds, as sets of ranks over the elementary ranges: those that no step
-// cuts.
+// What each rank's buffer holds, as sets of ranks over the elementary ranges: those that no
+// transfer cuts.
 class Buffers {
  public:
-  Buffers(const StepLists& steps_of_rank, std::size_t count) {
+  Buffers(const TransferLists& transfers_of_rank, std::size_t count) {
     cuts_ = {0, count};
-    for (const auto& steps : steps_of_rank) {
-      for (const Step& step : steps) {
-        cuts_.push_back(step.begin);
-        cuts_.push_back(step.begin + step.count);
+    for (const auto& transfers : transfers_of_rank) {
+      for (const Transfer& transfer : transfers) {
+        cuts_.push_back(transfer.begin);
+        cuts_.push_back(transfer.begin + transfer.count);
       }
     }
     std::ranges::sort(cuts_);
     const auto repeated = std::ranges::unique(cuts_);
     cuts_.erase(repeated.begin(), repeated.end());
-    for (std::size_t rank = 0; rank < steps_of_rank.size(); ++rank) {
+    for (std::size_t rank = 0; rank < transfers_of_rank.size(); ++rank) {
       held_.emplace_back(cuts_.size() - 1, RankSet{1} << rank);
     }
   }
 
-  // The steps of one round run together: what one of them writes no other may touch, except that
-  // several may add to the same range.
-  bool meet(const Step& a, const Step& b) const {
-    const bool harmless = a.kind == b.kind && a.kind != Step::Kind::kReceiveCopy;
+  // The transfers of one round run together: what one of them writes no other may touch, except
+  // that several may add to the same range.
+  bool meet(const Transfer& a, const Transfer& b) const {
+    const bool harmless = a.kind == b.kind && a.kind != Transfer::Kind::kReceiveCopy;
     return !harmless && overlap(a, b);
   }
 
-  std::string mismatch(int sender, int receiver, const Step& send, const Step& receive) const {
+  std::string mismatch(int sender, int receiver, const Transfer& send,
+                       const Transfer& receive) const {
     if (send.begin == receive.begin && send.count == receive.count) return "";
     return "rank " + std::to_string(sender) + " sends " + range_text(send.begin, send.count) +
            " which rank " + std::to_string(receiver) + " takes for " +
            range_text(receive.begin, receive.count) + ", in " + place_text(send);
   }
 
-  std::string deliver(int sender, int receiver, const Step&, const Step& receive) {
+  std::string deliver(int sender, int receiver, const Transfer&, const Transfer& receive) {
     const std::vector<RankSet>& source = held_[static_cast<std::size_t>(sender)];
     std::vector<RankSet>& target = held_[static_cast<std::size_t>(receiver)];
     RankSet twice = 0;
     for (std::size_t i = index(receive.begin); cuts_[i] < receive.begin + receive.count; ++i) {
-      if (receive.kind == Step::Kind::kReceiveAdd) {
+      if (receive.kind == Transfer::Kind::kReceiveAdd) {
         twice |= target[i] & source[i];
         target[i] |= source[i];
       } else {
@@ -126,30 +128,30 @@ class Buffers {
 
 }  // namespace
 
-std::string check_all_reduce(const std::vector<std::vector<Step>>& steps_of_rank,
+std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              std::size_t count) {
-  require_checkable(steps_of_rank.size());
-  const int ranks = static_cast<int>(steps_of_rank.size());
+  require_checkable(transfers_of_rank.size());
+  const int ranks = static_cast<int>(transfers_of_rank.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::vector<Step>& steps = steps_of_rank[static_cast<std::size_t>(rank)];
-    std::string fault = check_list(rank, steps, ranks, count, count);
-    if (fault.empty()) fault = check_chains_apart(rank, steps);
+    const std::vector<Transfer>& transfers = transfers_of_rank[static_cast<std::size_t>(rank)];
+    std::string fault = check_list(rank, transfers, ranks, count, count);
+    if (fault.empty()) fault = check_chains_apart(rank, transfers);
     if (!fault.empty()) return fault;
   }
-  Buffers buffers(steps_of_rank, count);
-  std::string fault = run_chains(steps_of_rank, buffers);
+  Buffers buffers(transfers_of_rank, count);
+  std::string fault = run_chains(transfers_of_rank, buffers);
   return fault.empty() ? buffers.check_complete() : fault;
 }
 
-std::vector<Traffic> traffic(const std::vector<std::vector<Step>>& steps_of_rank) {
-  std::vector<Traffic> out(steps_of_rank.size());
-  for (std::size_t rank = 0; rank < steps_of_rank.size(); ++rank) {
-    for (const Step& step : steps_of_rank[rank]) {
-      if (step.kind == Step::Kind::kSend) {
-        out[rank].sent += step.count;
+std::vector<Traffic> traffic(const std::vector<std::vector<Transfer>>& transfers_of_rank) {
+  std::vector<Traffic> out(transfers_of_rank.size());
+  for (std::size_t rank = 0; rank < transfers_of_rank.size(); ++rank) {
+    for (const Transfer& transfer : transfers_of_rank[rank]) {
+      if (transfer.kind == Transfer::Kind::kSend) {
+        out[rank].sent += transfer.count;
       } else {
-        out[rank].received += step.count;
-        if (step.kind == Step::Kind::kReceiveAdd) out[rank].added += step.count;
+        out[rank].received += transfer.count;
+        if (transfer.kind == Transfer::Kind::kReceiveAdd) out[rank].added += transfer.count;
       }
     }
   }

@@ -27,15 +27,16 @@ class ExchangeBuffers {
   std::size_t in_size(int rank) const { return in_[static_cast<std::size_t>(rank)].back(); }
 
   // Sends only read, and read another buffer than receives write.
-  bool meet(const Step& a, const Step& b) const {
-    return a.kind != Step::Kind::kSend && b.kind != Step::Kind::kSend && overlap(a, b);
+  bool meet(const Transfer& a, const Transfer& b) const {
+    return a.kind != Transfer::Kind::kSend && b.kind != Transfer::Kind::kSend && overlap(a, b);
   }
 
   // The element at the same distance from the beginning of its part, and not beyond its end.
-  std::string mismatch(int sender, int receiver, const Step& send, const Step& receive) const {
+  std::string mismatch(int sender, int receiver, const Transfer& send,
+                       const Transfer& receive) const {
     const auto from = static_cast<std::size_t>(sender);
     const auto to = static_cast<std::size_t>(receiver);
-    const bool same = receive.kind == Step::Kind::kReceiveCopy && send.count == receive.count &&
+    const bool same = receive.kind == Transfer::Kind::kReceiveCopy && send.count == receive.count &&
                       send.begin >= out_[from][to] &&
                       send.begin + send.count <= out_[from][to + 1] &&
                       send.begin - out_[from][to] == receive.begin - in_[to][from];
@@ -49,7 +50,7 @@ class ExchangeBuffers {
            place_text(send);
   }
 
-  std::string deliver(int, int receiver, const Step&, const Step& receive) {
+  std::string deliver(int, int receiver, const Transfer&, const Transfer& receive) {
     arrived_[static_cast<std::size_t>(receiver)].push_back(receive);
     return "";
   }
@@ -57,18 +58,19 @@ class ExchangeBuffers {
   // Everything but the part a rank keeps, once.
   std::string check_complete() {
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      std::vector<Step>& arrived = arrived_[rank];
-      arrived.push_back({Step::Kind::kReceiveCopy, static_cast<int>(rank), 0, 0, in_[rank][rank],
-                         in_[rank][rank + 1] - in_[rank][rank]});
-      std::erase_if(arrived, [](const Step& step) { return step.count == 0; });
-      std::ranges::sort(arrived, {}, &Step::begin);
+      std::vector<Transfer>& arrived = arrived_[rank];
+      arrived.push_back({Transfer::Kind::kReceiveCopy, static_cast<int>(rank), 0, 0,
+                         in_[rank][rank], in_[rank][rank + 1] - in_[rank][rank]});
+      std::erase_if(arrived, [](const Transfer& transfer) { return transfer.count == 0; });
+      std::ranges::sort(arrived, {}, &Transfer::begin);
       std::size_t end = 0;
-      for (const Step& step : arrived) {
-        if (step.begin < end) {
-          return twice(rank, step.begin, std::min(end, step.begin + step.count) - step.begin);
+      for (const Transfer& transfer : arrived) {
+        if (transfer.begin < end) {
+          return twice(rank, transfer.begin,
+                       std::min(end, transfer.begin + transfer.count) - transfer.begin);
         }
-        if (step.begin > end) return missing(rank, end, step.begin - end);
-        end = step.begin + step.count;
+        if (transfer.begin > end) return missing(rank, end, transfer.begin - end);
+        end = transfer.begin + transfer.count;
       }
       if (end < in_[rank].back()) return missing(rank, end, in_[rank].back() - end);
     }
@@ -86,27 +88,27 @@ class ExchangeBuffers {
   std::size_t ranks_;
   std::vector<std::vector<std::size_t>> out_;  // [rank][peer]: where the part begins; one more
   std::vector<std::vector<std::size_t>> in_;
-  std::vector<std::vector<Step>> arrived_;
+  std::vector<std::vector<Transfer>> arrived_;
 };
 
 }  // namespace
 
-std::string check_all_to_all(const std::vector<std::vector<Step>>& steps_of_rank,
+std::string check_all_to_all(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              const std::vector<std::vector<std::size_t>>& counts) {
-  require_checkable(steps_of_rank.size());
-  if (counts.size() != steps_of_rank.size()) {
-    throw Error("the schedule checker was given the steps of " +
-                std::to_string(steps_of_rank.size()) + " ranks and the parts of " +
+  require_checkable(transfers_of_rank.size());
+  if (counts.size() != transfers_of_rank.size()) {
+    throw Error("the schedule checker was given the transfers of " +
+                std::to_string(transfers_of_rank.size()) + " ranks and the parts of " +
                 std::to_string(counts.size()));
   }
   ExchangeBuffers buffers(counts);
-  const int ranks = static_cast<int>(steps_of_rank.size());
+  const int ranks = static_cast<int>(transfers_of_rank.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    std::string fault = check_list(rank, steps_of_rank[static_cast<std::size_t>(rank)], ranks,
+    std::string fault = check_list(rank, transfers_of_rank[static_cast<std::size_t>(rank)], ranks,
                                    buffers.out_size(rank), buffers.in_size(rank));
     if (!fault.empty()) return fault;
   }
-  std::string fault = run_chains(steps_of_rank, buffers);
+  std::string fault = run_chains(transfers_of_rank, buffers);
   return fault.empty() ? buffers.check_complete() : fault;
 }
 

@@ -15,14 +15,15 @@
 // What the checks of all collectives share: the order of lists and the matching and moving of
 // messages. What the messages carry is a type of each check's own, `Buffers`, that has
 //
-//   bool meet(const Step& a, const Step& b) const;  // steps of one round that disturb each other
-//   std::string mismatch(int sender, int receiver, const Step& send, const Step& receive) const;
-//   std::string deliver(int sender, int receiver, const Step& send, const Step& receive);
+//   bool meet(const Transfer& a, const Transfer& b) const;  // transfers of one round that disturb
+//   each other std::string mismatch(int sender, int receiver, const Transfer& send, const Transfer&
+//   receive) const; std::string deliver(int sender, int receiver, const Transfer& send, const
+//   Transfer& receive);
 //
 // The last two return "" or the sentence to report.
 namespace winnow::comm {
 
-using StepLists = std::vector<std::vector<Step>>;
+using TransferLists = std::vector<std::vector<Transfer>>;
 
 inline constexpr std::size_t kMaxRanks = 64;
 
@@ -30,32 +31,33 @@ inline std::string range_text(std::size_t begin, std::size_t count) {
   return "elements [" + std::to_string(begin) + ", " + std::to_string(begin + count) + ")";
 }
 
-inline std::string place_text(const Step& step) {
-  return "chain " + std::to_string(step.chain) + ", round " + std::to_string(step.round);
+inline std::string place_text(const Transfer& transfer) {
+  return "chain " + std::to_string(transfer.chain) + ", round " + std::to_string(transfer.round);
 }
 
-inline bool overlap(const Step& a, const Step& b) {
+inline bool overlap(const Transfer& a, const Transfer& b) {
   return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
 }
 
 // A rank's list by itself: order, peers and ranges, given the elements of the buffer that it sends
 // from and of the one that it receives into.
-inline std::string check_list(int rank, std::span<const Step> steps, int ranks, std::size_t out,
-                              std::size_t in) {
+inline std::string check_list(int rank, std::span<const Transfer> transfers, int ranks,
+                              std::size_t out, std::size_t in) {
   const std::string who = "rank " + std::to_string(rank);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    if (step.peer < 0 || step.peer >= ranks || step.peer == rank) {
-      return who + " names the peer " + std::to_string(step.peer) + " in " + place_text(step);
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer& transfer = transfers[i];
+    if (transfer.peer < 0 || transfer.peer >= ranks || transfer.peer == rank) {
+      return who + " names the peer " + std::to_string(transfer.peer) + " in " +
+             place_text(transfer);
     }
-    const std::size_t count = step.kind == Step::Kind::kSend ? out : in;
-    if (step.begin > count || step.count > count - step.begin) {
-      return who + " touches " + range_text(step.begin, step.count) + " of " +
-             std::to_string(count) + " in " + place_text(step);
+    const std::size_t count = transfer.kind == Transfer::Kind::kSend ? out : in;
+    if (transfer.begin > count || transfer.count > count - transfer.begin) {
+      return who + " touches " + range_text(transfer.begin, transfer.count) + " of " +
+             std::to_string(count) + " in " + place_text(transfer);
     }
-    if (i > 0 &&
-        std::tie(steps[i - 1].chain, steps[i - 1].round) > std::tie(step.chain, step.round)) {
-      return who + " lists " + place_text(step) + " after " + place_text(steps[i - 1]);
+    if (i > 0 && std::tie(transfers[i - 1].chain, transfers[i - 1].round) >
+                     std::tie(transfer.chain, transfer.round)) {
+      return who + " lists " + place_text(transfer) + " after " + place_text(transfers[i - 1]);
     }
   }
   return "";
@@ -66,12 +68,12 @@ inline std::string check_list(int rank, std::span<const Step> steps, int ranks, 
 template <class Buffers>
 class ChainRun {
  public:
-  ChainRun(std::vector<std::span<const Step>> steps_of_rank, Buffers& buffers)
-      : buffers_(buffers), parties_(steps_of_rank.size()) {
+  ChainRun(std::vector<std::span<const Transfer>> transfers_of_rank, Buffers& buffers)
+      : buffers_(buffers), parties_(transfers_of_rank.size()) {
     for (std::size_t rank = 0; rank < parties_.size(); ++rank) {
-      parties_[rank].steps = steps_of_rank[rank];
-      parties_[rank].partner.resize(steps_of_rank[rank].size());
-      parties_[rank].moved.resize(steps_of_rank[rank].size());
+      parties_[rank].transfers = transfers_of_rank[rank];
+      parties_[rank].partner.resize(transfers_of_rank[rank].size());
+      parties_[rank].moved.resize(transfers_of_rank[rank].size());
     }
   }
 
@@ -88,17 +90,17 @@ class ChainRun {
 
  private:
   struct Party {
-    std::span<const Step> steps;
-    std::vector<std::size_t> partner;  // of each step: the index of the peer's step
-    std::vector<bool> moved;           // of each step
-    std::size_t begin = 0;             // the current round is steps [begin, end)
+    std::span<const Transfer> transfers;
+    std::vector<std::size_t> partner;  // of each transfer: the index of the peer's transfer
+    std::vector<bool> moved;           // of each transfer
+    std::size_t begin = 0;             // the current round is transfers [begin, end)
     std::size_t end = 0;
     std::size_t waiting = 0;  // of the current round
   };
   struct Message {
     int sender;
     int receiver;
-    std::size_t index;  // in the list of the rank that has the step
+    std::size_t index;  // in the list of the rank that has the transfer
   };
 
   // Pairs the i-th send with the i-th receive of each sender and receiver.
@@ -107,12 +109,12 @@ class ChainRun {
     std::vector<Message> received;
     for (std::size_t rank = 0; rank < parties_.size(); ++rank) {
       const int me = static_cast<int>(rank);
-      for (std::size_t i = 0; i < parties_[rank].steps.size(); ++i) {
-        const Step& step = parties_[rank].steps[i];
-        if (step.kind == Step::Kind::kSend) {
-          sent.push_back({me, step.peer, i});
+      for (std::size_t i = 0; i < parties_[rank].transfers.size(); ++i) {
+        const Transfer& transfer = parties_[rank].transfers[i];
+        if (transfer.kind == Transfer::Kind::kSend) {
+          sent.push_back({me, transfer.peer, i});
         } else {
-          received.push_back({step.peer, me, i});
+          received.push_back({transfer.peer, me, i});
         }
       }
     }
@@ -125,17 +127,17 @@ class ChainRun {
       if (lost) {
         return "rank " + std::to_string(sent[i].sender) + " sends to rank " +
                std::to_string(sent[i].receiver) + " what is never received, in " +
-               place_text(step_of(sent[i].sender, sent[i].index));
+               place_text(transfer_of(sent[i].sender, sent[i].index));
       }
       if (i >= sent.size() || route(sent[i]) != route(received[i])) {
         return "rank " + std::to_string(received[i].receiver) + " waits for rank " +
                std::to_string(received[i].sender) + ", which does not send, in " +
-               place_text(step_of(received[i].receiver, received[i].index));
+               place_text(transfer_of(received[i].receiver, received[i].index));
       }
       const auto [sender, receiver, send_index] = sent[i];
       const std::size_t receive_index = received[i].index;
-      const Step& send = step_of(sender, send_index);
-      const Step& receive = step_of(receiver, receive_index);
+      const Transfer& send = transfer_of(sender, send_index);
+      const Transfer& receive = transfer_of(receiver, receive_index);
       std::string fault = buffers_.mismatch(sender, receiver, send, receive);
       if (!fault.empty()) return fault;
       party(sender).partner[send_index] = receive_index;
@@ -148,22 +150,24 @@ class ChainRun {
   std::string enter_round(std::size_t rank) {
     Party& me = parties_[rank];
     me.begin = me.end;
-    while (me.end < me.steps.size() && me.steps[me.end].round == me.steps[me.begin].round) ++me.end;
+    while (me.end < me.transfers.size() &&
+           me.transfers[me.end].round == me.transfers[me.begin].round)
+      ++me.end;
     me.waiting = me.end - me.begin;
-    const auto round = me.steps.subspan(me.begin, me.waiting);
+    const auto round = me.transfers.subspan(me.begin, me.waiting);
     if (std::string fault = check_round(static_cast<int>(rank), round); !fault.empty()) {
       return fault;
     }
     for (std::size_t i = me.begin; i < me.end; ++i) {
-      const int peer = me.steps[i].peer;
+      const int peer = me.transfers[i].peer;
       const std::size_t at = me.partner[i];
       Party& other = party(peer);
       if (at < other.begin || at >= other.end) continue;
-      const bool sending = me.steps[i].kind == Step::Kind::kSend;
+      const bool sending = me.transfers[i].kind == Transfer::Kind::kSend;
       const int sender = sending ? static_cast<int>(rank) : peer;
       const int receiver = sending ? peer : static_cast<int>(rank);
-      const Step& send = sending ? me.steps[i] : other.steps[at];
-      const Step& receive = sending ? other.steps[at] : me.steps[i];
+      const Transfer& send = sending ? me.transfers[i] : other.transfers[at];
+      const Transfer& receive = sending ? other.transfers[at] : me.transfers[i];
       std::string fault = buffers_.deliver(sender, receiver, send, receive);
       if (!fault.empty()) return fault;
       me.moved[i] = other.moved[at] = true;
@@ -174,11 +178,11 @@ class ChainRun {
     return "";
   }
 
-  std::string check_round(int rank, std::span<const Step> round) const {
+  std::string check_round(int rank, std::span<const Transfer> round) const {
     for (std::size_t i = 0; i < round.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (buffers_.meet(round[i], round[j])) {
-          return "rank " + std::to_string(rank) + " has two steps of " + place_text(round[i]) +
+          return "rank " + std::to_string(rank) + " has two transfers of " + place_text(round[i]) +
                  " that meet in " + range_text(round[i].begin, round[i].count);
         }
       }
@@ -189,10 +193,10 @@ class ChainRun {
   std::string check_finished() const {
     for (std::size_t rank = 0; rank < parties_.size(); ++rank) {
       const Party& me = parties_[rank];
-      for (std::size_t i = 0; i < me.steps.size(); ++i) {
+      for (std::size_t i = 0; i < me.transfers.size(); ++i) {
         if (me.moved[i]) continue;
         return "rank " + std::to_string(rank) + " waits forever for rank " +
-               std::to_string(me.steps[i].peer) + " in " + place_text(me.steps[i]) +
+               std::to_string(me.transfers[i].peer) + " in " + place_text(me.transfers[i]) +
                ": the ranks wait for each other in a circle";
       }
     }
@@ -200,7 +204,7 @@ class ChainRun {
   }
 
   Party& party(int rank) { return parties_[static_cast<std::size_t>(rank)]; }
-  const Step& step_of(int rank, std::size_t index) { return party(rank).steps[index]; }
+  const Transfer& transfer_of(int rank, std::size_t index) { return party(rank).transfers[index]; }
 
   Buffers& buffers_;
   std::vector<Party> parties_;
@@ -210,22 +214,23 @@ class ChainRun {
 // The chains of all ranks one after the other in their order, which is the order an executor starts
 // them in: any number of them under way at once works when this works.
 template <class Buffers>
-std::string run_chains(const StepLists& steps_of_rank, Buffers& buffers) {
-  const std::size_t ranks = steps_of_rank.size();
-  std::vector<std::size_t> done(ranks);  // steps of each rank in chains already run
+std::string run_chains(const TransferLists& transfers_of_rank, Buffers& buffers) {
+  const std::size_t ranks = transfers_of_rank.size();
+  std::vector<std::size_t> done(ranks);  // transfers of each rank in chains already run
   for (;;) {
     int chain = std::numeric_limits<int>::max();
     bool left = false;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (done[rank] == steps_of_rank[rank].size()) continue;
-      chain = std::min(chain, steps_of_rank[rank][done[rank]].chain);
+      if (done[rank] == transfers_of_rank[rank].size()) continue;
+      chain = std::min(chain, transfers_of_rank[rank][done[rank]].chain);
       left = true;
     }
     if (!left) return "";
-    std::vector<std::span<const Step>> of_chain(ranks);
+    std::vector<std::span<const Transfer>> of_chain(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const std::span<const Step> rest = std::span(steps_of_rank[rank]).subspan(done[rank]);
-      const auto end = std::ranges::find_if(rest, [&](const Step& s) { return s.chain != chain; });
+      const std::span<const Transfer> rest = std::span(transfers_of_rank[rank]).subspan(done[rank]);
+      const auto end =
+          std::ranges::find_if(rest, [&](const Transfer& s) { return s.chain != chain; });
       of_chain[rank] = rest.first(static_cast<std::size_t>(end - rest.begin()));
       done[rank] += of_chain[rank].size();
     }

@@ -127,22 +127,22 @@ struct PartsInInts {
   std::vector<int> counts;
 };
 
-// Calls that take an int count get this much at a time.
-constexpr std::size_t kPieceElements = std::size_t{1} << 30;
+// Control collectives go in pieces of so many bytes, each in memory of its own while MPI uses it.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 26;
 
 class MpiCommunicator final : public Communicator {
  public:
   // MPI is initialised. An exception leaves it so: the process is about to end, and that it does so
   // without finalising tells the launcher to end the others.
-  MpiCommunicator()
+  explicit MpiCommunicator(LastWords last_words)
       : rank_(rank_in(MPI_COMM_WORLD)),
         size_(size_of(MPI_COMM_WORLD)),
         channels_{duplicate_world(), duplicate_world(), duplicate_world()} {
     const OwnedComm machine = split_by_machine();
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
-    nodes_ = nodes_of_world(machine.get());
-    engine_.emplace(channels_, tag_limit());
+    placement_ = {rank_, nodes_of_world(machine.get())};
+    engine_.emplace(channels_, tag_limit(), std::move(last_words));
   }
 
   // MPI_Finalize waits for the other ranks. When an exception is on its way through this one, or
@@ -165,23 +165,25 @@ class MpiCommunicator final : public Communicator {
   int size() const noexcept override { return size_; }
   int local_rank() const noexcept override { return local_rank_; }
   int local_size() const noexcept override { return local_size_; }
-  std::vector<int> nodes() const override { return nodes_; }
+  const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float> buffer, const Schedule& schedule,
-                           const ScheduleOptions& options) override {
-    return start(buffer, sum_of_floats(), schedule, options);
+  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers) override {
+    return start(buffer, sum_of_floats(), transfers);
   }
-
   Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                           const Schedule& schedule, const ScheduleOptions& options) override {
-    return start(buffer, of_integers(reduction), schedule, options);
+                           std::span<const Transfer> transfers) override {
+    return start(buffer, of_int32(reduction), transfers);
+  }
+  Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
+                           std::span<const Transfer> transfers) override {
+    return start(buffer, of_int64(reduction), transfers);
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {
     const Exchange exchange{out, out_offsets, in, in_offsets};
-    std::vector<Step> steps = plan_exchange(rank_, size_, exchange, options);
+    std::vector<Transfer> transfers = plan_exchange(rank_, size_, exchange, options);
     copy_part_kept(rank_, exchange);
     if (size_ == 1) return {};
     auto agreement = std::make_shared<ExchangeAgreement>(
@@ -195,7 +197,7 @@ class MpiCommunicator final : public Communicator {
                 "MPI_Ialltoall");
       return request;
     };
-    return Pending([done = engine_->submit(out, in, std::move(steps), tell,
+    return Pending([done = engine_->submit(out, in, std::move(transfers), tell,
                                            [agreement] { agreement->check(); })] { done.get(); });
   }
 
@@ -207,16 +209,27 @@ class MpiCommunicator final : public Communicator {
       throw Error("an all-to-all of control of " + std::to_string(most) +
                   " bytes was asked for; it takes less than 2 GiB");
     }
-    const PartsInInts from(out_offsets);
-    const PartsInInts into(in_offsets);
-    run([&](MPI_Comm comm) {
+    struct Use {
+      PartsInInts from;
+      PartsInInts into;
+      std::vector<std::byte> out;
+      std::vector<std::byte> in;
+    };
+    const auto use = std::make_shared<Use>(Use{PartsInInts(out_offsets),
+                                               PartsInInts(in_offsets),
+                                               {out.begin(), out.end()},
+                                               std::vector<std::byte>(in.size())});
+    run([use](MPI_Comm comm) {
       MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(
-          MPI_Ialltoallv(out.data(), from.counts.data(), from.begins.data(), MPI_BYTE, in.data(),
-                         into.counts.data(), into.begins.data(), MPI_BYTE, comm, &request),
-          "MPI_Ialltoallv");
+      check_mpi(MPI_Ialltoallv(use->out.data(), use->from.counts.data(), use->from.begins.data(),
+                               MPI_BYTE, use->in.data(), use->into.counts.data(),
+                               use->into.begins.data(), MPI_BYTE, comm, &request),
+                "MPI_Ialltoallv");
       return request;
     });
+    const auto first = static_cast<std::ptrdiff_t>(in_offsets.front());
+    const auto last = static_cast<std::ptrdiff_t>(in_offsets.back());
+    std::copy(use->in.begin() + first, use->in.begin() + last, in.begin() + first);
   }
 
   void all_reduce(std::span<double> buffer) override { sum(buffer, MPI_DOUBLE); }
@@ -227,17 +240,13 @@ class MpiCommunicator final : public Communicator {
       throw Error("a broadcast from rank " + std::to_string(root) + " of " + std::to_string(size_) +
                   " ranks was asked for");
     }
-    for (std::size_t at = 0; at < buffer.size(); at += kPieceElements) {
-      const std::span<std::byte> piece =
-          buffer.subspan(at, std::min(kPieceElements, buffer.size() - at));
-      run([piece, root](MPI_Comm comm) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm,
-                             &request),
-                  "MPI_Ibcast", root);
-        return request;
-      });
-    }
+    run_in_pieces(buffer, [root](std::vector<std::byte>& piece, MPI_Comm comm) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(
+          MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm, &request),
+          "MPI_Ibcast", root);
+      return request;
+    });
   }
 
   void barrier() override {
@@ -252,25 +261,34 @@ class MpiCommunicator final : public Communicator {
 
  private:
   template <class T>
-  Pending start(std::span<T> buffer, const Combine& combine, const Schedule& schedule,
-                const ScheduleOptions& options) {
-    std::vector<Step> steps = schedule.all_reduce(rank_, size_, buffer.size(), options);
-    if (steps.empty()) return {};
-    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine,
-                                           std::move(steps))] { done.get(); });
+  Pending start(std::span<T> buffer, const Combine& combine, std::span<const Transfer> transfers) {
+    if (transfers.empty()) return {};
+    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine, transfers)] {
+      done.get();
+    });
   }
 
   template <class T>
   void sum(std::span<T> buffer, MPI_Datatype type) {
+    run_in_pieces(buffer, [type](std::vector<T>& piece, MPI_Comm comm) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type,
+                               MPI_SUM, comm, &request),
+                "MPI_Iallreduce");
+      return request;
+    });
+  }
+
+  // A collective on copies of the parts of `buffer`, not on the caller's memory: a collective
+  // cannot be cancelled, so after a failure of the engine MPI may write into them at any time.
+  template <class T, class Start>
+  void run_in_pieces(std::span<T> buffer, const Start& start) {
+    constexpr std::size_t kPieceElements = kPieceBytes / sizeof(T);
     for (std::size_t at = 0; at < buffer.size(); at += kPieceElements) {
-      const std::span<T> piece = buffer.subspan(at, std::min(kPieceElements, buffer.size() - at));
-      run([piece, type](MPI_Comm comm) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type,
-                                 MPI_SUM, comm, &request),
-                  "MPI_Iallreduce");
-        return request;
-      });
+      const std::span<T> part = buffer.subspan(at, std::min(kPieceElements, buffer.size() - at));
+      const auto copy = std::make_shared<std::vector<T>>(part.begin(), part.end());
+      run([copy, start](MPI_Comm comm) { return start(*copy, comm); });
+      std::ranges::copy(*copy, part.begin());
     }
   }
 
@@ -281,7 +299,7 @@ class MpiCommunicator final : public Communicator {
   const int size_;
   int local_rank_ = 0;
   int local_size_ = 1;
-  std::vector<int> nodes_;
+  Placement placement_;
   Channels channels_;                     // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;  // last: it uses the communicators
 };
@@ -290,7 +308,7 @@ class MpiCommunicator final : public Communicator {
 
 bool mpi_built() noexcept { return true; }
 
-std::unique_ptr<Communicator> make_mpi() {
+std::unique_ptr<Communicator> make_mpi(LastWords last_words) {
   int initialized = 0;
   check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
   if (initialized != 0) {
@@ -303,7 +321,7 @@ std::unique_ptr<Communicator> make_mpi() {
     throw SystemError(
         "this MPI library does not support MPI_THREAD_SERIALIZED; winnow needs a build that does");
   }
-  return std::make_unique<MpiCommunicator>();
+  return std::make_unique<MpiCommunicator>(std::move(last_words));
 }
 
 }  // namespace winnow::comm

@@ -5,7 +5,7 @@ namespace winnow::comm {
 
 bool mpi_built() noexcept { return false; }
 
-std::unique_ptr<Communicator> make_mpi() {
+std::unique_ptr<Communicator> make_mpi(LastWords) {
   throw Error("this build has no MPI; configure it with -DWINNOW_MPI=ON to run on several ranks");
 }
 

@@ -41,27 +41,57 @@ constexpr std::chrono::milliseconds kHeartbeat{10};
 
 template <class T, class Operation>
 void combine(std::byte* into, const std::byte* from, std::size_t count) {
-  static_assert(sizeof(T) == kElementBytes);
   T* __restrict a = reinterpret_cast<T*>(into);
   const T* __restrict b = reinterpret_cast<const T*>(from);
   for (std::size_t i = 0; i < count; ++i) a[i] = Operation{}(a[i], b[i]);
 }
 
 struct Largest {
-  std::int32_t operator()(std::int32_t a, std::int32_t b) const { return std::max(a, b); }
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
 };
+
+template <class T>
+Combine of_integers(MPI_Datatype type, Reduction reduction) {
+  // Unsigned, since a sum that leaves the range shall wrap.
+  using Sum = std::make_unsigned_t<T>;
+  return {type, sizeof(T),
+          reduction == Reduction::kMax ? &combine<T, Largest> : &combine<Sum, std::plus<>>};
+}
+
+std::string text_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an unknown error";
+  }
+}
+
+// A transfer has to lie in its buffer, and to fit the C ints of MPI.
+void check_transfers(std::span<const Transfer> transfers, std::size_t count) {
+  for (const Transfer& transfer : transfers) {
+    if (transfer.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw Error("a collective has a message of " + std::to_string(transfer.count) +
+                  " elements, more than MPI can send at once; choose smaller segments");
+    }
+    if (transfer.begin > count || transfer.count > count - transfer.begin) {
+      throw Error("an all-reduce of " + std::to_string(count) + " elements was given the transfer" +
+                  " of elements [" + std::to_string(transfer.begin) + ", " +
+                  std::to_string(transfer.begin + transfer.count) + ")");
+    }
+  }
+}
 
 }  // namespace
 
-Combine sum_of_floats() { return {MPI_FLOAT, &combine<float, std::plus<>>}; }
-
-Combine of_integers(Reduction reduction) {
-  // Unsigned, since a sum that leaves the range shall wrap.
-  return {MPI_INT32_T, reduction == Reduction::kMax ? &combine<std::int32_t, Largest>
-                                                    : &combine<std::uint32_t, std::plus<>>};
-}
-
-Combine none() { return {MPI_INT32_T, nullptr}; }
+Combine sum_of_floats() { return {MPI_FLOAT, sizeof(float), &combine<float, std::plus<>>}; }
+Combine of_int32(Reduction reduction) { return of_integers<std::int32_t>(MPI_INT32_T, reduction); }
+Combine of_int64(Reduction reduction) { return of_integers<std::int64_t>(MPI_INT64_T, reduction); }
+Combine none() { return {MPI_INT32_T, sizeof(std::int32_t), nullptr}; }
 
 void check_mpi(int rc, const char* call, int peer) {
   if (rc == MPI_SUCCESS) return;
@@ -77,8 +107,11 @@ ProgressEngine::Work::Work(MPI_Comm its_comm, std::size_t window) : comm(its_com
   for (Chain& chain : chains) idle.push_back(&chain);
 }
 
-ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit)
+ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words,
+                               Patience patience)
     : tag_limit_(tag_limit),
+      last_words_(std::move(last_words)),
+      patience_(patience),
       gradients_(channels.gradients, kWindow),
       data_(channels.data, kDataWindow),
       control_(channels.control, 0) {
@@ -88,16 +121,18 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit)
 ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(std::span<std::byte> buffer, const Combine& combine,
-                                                std::vector<Step> steps) {
+                                                std::span<const Transfer> transfers) {
+  check_transfers(transfers, buffer.size() / combine.element_bytes);
   auto operation = std::make_unique<Operation>(gradients_);
   operation->out = operation->in = buffer.data();
   operation->combine = combine;
-  operation->steps = std::move(steps);
+  operation->transfers = transfers;
   return enqueue(std::move(operation));
 }
 
 std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
-                                                std::span<std::byte> in, std::vector<Step> steps,
+                                                std::span<std::byte> in,
+                                                std::vector<Transfer> transfers,
                                                 StartCollective start,
                                                 std::function<void()> agreed) {
   auto operation = std::make_unique<Operation>(data_);
@@ -106,7 +141,8 @@ std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
   operation->out = out.data();
   operation->in = in.data();
   operation->combine = none();
-  operation->steps = std::move(steps);
+  operation->own = std::move(transfers);
+  operation->transfers = operation->own;
   return enqueue(std::move(operation));
 }
 
@@ -117,12 +153,6 @@ std::shared_future<void> ProgressEngine::submit(StartCollective start) {
 }
 
 std::shared_future<void> ProgressEngine::enqueue(std::unique_ptr<Operation> operation) {
-  for (const Step& step : operation->steps) {
-    if (step.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw Error("a collective has a message of " + std::to_string(step.count) +
-                  " elements, more than MPI can send at once; choose smaller segments");
-    }
-  }
   std::shared_future<void> done = operation->done.get_future().share();
   const std::lock_guard lock(mutex_);
   inbox_.push_back(std::move(operation));
@@ -185,11 +215,7 @@ bool ProgressEngine::take_submissions() {
               "MPI_Iprobe");
     lock.lock();
   }
-  if (abort_code_) {
-    std::fflush(nullptr);
-    MPI_Abort(MPI_COMM_WORLD, *abort_code_);
-    std::_Exit(*abort_code_);
-  }
+  abort_if_asked();
   std::ranges::move(inbox_, std::back_inserter(running_));
   inbox_.clear();
   if (!stop_) return true;
@@ -202,11 +228,18 @@ bool ProgressEngine::take_submissions() {
   return !running_.empty();
 }
 
+void ProgressEngine::abort_if_asked() {
+  if (!abort_code_) return;
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, *abort_code_);
+  std::_Exit(*abort_code_);
+}
+
 void ProgressEngine::start_what_fits() {
   bool data_wait = gradients_move();
   // Starting a collective or a chain never adds to running_.
   for (const std::unique_ptr<Operation>& operation : running_) {
-    if (operation->start) start_collective(*operation);
+    if (operation->start && !operation->posted) start_collective(*operation);
     if (&operation->work == &data_) {
       data_wait = data_wait || operation->opening;  // those after it too: chains go in order
       if (data_wait) continue;
@@ -222,17 +255,19 @@ bool ProgressEngine::gradients_move() const {
 }
 
 void ProgressEngine::start_collective(Operation& operation) {
-  operation.opening = true;
-  operation.tag = take_tag(operation.work);  // also without steps: other ranks may have some
+  operation.posted = true;
+  make_room_for_requests(1);
+  operation.tag = take_tag(operation.work);  // also without transfers: other ranks may have some
   before_message("mpi.collective", -1);
-  requests_.push_back(std::exchange(operation.start, nullptr)(operation.work.comm));
+  requests_.push_back(operation.start(operation.work.comm));
   posted_.push_back({&operation, nullptr, nullptr});
+  operation.opening = true;
 }
 
 void ProgressEngine::finish_collective(Operation& operation) {
   operation.opening = false;
   if (operation.agreed) operation.agreed();
-  if (operation.steps.empty()) complete(operation);
+  if (operation.transfers.empty()) complete(operation);
 }
 
 int ProgressEngine::take_tag(Work& work) {
@@ -242,9 +277,9 @@ int ProgressEngine::take_tag(Work& work) {
 }
 
 void ProgressEngine::start_chains(Operation& operation) {
-  const std::vector<Step>& steps = operation.steps;
+  const std::span<const Transfer> transfers = operation.transfers;
   std::vector<Chain*>& idle = operation.work.idle;
-  while (operation.started < steps.size() && !idle.empty()) {
+  while (operation.started < transfers.size() && !idle.empty()) {
     Chain& chain = *idle.back();
     idle.pop_back();
     chain.operation = &operation;
@@ -255,7 +290,8 @@ void ProgressEngine::start_chains(Operation& operation) {
     chain.tag = operation.tag ? *operation.tag : take_tag(operation.work);
     chain.first = chain.end = operation.started;
     chain.last = chain.first;
-    while (chain.last < steps.size() && steps[chain.last].chain == steps[chain.first].chain) {
+    while (chain.last < transfers.size() &&
+           transfers[chain.last].chain == transfers[chain.first].chain) {
       ++chain.last;
     }
     operation.started = chain.last;
@@ -266,49 +302,52 @@ void ProgressEngine::start_chains(Operation& operation) {
 
 void ProgressEngine::start_round(Chain& chain) {
   const Operation& operation = *chain.operation;
-  const std::vector<Step>& steps = operation.steps;
+  const std::size_t element_bytes = operation.combine.element_bytes;
+  const std::span<const Transfer> transfers = operation.transfers;
   chain.begin = chain.end;
-  while (chain.end < chain.last && steps[chain.end].round == steps[chain.begin].round) ++chain.end;
+  while (chain.end < chain.last && transfers[chain.end].round == transfers[chain.begin].round)
+    ++chain.end;
   chain.waiting = chain.end - chain.begin;
-  const auto post = [&](const Step& step, MPI_Request request) {
+  make_room_for_requests(chain.waiting);
+  const auto post = [&](const Transfer& transfer, MPI_Request request) {
     requests_.push_back(request);
-    posted_.push_back({chain.operation, &chain, &step});
+    posted_.push_back({chain.operation, &chain, &transfer});
   };
   // Receives first, so that no message of this round arrives unexpected and is copied twice.
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
-    const Step& step = steps[i];
-    if (step.kind == Step::Kind::kSend) continue;
-    std::byte* into = operation.in + step.begin * kElementBytes;
-    if (step.kind == Step::Kind::kReceiveAdd) {
+    const Transfer& transfer = transfers[i];
+    if (transfer.kind == Transfer::Kind::kSend) continue;
+    std::byte* into = operation.in + transfer.begin * element_bytes;
+    if (transfer.kind == Transfer::Kind::kReceiveAdd) {
       std::vector<std::byte> free;
       if (!scratch_.empty()) {
         free = std::move(scratch_.back());
         scratch_.pop_back();
       }
-      if (free.size() < step.count * kElementBytes) free.resize(step.count * kElementBytes);
+      if (free.size() < transfer.count * element_bytes) free.resize(transfer.count * element_bytes);
       chain.arrived.push_back(std::move(free));
       into = chain.arrived.back().data();
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    before_message("mpi.receive", step.peer);
-    check_mpi(MPI_Irecv(into, static_cast<int>(step.count), operation.combine.type, step.peer,
-                        chain.tag, operation.work.comm, &request),
-              "MPI_Irecv", step.peer);
-    post(step, request);
+    before_message("mpi.receive", transfer.peer);
+    check_mpi(MPI_Irecv(into, static_cast<int>(transfer.count), operation.combine.type,
+                        transfer.peer, chain.tag, operation.work.comm, &request),
+              "MPI_Irecv", transfer.peer);
+    post(transfer, request);
   }
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
-    const Step& step = steps[i];
-    if (step.kind != Step::Kind::kSend) continue;
+    const Transfer& transfer = transfers[i];
+    if (transfer.kind != Transfer::Kind::kSend) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    before_message("mpi.send", step.peer);
+    before_message("mpi.send", transfer.peer);
     // Of data a send is done when it is being received, however small it is: what a rank that is
     // busy with gradients has not asked for yet must not pile up there.
     const auto send = &operation.work == &data_ ? &MPI_Issend : &MPI_Isend;
-    check_mpi(send(operation.out + step.begin * kElementBytes, static_cast<int>(step.count),
-                   operation.combine.type, step.peer, chain.tag, operation.work.comm, &request),
-              "MPI_Isend", step.peer);
-    after_message("mpi.send", step.peer);
-    post(step, request);
+    check_mpi(send(operation.out + transfer.begin * element_bytes, static_cast<int>(transfer.count),
+                   operation.combine.type, transfer.peer, chain.tag, operation.work.comm, &request),
+              "MPI_Isend", transfer.peer);
+    after_message("mpi.send", transfer.peer);
+    post(transfer, request);
   }
 }
 
@@ -318,10 +357,11 @@ void ProgressEngine::finish_round(Chain& chain) {
   Operation& operation = *chain.operation;
   std::size_t next = 0;
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
-    const Step& step = operation.steps[i];
-    if (step.kind != Step::Kind::kReceiveAdd) continue;
+    const Transfer& transfer = operation.transfers[i];
+    if (transfer.kind != Transfer::Kind::kReceiveAdd) continue;
     std::vector<std::byte>& term = chain.arrived[next++];
-    operation.combine.apply(operation.in + step.begin * kElementBytes, term.data(), step.count);
+    operation.combine.apply(operation.in + transfer.begin * operation.combine.element_bytes,
+                            term.data(), transfer.count);
     scratch_.push_back(std::move(term));
   }
   chain.arrived.clear();
@@ -331,7 +371,7 @@ void ProgressEngine::finish_round(Chain& chain) {
   }
   operation.work.idle.push_back(&chain);
   operation.finished += chain.last - chain.first;
-  if (operation.finished == operation.steps.size()) complete(operation);
+  if (operation.finished == operation.transfers.size()) complete(operation);
 }
 
 void ProgressEngine::complete(Operation& operation) {
@@ -366,22 +406,22 @@ void ProgressEngine::poll() {
   for (int i = 0; i < count; ++i) {
     const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
     const Posted& posted = posted_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
-    const int peer = posted.step == nullptr ? -1 : posted.step->peer;
+    const int peer = posted.transfer == nullptr ? -1 : posted.transfer->peer;
     if (rc == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, "a message or collective", peer);
-    if (posted.step != nullptr && posted.step->kind != Step::Kind::kSend) {
+    if (posted.transfer != nullptr && posted.transfer->kind != Transfer::Kind::kSend) {
       int elements = 0;
       check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
                 peer);
-      if (elements != static_cast<int>(posted.step->count)) {
+      if (elements != static_cast<int>(posted.transfer->count)) {
         throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
-                          " elements where " + std::to_string(posted.step->count) +
+                          " elements where " + std::to_string(posted.transfer->count) +
                           " were expected; the ranks must reduce buffers of equal size in the same"
                           " order, with the same schedule and options");
       }
     }
-    if (posted.step == nullptr) {
+    if (posted.transfer == nullptr) {
       after_message("mpi.collective", -1);
-    } else if (posted.step->kind != Step::Kind::kSend) {
+    } else if (posted.transfer->kind != Transfer::Kind::kSend) {
       after_message("mpi.receive", peer);
     }
     if (&posted.operation->work == &gradients_) gradients_rest_ = {};
@@ -406,19 +446,84 @@ void ProgressEngine::poll() {
   }
 }
 
+// A request that MPI has made is never lost for want of memory to remember it.
+void ProgressEngine::make_room_for_requests(std::size_t count) {
+  const std::size_t wanted = requests_.size() + count;
+  if (wanted <= requests_.capacity() && wanted <= posted_.capacity()) return;
+  requests_.reserve(2 * wanted);
+  posted_.reserve(2 * wanted);
+}
+
 void ProgressEngine::fail(const std::exception_ptr& why) noexcept {
   failure_ = why;
   {
     const std::lock_guard lock(mutex_);
     broken_ = true;
   }
-  // The requests stay behind, unfinished: without further MPI calls nothing touches the buffers.
-  requests_.clear();
-  posted_.clear();
-  for (const std::unique_ptr<Operation>& operation : running_) {
+  if (!settle()) end_all_ranks(why);
+  for (std::unique_ptr<Operation>& operation : running_) {
     operation->done.set_exception(why);
+    // A collective cannot be cancelled: what MPI may write into is kept as long as the process.
+    if (operation->opening) static_cast<void>(operation.release());
   }
   running_.clear();
+}
+
+// Brings what is under way to an end. False: a receive is not, and its buffer may be written.
+bool ProgressEngine::settle() noexcept {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const Transfer* transfer = posted_[i].transfer;
+    if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
+    // Legal for receives only. One whose message has begun to arrive goes on to its end.
+    if (transfer->kind != Transfer::Kind::kSend) MPI_Cancel(&requests_[i]);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    bool sends = false;
+    bool receives = false;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const Transfer* transfer = posted_[i].transfer;
+      if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
+      (transfer->kind == Transfer::Kind::kSend ? sends : receives) = true;
+    }
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (!receives && (!sends || waited >= patience_.sends)) break;
+    if (waited >= patience_.receives || !test_left_over()) return !receives;
+    std::this_thread::sleep_for(kLongestNap);
+    const std::lock_guard lock(mutex_);
+    abort_if_asked();
+  }
+  requests_.clear();
+  posted_.clear();
+  return true;
+}
+
+// Sets the transfers' requests that are over to null; false: MPI cannot say.
+bool ProgressEngine::test_left_over() noexcept {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL || posted_[i].transfer == nullptr) continue;
+    int done = 0;
+    const int rc = MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      requests_[i] = MPI_REQUEST_NULL;  // one that failed is over too
+    } else if (rc != MPI_SUCCESS) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void ProgressEngine::end_all_ranks(const std::exception_ptr& why) noexcept {
+  constexpr int kExitCode = 1;
+  if (last_words_) {
+    last_words_(
+        text_of(why) +
+        "; another rank has begun to send into this one's memory and does not go on, so all "
+        "ranks are ended");
+  }
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, kExitCode);
+  std::_Exit(kExitCode);
 }
 
 }  // namespace winnow::comm

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/comm/mpi/mpi.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -24,16 +25,16 @@ namespace winnow::comm {
 // Throws SystemError "MPI_Isend (rank 3) failed: ..." unless `rc` is MPI_SUCCESS. `peer` < 0: none.
 void check_mpi(int rc, const char* call, int peer = -1);
 
-// What the elements of a buffer are, 4 bytes each, and how one range of them enters another (never,
-// of data that is only moved).
+// The elements of a buffer, and how one range of them enters another (null: data are only moved).
 struct Combine {
   MPI_Datatype type;
+  std::size_t element_bytes;
   void (*apply)(std::byte* into, const std::byte* from, std::size_t count);
 };
-inline constexpr std::size_t kElementBytes = 4;
 Combine sum_of_floats();
-Combine of_integers(Reduction reduction);
-Combine none();
+Combine of_int32(Reduction reduction);
+Combine of_int64(Reduction reduction);
+Combine none();  // elements of 4 bytes
 
 // A duplicate of the world for each class of work, so that their messages cannot be mistaken.
 struct Channels {
@@ -42,15 +43,22 @@ struct Channels {
   MPI_Comm control;
 };
 
-// Posts a non-blocking collective on the communicator it is given.
+// Posts a non-blocking collective on the communicator it is given. It owns the memory that the
+// collective reads and writes: the engine keeps it until the collective is complete, or for good.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
+
+// How long the requests under way when the engine fails may take to be over.
+struct Patience {
+  std::chrono::milliseconds sends{1000};       // read their buffer; then they are left behind
+  std::chrono::milliseconds receives{10'000};  // write into theirs; then all ranks are ended
+};
 
 // The one thread of a process that calls MPI, from construction to stop(). It works on all
 // operations given to it at once, as a state machine over non-blocking calls, so that none of them
 // waits for another: gradients keep moving while a control collective waits for a late rank.
 //
 // There are three classes of work: gradients (all-reduces), data (all-to-alls) and control
-// (collectives of the MPI library). Chains (see Step) of a class start in the order (operation,
+// (collectives of the MPI library). Chains (see Transfer) of a class start in the order (operation,
 // chain), the same on every rank that is in them, and a window of them is active on a rank. That
 // cannot block: of all unfinished chains of a class take the first in that order; on every rank
 // where it is unfinished all before it are finished, so it is among the active ones, and needs
@@ -62,12 +70,15 @@ using StartCollective = std::function<MPI_Request(MPI_Comm)>;
 // leaving the link idle: then data go on until gradients move again. So neither can block the
 // other. Chains of data have one round, so that none is left half done.
 //
-// An MPI error is the end: every operation in flight and every later one gets it from its future,
-// and MPI is not called any more except by abort(). Buffers are not touched after that.
+// A failure (of MPI, or ranks that do not fit together) is the end: every operation in flight and
+// every later one gets it from its future, and MPI is not called any more except by abort().
+// Before a future is ready, nothing writes into the buffers of its operation any more: receives are
+// cancelled, and those that a peer has begun to fill are waited for. See Patience for the limit.
 class ProgressEngine {
  public:
   // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
-  ProgressEngine(const Channels& channels, int tag_limit);
+  ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words = {},
+                 Patience patience = {});
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
@@ -75,15 +86,15 @@ class ProgressEngine {
   // All three from any thread; every rank submits the same operations of a class in the same order.
   // Buffers stay until the future is ready.
 
-  // Carries out the steps of an all-reduce on `buffer`.
+  // Carries out the transfers of an all-reduce on `buffer`; they stay as long as it.
   std::shared_future<void> submit(std::span<std::byte> buffer, const Combine& combine,
-                                  std::vector<Step> steps);
+                                  std::span<const Transfer> transfers);
 
-  // Carries out the steps of an all-to-all from `out` to `in`, each chain of one round, after the
-  // collective `start` on the communicator of data and then `agreed`, which throws where the ranks
-  // do not fit together; both are called on the engine's thread.
+  // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
+  // the collective `start` on the communicator of data and then `agreed`, which throws where the
+  // ranks do not fit together; both are called on the engine's thread.
   std::shared_future<void> submit(std::span<const std::byte> out, std::span<std::byte> in,
-                                  std::vector<Step> steps, StartCollective start,
+                                  std::vector<Transfer> transfers, StartCollective start,
                                   std::function<void()> agreed);
 
   // A collective of control, posted on the engine's thread.
@@ -100,11 +111,11 @@ class ProgressEngine {
 
  private:
   struct Operation;
-  // A chain under way. Its current round is steps [begin, end) of the operation.
+  // A chain under way. Its current round is transfers [begin, end) of the operation.
   struct Chain {
     Operation* operation = nullptr;
     int tag = 0;
-    std::size_t first = 0;  // the chain is steps [first, last)
+    std::size_t first = 0;  // the chain is transfers [first, last)
     std::size_t last = 0;
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -123,27 +134,31 @@ class ProgressEngine {
     explicit Operation(Work& its_work) : work(its_work) {}
     Work& work;
     std::promise<void> done;
-    StartCollective start;  // until it is posted; where there is one, the steps come after it
-    bool opening = false;   // it is not complete
+    StartCollective start;  // where there is one, the transfers come after it
+    bool posted = false;    // it is
+    bool opening = false;   // it is posted and not complete
     std::function<void()> agreed;
     const std::byte* out = nullptr;  // what sends read
     std::byte* in = nullptr;         // what receives write
     Combine combine{};
-    std::vector<Step> steps;
+    std::vector<Transfer> own;  // the transfers, where the caller does not keep them
+    std::span<const Transfer> transfers;
     std::optional<int> tag;    // of all chains; none: each has its own
-    std::size_t started = 0;   // steps of chains that have started
-    std::size_t finished = 0;  // steps of chains that have finished
+    std::size_t started = 0;   // transfers of chains that have started
+    std::size_t finished = 0;  // transfers of chains that have finished
   };
-  // What a request belongs to: a step of a chain, or a collective (chain and step are null).
+  // What a request belongs to: a transfer of a chain, or a collective (chain and transfer are
+  // null).
   struct Posted {
     Operation* operation;
     Chain* chain;
-    const Step* step;
+    const Transfer* transfer;
   };
 
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
+  void abort_if_asked();
   void start_what_fits();
   bool gradients_move() const;
   void start_collective(Operation& operation);
@@ -154,9 +169,15 @@ class ProgressEngine {
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
+  void make_room_for_requests(std::size_t count);
   void fail(const std::exception_ptr& why) noexcept;
+  bool settle() noexcept;
+  bool test_left_over() noexcept;
+  [[noreturn]] void end_all_ranks(const std::exception_ptr& why) noexcept;
 
   const int tag_limit_;
+  const LastWords last_words_;
+  const Patience patience_;
 
   // Shared with the caller.
   mutable std::mutex mutex_;

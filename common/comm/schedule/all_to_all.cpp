@@ -44,7 +44,8 @@ void check_part_kept(int rank, const ExchangeParts& parts) {
 
 }  // namespace
 
-std::vector<Step> all_to_all(int rank, const ExchangeParts& parts, const ScheduleOptions& options) {
+std::vector<Transfer> all_to_all(int rank, const ExchangeParts& parts,
+                                 const ScheduleOptions& options) {
   check_offsets(parts);
   const int ranks = parts.ranks();
   check_arguments(rank, ranks, options);
@@ -52,7 +53,7 @@ std::vector<Step> all_to_all(int rank, const ExchangeParts& parts, const Schedul
   const std::size_t segment = std::min(options.segment_elements, kMostSegmentElements);
   const int stride = std::numeric_limits<int>::max() / std::max(ranks - 1, 1);
 
-  std::vector<Step> steps;
+  std::vector<Transfer> transfers;
   for (int shift = 1; shift < ranks; ++shift) {
     const int to = (rank + shift) % ranks;
     const int from = (rank + ranks - shift) % ranks;
@@ -65,18 +66,18 @@ std::vector<Step> all_to_all(int rank, const ExchangeParts& parts, const Schedul
                        " segments; choose a larger segment size");
     }
     int chain = (shift - 1) * stride;
-    const auto take = [&](Step::Kind kind, int peer, Range& left) {
+    const auto take = [&](Transfer::Kind kind, int peer, Range& left) {
       const std::size_t count = std::min(segment, left.end - left.begin);
       if (count == 0) return;
-      steps.push_back({kind, peer, chain, 0, left.begin, count});
+      transfers.push_back({kind, peer, chain, 0, left.begin, count});
       left.begin += count;
     };
     for (std::size_t i = 0; i < messages; ++i, ++chain) {
-      take(Step::Kind::kReceiveCopy, from, in);
-      take(Step::Kind::kSend, to, out);
+      take(Transfer::Kind::kReceiveCopy, from, in);
+      take(Transfer::Kind::kSend, to, out);
     }
   }
-  return steps;
+  return transfers;
 }
 
 }  // namespace winnow::comm

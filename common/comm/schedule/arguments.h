@@ -11,7 +11,7 @@ constexpr std::size_t divide_up(std::size_t value, std::size_t by) { return (val
 // What every generator requires of its arguments; throws Error or UsageError.
 void check_arguments(int rank, int ranks, const ScheduleOptions& options);
 
-// `count` chains as Step numbers them; throws UsageError when an int cannot hold so many.
+// `count` chains as Transfer numbers them; throws UsageError when an int cannot hold so many.
 int checked_chains(std::size_t count);
 
 }  // namespace winnow::comm

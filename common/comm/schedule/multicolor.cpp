@@ -1,7 +1,8 @@
+#include "common/comm/schedule/multicolor.h"
+
 #include <algorithm>
 
 #include "common/comm/schedule/arguments.h"
-#include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 
 namespace winnow::comm {
@@ -18,20 +19,20 @@ struct Place {
 
 // Sum up, then hand down. The children's sums arrive together and are added in the tree's order.
 void append_chain(const Place& place, int chain, std::size_t begin, std::size_t count,
-                  std::vector<Step>& steps) {
+                  std::vector<Transfer>& transfers) {
   int round = 0;
-  const auto to_all_children = [&](Step::Kind kind) {
+  const auto to_all_children = [&](Transfer::Kind kind) {
     for (const int child : place.children) {
-      steps.push_back({kind, child, chain, round, begin, count});
+      transfers.push_back({kind, child, chain, round, begin, count});
     }
     if (!place.children.empty()) ++round;
   };
-  to_all_children(Step::Kind::kReceiveAdd);
+  to_all_children(Transfer::Kind::kReceiveAdd);
   if (place.parent >= 0) {
-    steps.push_back({Step::Kind::kSend, place.parent, chain, round++, begin, count});
-    steps.push_back({Step::Kind::kReceiveCopy, place.parent, chain, round++, begin, count});
+    transfers.push_back({Transfer::Kind::kSend, place.parent, chain, round++, begin, count});
+    transfers.push_back({Transfer::Kind::kReceiveCopy, place.parent, chain, round++, begin, count});
   }
-  to_all_children(Step::Kind::kSend);
+  to_all_children(Transfer::Kind::kSend);
 }
 
 }  // namespace
@@ -69,8 +70,10 @@ ColorTree multicolor_tree(int color, int colors, int ranks) {
   return tree;
 }
 
-std::vector<Step> multicolor_all_reduce(int rank, int ranks, std::size_t count,
-                                        const ScheduleOptions& options) {
+std::vector<Transfer> multicolor_all_reduce(const Placement& placement, std::size_t count,
+                                            const ScheduleOptions& options) {
+  const int rank = placement.rank;
+  const int ranks = placement.ranks();
   check_arguments(rank, ranks, options);
   if (ranks == 1 || count == 0) return {};
   const auto colors = static_cast<std::size_t>(std::min(options.colors, ranks));
@@ -85,7 +88,7 @@ std::vector<Step> multicolor_all_reduce(int rank, int ranks, std::size_t count,
     places.push_back({tree.parent[at], std::move(tree.children[at])});
   }
 
-  std::vector<Step> steps;
+  std::vector<Transfer> transfers;
   for (std::size_t segment = 0; segment < segments; ++segment) {
     for (std::size_t color = 0; color < colors; ++color) {
       const std::size_t begin = color * part + segment * options.segment_elements;
@@ -93,10 +96,10 @@ std::vector<Step> multicolor_all_reduce(int rank, int ranks, std::size_t count,
           std::min({begin + options.segment_elements, (color + 1) * part, count});
       if (begin >= end) continue;
       append_chain(places[color], static_cast<int>(segment * colors + color), begin, end - begin,
-                   steps);
+                   transfers);
     }
   }
-  return steps;
+  return transfers;
 }
 
 }  // namespace winnow::comm

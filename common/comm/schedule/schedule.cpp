@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "common/comm/schedule/multicolor.h"
+#include "common/comm/schedule/ring.h"
 #include "common/error.h"
 
 namespace winnow::comm {

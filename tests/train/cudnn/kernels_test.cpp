@@ -9,8 +9,10 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/error.h"
 #include "common/rng.h"
 #include "tests/train/conformance.h"
 #include "tests/train/cudnn/host_device.h"
@@ -412,23 +414,17 @@ TEST_P(Kernels, BatchNorm) {
       Tensor again(type(), rows * channels, shift);
       Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
       in_any_order({&y, &mean, &variance, &again}, [&](const Table& table, Stream& stream) {
-        BatchNorm a{};
-        a.type = type();
-        a.x = data;
-        a.residual = norm.residual ? static_cast<void*>(residual) : nullptr;
-        a.y = y;
-        a.rows = rows;
-        a.channels = channels;
-        a.scale = s;
-        a.shift = o;
-        a.epsilon = norm.epsilon;
-        a.relu = norm.relu;
-        a.mean = mean;
-        a.variance = variance;
-        a.scratch = scratch;
+        BatchNorm a{.layer = {type(), rows, channels, norm.epsilon, norm.relu},
+                    .x = data,
+                    .residual = norm.residual ? static_cast<void*>(residual) : nullptr,
+                    .y = y,
+                    .scale = s,
+                    .shift = o,
+                    .statistics = {mean, variance},
+                    .memory = {nullptr, scratch}};
         table.batch_norm(a, stream);
         a.y = again;
-        a.scratch = nullptr;
+        a.memory.scratch = nullptr;
         table.batch_norm_inference(a, stream);
       });
       EXPECT_TRUE(scratch.is_sound());
@@ -467,8 +463,14 @@ TEST_P(Kernels, VarianceOfDataFarFromZeroIsKept) {
       Tensor variance(Element::kF32, channels);
       Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
       in_any_order({&y, &mean, &variance}, [&](const Table& table, Stream& stream) {
-        table.batch_norm({type(), data, nullptr, y, rows, channels, one, zero, 1e-5, false, mean,
-                          variance, scratch},
+        table.batch_norm({.layer = {type(), rows, channels, 1e-5, false},
+                          .x = data,
+                          .residual = nullptr,
+                          .y = y,
+                          .scale = one,
+                          .shift = zero,
+                          .statistics = {mean, variance},
+                          .memory = {nullptr, scratch}},
                          stream);
       });
       expect_near(mean, want[1], 1e-6);
@@ -514,9 +516,15 @@ TEST_P(Kernels, BatchNormBackward) {
       if (norm.residual) outputs.push_back(&dresidual);
       in_any_order(outputs, [&](const Table& table, Stream& stream) {
         table.batch_norm_backward(
-            {type(), tx, tdy, norm.relu ? static_cast<void*>(ty) : nullptr, dx,
-             norm.residual ? static_cast<void*>(dresidual) : nullptr, rows, channels, ts, tm, tv,
-             norm.epsilon, dscale, dshift, scratch},
+            {.layer = {type(), rows, channels, norm.epsilon, norm.relu},
+             .x = tx,
+             .dy = tdy,
+             .y = norm.relu ? static_cast<void*>(ty) : nullptr,
+             .scale = ts,
+             .statistics = {tm, tv},
+             .gradients = {dx, norm.residual ? static_cast<void*>(dresidual) : nullptr, dscale,
+                           dshift},
+             .memory = {nullptr, scratch}},
             stream);
       });
       EXPECT_TRUE(scratch.is_sound());
@@ -616,8 +624,9 @@ TEST_P(Kernels, Pools) {
       std::vector<Tensor*> outputs = {&y, &dx};
       if (is_max) outputs.push_back(&index);
       in_any_order(outputs, [&](const Table& table, Stream& stream) {
-        Pool a{type(), tx,     y,      index,      2,          c.channels, 7,
-               8,      out[2], out[3], c.kernel_h, c.kernel_w, c.stride,   c.pad};
+        const PoolWindow window{c.kernel_h, c.kernel_w, c.stride, c.pad};
+        const PoolLayer layer{2, c.channels, 7, 8, out[2], out[3], window};
+        Pool a{type(), layer, tx, y, index.as<std::uint8_t>()};
         (is_max ? table.max_pool : table.avg_pool)(a, stream);
         a.from = tdy;
         a.to = dx;
@@ -646,7 +655,8 @@ TEST_P(Kernels, MaxPoolTakesTheFirstNaN) {
   Tensor y(type(), 1);
   Tensor index(1, 1);
   in_any_order({&y, &index}, [&](const Table& table, Stream& stream) {
-    table.max_pool({type(), x, y, index, 1, 1, 2, 2, 1, 1, 2, 2, 1, 0}, stream);
+    table.max_pool({type(), {1, 1, 2, 2, 1, 1, {2, 2, 1, 0}}, x, y, index.as<std::uint8_t>()},
+                   stream);
   });
   EXPECT_TRUE(std::isnan(y.numbers()[0]));
   EXPECT_EQ(index.numbers()[0], 1);
@@ -709,8 +719,13 @@ TEST_P(Kernels, Loss) {
     Tensor per_sample(Element::kF32, c.batch);
     Tensor dlogits(type(), c.batch * c.classes);
     in_any_order({&loss, &per_sample, &dlogits}, [&](const Table& table, Stream& stream) {
-      const kernels::Loss a{type(),    tl,          tt,   tw,         c.batch,
-                            c.classes, c.smoothing, loss, per_sample, dlogits};
+      const kernels::Loss a{.layer = {type(), c.batch, c.classes, c.smoothing},
+                            .logits = tl,
+                            .targets = tt,
+                            .weights = tw,
+                            .loss = loss,
+                            .per_sample = per_sample,
+                            .dlogits = dlogits};
       table.loss(a, stream);
       table.loss_backward(a, stream);
     });
@@ -763,24 +778,14 @@ TEST_P(Kernels, DirectConvolution) {
         ConvolutionDescription d;
         d.type = type();
         d.result = result;
-        d.n = c.x[0];
-        d.c = c.x[1];
-        d.h = c.x[2];
-        d.w = c.x[3];
-        d.k = c.w[0];
-        d.r = c.w[2];
-        d.s = c.w[3];
-        d.p = out[2];
-        d.q = out[3];
-        d.stride = c.stride;
-        d.pad = c.pad;
-        table.pack_filter({tw, packed, type(), d.k, d.c, d.r, d.s}, stream);
+        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.stride, c.pad};
+        table.pack_filter({tw, packed, type(), c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
         table.direct_convolution({d, tx, packed, ty}, stream);
         d.pass = Pass::kBackwardData;
         table.direct_convolution({d, tdy, packed, tdx}, stream);
         d.pass = Pass::kBackwardFilter;
         table.direct_convolution({d, tx, tdy, packed_dw}, stream);
-        table.unpack_filter({packed_dw, result, tdw, d.k, d.c, d.r, d.s}, stream);
+        table.unpack_filter({packed_dw, result, tdw, c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
       });
       expect_near(ty, y[0], limit(result));
       expect_near(tdx, dx[0], limit(result));
@@ -821,51 +826,83 @@ TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
 std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
 Numbers numbers_of(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
-TEST(UpdateKernels, SgdAndLarsAreThoseOfTheOptimizers) {
-  for (const std::int64_t count : {1, 131, 1200001}) {
-    for (const int variant : {0, 1, 2, 3}) {
-      const bool is_sgd = variant < 2;
-      const bool decay = variant != 3;
-      const bool finite = count != 131 || variant != 1;
-      SCOPED_TRACE(std::to_string(count) + ", variant " + std::to_string(variant));
-      Random random(20);
-      const Numbers value_before = random.numbers(count);
-      const Numbers gradients = random.numbers(count);
-      const Numbers momentum_before = random.numbers(count);
-      OptimizerOptions options;
-      options.nesterov = variant == 0;
-      options.weight_decay = 0.25;
-      options.lars_trust = 0.125;
-      const float lr = 0.3F;
-      const float rate = 0.7F;
-      auto value = floats(value_before);
-      auto momentum = floats(momentum_before);
-      const auto gradient = floats(gradients);
-      if (finite) {
-        (is_sgd ? sgd_step : lars_step)({value, gradient, momentum, decay},
-                                        static_cast<double>(lr) * static_cast<double>(rate),
-                                        options);
+Update update_of(const Table& table, std::string_view optimizer, const OptionValues& options) {
+  const auto row = std::ranges::find(table.updates, optimizer, &UpdateRow::name);
+  if (row == table.updates.end()) throw Error("no update " + std::string(optimizer));
+  return row->make(ChosenOptions(find_optimizer(optimizer).options, options));
+}
+
+// A parameter of `count` elements that no rounding leaves alone, and an optimiser's state.
+struct Parameter {
+  Parameter(const Optimizer& optimizer, std::int64_t count, std::uint64_t seed) {
+    Random random(seed);
+    const auto uneven = [&] {
+      Numbers numbers = random.positive(count);
+      for (double& v : numbers) v *= 0.7;
+      return floats(numbers);
+    };
+    value = uneven();
+    gradient = uneven();
+    for (std::size_t slot = 0; slot < optimizer.slots.size(); ++slot) state.push_back(uneven());
+  }
+
+  void update_on_host(const Optimizer& optimizer, const TensorStep& step) {
+    const std::vector<std::span<float>> slots(state.begin(), state.end());
+    optimizer.make(ChosenOptions(optimizer.options, {}))({value, gradient, slots, step});
+  }
+
+  std::vector<float> value;
+  std::vector<float> gradient;
+  std::vector<std::vector<float>> state;
+};
+
+// Bit for bit, but for what norms in another order change.
+void expect_update_of_host(const Optimizer& optimizer, std::int64_t count, bool decay,
+                           bool finite) {
+  SCOPED_TRACE(std::string(optimizer.name) + ", " + std::to_string(count));
+  Parameter parameter(optimizer, count, 20);
+  Tensor value(Element::kF32, numbers_of(parameter.value));
+  Tensor gradient(Element::kF32, numbers_of(parameter.gradient));
+  Tensor scratch(1, static_cast<std::int64_t>(update_scratch_bytes(count)));
+  const StepScalars scalars{7, 0.3, finite ? 1 : 0};
+  ParameterOnCard on_card{.value = value,
+                          .gradient = gradient,
+                          .state = {},
+                          .count = count,
+                          .scalars = &scalars,
+                          .lr_scale = 0.7,
+                          .decay = decay,
+                          .scratch = scratch};
+  std::vector<std::unique_ptr<Tensor>> state;
+  std::vector<Tensor*> outputs{&value};
+  for (std::size_t slot = 0; slot < parameter.state.size(); ++slot) {
+    state.push_back(std::make_unique<Tensor>(Element::kF32, numbers_of(parameter.state[slot])));
+    on_card.state[slot] = *state.back();
+    outputs.push_back(state.back().get());
+  }
+  in_any_order(outputs, [&](const Table& table, Stream& stream) {
+    update_of(table, optimizer.name, {})(on_card, stream);
+  });
+  if (finite) {
+    parameter.update_on_host(optimizer, {.lr = 0.3 * 0.7, .step = 7, .decay = decay});
+  }
+  EXPECT_TRUE(scratch.is_sound());
+  const double most = optimizer.name == "lars" && decay ? kF32 : kNone;
+  expect_near(value, numbers_of(parameter.value), most);
+  for (std::size_t slot = 0; slot < state.size(); ++slot) {
+    expect_near(*state[slot], numbers_of(parameter.state[slot]), most);
+  }
+}
+
+TEST(UpdateKernels, AreThoseOfTheOptimizers) {
+  ASSERT_EQ(host_kernels().updates.size(), optimizers().size());
+  for (const Optimizer& optimizer : optimizers()) {
+    for (const bool decay : {true, false}) {
+      for (const std::int64_t count : {1, 131, 1200001}) {
+        expect_update_of_host(optimizer, count, decay, true);
       }
-      Tensor tv(Element::kF32, value_before);
-      Tensor tg(Element::kF32, gradients);
-      Tensor tm(Element::kF32, momentum_before);
-      Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(count)));
-      const StepScalars scalars{7, lr, finite ? 1 : 0};
-      const auto mu = static_cast<float>(options.momentum);
-      const auto wd = static_cast<float>(decay ? options.weight_decay : 0);
-      in_any_order({&tv, &tm}, [&](const Table& table, Stream& stream) {
-        if (is_sgd) {
-          table.sgd({tv, tg, tm, count, &scalars, rate, mu, wd, options.nesterov}, stream);
-        } else {
-          table.lars(
-              {tv, tg, tm, count, &scalars, rate, mu, wd, options.lars_trust, decay, scratch},
-              stream);
-        }
-      });
-      EXPECT_TRUE(scratch.is_sound());
-      expect_near(tv, numbers_of(value), finite ? kF32 : kNone);
-      expect_near(tm, numbers_of(momentum), finite ? kF32 : kNone);
     }
+    expect_update_of_host(optimizer, 131, true, false);
   }
 }
 
@@ -874,11 +911,11 @@ TEST(UpdateKernels, LarsOfZeroWeightsOrGradientsTakesThePlainRate) {
     Tensor value(Element::kF32, Numbers(5, zero_gradient ? 1.0 : 0.0));
     Tensor gradient(Element::kF32, Numbers(5, zero_gradient ? 0.0 : 1.0));
     Tensor momentum(Element::kF32, Numbers(5, 0.0));
-    Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(5)));
-    const StepScalars scalars{0, 0.5F, 1};
+    Tensor scratch(1, static_cast<std::int64_t>(update_scratch_bytes(5)));
+    const StepScalars scalars{0, 0.5, 1};
     in_any_order({&value, &momentum}, [&](const Table& table, Stream& stream) {
-      table.lars({value, gradient, momentum, 5, &scalars, 1, 0.9F, 0.5F, 1e-3, true, scratch},
-                 stream);
+      update_of(table, "lars", {{"weight_decay", {0.5}}})(
+          {value, gradient, {momentum}, 5, &scalars, 1, true, scratch}, stream);
     });
     EXPECT_EQ(value.numbers(), Numbers(5, zero_gradient ? 0.75 : -0.5));
   }
@@ -941,9 +978,9 @@ TEST(Launches, OfAnySizeAreWithinTheLimitsOfCards) {
         FinishMomentsKernel{nullptr, nullptr, channels, parts, nullptr, nullptr}.shape());
   }
   kernels::Loss loss{};
-  loss.batch = (std::int64_t{1} << 31) + 5;
+  loss.layer.batch = (std::int64_t{1} << 31) + 5;
   expect_launchable(LossKernel<float, LossPass::kForward>{loss}.shape());
-  EXPECT_EQ(launch_blocks({loss.batch, kThreads}, kMaxBlocks, kMaxBlocks), 6);
+  EXPECT_EQ(launch_blocks({loss.layer.batch, kThreads}, kMaxBlocks, kMaxBlocks), 6);
 }
 
 TEST(Launches, PartsCoverAllRows) {

@@ -8,11 +8,11 @@
 
 namespace winnow::train::cudnn {
 
-// Parameters, momenta and running statistics in device memory, updated by own kernels from sums
-// that come through the host. Learning rate, step number and the verdict on the sums are in device
-// memory too, so that nothing a step launches depends on the step.
-std::unique_ptr<Weights> make_card_weights(std::shared_ptr<Device> device,
-                                           std::vector<WeightTensor> tensors,
-                                           const UpdateRule& rule);
+// Parameters, optimiser state and running statistics in device memory, updated by own kernels from
+// sums that come through the host. Learning rate, step number and the verdict on the sums are in
+// device memory too, so that nothing a step launches depends on the step.
+std::unique_ptr<WeightStore> make_card_weights(std::shared_ptr<Device> device,
+                                               std::vector<WeightTensor> tensors,
+                                               const UpdateRule& rule);
 
 }  // namespace winnow::train::cudnn

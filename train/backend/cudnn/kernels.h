@@ -2,8 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
 
 #include "train/backend/cudnn/device.h"
+#include "train/optim/options.h"
 
 // Own kernels: the base path for all but convolutions and matrix products, and the last resort for
 // those. All pointers are device memory; activations are NHWC, of type `type`; statistics,
@@ -12,13 +16,14 @@
 // assigned, never accumulated, and every element of them is written.
 namespace winnow::train::cudnn::kernels {
 
-struct Convert {
-  const void* from;
-  Element from_type;
-  void* to;
-  Element to_type;
-  std::int64_t count;
-};
+using train::kernels::BatchNorm;
+using train::kernels::BatchNormBackward;
+using train::kernels::Convert;
+using train::kernels::Elementwise;
+using train::kernels::Loss;
+using train::kernels::Pool;
+using train::kernels::PoolLayer;
+using train::kernels::PoolWindow;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -63,71 +68,8 @@ struct BiasGradient {
   void* scratch;  // channel_sums_scratch_bytes
 };
 
-struct BatchNorm {
-  Element type;
-  const void* x;
-  const void* residual;  // or null
-  void* y;
-  std::int64_t rows;  // N*H*W
-  std::int64_t channels;
-  const float* scale;
-  const float* shift;
-  double epsilon;
-  bool relu;
-  float* mean;      // batch statistics: written in training, read for inference
-  float* variance;  // biased
-  void* scratch;    // channel_sums_scratch_bytes; training only
-};
-
-struct BatchNormBackward {
-  Element type;
-  const void* x;
-  const void* dy;
-  const void* y;  // where it is > 0 the ReLU was open; null: no ReLU
-  void* dx;
-  void* dresidual;  // or null
-  std::int64_t rows;
-  std::int64_t channels;
-  const float* scale;
-  const float* mean;
-  const float* variance;
-  double epsilon;
-  float* dscale;
-  float* dshift;
-  void* scratch;  // channel_sums_scratch_bytes
-};
-
+// The scratch memory of a BiasGradient and of batch norms.
 std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
-
-struct Elementwise {
-  Element type;
-  const void* a;
-  const void* b;
-  void* y;
-  std::int64_t count;
-};
-
-struct Pool {
-  Element type;
-  const void* from;     // x; backward: dy
-  void* to;             // y; backward: dx
-  std::uint8_t* index;  // max: row-major place of the first greatest in the window
-  std::int64_t batch, channels, height, width;  // of x
-  std::int64_t out_height, out_width;
-  int kernel_h, kernel_w, stride, pad;
-};
-
-struct Loss {
-  Element type;
-  const void* logits;
-  const float* targets;
-  const float* weights;
-  std::int64_t batch, classes;
-  double smoothing;
-  float* loss;        // forward: sum of weights * per_sample, in the order of the samples
-  float* per_sample;  // forward
-  void* dlogits;      // backward, of `type`
-};
 
 // A convolution as naive loops, one thread a result; operands as Product::run has them.
 struct DirectConvolution {
@@ -140,7 +82,7 @@ struct DirectConvolution {
 // What changes from step to step, in device memory, so that kernels given once can run again.
 struct StepScalars {
   std::int64_t step;  // from 0
-  float lr;
+  double lr;
   std::int32_t finite;  // 0: the sums hold a NaN or an infinity, and nothing is updated
 };
 
@@ -151,28 +93,28 @@ struct FiniteCheck {
   StepScalars* scalars;
 };
 
-// The optimizers' updates (train/optim), by tensors. `rate` multiplies the learning rate.
-struct Sgd {
+// One parameter and what its update needs.
+struct ParameterOnCard {
+  static constexpr int kMaxSlots = 4;
   float* value;
   const float* gradient;
-  float* momentum;
+  float* state[kMaxSlots];  // of the optimiser's slots
   std::int64_t count;
   const StepScalars* scalars;
-  float rate, mu, decay;
-  bool nesterov;
+  double lr_scale;  // factor on the learning rate
+  bool decay;       // see TensorStep
+  void* scratch;    // update_scratch_bytes
 };
-struct Lars {
-  float* value;
-  const float* gradient;
-  float* momentum;
-  std::int64_t count;
-  const StepScalars* scalars;
-  float rate, mu, decay;
-  double trust;
-  bool adapt;     // false: the local rate is 1 (biases and batch norm)
-  void* scratch;  // lars_scratch_bytes
+std::size_t update_scratch_bytes(std::int64_t count) noexcept;
+
+// One step of an optimiser on one parameter.
+using Update = std::function<void(const ParameterOnCard&, Stream&)>;
+
+// The twin of a row of train/optim's table, of the same name.
+struct UpdateRow {
+  std::string_view name;
+  Update (*make)(const ChosenOptions& chosen);
 };
-std::size_t lars_scratch_bytes(std::int64_t count) noexcept;
 
 // value = (1 - momentum) * value + momentum * scale * sum.
 struct Statistic {
@@ -205,8 +147,7 @@ struct Table {
   void (*loss_backward)(const Loss&, Stream&);
   void (*direct_convolution)(const DirectConvolution&, Stream&);
   void (*finite_check)(const FiniteCheck&, Stream&);
-  void (*sgd)(const Sgd&, Stream&);
-  void (*lars)(const Lars&, Stream&);
+  std::span<const UpdateRow> updates;
   void (*statistic)(const Statistic&, Stream&);
 };
 

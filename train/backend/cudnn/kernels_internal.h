@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 
@@ -49,6 +50,12 @@ void by_pack(Element type, std::initializer_list<const void*> addresses, std::in
     }
   });
 }
+
+template <class Launcher>
+struct Launches;
+// The rows of a table of kernels.
+template <class Launcher>
+inline constexpr std::array kUpdateRows = Launches<Launcher>::update_rows(Rules{});
 
 // The table of functions that give kernels to Launcher::launch(kernel, stream).
 template <class Launcher>
@@ -116,25 +123,30 @@ struct Launches {
   }
 
   static void batch_norm(const BatchNorm& a, Stream& stream) {
-    const Parts parts = parts_of(a.rows, a.channels);
-    auto* means = static_cast<double*>(a.scratch);
-    auto* squares = means + parts.parts * a.channels;
-    by_pack(a.type, {a.x}, a.channels, [&]<class T, int N>() {
-      launch(MomentsKernel<T, N>{static_cast<const T*>(a.x), a.channels, parts, means, squares},
-             stream);
+    const Parts parts = parts_of(a.layer.rows, a.layer.channels);
+    auto* means = static_cast<double*>(a.memory.scratch);
+    auto* squares = means + parts.parts * a.layer.channels;
+    by_pack(a.layer.type, {a.x}, a.layer.channels, [&]<class T, int N>() {
+      launch(
+          MomentsKernel<T, N>{static_cast<const T*>(a.x), a.layer.channels, parts, means, squares},
+          stream);
     });
-    launch(FinishMomentsKernel{means, squares, a.channels, parts, a.mean, a.variance}, stream);
+    launch(FinishMomentsKernel{means, squares, a.layer.channels, parts, a.statistics.mean,
+                               a.statistics.variance},
+           stream);
     batch_norm_inference(a, stream);
   }
   static void batch_norm_inference(const BatchNorm& a, Stream& stream) {
-    by_pack(a.type, {a.x, a.residual, a.y}, a.channels,
+    by_pack(a.layer.type, {a.x, a.residual, a.y}, a.layer.channels,
             [&]<class T, int N>() { launch(BatchNormKernel<T, N>{a}, stream); });
   }
   static void batch_norm_backward(const BatchNormBackward& a, Stream& stream) {
-    by_pack(a.type, {a.x, a.dy, a.y, a.dx, a.dresidual}, a.channels, [&]<class T, int N>() {
-      sum_channels<T, N>(NormTerms<T>{a}, a.rows, a.channels, a.scratch, stream);
-      launch(BatchNormBackwardKernel<T, N>{a}, stream);
-    });
+    by_pack(a.layer.type, {a.x, a.dy, a.y, a.gradients.dx, a.gradients.dresidual}, a.layer.channels,
+            [&]<class T, int N>() {
+              sum_channels<T, N>(NormTerms<T>{a}, a.layer.rows, a.layer.channels, a.memory.scratch,
+                                 stream);
+              launch(BatchNormBackwardKernel<T, N>{a}, stream);
+            });
   }
 
   template <class Function>
@@ -150,23 +162,23 @@ struct Launches {
 
   template <PoolKind kKind>
   static void pool(const Pool& a, Stream& stream) {
-    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+    by_pack(a.type, {a.from, a.to, a.index}, a.layer.channels,
             [&]<class T, int N>() { launch(PoolKernel<T, N, kKind>{a}, stream); });
   }
   template <PoolKind kKind>
   static void pool_backward(const Pool& a, Stream& stream) {
-    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+    by_pack(a.type, {a.from, a.to, a.index}, a.layer.channels,
             [&]<class T, int N>() { launch(PoolBackwardKernel<T, N, kKind>{a}, stream); });
   }
 
   static void loss(const Loss& a, Stream& stream) {
-    by_type(a.type, [&](auto type) {
+    by_type(a.layer.type, [&](auto type) {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kForward>{a}, stream);
     });
     launch(TotalLossKernel{a}, stream);
   }
   static void loss_backward(const Loss& a, Stream& stream) {
-    by_type(a.type, [&](auto type) {
+    by_type(a.layer.type, [&](auto type) {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
     });
   }
@@ -187,7 +199,7 @@ struct Launches {
       by_type(a.description.result, [&](auto result) {
         using T = TypeOf<decltype(type)>;
         using Result = TypeOf<decltype(result)>;
-        launch(DirectConvolutionKernel<T, Result, kPass>{extents_of(a.description),
+        launch(DirectConvolutionKernel<T, Result, kPass>{a.description.extents,
                                                          static_cast<const T*>(a.a),
                                                          static_cast<const T*>(a.b),
                                                          static_cast<Result*>(a.result)},
@@ -199,13 +211,24 @@ struct Launches {
   static void finite_check(const FiniteCheck& a, Stream& stream) {
     launch(FiniteCheckKernel{a}, stream);
   }
-  static void sgd(const Sgd& a, Stream& stream) { launch(SgdKernel{a}, stream); }
-  static void lars(const Lars& a, Stream& stream) {
-    if (a.adapt) {
-      launch(LarsNormsKernel{a}, stream);
-      launch(LarsRateKernel{a}, stream);
+  template <class Rule>
+  static void update(const Rule& rule, const ParameterOnCard& a, Stream& stream) {
+    const bool norms = rule.needs_norms(a.decay);
+    if (norms) {
+      launch(NormPartsKernel{a}, stream);
+      launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     }
-    launch(LarsKernel{a}, stream);
+    launch(UpdateKernel<Rule>{rule, a, norms}, stream);
+  }
+  template <class Rule>
+  static Update make_update(const ChosenOptions& chosen) {
+    return [rule = Rule::from(chosen)](const ParameterOnCard& a, Stream& stream) {
+      update(rule, a, stream);
+    };
+  }
+  template <class... Rule>
+  static constexpr std::array<UpdateRow, sizeof...(Rule)> update_rows(RuleList<Rule...>) {
+    return {UpdateRow{Rule::kName, &make_update<Rule>}...};
   }
   static void statistic(const Statistic& a, Stream& stream) { launch(StatisticKernel{a}, stream); }
 };
@@ -234,8 +257,7 @@ constexpr Table make_table(const char* name) noexcept {
           .loss_backward = To::loss_backward,
           .direct_convolution = To::direct_convolution,
           .finite_check = To::finite_check,
-          .sgd = To::sgd,
-          .lars = To::lars,
+          .updates = kUpdateRows<Launcher>,
           .statistic = To::statistic};
 }
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/comm/schedule/schedule.h"
+
+namespace winnow::comm {
+
+// Ring all-reduce: reduce-scatter and all-gather round the ring. Least traffic, 2(p-1) hops.
+std::vector<Transfer> ring_all_reduce(const Placement& placement, std::size_t count,
+                                      const ScheduleOptions& options);
+
+}  // namespace winnow::comm

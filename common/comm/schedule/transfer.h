@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace winnow::comm {
+
+// One move of a collective as one rank sees it: elements [begin, begin + count) of a buffer go to
+// `peer` or come from it.
+//
+// Buffer    an all-reduce has one; an all-to-all sends from one and receives into another
+// Chains    independent of each other; they touch disjoint ranges
+// Rounds    transfers of one chain run by ascending round; those of one round run together, their
+//           additions in list order
+// Matching  a message belongs to (sender, receiver, chain), and within these to its place in order
+struct Transfer {
+  enum class Kind : std::uint8_t {
+    kSend,         // the range to peer
+    kReceiveAdd,   // peer's range is added to ours
+    kReceiveCopy,  // peer's range replaces ours
+  };
+  Kind kind;
+  int peer;
+  int chain;
+  int round;
+  std::size_t begin;
+  std::size_t count;
+
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+// Where the ranks are. A schedule may keep traffic inside machines by it.
+struct Placement {
+  int rank = 0;              // this one
+  std::vector<int> node_of;  // [r]: machine of rank r, numbered from 0 in order of lowest ranks
+
+  int ranks() const noexcept { return static_cast<int>(node_of.size()); }
+};
+
+}  // namespace winnow::comm

@@ -1,0 +1,94 @@
+#include "common/memory_left.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kKibibyte = 1024;
+
+std::optional<std::uint64_t> read_number(const fs::path& path) {
+  std::ifstream in(path);
+  std::uint64_t value = 0;
+  if (in >> value) return value;
+  return std::nullopt;
+}
+
+// The names that the two versions give the same things.
+struct Names {
+  const char* folder;
+  const char* limit;
+  const char* used;
+  const char* cached;
+};
+constexpr Names kVersion2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+constexpr Names kVersion1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                          "total_inactive_file"};
+
+// Of `group` and all groups it is in.
+std::uint64_t left_by(const fs::path& top, const std::string& group, const Names& names) {
+  std::uint64_t left = kNoMemoryLimit;
+  fs::path folder = (top / group).lexically_normal();
+  for (;;) {
+    const auto limit = read_number(folder / names.limit);  // "max" is no number
+    const auto used = read_number(folder / names.used);
+    if (limit && used) {
+      // Cached files count as used but give way.
+      const std::uint64_t cached =
+          read_memory_field(folder / "memory.stat", names.cached, 1).value_or(0);
+      const std::uint64_t held = *used - std::min(*used, cached);
+      left = std::min(left, *limit - std::min(*limit, held));
+    }
+    if (folder == top || !folder.has_relative_path()) return left;
+    folder = folder.parent_path();
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> read_memory_field(const fs::path& file, const std::string& name,
+                                               std::uint64_t unit) {
+  std::ifstream in(file);
+  std::string line;
+  while (std::getline(in, line)) {
+    std::istringstream fields(line);
+    std::string field;
+    std::uint64_t value = 0;
+    if (fields >> field >> value && field == name) return value * unit;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t machine_memory_left() {
+  return read_memory_field("/proc/meminfo", "MemAvailable:", kKibibyte).value_or(kNoMemoryLimit);
+}
+
+std::uint64_t group_memory_left(const fs::path& root) {
+  std::uint64_t left = kNoMemoryLimit;
+  std::ifstream in(root / "proc/self/cgroup");
+  // "0::/a/b" of version 2; "4:memory:/a/b", "5:cpu,memory:/a/b" of version 1.
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string group = line.substr(std::min(second + 2, line.size()));
+    if (controllers == ",,") {
+      left = std::min(left, left_by(root / kVersion2.folder, group, kVersion2));
+    } else if (controllers.find(",memory,") != std::string::npos) {
+      left = std::min(left, left_by(root / kVersion1.folder, group, kVersion1));
+    }
+  }
+  return left;
+}
+
+std::uint64_t memory_held() {
+  return read_memory_field("/proc/self/status", "RssAnon:", kKibibyte).value_or(0);
+}
+
+}  // namespace winnow

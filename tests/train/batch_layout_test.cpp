@@ -1,0 +1,107 @@
+#include "train/plan/batch_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+
+namespace winnow::train {
+namespace {
+
+TEST(BatchLayout, RanksShareTheMicroBatchesOfABatch) {
+  for (int ranks = 1; ranks <= 7; ++ranks) {
+    std::int64_t next = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const BatchLayout layout = plan_batches(1000, 56, 8, 2, rank, ranks);
+      EXPECT_EQ(layout.first_micro, next);
+      EXPECT_GE(layout.micro_batches(), 7 / ranks);
+      EXPECT_LE(layout.micro_batches(), (7 + ranks - 1) / ranks);
+      next = layout.last_micro;
+    }
+    EXPECT_EQ(next, 7);
+  }
+}
+
+TEST(BatchLayout, StepsAndEpochs) {
+  const BatchLayout layout = plan_batches(1000, 56, 8, 2, 0, 1);
+  EXPECT_EQ(layout.total_steps, 36);  // 2000 / 56, rounded
+  EXPECT_EQ(layout.end_of_epoch(1), 18);
+  EXPECT_EQ(layout.end_of_epoch(2), 36);
+  EXPECT_EQ(layout.end_of_epoch(3), 36);
+  EXPECT_DOUBLE_EQ(layout.epoch_at(18), 1.008);
+  EXPECT_EQ(plan_batches(3, 64, 64, 1, 0, 1).total_steps, 1);  // never none
+}
+
+TEST(BatchLayout, RanksLoadTheirPartAndTheOneBeforeIt) {
+  pipeline::SampleSet samples;
+  for (SampleId id = 0; id < 50; ++id) samples.ids.push_back(id);
+  samples.weights.assign(50, 1.0F);
+  const pipeline::Sampler sampler(samples, 3);
+  const auto same = [](const pipeline::Request& a, const pipeline::Request& b) {
+    return a.id == b.id && a.epoch == b.epoch && a.weight == b.weight;
+  };
+  for (const std::int64_t step : {0, 2, 3}) {
+    const auto all = requests_of(plan_batches(50, 24, 4, 3, 0, 1), sampler, step, true);
+    ASSERT_EQ(all.size(), 24U);
+    for (int ranks = 2; ranks <= 6; ++ranks) {
+      std::size_t next = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const BatchLayout layout = plan_batches(50, 24, 4, 3, rank, ranks);
+        const auto mixed = requests_of(layout, sampler, step, true);
+        EXPECT_TRUE(mixed.back().partner);
+        EXPECT_TRUE(same(mixed.back(), all[(next + 23) % 24]));
+        const auto mine = requests_of(layout, sampler, step, false);
+        ASSERT_EQ(mine.size() + 1, mixed.size());
+        for (std::size_t i = 0; i < mine.size(); ++i, ++next) {
+          EXPECT_TRUE(same(mine[i], all[next]) && same(mixed[i], all[next]));
+          EXPECT_FALSE(mine[i].partner || mixed[i].partner);
+        }
+      }
+      EXPECT_EQ(next, 24U);
+    }
+  }
+}
+
+TEST(BatchLayout, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(plan_batches(100, 10, 4, 1, 0, 1), UsageError);
+  EXPECT_THROW(plan_batches(100, 16, 4, 1, 0, 5), UsageError);
+  EXPECT_THROW(plan_batches(100, 16, 4, 0, 0, 1), UsageError);
+  EXPECT_NO_THROW(plan_batches(100, 16, 4, 1, 3, 4));
+}
+
+TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {
+  for (std::int64_t batch = 1; batch <= 300; ++batch) {
+    const std::int64_t m = default_micro_batch(batch);
+    EXPECT_EQ(batch % m, 0);
+    EXPECT_LE(m, 64);
+    EXPECT_TRUE(m == 1 || batch / m >= 4);
+    for (std::int64_t larger = m + 1; larger <= std::min<std::int64_t>(64, batch / 4); ++larger) {
+      EXPECT_NE(batch % larger, 0);
+    }
+  }
+}
+
+TEST(BatchLayout, WeightOfABatchIsThatOfItsRequests) {
+  pipeline::SampleSet samples;
+  for (SampleId id = 0; id < 10; ++id) {
+    samples.ids.push_back(id);
+    samples.weights.push_back(1);
+  }
+  const BatchLayout layout = plan_batches(10, 4, 4, 5, 0, 1);
+  EXPECT_EQ(weight_of_batch(layout, pipeline::Sampler(samples, 1), 0), 4);
+  EXPECT_TRUE(pipeline::Sampler(samples, 1).all_weights_are_one());
+  for (std::size_t i = 0; i < 10; ++i) samples.weights[i] = static_cast<float>(i);
+  const pipeline::Sampler sampler(samples, 1);
+  EXPECT_FALSE(sampler.all_weights_are_one());
+  double sum = 0;
+  for (std::int64_t step = 0; step < 5; ++step) {
+    double requested = 0;
+    for (const auto& r : sampler.requests(static_cast<std::uint64_t>(step) * 4, 4))
+      requested += r.weight;
+    EXPECT_EQ(weight_of_batch(layout, sampler, step), requested);
+    sum += requested;
+  }
+  EXPECT_EQ(sum, 90);  // five batches of four are two epochs of 45
+}
+
+}  // namespace
+}  // namespace winnow::train

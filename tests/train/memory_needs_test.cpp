@@ -1,0 +1,66 @@
+// What is foretold of a rank's memory, for a net that would not fit by its cores alone.
+#include "train/run/memory_needs.h"
+
+#include <gtest/gtest.h>
+
+#include "train/graph/graph.h"
+#include "train/nets/nets.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr std::size_t kGiga = 1'000'000'000;
+
+// A job of one rank, without the data that memory does not depend on.
+Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_batch) {
+  Job job;
+  job.setup = {net,
+               {.batch = micro_batch,
+                .channels = 3,
+                .height_px = side_px,
+                .width_px = side_px,
+                .classes = 1000,
+                .mean = {0.5F, 0.5F, 0.5F},
+                .deviation = {0.25F, 0.25F, 0.25F}}};
+  job.forward = forward_graph(job.setup);
+  job.batches = plan_batches(1'000'000, batch, micro_batch, 1, 0, 1);
+  return job;
+}
+
+MemoryNeeds needs_of(const Job& job, bool reproducible = false) {
+  TrainOptions options;
+  options.execution.reproducible = reproducible;
+  const auto backend = make_backend("onednn");
+  const JobGraphs graphs = graphs_of(job, make_model(job.forward, 1));
+  return memory_needs(options, job, graphs, *backend, 1, true);
+}
+
+// 64 lanes of ResNet-50 at 224 x 224 would take some 400 GB.
+TEST(MemoryNeeds, ResNet50On64CoresHasAsManyLanesAsFitInto24GB) {
+  const Job job = job_of("resnet50", 224, 4096, 64);
+  const MemoryNeeds needs = needs_of(job);
+  EXPECT_EQ(needs.batch, std::size_t{4096} * 224 * 224 * 3);
+  const MemoryFit wished{.lanes = 64, .evaluation_lanes = 1, .batches_ahead = 2};
+  EXPECT_GT(peak_bytes(needs, wished), 150 * kGiga);
+  const MemoryFit fit = fit_memory(needs, 24 * kGiga, wished, 64);
+  EXPECT_LT(fit.lanes, 10);
+  EXPECT_GE(fit.lanes, 1);
+  EXPECT_LE(fit.peak, 24 * kGiga);
+  EXPECT_GT(fit.peak + needs.lane, 24 * kGiga);  // not one more
+}
+
+TEST(MemoryNeeds, GrowWithTheMicroBatchAndWithWholeNumbers) {
+  const MemoryNeeds small = needs_of(job_of("resnet20", 32, 64, 8));
+  const MemoryNeeds large = needs_of(job_of("resnet20", 32, 64, 32));
+  EXPECT_GT(large.lane, 2 * small.lane);
+  EXPECT_EQ(large.batch, small.batch);
+  EXPECT_GT(needs_of(job_of("resnet20", 32, 64, 8), true).lane, small.lane);
+}
+
+TEST(MemoryNeeds, AreOfThisMachine) {
+  EXPECT_GT(memory_for_rank(1), memory_for_rank(8));
+  EXPECT_GT(memory_for_rank(8), 0U);
+}
+
+}  // namespace
+}  // namespace winnow::train

@@ -1,0 +1,127 @@
+// What a run knows about itself: numbers of state.json that cannot be, and sentences about steps
+// that go wrong.
+
+#include "train/run/run_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "train/run/loss_watch.h"
+#include "train/step/not_finite.h"
+
+namespace winnow::train {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+RunState some_state() {
+  return {.step = 7,
+          .epoch = 1.75,
+          .writer = {.seed = 3, .ranks = 2, .plan = "abc"},
+          .losses = {.interval = {1.5, 2}, .epoch = {0.5, 5}, .last_epoch = 0.25},
+          .interval_hits = {.correct = 5, .samples = 8},
+          .sums = {{"fc.weight", -7}},
+          .census = {{0, 16, 11}, {1, 12, 5}}};
+}
+
+std::string refusal(const Json& json) {
+  try {
+    parse_state(json.dump(), "RUN/state.json");
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(RunState, EveryNumberIsChecked) {
+  const Json good = Json::parse(to_text(some_state()));
+  ASSERT_EQ(refusal(good), "none");
+  const std::vector<Json> never{-1, -1.5, 1e300, "7", nullptr, true, Json::array(), {{"a", 1}}};
+  for (const char* field : {"version", "step", "seed", "ranks"}) {
+    for (const Json& value : never) {
+      Json bad = good;
+      bad[field] = value;
+      EXPECT_THAT(refusal(bad), HasSubstr("RUN/state.json")) << field << " " << value;
+      EXPECT_THAT(refusal(bad), HasSubstr(field)) << field << " " << value;
+    }
+  }
+  for (const auto& [path, value] :
+       std::vector<std::pair<std::string, Json>>{{"/step", 1ULL << 63},
+                                                 {"/epoch", -0.5},
+                                                 {"/epoch", "1"},
+                                                 {"/ranks", 1ULL << 40},
+                                                 {"/plan", 7},
+                                                 {"/evaluated", 1},
+                                                 {"/interval_loss", 3},
+                                                 {"/interval_loss/sum", nullptr},
+                                                 {"/interval_loss/count", -1},
+                                                 {"/epoch_loss/count", 2.5},
+                                                 {"/train_loss", true},
+                                                 {"/interval_hits/correct", -1},
+                                                 {"/interval_hits/samples", "8"},
+                                                 {"/sums/fc.weight", 1ULL << 40},
+                                                 {"/sums/fc.weight", -(1LL << 40)},
+                                                 {"/sums/fc.weight", 0.5},
+                                                 {"/sums", Json::array()},
+                                                 {"/census", 3},
+                                                 {"/census/0", {0, 16}},
+                                                 {"/census/0/0", 1},
+                                                 {"/census/1/1", -12},
+                                                 {"/census/1/2", 0.5}}) {
+    Json bad = good;
+    bad[Json::json_pointer(path)] = value;
+    EXPECT_THAT(refusal(bad), HasSubstr("damaged: '")) << path << " " << value;
+  }
+}
+
+TEST(RunState, OlderOnesHaveNoHits) {
+  Json old = Json::parse(to_text(some_state()));
+  old.erase("interval_hits");
+  const RunState state = parse_state(old.dump(), "it");
+  EXPECT_EQ(state.interval_hits.samples, 0);
+  EXPECT_EQ(parse_state(to_text(some_state()), "it").interval_hits.correct, 5);
+}
+
+TEST(RunState, MustBeOneThatTheRunCanHave) {
+  const BatchLayout batches{.samples = 16, .batch = 4, .total_steps = 12};
+  EXPECT_NO_THROW(check_state(some_state(), batches, "it"));
+  RunState state = some_state();
+  state.step = 13;
+  EXPECT_THROW(check_state(state, batches, "it"), FormatError);
+  state = some_state();
+  state.census.pop_back();
+  EXPECT_THROW(check_state(state, batches, "it"), FormatError);
+  EXPECT_NO_THROW(check_state(RunState{}, batches, "it"));
+}
+
+TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
+  EXPECT_EQ(describe_not_finite(13, {{}, {false, 5, {4, 17, 18, 19}}}, "fc.weight"),
+            "step 13: the loss is not finite on rank 1 (samples 4, 17, 18, 19 and 1 more); going "
+            "backwards, the first sum that is not finite is that of fc.weight");
+  EXPECT_EQ(describe_not_finite(2, {{false, 1, {9}}, {false, 0, {}}}, ""),
+            "step 2: the loss is not finite on rank 0 (sample 9), on rank 1");
+  EXPECT_EQ(describe_not_finite(2, {{}}, "conv1.weight"),
+            "step 2: the loss is finite on every rank; going backwards, the first sum that is not "
+            "finite is that of conv1.weight");
+}
+
+TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
+  LossWatch watch(10);
+  EXPECT_FALSE(watch.warning(1, 2.3));
+  EXPECT_FALSE(watch.warning(2, 2e4));
+  const auto first = watch.warning(3, 3e4);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(*first, HasSubstr("the loss of step 3 is 3e+04, 1.3e+04 times the loss of guessing"));
+  EXPECT_FALSE(watch.warning(4, 1e8));
+  EXPECT_TRUE(watch.warning(5, 1e16));
+  EXPECT_FALSE(watch.warning(6, 1e16));
+  EXPECT_TRUE(watch.warning(7, 1e30));
+  EXPECT_FALSE(LossWatch(1).warning(1, 1));
+}
+
+}  // namespace
+}  // namespace winnow::train

@@ -1,0 +1,83 @@
+#include "train/plan/batch_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "common/error.h"
+#include "pipeline/load/order.h"
+
+namespace winnow::train {
+
+std::int64_t BatchLayout::end_of_epoch(std::int64_t epoch) const noexcept {
+  return std::min(total_steps, (epoch * samples + batch - 1) / batch);
+}
+
+double BatchLayout::epoch_at(std::int64_t step) const noexcept {
+  return static_cast<double>(step * batch) / static_cast<double>(samples);
+}
+
+BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
+                         double epochs, int rank, int ranks) {
+  if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
+    throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
+                     std::to_string(micro_batch));
+  }
+  const std::int64_t parts = batch / micro_batch;
+  if (parts < ranks) {
+    throw UsageError("there are more ranks (" + std::to_string(ranks) +
+                     ") than micro-batches in a batch (" + std::to_string(parts) +
+                     "); raise --batch-size or lower --micro-batch");
+  }
+  const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
+  if (!(steps > 0)) throw UsageError("--epochs must be above 0");
+  return part_of({.samples = samples,
+                  .batch = batch,
+                  .micro_batch = micro_batch,
+                  .total_steps = std::max<std::int64_t>(1, std::llround(steps))},
+                 rank, ranks);
+}
+
+BatchLayout part_of(BatchLayout layout, int rank, int ranks) {
+  std::tie(layout.first_micro, layout.last_micro) =
+      pipeline::share(layout.batch / layout.micro_batch, rank, ranks);
+  return layout;
+}
+
+std::int64_t default_micro_batch(std::int64_t batch) {
+  constexpr std::int64_t kLargest = 64;
+  constexpr std::int64_t kParts = 4;  // so that a few ranks find work without further ado
+  for (std::int64_t m = std::min(batch / kParts, kLargest); m > 1; --m) {
+    if (batch % m == 0) return m;
+  }
+  return 1;
+}
+
+std::vector<pipeline::Request> requests_of(const BatchLayout& layout,
+                                           const pipeline::Sampler& sampler, std::int64_t step,
+                                           bool mixed) {
+  const auto at = [](std::int64_t position) { return static_cast<std::uint64_t>(position); };
+  const std::int64_t begin = step * layout.batch;
+  const std::int64_t first = layout.first_micro * layout.micro_batch;  // in the batch
+  const std::int64_t count = layout.micro_batches() * layout.micro_batch;
+  std::vector<pipeline::Request> requests = sampler.requests(at(begin + first), at(count));
+  if (!mixed || count == layout.batch) return requests;
+  const std::int64_t before = (first + layout.batch - 1) % layout.batch;
+  requests.push_back(sampler.requests(at(begin + before), 1).front());
+  requests.back().partner = true;
+  return requests;
+}
+
+double weight_of_batch(const BatchLayout& layout, const pipeline::Sampler& sampler,
+                       std::int64_t step) {
+  if (sampler.all_weights_are_one()) return static_cast<double>(layout.batch);
+  double sum = 0;  // in the order of the batch, whatever rank asks
+  for (const auto& request : sampler.requests(static_cast<std::uint64_t>(step * layout.batch),
+                                              static_cast<std::uint64_t>(layout.batch))) {
+    sum += request.weight;
+  }
+  return sum;
+}
+
+}  // namespace winnow::train

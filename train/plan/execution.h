@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/comm/schedule/schedule.h"
+#include "train/graph/graph.h"
+#include "train/plan/run_plan.h"
+#include "train/plan/step_tasks.h"
+#include "train/reduce/gradient_layout.h"
+#include "train/reduce/gradient_sum.h"
+
+namespace winnow::train {
+
+// The trainer's own numbers behind the gradients, of a micro-batch.
+enum StepTail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount };
+inline constexpr std::array<const char*, kTailCount> kStepTailNames{"loss", "weight", "correct",
+                                                                    "samples", "stop"};
+
+// What one rank executes each step: made once, from the run's plan.
+struct Execution {
+  GradientLayout gradients{};
+  StepTasks tasks{};
+  SumTransfers transfers{};
+  std::vector<int> micro_batches{};      // of each lane
+  std::int64_t total_micro_batches = 1;  // V, of all lanes of all ranks
+  int evaluation_lanes = 1;
+  int batches_ahead = 1;      // that the loader prepares
+  bool reproducible = false;  // sums that no order can change
+};
+
+// What rank `placement.rank` executes by `plan`. Pure.
+// In      `graph`: differentiated. `asynchronous`: its programs are not on the CPU.
+// Throws  UsageError: a schedule that is not known, or its options
+Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Placement& placement,
+                         bool asynchronous);
+
+// XXH3-64 of all transfers of a rank.
+std::uint64_t digest_of_transfers(const SumTransfers& transfers);
+
+}  // namespace winnow::train

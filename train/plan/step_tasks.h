@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "train/reduce/gradient_layout.h"
+#include "train/reduce/part.h"
+
+namespace winnow::train {
+
+inline constexpr int kAnyLane = -1;
+
+// One piece of a training step of one rank.
+struct Task {
+  enum class Kind : std::uint8_t {
+    kLoadParameters,  // the lane's thread packs its part of the updated parameters, for all lanes
+    kBind,            // micro-batch `micro_batch` becomes the lane's input
+    kCompute,         // nodes [first_node, last_node) of the lane's program
+    kAwait,           // `bucket` of the micro-batch is there; with the last one its score as well
+    kAdd,             // `part` of `bucket` of the micro-batch enters the lane's sum
+    kAddLanes,        // `part` of `bucket`: the sums of all lanes are added up
+    kReduce,          // the all-reduce of `bucket` starts
+    kFinish,          // waits for all all-reduces; is the step to be repeated?
+    kRead,            // `part` of the sums is made ready for the update; is it finite?
+    kBeginUpdate,     // the step's update begins
+    kUpdate,          // `part` of the parameters and running statistics in `bucket` changes
+  };
+  Kind kind;
+  int lane = kAnyLane;    // whose program and sum it is about
+  bool anywhere = false;  // any thread may do it; otherwise the lane's does
+  int micro_batch = -1;   // of this rank, from 0
+  int bucket = -1;
+  Part part{};
+  std::size_t first_node = 0;
+  std::size_t last_node = 0;
+  std::vector<int> after{};  // tasks that must be done before
+
+  friend bool operator==(const Task&, const Task&) = default;
+};
+std::string_view kind_name(Task::Kind kind) noexcept;
+
+// A training step of one rank as data: tasks with dependencies, in an order that can be executed.
+struct StepTasks {
+  std::vector<Task> tasks{};
+  int lanes = 1;
+  int threads = 1;  // at least one a lane; the others help where `anywhere` says so
+
+  friend bool operator==(const StepTasks&, const StepTasks&) = default;
+};
+
+// What the tasks of a rank follow from, besides its gradients.
+struct StepShape {
+  std::vector<int> micro_batches;  // of each lane; at least one each
+  int threads = 1;                 // of the rank
+  bool asynchronous = false;       // a lane is given a whole micro-batch before anything is awaited
+};
+
+// The tasks of a rank's steps. Pure.
+//
+// Lanes    Lane l works off shape.micro_batches[l] micro-batches of the rank, one after the other:
+//          a contiguous run. All lanes wait until every part of the parameters is packed.
+// Overlap  A bucket is reduced as soon as the last micro-batch of every lane has written it, while
+//          backward goes on.
+// Threads  Additions, the look for numbers that are not finite and updates are cut into parts, for
+//          as many threads as the rank has. No cut changes a bit.
+StepTasks plan_step(const GradientLayout& layout, std::size_t node_count, const StepShape& shape);
+
+}  // namespace winnow::train

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cmath>
+
+#include "train/reduce/gradient_sum.h"
+#include "train/reduce/gradient_sum_internal.h"
+
+namespace winnow::train {
+namespace {
+
+class FloatSum final : public GradientSum {
+ public:
+  FloatSum(const GradientLayout& layout, comm::Communicator& comm, SumOptions options)
+      : layout_(layout),
+        comm_(comm),
+        options_(std::move(options)),
+        reducing_(layout.buckets.size()) {
+    for (const int count : options_.micro_batches) {
+      Lane lane{.sum = std::vector<float>(layout.elements)};
+      if (count > 1) lane.one.resize(layout.elements);
+      lanes_.push_back(std::move(lane));
+    }
+  }
+
+  // A lane with a single micro-batch writes its sum at once.
+  std::span<float> written(int lane) noexcept override {
+    Lane& l = lanes_[static_cast<std::size_t>(lane)];
+    return l.one.empty() ? l.sum : l.one;
+  }
+
+  void begin() noexcept override {}
+
+  void add(int lane, std::size_t bucket, bool first, Part part) override {
+    Lane& l = lanes_[static_cast<std::size_t>(lane)];
+    if (l.one.empty()) return;
+    const std::span<const float> one = cut(l.one, bucket, part);
+    const std::span<float> sum = cut(l.sum, bucket, part);
+    if (first) {
+      std::ranges::copy(one, sum.begin());
+    } else {
+      add_to(sum, one);
+    }
+  }
+
+  void add_lanes(std::size_t bucket, Part part) override {
+    const std::span<float> sum = cut(lanes_[0].sum, bucket, part);
+    for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
+      add_to(sum, std::span<const float>(cut(lanes_[lane].sum, bucket, part)));
+    }
+  }
+
+  void reduce(std::size_t bucket) override {
+    reducing_[bucket] =
+        comm_.start_all_reduce(cut(lanes_[0].sum, bucket, {}), options_.transfers->buckets[bucket]);
+  }
+
+  Outcome finish() override {
+    for (comm::Pending& pending : reducing_) pending.wait();
+    return Outcome::kDone;
+  }
+
+  std::span<const float> read(Part part) noexcept override {
+    const Elements range = elements_of(part, 0, layout_.elements);
+    return values().subspan(range.begin, range.size());
+  }
+
+  std::span<const float> values() const noexcept override { return lanes_[0].sum; }
+  bool is_finite(std::size_t tensor) const override {
+    const GradientLayout::Tensor& t = layout_.tensors[tensor];
+    return std::ranges::all_of(values().subspan(t.offset, t.count),
+                               [](float value) { return std::isfinite(value); });
+  }
+
+  std::map<std::string, std::int32_t> state() const override { return {}; }
+  void restore(const std::map<std::string, std::int32_t>&) override {}
+
+ private:
+  struct Lane {
+    std::vector<float> one{};  // a micro-batch; empty where there is but one
+    std::vector<float> sum{};
+  };
+
+  std::span<float> cut(std::vector<float>& all, std::size_t bucket, Part part) const {
+    const GradientLayout::Bucket& b = layout_.buckets[bucket];
+    const Elements range = elements_of(part, b.offset, b.count);
+    return std::span(all).subspan(range.begin, range.size());
+  }
+
+  const GradientLayout& layout_;
+  comm::Communicator& comm_;
+  const SumOptions options_;
+  std::vector<Lane> lanes_;
+  std::vector<comm::Pending> reducing_;  // after what they work on
+};
+
+}  // namespace
+
+std::unique_ptr<GradientSum> make_float_sum(const GradientLayout& layout, comm::Communicator& comm,
+                                            SumOptions options) {
+  return std::make_unique<FloatSum>(layout, comm, std::move(options));
+}
+
+}  // namespace winnow::train

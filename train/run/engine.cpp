@@ -1,0 +1,56 @@
+#include "train/run/engine.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "train/graph/rewrites.h"
+#include "train/model/initial_weights.h"
+#include "train/optim/optimizer.h"
+#include "train/plan/lanes.h"
+
+namespace winnow::train {
+
+InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
+                               bool is_on_cpu, int ranks) {
+  if (!is_on_cpu || !options.reproducible) {
+    return {1, options.reproducible ? lane_threads : options.threads.compute};
+  }
+  std::size_t most = 0;  // samples of a split
+  for (const auto& [split, set] : job.data.evaluation_sets) {
+    most = std::max(most, set.samples.ids.size());
+  }
+  const auto part =
+      static_cast<std::size_t>(job.batches.micro_batch) * static_cast<std::size_t>(ranks);
+  const auto micro_batches = static_cast<std::int64_t>((most + part - 1) / part);
+  const auto lanes =
+      choose_lanes(options.threads.compute, lane_threads, std::max<std::int64_t>(1, micro_batches),
+                   std::numeric_limits<int>::max());
+  return {static_cast<int>(lanes.size()), lane_threads};
+}
+
+JobGraphs graphs_of(const Job& job, const Model& model) {
+  return {prune(differentiate(freeze(job.forward, frozen_tensors(model)))),
+          for_inference(job.forward)};
+}
+
+Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
+               Execution execution, Backend& backend, comm::Communicator& comm, Model model)
+    : model_(std::move(model)),
+      weights_(place_weights(
+          backend, model_,
+          {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
+  const ExecutionOptions& e = options.execution;
+  CompileOptions lane{numerics.dtype, numerics.lane_threads};
+  if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;
+  programs_ = backend.compile_lanes(graphs.training, lane,
+                                    static_cast<int>(execution.micro_batches.size()));
+  for (const std::unique_ptr<Program>& program : programs_) weights_->bind(*program);
+  inference_ = backend.compile_lanes(graphs.inference,
+                                     {e.dtype, e.reproducible ? lane.threads : e.threads.compute},
+                                     execution.evaluation_lanes);
+  for (const std::unique_ptr<Program>& program : inference_) weights_->bind(*program);
+  executor_ =
+      std::make_unique<StepExecutor>(programs_, model_, *weights_, comm, std::move(execution));
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/progress.h"
+#include "common/sample.h"
+#include "common/thread_plan.h"
+#include "pipeline/load/dataset.h"
+#include "train/evaluate/evaluate.h"
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+class Backend;
+
+// For weights from a file only. A run knows these itself.
+struct FileNetOptions {
+  std::string net;
+  int image_side_px = 0;              // as DataOptions has it
+  std::optional<int> eval_resize_px;  // likewise; none given: no margin
+};
+
+struct EvalDataOptions {
+  std::filesystem::path cache;
+  pipeline::Placement placement;  // of its shards
+  std::string selection;  // for the leak-free figure; empty: the one the run was trained with
+  std::string split;      // "train", "val", "test", "none"; empty: test, else val
+};
+
+struct EvalOptions {
+  std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
+  FileNetOptions file;
+  EvalDataOptions data;
+  bool with_logits = false;
+  std::string backend = "onednn";
+  DType dtype = DType::kF32;
+  ThreadPlan threads;
+};
+
+struct EvalResult {
+  std::optional<double> epoch;  // of a run
+  std::string split;
+  Evaluation evaluation;
+  double images_per_second = 0;
+  std::vector<std::string> classes;
+  std::vector<SampleId> ids;  // in id order
+};
+
+// Evaluates a trained run, or weights from elsewhere. Collective.
+//
+// In       A run: its newest sound checkpoint. A file: gets the images as training on the cache
+//          would.
+// note     Takes sentences for people: damaged checkpoints that were passed over.
+// Throws   UsageError when the net does not fit the cache.
+EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
+                        const ProgressSink& progress, const std::function<void(std::string)>& note);
+EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,
+                        const ProgressSink& progress, const std::function<void(std::string)>& note);
+
+}  // namespace winnow::train

@@ -1,0 +1,70 @@
+#include "train/run/interruptions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/comm/agreement.h"
+#include "common/error.h"
+
+namespace winnow::train {
+
+void throw_stopped(const comm::Communicator& comm, const std::filesystem::path& run,
+                   RunPosition at) {
+  constexpr int kRestartMe = 75;  // EX_TEMPFAIL
+  if (comm.rank() != 0) throw comm::PeerError(kRestartMe);
+  throw comm::AgreedError("stopped as asked after step " + std::to_string(at.done) + " of " +
+                              std::to_string(at.last) + " with a checkpoint in " + run.string() +
+                              "; go on with it by --resume auto",
+                          kRestartMe);
+}
+
+void require_unchanged_cache(const Job& job, const TrainOptions& options, RunPosition at,
+                             comm::Communicator& comm,
+                             const std::function<void(std::string)>& note) {
+  on_root(comm, [&] {
+    const std::string became = pipeline::what_became_of(*job.data.source.cache);
+    if (became.empty()) return;
+    const std::string what = options.data.cache.string() + " " + became +
+                             " while this run was training on it; all " + std::to_string(at.done) +
+                             " steps were computed on what it was";
+    if (at.done == at.last) return note(what);
+    throw Error(what + " and are in " + options.run.out.string() +
+                ": put it back to go on with them by --resume auto, or begin another run");
+  });
+}
+
+std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
+                                comm::Communicator& comm) {
+  constexpr std::size_t kNamed = 4;  // samples of a rank
+  constexpr std::size_t kRow = kNamed + 2;
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<std::uint64_t> rows(ranks * kRow, 0);
+  std::uint64_t* own = &rows[static_cast<std::size_t>(comm.rank()) * kRow];
+  own[0] = mine.loss_is_finite ? 1 : 0;
+  own[1] = mine.samples.size();
+  for (std::size_t i = 0; i < std::min(kNamed, mine.samples.size()); ++i) {
+    own[2 + i] = mine.samples[i];
+  }
+  comm.all_reduce(rows);
+  std::vector<NotFiniteRank> all(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const std::uint64_t* row = &rows[r * kRow];
+    all[r].loss_is_finite = row[0] != 0;
+    all[r].samples = row[1];
+    all[r].first_ids.assign(row + 2, row + 2 + std::min<std::uint64_t>(kNamed, row[1]));
+  }
+  return describe_not_finite(step, all, mine.tensor);  // sums are the same on all ranks
+}
+
+void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
+                      const std::filesystem::path& kept) {
+  if (comm.rank() != 0) throw comm::PeerError(1);
+  std::string advice = "; lower the learning rate or lengthen the warm-up in another run";
+  if (!kept.empty()) {
+    advice += ", which may begin with the last good weights: --init-from " +
+              (kept / "model.safetensors").string();
+  }
+  throw comm::AgreedError(diagnosis + advice, 1);
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,138 @@
+#include "train/run/job.h"
+
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+#include "common/file.h"
+#include "train/backend/backend.h"
+#include "train/optim/recipe_options.h"
+#include "train/run/build_name.h"
+#include "train/run/planning.h"
+
+namespace winnow::train {
+namespace {
+
+// Images without a split are not trained on unasked: nothing would be left to evaluate on, and
+// which images may be on which side is decided by their duplicates.
+void require_training_split(const DataOptions& options, const pipeline::DatasetInfo& info) {
+  const auto count = [&](Split split) {
+    return info.split_counts.at(static_cast<std::size_t>(split));
+  };
+  if (!options.selection.empty() || count(Split::kTrain) > 0 || count(Split::kNone) == 0) return;
+  const std::string cache = options.cache.string();
+  throw UsageError(cache + " has " + std::to_string(count(Split::kNone)) +
+                   " images without a split and none to train on; make splits by winnow split " +
+                   cache + ", then train with --selection split");
+}
+
+// The training samples. The evaluation sets go into `data`.
+pipeline::SampleSet choose_samples(const DataOptions& options, JobData& data) {
+  const pipeline::Cache& cache = *data.source.cache;
+  require_training_split(options, data.info);
+  pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
+  if (options.holdout > 0) {
+    pipeline::HeldOut cut = pipeline::hold_out(cache, train, options.selection, options.holdout);
+    data.evaluation_sets[Split::kVal].samples = std::move(cut.held);  // no group is cut: no leaks
+    data.evaluation_sets[Split::kTest] = {};
+    return std::move(cut.train);
+  }
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    auto found = pipeline::evaluation_samples(cache, split, options.selection);
+    data.evaluation_sets[split] = {std::move(found.all), std::move(found.leaked)};
+  }
+  return train;
+}
+
+void make_sampler(const TrainOptions& options, pipeline::SampleSet samples, int rank,
+                  JobData& data) {
+  using pipeline::Sampling;
+  const pipeline::Cache& cache = *data.source.cache;
+  pipeline::SamplingOptions sampling = options.data.sampling;
+  sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
+  const bool by_class =
+      sampling.sampling == Sampling::kBalanced || sampling.sampling == Sampling::kRepeatFactor;
+  const pipeline::SampleLabels labels =
+      by_class ? pipeline::read_labels(cache, samples.ids) : pipeline::SampleLabels{};
+  const bool judged = sampling.shuffle.fraction != 1 && rank == 0;
+  const pipeline::SampleLabels place_labels =
+      judged ? pipeline::read_place_labels(cache, samples) : pipeline::SampleLabels{};
+  data.sampler = std::make_shared<const pipeline::Sampler>(std::move(samples), options.recipe.seed,
+                                                           sampling, labels);
+  if (judged) {
+    data.shuffle_quality =
+        pipeline::measure_shuffle(*data.sampler->partial_shuffle(), place_labels);
+  }
+}
+
+// This rank's view of the job. No collectives.
+Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
+                const std::string& init_from_digest) {
+  Job job;
+  JobData& data = job.data;
+  data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
+  data.info = pipeline::describe(*data.source.cache);
+  pipeline::SampleSet train = choose_samples(options.data, data);
+  job.setup = fit_net(options, data.info);
+  job.forward = forward_graph(job.setup);
+  make_sampler(options, std::move(train), comm.rank(), data);
+  job.batches =
+      plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
+                   job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
+  job.config = config_text(options, job.setup, data.info,
+                           pipeline::selection_digest(*data.source.cache, options.data.selection),
+                           init_from_digest);
+  return job;
+}
+
+void require_one_job(const Job& job, const Backend& backend, comm::Communicator& comm) {
+  std::map<std::string, std::string> facts = config_facts(job.config);
+  facts["build"] = build_name();
+  if (comm.size() > 1) {
+    facts["program"] = to_hex(xxh3_128(MappedFile("/proc/self/exe").bytes()));
+  }
+  facts["instruction set"] = backend.instruction_set();
+  facts["library"] = backend.library();
+  require_agreement(comm, facts);
+}
+
+}  // namespace
+
+Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm) {
+  Job job;
+  const std::string init_from_digest = digest_of_weights(options.start.init_from, comm);
+  on_all(comm, [&] {
+    job = look_up_job(options, comm, init_from_digest);
+    check_execution(options.execution, backend);
+    // Unknown names fail here, on all ranks alike.
+    check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
+    comm::find_schedule(options.execution.schedule);
+  });
+  job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);
+  require_one_job(job, backend, comm);
+  return job;
+}
+
+std::vector<std::string> notes_on_data(const Job& job, const DataOptions& options) {
+  std::vector<std::string> notes;
+  const JobData& data = job.data;
+  const BatchLayout& b = job.batches;
+  if (b.batch > b.samples) {
+    notes.push_back("--batch-size " + std::to_string(b.batch) + " is more than the " +
+                    std::to_string(b.samples) +
+                    " training samples of an epoch: every step goes through all of them " +
+                    std::to_string(b.batch / b.samples) +
+                    " times and more, and an epoch is less than a step");
+  }
+  if (data.info.stored_recipe != pipeline::Recipe::kNone) {
+    const pipeline::Recipe more = recipe_of(options, data.info);
+    notes.push_back("training images are the cache's variants (recipe " +
+                    std::string(recipe_name(data.info.stored_recipe)) + "), " +
+                    (more == pipeline::Recipe::kNone ? "as they are"
+                                                     : std::string(recipe_name(more)) + " on top"));
+  }
+  if (data.shuffle_quality) {
+    notes.push_back(in_words(*data.sampler->partial_shuffle(), *data.shuffle_quality));
+  }
+  return notes;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,39 @@
+#include "train/run/loading.h"
+
+#include "pipeline/load/exchange.h"
+
+namespace winnow::train {
+
+pipeline::LoadOptions load_options(const Job& job, const TrainOptions& options,
+                                   pipeline::Recipe recipe, std::int64_t first_step) {
+  return {.geometry = geometry_of(job.setup),
+          .recipe = recipe,
+          .seed = options.recipe.seed,
+          .threads = options.execution.threads.decode,
+          .levels = levels_of(job.setup),
+          .first_batch = static_cast<std::uint64_t>(first_step)};
+}
+
+std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const TrainOptions& options,
+                                                        const comm::Communicator& comm,
+                                                        StepRange steps, int batches_ahead) {
+  const pipeline::Recipe recipe = recipe_of(options.data, job.data.info);
+  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(recipe)](
+                            int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
+    const std::int64_t step = steps.first + static_cast<std::int64_t>(i);
+    if (step >= steps.last) return {};
+    return requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed);
+  };
+  pipeline::LoadOptions load = load_options(job, options, recipe, steps.first);
+  load.batches_ahead = batches_ahead;
+  return std::make_unique<pipeline::Loader>(
+      *job.data.source.cache, load,
+      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, options.recipe.seed));
+}
+
+std::uint64_t first_position(const BatchLayout& batches, std::int64_t step) {
+  return static_cast<std::uint64_t>(step * batches.batch +
+                                    batches.first_micro * batches.micro_batch);
+}
+
+}  // namespace winnow::train

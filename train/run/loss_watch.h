@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace winnow::train {
+
+// Warns of a loss that grows beyond reason, before it is no number any more. The measure is
+// ln(classes), the loss of guessing.
+class LossWatch {
+ public:
+  explicit LossWatch(int classes);
+
+  // A sentence for people where `loss` is more than 10^4 times that of guessing. The next one comes
+  // at 10^4 times this threshold, and so on.
+  std::optional<std::string> warning(std::int64_t step, double loss);
+
+ private:
+  double guessing_;
+  double threshold_;
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+#include "train/backend/backend.h"
+#include "train/plan/memory.h"
+#include "train/run/engine.h"
+#include "train/run/job.h"
+#include "train/run/options.h"
+
+namespace winnow::train {
+
+// What this rank needs to train `job` in lanes of `lane_threads` threads. Chooses kernels, but
+// allocates none of the memory it tells.
+// In  `writes`: this rank writes checkpoints
+// On a card  only what lies in the machine's memory counts.
+MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
+                         Backend& backend, int lane_threads, bool writes);
+
+// Bytes that this rank may hold, what it holds already included: its share of what the machine and
+// the control group leave to the `local_ranks` of this machine.
+std::size_t memory_for_rank(int local_ranks);
+
+}  // namespace winnow::train

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/comm/communicator.h"
+#include "common/stop.h"
+#include "common/thread_plan.h"
+#include "pipeline/load/dataset.h"
+#include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
+#include "train/model/initial_weights.h"
+#include "train/optim/options.h"
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+struct DataOptions {
+  std::filesystem::path cache;
+  pipeline::Placement placement;            // of its shards
+  std::string selection;                    // name of a selection; empty: everything
+  std::optional<pipeline::Recipe> augment;  // none given: see recipe_of()
+  int image_side_px = 0;  // 0: the size of the images, or the net's default where they differ
+  std::optional<int> eval_resize_px;   // none given: see eval_resize_of()
+  pipeline::SamplingOptions sampling;  // of the training samples
+  double holdout = 0;  // share of the training samples to validate on instead, see hold_out()
+};
+
+struct RecipeOptions {
+  std::string optimizer = "sgd";
+  std::string lr_schedule = "cosine";  // after the warm-up
+  OptionValues options;                // given ones, of the optimiser and the schedule
+  double lr = 0.1;
+  double warmup_epochs = 1;
+  double epochs = 10;
+  double label_smoothing = 0;
+  std::uint64_t seed = 1;
+};
+
+struct BatchOptions {
+  std::int64_t batch = 128;      // B, of all ranks together
+  std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: default_micro_batch(B)
+};
+
+struct ExecutionOptions {
+  std::string backend = "onednn";
+  DType dtype = DType::kF32;
+  ThreadPlan threads;
+  int lane_threads = 0;       // of each lane; 0: see choose_lane_threads()
+  bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
+  std::string schedule = "multicolor";
+  comm::ScheduleOptions schedule_options;
+  std::size_t bucket_bytes = 1u << 20;
+};
+
+struct CheckpointOptions {
+  int interval = 0;  // steps between checkpoints inside an epoch; 0: only where epochs end
+  int kept = 2;      // the newest ones
+};
+
+struct LogOptions {
+  int interval = 50;     // steps between lines of metrics.jsonl
+  bool batches = false;  // also a digest of every global batch
+};
+
+struct RunOptions {
+  std::filesystem::path out;  // RUN: config.json, plan.json, metrics.jsonl, checkpoints/
+  bool resume = false;        // go on from the newest complete checkpoint, if there is one
+  bool replan = false;        // make a new plan where the stored one does not fit
+  CheckpointOptions checkpoints;
+  LogOptions log;
+  std::int64_t max_steps = 0;  // stop early, as if the last epoch ended there; 0: no
+  StopRequested stop;          // asked once a step on every rank; one that says yes is enough
+};
+
+struct TrainOptions {
+  std::string net = "resnet20";
+  DataOptions data;
+  StartOptions start;
+  RecipeOptions recipe;
+  BatchOptions batch;
+  ExecutionOptions execution;
+  RunOptions run;
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,179 @@
+#include "train/run/planning.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "train/backend/checks.h"
+#include "train/plan/lanes.h"
+#include "train/run/build_name.h"
+#include "train/run/memory_needs.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr int kBatchesAhead = 2;
+
+// Of a run that goes on, where its choices hold.
+const RunPlan* in_force(const std::optional<RunPlan>& stored, const TrainOptions& options) {
+  return stored && !options.run.replan ? &*stored : nullptr;
+}
+
+// Rank 0's choice.
+int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& batches,
+                          const RunPlan* stored, comm::Communicator& comm) {
+  int threads = choose_lane_threads(
+      options.lane_threads, stored != nullptr ? stored->numerics.lane_threads : 0,
+      options.reproducible, options.threads.compute, batches.micro_batches());
+  comm.broadcast(std::as_writable_bytes(std::span(&threads, 1)), 0);
+  return threads;
+}
+
+// `mine` of each rank.
+std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.size()), 0);
+  all[static_cast<std::size_t>(comm.rank())] = mine;
+  comm.all_reduce(all);
+  return all;
+}
+
+// What every rank would choose if it were rank 0, but for its own lanes.
+RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_threads) {
+  const ExecutionOptions& e = options.execution;
+  return {.numerics = {.backend = std::string(backend.name()),
+                       .build = std::string(build_name()),
+                       .instruction_set = backend.instruction_set(),
+                       .library = backend.library(),
+                       .dtype = e.dtype,
+                       .sums = e.reproducible ? Sums::kWholeNumbers : Sums::kFloats,
+                       .lane_threads = lane_threads},
+          .layout = {.schedule = e.schedule,
+                     .schedule_options = e.schedule_options,
+                     .bucket_bytes = e.bucket_bytes}};
+}
+
+// Lanes and batches ahead of this rank, by its cores and its memory.
+MemoryFit fit_rank(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
+                   Backend& backend, const RunPlan& plan, std::size_t available,
+                   const comm::Communicator& comm) {
+  const int threads = plan.numerics.lane_threads;
+  const std::int64_t micro_batches = job.batches.micro_batches();
+  const auto lanes = backend.is_on_cpu()
+                         ? choose_lanes(options.execution.threads.compute, threads, micro_batches,
+                                        std::numeric_limits<int>::max())
+                               .size()
+                         : 1;
+  const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
+  const InferenceLanes evaluation =
+      inference_lanes(job, options.execution, threads, backend.is_on_cpu(), comm.size());
+  return fit_memory(needs, available,
+                    {.lanes = static_cast<int>(lanes),
+                     .evaluation_lanes = evaluation.lanes,
+                     .batches_ahead = kBatchesAhead},
+                    job.batches.micro_batch);
+}
+
+std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& job,
+                                      const RunPlan& plan, const MemoryFit& mine,
+                                      comm::Communicator& comm) {
+  const std::vector<std::uint64_t> lanes = gather(static_cast<std::uint64_t>(mine.lanes), comm);
+  const std::vector<std::uint64_t> evaluation =
+      gather(static_cast<std::uint64_t>(mine.evaluation_lanes), comm);
+  const std::vector<std::uint64_t> ahead =
+      gather(static_cast<std::uint64_t>(mine.batches_ahead), comm);
+  const std::vector<std::uint64_t> threads =
+      gather(static_cast<std::uint64_t>(options.execution.threads.compute), comm);
+  std::vector<RankLayout> ranks;
+  for (std::size_t r = 0; r < lanes.size(); ++r) {
+    const auto most = static_cast<int>(lanes[r]);
+    const BatchLayout batches = part_of(job.batches, static_cast<int>(r), comm.size());
+    ranks.push_back(
+        {.lanes = choose_lanes(most * plan.numerics.lane_threads, plan.numerics.lane_threads,
+                               batches.micro_batches(), most),
+         .threads = static_cast<int>(threads[r]),
+         .evaluation_lanes = static_cast<int>(evaluation[r]),
+         .batches_ahead = static_cast<int>(ahead[r]),
+         .node = comm.placement().node_of[r]});
+  }
+  return ranks;
+}
+
+}  // namespace
+
+void check_execution(const ExecutionOptions& options, const Backend& backend) {
+  if (backend.is_on_cpu()) {
+    check_cpu_dtype(options.dtype);
+  } else if (options.lane_threads > 0) {
+    throw UsageError("lanes of " + std::to_string(options.lane_threads) +
+                     " threads are for backends that compute on the CPU: " +
+                     std::string(backend.name()) + " has none, leave out --lane-threads");
+  }
+}
+
+PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
+                    Backend& backend, const std::optional<RunPlan>& stored,
+                    comm::Communicator& comm) {
+  const bool on_cpu = backend.is_on_cpu();
+  const int lane_threads = on_cpu ? agree_on_lane_threads(options.execution, job.batches,
+                                                          in_force(stored, options), comm)
+                                  : 1;
+  PlannedRun planned{.plan = propose(options, backend, lane_threads),
+                     .execution = {},
+                     .memory = {},
+                     .available = memory_for_rank(comm.local_size())};
+  on_all(comm, [&] {
+    planned.memory =
+        fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
+  });
+  planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
+  // Rank 0's plan is everybody's.
+  planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
+  planned.execution = plan_execution(planned.plan, graphs.training, comm.placement(), !on_cpu);
+  const std::vector<std::uint64_t> digests =
+      gather(digest_of_transfers(planned.execution.transfers), comm);
+  planned.plan.layout.transfers = to_hex(xxh3_64(std::as_bytes(std::span(digests))));
+  planned.plan.step = planned.execution.tasks;
+  return planned;
+}
+
+std::unique_ptr<Engine> compile_planned(PlannedRun& planned, const TrainOptions& options,
+                                        const JobGraphs& graphs, Backend& backend,
+                                        const std::optional<RunPlan>& stored,
+                                        comm::Communicator& comm, Model model) {
+  RunPlan& plan = planned.plan;
+  if (const RunPlan* before = in_force(stored, options)) {
+    plan.numerics.kernels = before->numerics.kernels;
+  }
+  std::unique_ptr<Engine> engine;
+  const auto compile = [&] {
+    engine = std::make_unique<Engine>(graphs, options, plan.numerics, planned.execution, backend,
+                                      comm, std::move(model));
+    plan.numerics.kernels = engine->kernels();
+  };
+  const bool measures = !backend.is_on_cpu();
+  if (comm.rank() == 0 || !measures) compile();
+  if (measures) {
+    RunPlan of_root = parse_plan(comm::broadcast_text(comm, to_text(plan)), "rank 0's plan");
+    plan.numerics.kernels = std::move(of_root.numerics.kernels);
+    if (comm.rank() != 0) compile();
+  }
+  require_agreement(comm, plan.numerics.kernels);
+  return engine;
+}
+
+std::string in_words(const PlannedRun& planned, const Job& job, const Backend& backend) {
+  const std::string rest = " on rank 0, micro-batches of " +
+                           std::to_string(job.batches.micro_batch) + ", about " +
+                           in_bytes(planned.memory.peak) + " of " + in_bytes(planned.available);
+  if (!backend.is_on_cpu()) return backend.instruction_set() + rest;
+  const std::size_t lanes = planned.execution.micro_batches.size();
+  const int threads = planned.plan.numerics.lane_threads;
+  return std::to_string(lanes) + (lanes == 1 ? " lane of " : " lanes of ") +
+         std::to_string(threads) + (threads == 1 ? " thread" : " threads") + rest;
+}
+
+}  // namespace winnow::train

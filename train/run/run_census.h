@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "pipeline/load/sampler.h"
+#include "train/plan/batch_layout.h"
+#include "train/run/census.h"
+
+namespace winnow::train {
+
+// The census of a run as it goes on: what this rank has seen, and what is due.
+class RunCensus {
+ public:
+  // The run goes on after `first_step` steps. `sampler` outlives it.
+  RunCensus(const pipeline::Sampler& sampler, const BatchLayout& batches, std::int64_t first_step)
+      : sampler_(sampler), batches_(batches), gathered_step_(first_step) {}
+
+  // This rank's part of the batch of step `step`, counted from 0, was computed.
+  void add(std::int64_t step, const std::vector<SampleId>& ids);
+
+  // Enters into `rows` what all ranks have seen since the last call; `done` steps are done.
+  // Collective.
+  void gather(std::vector<EpochCensus>& rows, std::int64_t done, comm::Communicator& comm);
+
+  // Checks `rows` against what was due (see check_census) and returns the text of census.json.
+  std::string checked_text(const std::vector<EpochCensus>& rows, std::int64_t done,
+                           pipeline::Sampling sampling);
+
+ private:
+  std::uint64_t epoch_samples() const { return static_cast<std::uint64_t>(batches_.samples); }
+
+  const pipeline::Sampler& sampler_;
+  BatchLayout batches_;
+  std::int64_t gathered_step_;
+  std::vector<EpochCensus> seen_;  // by this rank, since gathered_step_
+  std::vector<EpochCensus> due_;   // of epochs 0, 1, 2 ...; where checked_text() is called
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,53 @@
+#include "train/run/run_log.h"
+
+#include <array>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+
+namespace winnow::train {
+
+void RunLog::open(const std::filesystem::path& path, std::int64_t first_step,
+                  const std::string& run_id) {
+  run_id_ = run_id;
+  on_root(comm_, [&] { lines_.emplace(path, first_step > 0 ? first_step : -1); });
+}
+
+void RunLog::write(std::int64_t step, const std::map<std::string, double>& values,
+                   const std::map<std::string, std::string>& texts) {
+  on_root(comm_, [&] { write_line(step, values, texts); });
+}
+
+void RunLog::write_line(std::int64_t step, const std::map<std::string, double>& values,
+                        std::map<std::string, std::string> texts) {
+  texts["run"] = run_id_;
+  lines_->write(step, batches_.epoch_at(step), lines_->wall_before() + throughput_.seconds(),
+                values, texts);
+}
+
+void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
+  std::map<std::string, double> row{{"shuffle.away", quality.away},
+                                    {"shuffle.displacement", quality.displacement}};
+  if (quality.meetings) row["shuffle.meetings"] = *quality.meetings;
+  if (quality.class_entropy) row["shuffle.class_entropy"] = *quality.class_entropy;
+  write_line(0, row);
+}
+
+void RunLog::write_evaluation(std::int64_t step, const std::string& split,
+                              const Evaluation& evaluation) {
+  std::map<std::string, double> row{{split + ".loss", evaluation.loss},
+                                    {split + ".top1", evaluation.top1}};
+  if (evaluation.top1_leak_free) row[split + ".top1_leak_free"] = *evaluation.top1_leak_free;
+  write(step, row);
+}
+
+void RunLog::write_digest(std::int64_t step, std::uint64_t digest) {
+  std::array<std::uint64_t, 1> sum{digest};
+  comm_.all_reduce(sum);
+  write(step, {}, {{"data.digest", to_hex(sum[0])}});
+}
+
+void RunLog::sync() { lines_->sync(); }
+
+}  // namespace winnow::train

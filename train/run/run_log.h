@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/comm/communicator.h"
+#include "pipeline/load/shuffle_quality.h"
+#include "train/evaluate/evaluate.h"
+#include "train/plan/batch_layout.h"
+#include "train/run/metrics.h"
+#include "train/run/throughput.h"
+
+namespace winnow::train {
+
+// The lines of metrics.jsonl, with the time since the first step. Collective: rank 0 writes, the
+// others learn that it could.
+class RunLog {
+ public:
+  RunLog(comm::Communicator& comm, const BatchLayout& batches) : comm_(comm), batches_(batches) {}
+
+  // Goes on behind what is there, without the lines of steps after `first_step`. Every line names
+  // the run `run_id`, and its `wall` goes on from the last line's.
+  void open(const std::filesystem::path& path, std::int64_t first_step, const std::string& run_id);
+
+  Throughput& throughput() noexcept { return throughput_; }
+  const Throughput& throughput() const noexcept { return throughput_; }
+
+  void write(std::int64_t step, const std::map<std::string, double>& values,
+             const std::map<std::string, std::string>& texts = {});
+  void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 alone; not collective
+  void write_evaluation(std::int64_t step, const std::string& split, const Evaluation& evaluation);
+  // `digest`: of this rank's part of the step's batch.
+  void write_digest(std::int64_t step, std::uint64_t digest);
+
+  // Makes all lines written durable. Rank 0 alone; not collective.
+  void sync();
+
+ private:
+  void write_line(std::int64_t step, const std::map<std::string, double>& values,
+                  std::map<std::string, std::string> texts = {});
+
+  comm::Communicator& comm_;
+  BatchLayout batches_;
+  std::optional<MetricsLog> lines_;  // rank 0
+  std::string run_id_;
+  Throughput throughput_;
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,33 @@
+#include "train/step/not_finite.h"
+
+namespace winnow::train {
+namespace {
+
+// " (samples 4, 17 and 3 more)"
+std::string ids_of(const NotFiniteRank& rank) {
+  if (rank.samples == 0) return {};
+  std::string text = rank.samples == 1 ? " (sample " : " (samples ";
+  for (std::size_t i = 0; i < rank.first_ids.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(rank.first_ids[i]);
+  }
+  const std::uint64_t more = rank.samples - rank.first_ids.size();
+  return text + (more > 0 ? " and " + std::to_string(more) + " more)" : ")");
+}
+
+}  // namespace
+
+std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRank>& ranks,
+                                const std::string& tensor) {
+  std::string text;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].loss_is_finite) continue;
+    text += (text.empty() ? "the loss is not finite on rank " : ", on rank ") + std::to_string(r) +
+            ids_of(ranks[r]);
+  }
+  if (text.empty()) text = "the loss is finite on every rank";
+  text = "step " + std::to_string(step) + ": " + text;
+  if (tensor.empty()) return text;
+  return text + "; going backwards, the first sum that is not finite is that of " + tensor;
+}
+
+}  // namespace winnow::train
