@@ -184,8 +184,10 @@ class Flags(BadUse):
         shutil.copytree(GOLDEN / "v1" / "raw", cache)
         train = ["train", cache, "--out", self.folder / "run"]
         for flag, value in (("--epochs", -1), ("--epochs", "many"), ("--batch-size", 0), ("--dtype", "f7"), ("--lr", -1),
-                            ("--net", "vgg"), ("--optimizer", "luck"), ("--augment", "magic"), ("--selection", "../x"),
-                            ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0), ("--schedule", "star")):
+                            ("--net", "vgg"), ("--optimizer", "luck"), ("--momentum", 1), ("--momentum", -0.1),
+                            ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"),
+                            ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
+                            ("--schedule", "star")):
             result = self.refused_without_a_trace(2, [], *train, flag, value)
             self.assertTrue(flag in result.err or str(value) in result.err, result.err)
             self.assertLess(len(result.err), 200, result.err)

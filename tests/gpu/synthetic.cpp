@@ -91,8 +91,8 @@ Training::Training(Backend& backend, const Recipe& recipe)
   const Graph graph = prune(differentiate(forward));
   std::uint64_t place = 0;
   model_ = make_model(forward, [&](const Value& value) { return initial(value, place++); });
-  weights_ =
-      place_weights(backend, model_, {UpdateKind::kSgd, {.momentum = 0.9, .weight_decay = 5e-4}});
+  weights_ = place_weights(
+      backend, model_, {&find_optimizer("sgd"), {{"momentum", {0.9}}, {"weight_decay", {5e-4}}}});
   programs_.push_back(backend.compile(graph, {.compute = recipe.dtype}));
   weights_->bind(*programs_.front());
   weights_->load();

@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "train/backend/reference/reference.h"
-#include "train/optim/host_weights.h"
+#include "train/backend/host_weights.h"
 
 namespace winnow::train {
 namespace {

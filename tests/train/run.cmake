@@ -1,4 +1,4 @@
-winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow::optim)
+winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow::backend_api)
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.batch_plan SOURCES batch_plan_test.cpp DEPS winnow::run)

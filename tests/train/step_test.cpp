@@ -271,7 +271,8 @@ StepOptions cut_into(std::vector<int> micro_batches, std::size_t bucket_bytes,
                   .total_micro_batches = total}};
 }
 
-const UpdateRule kPlainSgd{UpdateKind::kSgd, {.momentum = 0, .weight_decay = 0, .nesterov = false}};
+const UpdateRule kPlainSgd{&find_optimizer("sgd"),
+                           {{"momentum", {0}}, {"weight_decay", {0}}, {"nesterov", {0}}}};
 
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 std::unique_ptr<Backend> reference() { return make_backend("reference"); }

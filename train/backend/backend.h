@@ -56,7 +56,7 @@ class Backend {
   // Programs run on this process's cores and are done when run() returns. False: on a card, one
   // program beside the host, which should be given all it has to do before anything is waited for.
   virtual bool is_on_cpu() const noexcept { return true; }
-  // The weights in the memory of a card. Null: programs read the caller's, see optim/host_weights.h.
+  // The weights in the memory of a card. Null: programs read the caller's, see host_weights.h.
   virtual std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,
                                                 const UpdateRule& rule);
 };

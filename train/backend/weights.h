@@ -7,24 +7,11 @@
 #include <vector>
 
 #include "train/graph/graph.h"
+#include "train/optim/optimizer.h"
 
 namespace winnow::train {
 
 class Program;
-
-struct OptimizerOptions {
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  bool nesterov = true;      // sgd only
-  double lars_trust = 1e-3;  // eta of LARS
-};
-
-// What train/optim says each does.
-enum class UpdateKind : std::uint8_t { kSgd, kLars };
-struct UpdateRule {
-  UpdateKind kind = UpdateKind::kSgd;
-  OptimizerOptions options;
-};
 
 // A parameter or running statistic of a net in the caller's memory, f32 in logical order.
 struct WeightTensor {

@@ -17,7 +17,7 @@ inline constexpr int kCheckpointVersion = 1;
 struct Checkpoint {
   std::int64_t step = 0;               // steps done
   std::vector<NamedTensor> model;      // parameters and running statistics, torchvision's names
-  std::vector<NamedTensor> optimizer;  // "momentum.<parameter>"
+  std::vector<NamedTensor> optimizer;  // "<slot>.<parameter>": "momentum.fc.bias"
   std::string state;                   // JSON of the trainer's own
 };
 

@@ -1,9 +1,8 @@
 #include "train/model/model.h"
 
 #include <algorithm>
-#include <array>
 
-#include "train/optim/host_weights.h"
+#include "train/backend/host_weights.h"
 
 namespace winnow::train {
 
@@ -56,7 +55,7 @@ void allocate_state(Model& model, std::span<const std::string_view> slots) {
 }
 
 std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
-  allocate_state(model, std::array<std::string_view, 1>{"momentum"});
+  if (rule.optimizer != nullptr) allocate_state(model, rule.optimizer->slots);
   std::unique_ptr<WeightStore> weights = backend.make_weights(weight_tensors(model), rule);
   return weights ? std::move(weights) : make_host_weights(weight_tensors(model), rule);
 }

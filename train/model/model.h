@@ -46,8 +46,8 @@ void allocate_state(Model& model, std::span<const std::string_view> slots);
 // Its tensors in their order, which must neither move nor grow from now on.
 std::vector<WeightTensor> weight_tensors(Model& model);
 
-// Puts the weights where `backend` wants them, the optimiser's state zero. The model must outlive
-// the store.
+// Puts the weights where `backend` wants them, with the state that the optimiser of `rule` needs,
+// zero. Without an optimiser they are for evaluation. The model must outlive the store.
 std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model,
                                            const UpdateRule& rule = {});
 

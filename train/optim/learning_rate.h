@@ -1,24 +1,47 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "train/optim/options.h"
 
 namespace winnow::train {
 
-enum class Decay { kPoly2, kCosine, kConstant };
-Decay parse_decay(std::string_view name);  // "poly", "cosine", "constant"; UsageError
+// A step after the warm-up, as a schedule sees it.
+struct SchedulePoint {
+  double base = 0;      // learning rate at the end of the warm-up
+  double end = 0;       // learning rate at the end of the run
+  double progress = 0;  // from the end of the warm-up to the end of the run, in [0, 1]
+  double epoch = 0;     // epochs done since the first step
+};
+
+// A row of the table of learning-rate schedules.
+struct LrSchedule {
+  std::string_view name;
+  std::string_view what;
+  std::span<const Option> options;
+  double (*rate)(const SchedulePoint& at, const ChosenOptions& chosen);
+};
+
+std::span<const LrSchedule> lr_schedules();
+std::vector<std::string> lr_schedule_names();               // in the order of the table
+const LrSchedule& find_lr_schedule(std::string_view name);  // UsageError naming the known ones
 
 struct LearningRate {
   double base = 0.1;
   double end = 0;
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
-  Decay decay = Decay::kPoly2;
+  double steps_per_epoch = 1;
+  const LrSchedule& schedule;
+  OptionValues options{};
 };
 
-// The rate of step t = 0, 1, ...: base (t+1)/warmup while t < warmup (Goyal et al. 2017); then,
-// with u = (t - warmup) / (total - warmup), end + (base - end) (1 - u)^2 (LARS's poly-2, restarted
-// after the warm-up as MLPerf does) or end + (base - end) (1 + cos(pi u)) / 2.
-double rate_at(const LearningRate& schedule, std::int64_t step) noexcept;
+// The learning rate of step t = 0, 1, ...: base (t+1)/warmup while t < warmup (Goyal et al. 2017),
+// then what the schedule says, at progress (t - warmup) / (total - warmup).
+double rate_at(const LearningRate& rate, std::int64_t step);
 
 }  // namespace winnow::train

@@ -38,9 +38,8 @@ LaneLayout inference_lanes(const Job& job, const ExecutionOptions& options, int 
 Engine::Engine(const Job& job, const TrainOptions& options, const Execution& execution,
                Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
-      weights_(place_weights(
-          backend, model_,
-          {find_optimizer(options.recipe.optimizer).kind, options.recipe.optimizer_options})) {
+      weights_(place_weights(backend, model_,
+                             {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
   const ExecutionOptions& e = options.execution;
   const CompileOptions lane{e.dtype, execution.lane_threads};
   const Graph graph = prune(differentiate(freeze(job.forward, frozen_tensors(model_))));

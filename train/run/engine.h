@@ -36,7 +36,7 @@ class Engine {
 
  private:
   Model model_;
-  std::unique_ptr<WeightStore> weights_;                // of model_
+  std::unique_ptr<WeightStore> weights_;            // of model_
   std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
   std::vector<std::unique_ptr<Program>> inference_;
   std::unique_ptr<StepExecutor> executor_;

@@ -4,7 +4,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
-#include "train/optim/optimizer.h"
+#include "train/optim/recipe_options.h"
 #include "train/run/build_name.h"
 #include "train/run/execution.h"
 
@@ -103,7 +103,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     job = look_up_job(options, comm, init_from_digest);
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
-    find_optimizer(options.recipe.optimizer);
+    check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
     comm::find_schedule(options.execution.schedule);
   });
   job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);

@@ -13,8 +13,7 @@
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
-#include "train/optim/learning_rate.h"
-#include "train/optim/optimizer.h"
+#include "train/optim/options.h"
 #include "train/tensor/tensor.h"
 
 namespace winnow::train {
@@ -32,10 +31,10 @@ struct DataOptions {
 
 struct RecipeOptions {
   std::string optimizer = "sgd";
-  OptimizerOptions optimizer_options;
+  std::string lr_schedule = "cosine";  // after the warm-up
+  OptionValues options;                // given ones, of the optimiser and the schedule
   double lr = 0.1;
   double warmup_epochs = 1;
-  Decay decay = Decay::kCosine;
   double epochs = 10;
   double label_smoothing = 0;
   std::uint64_t seed = 1;

@@ -6,6 +6,7 @@
 
 #include "common/json_text.h"
 #include "train/graph/rewrites.h"
+#include "train/optim/recipe_options.h"
 #include "train/plan/batch_plan.h"
 
 namespace winnow::train {
@@ -26,6 +27,23 @@ Json to_json(const NetSetup& setup) {
           {"mean", o.mean},
           {"deviation", o.deviation},
           {"label_smoothing", o.label_smoothing}};
+}
+
+void add_entries(Json& recipe, const std::vector<RecipeEntry>& entries) {
+  for (const RecipeEntry& entry : entries) {
+    Json& value = recipe[std::string(entry.option.key)];
+    switch (entry.option.kind) {
+      case OptionKind::kNumber:
+        value = entry.values.front();
+        break;
+      case OptionKind::kSwitch:
+        value = entry.values.front() != 0;
+        break;
+      case OptionKind::kNumbers:
+        value = entry.values;
+        break;
+    }
+  }
 }
 
 }  // namespace
@@ -128,19 +146,14 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["shuffle_fraction"] = sampling.shuffle.fraction;
     config["data"]["partitions"] = sampling.shuffle.partitions;
   }
-  config["recipe"] = {{"optimizer", r.optimizer},
-                      {"lr", r.lr},
-                      {"momentum", r.optimizer_options.momentum},
-                      {"weight_decay", r.optimizer_options.weight_decay},
-                      {"nesterov", r.optimizer_options.nesterov},
-                      {"lars_eta", r.optimizer_options.lars_trust},
-                      {"warmup_epochs", r.warmup_epochs},
-                      {"decay", r.decay == Decay::kPoly2    ? "poly"
-                                : r.decay == Decay::kCosine ? "cosine"
-                                                            : "constant"},
-                      {"epochs", r.epochs},
-                      {"seed", r.seed},
-                      {"batch_size", options.batch.batch}};
+  config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
+  add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
+  config["recipe"]["warmup_epochs"] = r.warmup_epochs;
+  config["recipe"]["decay"] = r.lr_schedule;
+  add_entries(config["recipe"], lr_schedule_entries(r.lr_schedule, r.options));
+  config["recipe"]["epochs"] = r.epochs;
+  config["recipe"]["seed"] = r.seed;
+  config["recipe"]["batch_size"] = options.batch.batch;
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});

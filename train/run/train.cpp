@@ -36,7 +36,9 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchPlan& batches
   return {.base = recipe.lr,
           .warmup_steps = std::llround(recipe.warmup_epochs * steps_per_epoch),
           .total_steps = batches.total_steps,
-          .decay = recipe.decay};
+          .steps_per_epoch = steps_per_epoch,
+          .schedule = find_lr_schedule(recipe.lr_schedule),
+          .options = recipe.options};
 }
 
 // The steps that are left. Throws UsageError where more are done than --max-steps asks for.

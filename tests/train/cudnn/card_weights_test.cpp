@@ -15,8 +15,8 @@
 #include "tests/train/conformance.h"
 #include "tests/train/cudnn/host_device.h"
 #include "train/backend/cudnn/cudnn.h"
+#include "train/backend/host_weights.h"
 #include "train/backend/onednn/onednn.h"
-#include "train/optim/host_weights.h"
 
 namespace winnow::train::cudnn {
 namespace {
@@ -26,15 +26,15 @@ using testing::ThrowsMessage;
 
 // A few tensors of every kind with what belongs to them, and the same sums for whoever updates.
 struct Net {
-  explicit Net(std::uint64_t seed) {
+  explicit Net(std::uint64_t seed, const Optimizer& optimizer = find_optimizer("sgd")) {
     CounterRng rng(seed, 0, 0, RandomUse::kTest);
     const auto add = [&](const char* name, std::size_t count, bool parameter, bool decay,
                          double lr_scale) {
       auto& value = values.emplace_back(count);
       for (float& v : value) v = static_cast<float>(rng.uniform() - 0.3);
-      momenta.emplace_back(parameter ? count : 0, 0.0F);
+      state.emplace_back(parameter ? optimizer.slots.size() : 0, std::vector<float>(count, 0.0F));
       updates.push_back({.tensor = values.size() - 1, .offset = elements, .scale = 0.75});
-      facts.push_back({name, decay, lr_scale});
+      facts.push_back({name, parameter, decay, lr_scale});
       elements += count;
     };
     add("conv.weight", 1000, true, true, 1);
@@ -52,10 +52,10 @@ struct Net {
     for (std::size_t t = 0; t < values.size(); ++t) {
       all.push_back({.name = facts[t].name,
                      .value = values[t],
-                     .parameter = !momenta[t].empty(),
+                     .state = {state[t].begin(), state[t].end()},
+                     .parameter = facts[t].parameter,
                      .decay = facts[t].decay,
                      .lr_scale = facts[t].lr_scale});
-      if (all.back().parameter) all.back().state = {momenta[t]};
     }
     return all;
   }
@@ -69,11 +69,12 @@ struct Net {
 
   struct Facts {
     std::string name;
+    bool parameter;
     bool decay;
     double lr_scale;
   };
   std::vector<std::vector<float>> values;
-  std::vector<std::vector<float>> momenta;
+  std::vector<std::vector<std::vector<float>>> state;  // by tensor and slot
   std::vector<WeightUpdate> updates;
   std::vector<Facts> facts;
   std::size_t elements = 0;
@@ -85,18 +86,26 @@ void expect_close(const Net& got, const Net& want) {
   for (std::size_t t = 0; t < want.values.size(); ++t) {
     EXPECT_LE(relative_l2(numbers(got.values[t]), numbers(want.values[t])), 1e-6)
         << want.facts[t].name;
-    EXPECT_LE(relative_l2(numbers(got.momenta[t]), numbers(want.momenta[t])), 1e-6)
-        << want.facts[t].name;
+    for (std::size_t slot = 0; slot < want.state[t].size(); ++slot) {
+      EXPECT_LE(relative_l2(numbers(got.state[t][slot]), numbers(want.state[t][slot])), 1e-6)
+          << want.facts[t].name;
+    }
   }
 }
 
+const UpdateRule kSgd{&find_optimizer("sgd")};
+
 TEST(CardWeights, StepsAreThoseOfTheHost) {
-  std::vector<UpdateRule> rules = {{UpdateKind::kSgd, {}}, {UpdateKind::kLars, {}}};
-  rules.push_back({UpdateKind::kSgd, {.momentum = 0.5, .weight_decay = 0.1, .nesterov = false}});
-  rules.push_back({UpdateKind::kLars, {.momentum = 0.8, .weight_decay = 0.1, .lars_trust = 0.02}});
+  std::vector<UpdateRule> rules;
+  for (const Optimizer& optimizer : optimizers()) rules.push_back({&optimizer, {}});
+  rules.push_back(
+      {&find_optimizer("sgd"), {{"momentum", {0.5}}, {"weight_decay", {0.1}}, {"nesterov", {0}}}});
+  rules.push_back({&find_optimizer("lars"),
+                   {{"momentum", {0.8}}, {"weight_decay", {0.1}}, {"lars_eta", {0.02}}}});
   for (const UpdateRule& rule : rules) {
-    Net here(3);
-    Net there(3);
+    SCOPED_TRACE(rule.optimizer->name);
+    Net here(3, *rule.optimizer);
+    Net there(3, *rule.optimizer);
     const auto host = make_host_weights(here.tensors(), rule);
     const auto card = make_card_weights(std::make_shared<HostDevice>(), there.tensors(), rule);
     card->load();
@@ -125,7 +134,7 @@ TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {
   for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
                           -std::numeric_limits<float>::infinity()}) {
     Net net(4);
-    const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+    const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), kSgd);
     card->load();
     std::vector<float> sums = net.sums(0);
     sums[sums.size() - 1] = bad;
@@ -134,29 +143,29 @@ TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {
     card->store();
     const Net before(4);
     EXPECT_EQ(net.values, before.values);
-    EXPECT_EQ(net.momenta, before.momenta);
+    EXPECT_EQ(net.state, before.state);
     EXPECT_TRUE(card->begin_update(net.sums(1), 0.1, 1));  // a verdict on one step only
   }
 }
 
 TEST(CardWeights, LoadTakesWhatACheckpointBrought) {
   Net net(5);
-  const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+  const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), kSgd);
   card->load();
   const Net other(6);
   for (std::size_t t = 0; t < net.values.size(); ++t) {
     std::ranges::copy(other.values[t], net.values[t].begin());
-    std::ranges::fill(net.momenta[t], 2.0F);
+    for (auto& slot : net.state[t]) std::ranges::fill(slot, 2.0F);
   }
   card->load();
   for (std::size_t t = 0; t < net.values.size(); ++t) {
     std::ranges::fill(net.values[t], -1.0F);
-    std::ranges::fill(net.momenta[t], -1.0F);
+    for (auto& slot : net.state[t]) std::ranges::fill(slot, -1.0F);
   }
   card->store();
   EXPECT_EQ(net.values, other.values);
-  for (const auto& momentum : net.momenta) {
-    EXPECT_EQ(momentum, std::vector<float>(momentum.size(), 2.0F));
+  for (const auto& slots : net.state) {
+    for (const auto& slot : slots) EXPECT_EQ(slot, std::vector<float>(slot.size(), 2.0F));
   }
 }
 
@@ -184,7 +193,7 @@ TEST(CardWeights, ProgramsReadThem) {
     updates.push_back({.tensor = t, .offset = elements});
     elements += values[t].size();
   }
-  const auto weights = backend->make_weights(tensors, {UpdateKind::kSgd, {.momentum = 0}});
+  const auto weights = backend->make_weights(tensors, {kSgd.optimizer, {{"momentum", {0}}}});
   weights->load();
   Running by_card(*backend, graph, inputs, {});
   weights->bind(by_card.program());
@@ -210,9 +219,16 @@ TEST(CardWeights, ProgramsReadThem) {
   EXPECT_EQ(by_card.outputs(), by_host.outputs());
 }
 
-TEST(CardWeights, ServeProgramsOfTheirNetOnly) {
+TEST(CardWeights, WithoutAnOptimizerAreForEvaluation) {
   Net net(5);
   const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), {});
+  card->load();
+  EXPECT_THROW(card->begin_update(net.sums(0), 0.1, 0), Error);
+}
+
+TEST(CardWeights, ServeProgramsOfTheirNetOnly) {
+  Net net(5);
+  const auto card = make_card_weights(std::make_shared<HostDevice>(), net.tensors(), kSgd);
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const auto elsewhere = make_onednn_backend()->compile(graph, {});
   EXPECT_THAT([&] { card->bind(*elsewhere); },

@@ -9,8 +9,10 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/error.h"
 #include "common/rng.h"
 #include "tests/train/conformance.h"
 #include "tests/train/cudnn/host_device.h"
@@ -821,51 +823,83 @@ TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
 std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
 Numbers numbers_of(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
-TEST(UpdateKernels, SgdAndLarsAreThoseOfTheOptimizers) {
-  for (const std::int64_t count : {1, 131, 1200001}) {
-    for (const int variant : {0, 1, 2, 3}) {
-      const bool is_sgd = variant < 2;
-      const bool decay = variant != 3;
-      const bool finite = count != 131 || variant != 1;
-      SCOPED_TRACE(std::to_string(count) + ", variant " + std::to_string(variant));
-      Random random(20);
-      const Numbers value_before = random.numbers(count);
-      const Numbers gradients = random.numbers(count);
-      const Numbers momentum_before = random.numbers(count);
-      OptimizerOptions options;
-      options.nesterov = variant == 0;
-      options.weight_decay = 0.25;
-      options.lars_trust = 0.125;
-      const float lr = 0.3F;
-      const float rate = 0.7F;
-      auto value = floats(value_before);
-      auto momentum = floats(momentum_before);
-      const auto gradient = floats(gradients);
-      if (finite) {
-        (is_sgd ? sgd_step : lars_step)({value, gradient, momentum, decay},
-                                        static_cast<double>(lr) * static_cast<double>(rate),
-                                        options);
+Update update_of(const Table& table, std::string_view optimizer, const OptionValues& options) {
+  const auto row = std::ranges::find(table.updates, optimizer, &UpdateRow::name);
+  if (row == table.updates.end()) throw Error("no update " + std::string(optimizer));
+  return row->make(ChosenOptions(find_optimizer(optimizer).options, options));
+}
+
+// A parameter of `count` elements that no rounding leaves alone, and an optimiser's state.
+struct Parameter {
+  Parameter(const Optimizer& optimizer, std::int64_t count, std::uint64_t seed) {
+    Random random(seed);
+    const auto uneven = [&] {
+      Numbers numbers = random.positive(count);
+      for (double& v : numbers) v *= 0.7;
+      return floats(numbers);
+    };
+    value = uneven();
+    gradient = uneven();
+    for (std::size_t slot = 0; slot < optimizer.slots.size(); ++slot) state.push_back(uneven());
+  }
+
+  void update_on_host(const Optimizer& optimizer, const TensorStep& step) {
+    const std::vector<std::span<float>> slots(state.begin(), state.end());
+    optimizer.make(ChosenOptions(optimizer.options, {}))({value, gradient, slots, step});
+  }
+
+  std::vector<float> value;
+  std::vector<float> gradient;
+  std::vector<std::vector<float>> state;
+};
+
+// Bit for bit, but for what norms in another order change.
+void expect_update_of_host(const Optimizer& optimizer, std::int64_t count, bool decay,
+                           bool finite) {
+  SCOPED_TRACE(std::string(optimizer.name) + ", " + std::to_string(count));
+  Parameter parameter(optimizer, count, 20);
+  Tensor value(Element::kF32, numbers_of(parameter.value));
+  Tensor gradient(Element::kF32, numbers_of(parameter.gradient));
+  Tensor scratch(1, static_cast<std::int64_t>(update_scratch_bytes(count)));
+  const StepScalars scalars{7, 0.3, finite ? 1 : 0};
+  ParameterOnCard on_card{.value = value,
+                          .gradient = gradient,
+                          .state = {},
+                          .count = count,
+                          .scalars = &scalars,
+                          .lr_scale = 0.7,
+                          .decay = decay,
+                          .scratch = scratch};
+  std::vector<std::unique_ptr<Tensor>> state;
+  std::vector<Tensor*> outputs{&value};
+  for (std::size_t slot = 0; slot < parameter.state.size(); ++slot) {
+    state.push_back(std::make_unique<Tensor>(Element::kF32, numbers_of(parameter.state[slot])));
+    on_card.state[slot] = *state.back();
+    outputs.push_back(state.back().get());
+  }
+  in_any_order(outputs, [&](const Table& table, Stream& stream) {
+    update_of(table, optimizer.name, {})(on_card, stream);
+  });
+  if (finite) {
+    parameter.update_on_host(optimizer, {.lr = 0.3 * 0.7, .step = 7, .decay = decay});
+  }
+  EXPECT_TRUE(scratch.is_sound());
+  const double most = optimizer.name == "lars" && decay ? kF32 : kNone;
+  expect_near(value, numbers_of(parameter.value), most);
+  for (std::size_t slot = 0; slot < state.size(); ++slot) {
+    expect_near(*state[slot], numbers_of(parameter.state[slot]), most);
+  }
+}
+
+TEST(UpdateKernels, AreThoseOfTheOptimizers) {
+  ASSERT_EQ(host_kernels().updates.size(), optimizers().size());
+  for (const Optimizer& optimizer : optimizers()) {
+    for (const bool decay : {true, false}) {
+      for (const std::int64_t count : {1, 131, 1200001}) {
+        expect_update_of_host(optimizer, count, decay, true);
       }
-      Tensor tv(Element::kF32, value_before);
-      Tensor tg(Element::kF32, gradients);
-      Tensor tm(Element::kF32, momentum_before);
-      Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(count)));
-      const StepScalars scalars{7, lr, finite ? 1 : 0};
-      const auto mu = static_cast<float>(options.momentum);
-      const auto wd = static_cast<float>(decay ? options.weight_decay : 0);
-      in_any_order({&tv, &tm}, [&](const Table& table, Stream& stream) {
-        if (is_sgd) {
-          table.sgd({tv, tg, tm, count, &scalars, rate, mu, wd, options.nesterov}, stream);
-        } else {
-          table.lars(
-              {tv, tg, tm, count, &scalars, rate, mu, wd, options.lars_trust, decay, scratch},
-              stream);
-        }
-      });
-      EXPECT_TRUE(scratch.is_sound());
-      expect_near(tv, numbers_of(value), finite ? kF32 : kNone);
-      expect_near(tm, numbers_of(momentum), finite ? kF32 : kNone);
     }
+    expect_update_of_host(optimizer, 131, true, false);
   }
 }
 
@@ -874,11 +908,11 @@ TEST(UpdateKernels, LarsOfZeroWeightsOrGradientsTakesThePlainRate) {
     Tensor value(Element::kF32, Numbers(5, zero_gradient ? 1.0 : 0.0));
     Tensor gradient(Element::kF32, Numbers(5, zero_gradient ? 0.0 : 1.0));
     Tensor momentum(Element::kF32, Numbers(5, 0.0));
-    Tensor scratch(1, static_cast<std::int64_t>(lars_scratch_bytes(5)));
-    const StepScalars scalars{0, 0.5F, 1};
+    Tensor scratch(1, static_cast<std::int64_t>(update_scratch_bytes(5)));
+    const StepScalars scalars{0, 0.5, 1};
     in_any_order({&value, &momentum}, [&](const Table& table, Stream& stream) {
-      table.lars({value, gradient, momentum, 5, &scalars, 1, 0.9F, 0.5F, 1e-3, true, scratch},
-                 stream);
+      update_of(table, "lars", {{"weight_decay", {0.5}}})(
+          {value, gradient, {momentum}, 5, &scalars, 1, true, scratch}, stream);
     });
     EXPECT_EQ(value.numbers(), Numbers(5, zero_gradient ? 0.75 : -0.5));
   }

@@ -15,13 +15,22 @@ namespace {
 
 using kernels::StepScalars;
 
+kernels::Update make_update(const kernels::Table& table, const UpdateRule& rule) {
+  const auto row =
+      std::ranges::find(table.updates, rule.optimizer->name, &kernels::UpdateRow::name);
+  if (row == table.updates.end()) {
+    throw Error("cards have no kernel for " + std::string(rule.optimizer->name));
+  }
+  return row->make(ChosenOptions(rule.optimizer->options, rule.options));
+}
+
 class CardWeights final : public WeightStore {
  public:
   CardWeights(std::shared_ptr<Device> device, std::vector<WeightTensor> tensors,
               const UpdateRule& rule)
       : device_(std::move(device)),
         tensors_(std::move(tensors)),
-        rule_(rule),
+        update_(rule.optimizer == nullptr ? nullptr : make_update(device_->kernels(), rule)),
         stream_(device_->make_stream()),
         changed_(device_->make_event()) {
     std::size_t scratch = 0;
@@ -35,7 +44,7 @@ class CardWeights final : public WeightStore {
         bytes_ += aligned(slot.size_bytes());
       }
       scratch = std::max(
-          scratch, kernels::lars_scratch_bytes(static_cast<std::int64_t>(tensor.value.size())));
+          scratch, kernels::update_scratch_bytes(static_cast<std::int64_t>(tensor.value.size())));
     }
     block_ = device_->allocate(std::max(bytes_, kAlignment));
     scratch_ = device_->allocate(std::max(scratch, kAlignment));
@@ -95,6 +104,7 @@ class CardWeights final : public WeightStore {
 
   bool begin_update(std::span<const float> sums, double lr, std::int64_t step,
                     bool known_finite) override {
+    if (!update_) throw Error("these weights have no optimiser: they are for evaluation");
     if (sums.size() > capacity_) {
       stream_->synchronize();
       sums_ = device_->allocate(sums.size_bytes());
@@ -102,7 +112,7 @@ class CardWeights final : public WeightStore {
       capacity_ = sums.size();
     }
     std::memcpy(host_sums_.get(), sums.data(), sums.size_bytes());
-    const StepScalars now{.step = step, .lr = static_cast<float>(lr), .finite = 1};
+    const StepScalars now{.step = step, .lr = lr, .finite = 1};
     std::memcpy(host_scalars_.get(), &now, sizeof now);
     stream_->copy(sums_.get(), host_sums_.get(), sums.size_bytes());
     stream_->copy(scalars_.get(), host_scalars_.get(), sizeof now);
@@ -130,12 +140,10 @@ class CardWeights final : public WeightStore {
     std::vector<std::size_t> state{};
   };
 
-  float* value_of(std::size_t t) const {
-    return reinterpret_cast<float*>(block_.get() + places_[t].value);
+  float* floats_at(std::size_t place) const {
+    return reinterpret_cast<float*>(block_.get() + place);
   }
-  float* momentum_of(std::size_t t) const {
-    return reinterpret_cast<float*>(block_.get() + places_[t].state.front());
-  }
+  float* value_of(std::size_t t) const { return floats_at(places_[t].value); }
   const float* sum_at(std::size_t offset) const {
     return reinterpret_cast<const float*>(sums_.get()) + offset;
   }
@@ -149,49 +157,33 @@ class CardWeights final : public WeightStore {
   void update(const WeightUpdate& u) {
     const WeightTensor& tensor = tensors_[u.tensor];
     const auto count = static_cast<std::int64_t>(tensor.value.size());
-    const kernels::Table& table = device_->kernels();
     if (!tensor.parameter) {
-      return table.statistic({.value = value_of(u.tensor),
-                              .sum = sum_at(u.offset),
-                              .count = count,
-                              .scalars = scalars_on_device(),
-                              .momentum = kBatchNormMomentum,
-                              .scale = u.scale},
-                             *stream_);
+      return device_->kernels().statistic({.value = value_of(u.tensor),
+                                           .sum = sum_at(u.offset),
+                                           .count = count,
+                                           .scalars = scalars_on_device(),
+                                           .momentum = kBatchNormMomentum,
+                                           .scale = u.scale},
+                                          *stream_);
     }
-    const auto mu = static_cast<float>(rule_.options.momentum);
-    const auto decay = static_cast<float>(tensor.decay ? rule_.options.weight_decay : 0.0);
-    switch (rule_.kind) {
-      case UpdateKind::kSgd:
-        return table.sgd({.value = value_of(u.tensor),
-                          .gradient = sum_at(u.offset),
-                          .momentum = momentum_of(u.tensor),
-                          .count = count,
-                          .scalars = scalars_on_device(),
-                          .rate = static_cast<float>(tensor.lr_scale),
-                          .mu = mu,
-                          .decay = decay,
-                          .nesterov = rule_.options.nesterov},
-                         *stream_);
-      case UpdateKind::kLars:
-        return table.lars({.value = value_of(u.tensor),
-                           .gradient = sum_at(u.offset),
-                           .momentum = momentum_of(u.tensor),
-                           .count = count,
-                           .scalars = scalars_on_device(),
-                           .rate = static_cast<float>(tensor.lr_scale),
-                           .mu = mu,
-                           .decay = decay,
-                           .trust = rule_.options.lars_trust,
-                           .adapt = tensor.decay,
-                           .scratch = scratch_.get()},
-                          *stream_);
+    kernels::ParameterOnCard parameter{.value = value_of(u.tensor),
+                                       .gradient = sum_at(u.offset),
+                                       .state = {},
+                                       .count = count,
+                                       .scalars = scalars_on_device(),
+                                       .lr_scale = tensor.lr_scale,
+                                       .decay = tensor.decay,
+                                       .scratch = scratch_.get()};
+    const std::vector<std::size_t>& state = places_[u.tensor].state;
+    for (std::size_t slot = 0; slot < state.size(); ++slot) {
+      parameter.state[slot] = floats_at(state[slot]);
     }
+    update_(parameter, *stream_);
   }
 
   const std::shared_ptr<Device> device_;
   const std::vector<WeightTensor> tensors_;
-  const UpdateRule rule_;
+  kernels::Update update_;  // empty: for evaluation
   std::map<std::string, std::size_t> by_name_;
   std::vector<Place> places_;
   std::size_t bytes_ = 0;

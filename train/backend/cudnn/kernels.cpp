@@ -9,8 +9,8 @@ std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels)
   return static_cast<std::size_t>(2 * parts_of(rows, channels).parts * channels) * sizeof(double);
 }
 
-std::size_t lars_scratch_bytes(std::int64_t count) noexcept {
-  return static_cast<std::size_t>(2 * lars_parts(count) + 1) * sizeof(double);
+std::size_t update_scratch_bytes(std::int64_t count) noexcept {
+  return static_cast<std::size_t>(2 * norm_parts(count) + 2) * sizeof(double);
 }
 
 }  // namespace winnow::train::cudnn::kernels

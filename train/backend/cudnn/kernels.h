@@ -2,8 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
 
 #include "train/backend/cudnn/device.h"
+#include "train/optim/options.h"
 
 // Own kernels: the base path for all but convolutions and matrix products, and the last resort for
 // those. All pointers are device memory; activations are NHWC, of type `type`; statistics,
@@ -140,7 +144,7 @@ struct DirectConvolution {
 // What changes from step to step, in device memory, so that kernels given once can run again.
 struct StepScalars {
   std::int64_t step;  // from 0
-  float lr;
+  double lr;
   std::int32_t finite;  // 0: the sums hold a NaN or an infinity, and nothing is updated
 };
 
@@ -151,28 +155,28 @@ struct FiniteCheck {
   StepScalars* scalars;
 };
 
-// The optimizers' updates (train/optim), by tensors. `rate` multiplies the learning rate.
-struct Sgd {
+// One parameter and what its update needs.
+struct ParameterOnCard {
+  static constexpr int kMaxSlots = 4;
   float* value;
   const float* gradient;
-  float* momentum;
+  float* state[kMaxSlots];  // of the optimiser's slots
   std::int64_t count;
   const StepScalars* scalars;
-  float rate, mu, decay;
-  bool nesterov;
+  double lr_scale;  // factor on the learning rate
+  bool decay;       // see TensorStep
+  void* scratch;    // update_scratch_bytes
 };
-struct Lars {
-  float* value;
-  const float* gradient;
-  float* momentum;
-  std::int64_t count;
-  const StepScalars* scalars;
-  float rate, mu, decay;
-  double trust;
-  bool adapt;     // false: the local rate is 1 (biases and batch norm)
-  void* scratch;  // lars_scratch_bytes
+std::size_t update_scratch_bytes(std::int64_t count) noexcept;
+
+// One step of an optimiser on one parameter.
+using Update = std::function<void(const ParameterOnCard&, Stream&)>;
+
+// The twin of a row of train/optim's table, of the same name.
+struct UpdateRow {
+  std::string_view name;
+  Update (*make)(const ChosenOptions& chosen);
 };
-std::size_t lars_scratch_bytes(std::int64_t count) noexcept;
 
 // value = (1 - momentum) * value + momentum * scale * sum.
 struct Statistic {
@@ -205,8 +209,7 @@ struct Table {
   void (*loss_backward)(const Loss&, Stream&);
   void (*direct_convolution)(const DirectConvolution&, Stream&);
   void (*finite_check)(const FiniteCheck&, Stream&);
-  void (*sgd)(const Sgd&, Stream&);
-  void (*lars)(const Lars&, Stream&);
+  std::span<const UpdateRow> updates;
   void (*statistic)(const Statistic&, Stream&);
 };
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "train/backend/cudnn/kernels.h"
+#include "train/tensor/device_function.h"
 
 // What own kernels are made of. A kernel is a trivially copyable struct of its arguments with
 //   kName                       for people
@@ -17,11 +18,6 @@
 //   run<phase>(place, shared)
 // and says nothing of who runs it: nvcc compiles the same lines for the card as the host's compiler
 // does for tests.
-#ifdef __CUDACC__
-#define WINNOW_DEVICE_FN __host__ __device__ __forceinline__
-#else
-#define WINNOW_DEVICE_FN inline
-#endif
 
 namespace winnow::train::cudnn::kernels {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 
@@ -49,6 +50,12 @@ void by_pack(Element type, std::initializer_list<const void*> addresses, std::in
     }
   });
 }
+
+template <class Launcher>
+struct Launches;
+// The rows of a table of kernels.
+template <class Launcher>
+inline constexpr std::array kUpdateRows = Launches<Launcher>::update_rows(Rules{});
 
 // The table of functions that give kernels to Launcher::launch(kernel, stream).
 template <class Launcher>
@@ -199,13 +206,24 @@ struct Launches {
   static void finite_check(const FiniteCheck& a, Stream& stream) {
     launch(FiniteCheckKernel{a}, stream);
   }
-  static void sgd(const Sgd& a, Stream& stream) { launch(SgdKernel{a}, stream); }
-  static void lars(const Lars& a, Stream& stream) {
-    if (a.adapt) {
-      launch(LarsNormsKernel{a}, stream);
-      launch(LarsRateKernel{a}, stream);
+  template <class Rule>
+  static void update(const Rule& rule, const ParameterOnCard& a, Stream& stream) {
+    const bool norms = rule.needs_norms(a.decay);
+    if (norms) {
+      launch(NormPartsKernel{a}, stream);
+      launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     }
-    launch(LarsKernel{a}, stream);
+    launch(UpdateKernel<Rule>{rule, a, norms}, stream);
+  }
+  template <class Rule>
+  static Update make_update(const ChosenOptions& chosen) {
+    return [rule = Rule::from(chosen)](const ParameterOnCard& a, Stream& stream) {
+      update(rule, a, stream);
+    };
+  }
+  template <class... Rule>
+  static constexpr std::array<UpdateRow, sizeof...(Rule)> update_rows(RuleList<Rule...>) {
+    return {UpdateRow{Rule::kName, &make_update<Rule>}...};
   }
   static void statistic(const Statistic& a, Stream& stream) { launch(StatisticKernel{a}, stream); }
 };
@@ -234,8 +252,7 @@ constexpr Table make_table(const char* name) noexcept {
           .loss_backward = To::loss_backward,
           .direct_convolution = To::direct_convolution,
           .finite_check = To::finite_check,
-          .sgd = To::sgd,
-          .lars = To::lars,
+          .updates = kUpdateRows<Launcher>,
           .statistic = To::statistic};
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/optim/rules.h"
 
-// The updates of train/optim, element by element in the same order of roundings.
+// The update of a tensor by a rule of train/optim. Each element takes the same roundings in the
+// same order as on the host. Norms are summed in another order than there.
 namespace winnow::train::cudnn::kernels {
 
 struct FiniteCheckKernel {
@@ -21,42 +23,17 @@ struct FiniteCheckKernel {
   }
 };
 
-WINNOW_DEVICE_FN double rate_of(const StepScalars& scalars, float rate) {
-  return static_cast<double>(scalars.lr) * static_cast<double>(rate);
-}
-
-struct SgdKernel {
-  static constexpr const char* kName = "sgd";
-  static constexpr int kPhases = 1;
-  using Shared = NoShared;
-  Sgd a;
-
-  LaunchShape shape() const { return flat_shape<1>(a.count); }
-  template <int>
-  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
-    if (a.scalars->finite == 0) return;
-    const auto rate = static_cast<float>(rate_of(*a.scalars, a.rate));
-    for_flat<1>(at, a.count, [this, rate](Index i, auto) {
-      const float value = a.value[i];
-      const float g = a.gradient[i] + a.decay * value;
-      const float v = a.mu * a.momentum[i] + g;
-      a.momentum[i] = v;
-      a.value[i] = value - rate * (a.nesterov ? g + a.mu * v : v);
-    });
-  }
-};
-
-constexpr Index lars_parts(Index count) {
+constexpr Index norm_parts(Index count) {
   return greatest(1, least(kThreads, ceil_div(count, Index{kThreads} * 16)));
 }
 
-// Sums of squares of values and gradients, part by part.
-struct LarsNormsKernel {
-  static constexpr const char* kName = "lars norms";
+// Sums of squares of values and gradients, part by part, into the first 2 * parts of the scratch.
+struct NormPartsKernel {
+  static constexpr const char* kName = "norm parts";
   static constexpr int kPhases = 3;
   using Shared = BlockSums<2>;
-  Lars a;
-  Index parts = lars_parts(a.count);
+  ParameterOnCard a;
+  Index parts = norm_parts(a.count);
 
   LaunchShape shape() const { return {parts, kThreads}; }
   template <int kPhase>
@@ -78,52 +55,66 @@ struct LarsNormsKernel {
   }
 };
 
-// The local rate behind the sums in scratch.
-struct LarsRateKernel {
-  static constexpr const char* kName = "lars rate";
+// Both norms from these sums, behind them in the scratch.
+struct NormsKernel {
+  static constexpr const char* kName = "norms";
   static constexpr int kPhases = 3;
   using Shared = BlockSums<2>;
-  Lars a;
-  Index parts = lars_parts(a.count);
+  void* scratch;
+  Index parts;
 
   LaunchShape shape() const { return {1, kThreads}; }
   template <int kPhase>
   WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
-    auto* scratch = static_cast<double*>(a.scratch);
+    auto* sums = static_cast<double*>(scratch);
     if constexpr (kPhase == 0) {
       for (int way = 0; way < 2; ++way) {
-        shared.at[way][at.thread] = at.thread < parts ? scratch[way * parts + at.thread] : 0;
+        shared.at[way][at.thread] = at.thread < parts ? sums[way * parts + at.thread] : 0;
       }
     } else if constexpr (kPhase == 1) {
       shared.first_step(at.thread);
-    } else if (at.thread == 0) {
-      const double w = std::sqrt(shared.second_step(0));
-      const double g = std::sqrt(shared.second_step(1));
-      const bool both = w > 0 && g > 0;
-      scratch[2 * parts] = both ? a.trust * w / (g + static_cast<double>(a.decay) * w) : 1;
+    } else if (at.thread < 2) {
+      sums[2 * parts + at.thread] = std::sqrt(shared.second_step(at.thread));
     }
   }
 };
 
-struct LarsKernel {
-  static constexpr const char* kName = "lars";
-  static constexpr int kPhases = 1;
-  using Shared = NoShared;
-  Lars a;
-  Index parts = lars_parts(a.count);
+template <class Rule>
+struct UpdateKernel {
+  static constexpr const char* kName = Rule::kName.data();
+  static constexpr int kPhases = 2;
+  static constexpr int kSlots = static_cast<int>(Rule::kSlots.size());
+  static_assert(kSlots <= ParameterOnCard::kMaxSlots);
+  using Shared = typename Rule::Factors;
+  Rule rule;
+  ParameterOnCard a;
+  bool norms;  // they are in the scratch
+  Index parts = norm_parts(a.count);
 
   LaunchShape shape() const { return flat_shape<1>(a.count); }
-  template <int>
-  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
+  template <int kPhase>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
     if (a.scalars->finite == 0) return;
-    const double local = a.adapt ? static_cast<const double*>(a.scratch)[2 * parts] : 1;
-    const auto rate = static_cast<float>(rate_of(*a.scalars, a.rate) * local);
-    for_flat<1>(at, a.count, [this, rate](Index i, auto) {
-      const float value = a.value[i];
-      const float v = a.mu * a.momentum[i] + rate * (a.gradient[i] + a.decay * value);
-      a.momentum[i] = v;
-      a.value[i] = value - v;
-    });
+    if constexpr (kPhase == 0) {
+      if (at.thread == 0) shared = rule.factors(step());
+    } else {
+      const Shared factors = shared;
+      for_flat<1>(at, a.count, [this, &factors](Index i, auto) {
+        float value = a.value[i];
+        float state[kSlots > 0 ? kSlots : 1];
+        for (int k = 0; k < kSlots; ++k) state[k] = a.state[k][i];
+        Rule::update(factors, a.gradient[i], value, state);
+        a.value[i] = value;
+        for (int k = 0; k < kSlots; ++k) a.state[k][i] = state[k];
+      });
+    }
+  }
+
+ private:
+  WINNOW_DEVICE_FN TensorStep step() const {
+    const auto* sums = static_cast<const double*>(a.scratch) + 2 * parts;
+    return {a.scalars->lr * a.lr_scale, a.scalars->step, a.decay, norms ? sums[0] : 0,
+            norms ? sums[1] : 0};
   }
 };
 

@@ -1,10 +1,9 @@
-#include "train/optim/host_weights.h"
+#include "train/backend/host_weights.h"
 
 #include <algorithm>
 
 #include "common/error.h"
 #include "train/backend/backend.h"
-#include "train/optim/optimizer.h"
 
 namespace winnow::train {
 namespace {
@@ -12,9 +11,11 @@ namespace {
 class HostWeights final : public WeightStore {
  public:
   HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
-      : tensors_(std::move(tensors)),
-        options_(rule.options),
-        optimizer_(find_optimizer(rule.kind)) {}
+      : tensors_(std::move(tensors)) {
+    if (rule.optimizer != nullptr) {
+      update_ = rule.optimizer->make(ChosenOptions(rule.optimizer->options, rule.options));
+    }
+  }
 
   void bind(Program& program) override {
     for (const ValueId id : weights_read_by(program.graph())) {
@@ -25,10 +26,12 @@ class HostWeights final : public WeightStore {
   void load() override {}
   void store() override {}
 
-  bool begin_update(std::span<const float> sums, double lr, std::int64_t,
+  bool begin_update(std::span<const float> sums, double lr, std::int64_t step,
                     bool known_finite) override {
+    if (!update_) throw Error("these weights have no optimiser: they are for evaluation");
     sums_ = sums;
     lr_ = lr;
+    step_ = step;
     return known_finite || all_finite(sums);
   }
 
@@ -40,11 +43,10 @@ class HostWeights final : public WeightStore {
       if (!tensor.parameter) {
         update_statistic(tensor.value, sum, update.scale);
       } else {
-        optimizer_.step({.value = tensor.value,
-                         .gradient = sum,
-                         .momentum = tensor.state.front(),
-                         .decay = tensor.decay},
-                        lr_ * tensor.lr_scale, options_);
+        update_({.value = tensor.value,
+                 .gradient = sum,
+                 .state = tensor.state,
+                 .step = {.lr = lr_ * tensor.lr_scale, .step = step_, .decay = tensor.decay}});
       }
     }
   }
@@ -64,10 +66,10 @@ class HostWeights final : public WeightStore {
   }
 
   const std::vector<WeightTensor> tensors_;
-  const OptimizerOptions options_;
-  const Optimizer& optimizer_;
+  UpdateFunction update_;  // empty: for evaluation
   std::span<const float> sums_;
   double lr_ = 0;
+  std::int64_t step_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,78 @@
+#include "tools/recipe_flags.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "train/optim/learning_rate.h"
+#include "train/optim/recipe_options.h"
+
+namespace winnow::tools {
+namespace {
+
+using train::Option;
+using train::OptionKind;
+using train::Range;
+
+std::string name_of(const Range& range) {
+  if (std::isinf(range.most) && range.least == 0) {
+    return range.above_least ? "POSITIVE" : "NONNEGATIVE";
+  }
+  return fmt::format("{}{}, {}{}", range.above_least ? "(" : "[", range.least, range.most,
+                     range.below_most ? ")" : "]");
+}
+
+CLI::Validator validator_of(const Range& range) {
+  const auto check = [range](std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return {};  // the conversion says so
+    if (range.contains(value)) return {};
+    return fmt::format("must be {}, it is {}", range.text(), text);
+  };
+  return {check, name_of(range)};
+}
+
+void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
+  const std::string flag = train::flag_of(option);
+  const std::string what(option.what);
+  const auto give = [&given, key = std::string(option.key)](std::vector<double> numbers) {
+    given[key] = std::move(numbers);
+  };
+  switch (option.kind) {
+    case OptionKind::kNumber:
+      app.add_option_function<double>(
+             flag, [give](const double& number) { give({number}); }, what)
+          ->check(validator_of(option.range))
+          ->default_str(fmt::format("{}", option.initial));
+      return;
+    case OptionKind::kSwitch:
+      app.add_flag_function(
+             flag + ",!--no-" + flag.substr(2),
+             [give](std::int64_t count) { give({count > 0 ? 1.0 : 0.0}); }, what)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      return;
+    case OptionKind::kNumbers:
+      app.add_option_function<std::vector<double>>(flag, give, what)
+          ->check(validator_of(option.range));
+      return;
+  }
+}
+
+}  // namespace
+
+void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe) {
+  app.add_option("--optimizer", recipe.optimizer, "Optimizer")->capture_default_str();
+  for (const Option& option : train::optimizer_options()) add_flag(app, option, recipe.options);
+}
+
+void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
+  app.add_option("--sched", recipe.lr_schedule, "Decay after the warm-up")
+      ->check(CLI::IsMember(train::lr_schedule_names()))
+      ->capture_default_str();
+  for (const Option& option : train::lr_schedule_options()) add_flag(app, option, recipe.options);
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "train/run/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+// Flags made from the tables of train/optim. `recipe` must live as long as `app`.
+
+// --optimizer and the options of all optimisers.
+void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe);
+// --sched and the options of all learning-rate schedules.
+void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe);
+
+}  // namespace winnow::tools

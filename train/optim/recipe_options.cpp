@@ -1,0 +1,101 @@
+#include "train/optim/recipe_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.h"
+#include "train/optim/learning_rate.h"
+#include "train/optim/optimizer.h"
+
+namespace winnow::train {
+namespace {
+
+// config.json has them in this order since its version 1, and a run goes on only with equal text.
+constexpr std::array<std::string_view, 4> kAlwaysStored{"momentum", "weight_decay", "nesterov",
+                                                        "lars_eta"};
+
+bool is_always_stored(std::string_view key) {
+  return std::ranges::find(kAlwaysStored, key) != kAlwaysStored.end();
+}
+
+const Option* find_option(std::span<const Option> options, std::string_view key) {
+  const auto found = std::ranges::find(options, key, &Option::key);
+  return found == options.end() ? nullptr : &*found;
+}
+
+template <class Rows>
+std::vector<Option> all_options(const Rows& rows) {
+  std::vector<Option> all;
+  for (const auto& row : rows) {
+    for (const Option& option : row.options) {
+      if (find_option(all, option.key) == nullptr) all.push_back(option);
+    }
+  }
+  return all;
+}
+
+// Names of the rows that have an option of this key.
+template <class Rows>
+std::string owners_of(const Rows& rows, std::string_view key) {
+  std::string names;
+  for (const auto& row : rows) {
+    if (find_option(row.options, key) == nullptr) continue;
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return names;
+}
+
+std::vector<RecipeEntry> entries(std::span<const Option> options, const OptionValues& given) {
+  const ChosenOptions chosen(options, given);
+  std::vector<RecipeEntry> entries;
+  for (const Option& option : options) entries.push_back({option, chosen.values(option.key)});
+  return entries;
+}
+
+}  // namespace
+
+std::vector<Option> optimizer_options() { return all_options(optimizers()); }
+std::vector<Option> lr_schedule_options() { return all_options(lr_schedules()); }
+
+std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given) {
+  const Optimizer& row = find_optimizer(optimizer);
+  const std::vector<Option> known = optimizer_options();
+  std::vector<Option> stored;
+  for (const std::string_view key : kAlwaysStored) {
+    const Option* own = find_option(row.options, key);
+    stored.push_back(own != nullptr ? *own : *find_option(known, key));
+  }
+  for (const Option& option : row.options) {
+    if (!is_always_stored(option.key)) stored.push_back(option);
+  }
+  return entries(stored, given);
+}
+
+std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given) {
+  return entries(find_lr_schedule(schedule).options, given);
+}
+
+void check_recipe(std::string_view optimizer, std::string_view schedule,
+                  const OptionValues& given) {
+  const Optimizer& rule = find_optimizer(optimizer);
+  const LrSchedule& decay = find_lr_schedule(schedule);
+  for (const auto& [key, values] : given) {
+    if (is_always_stored(key) || find_option(rule.options, key) != nullptr ||
+        find_option(decay.options, key) != nullptr) {
+      continue;
+    }
+    const Option flag{.key = key, .what = {}};
+    const std::string owners = owners_of(optimizers(), key);
+    if (!owners.empty()) {
+      throw UsageError(flag_of(flag) + " is an option of --optimizer " + owners +
+                       "; this run's is " + std::string(optimizer));
+    }
+    throw UsageError(flag_of(flag) + " is an option of --sched " + owners_of(lr_schedules(), key) +
+                     "; this run's is " + std::string(schedule));
+  }
+  check_ranges(optimizer_options(), given);
+  check_ranges(rule.options, given);
+  check_ranges(decay.options, given);
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "train/optim/lars.h"
+#include "train/optim/sgd.h"
+
+namespace winnow::train {
+
+template <class... Rule>
+struct RuleList {};
+
+// Every optimiser, in the order of help texts. The tables of host and card are made from it.
+using Rules = RuleList<Sgd, Lars>;
+
+}  // namespace winnow::train
