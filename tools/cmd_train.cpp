@@ -123,23 +123,15 @@ void run(const Options& o, Session& session) {
   }
 }
 
-}  // namespace
-
-Command add_train(CLI::App& program) {
-  auto o = std::make_shared<Options>();
-  train::TrainOptions& t = o->train;
-  CLI::App* app = program.add_subcommand(
-      "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
-  app->add_option("cache", t.data.cache, "Cache made by winnow ingest")->required();
-  app->add_option("--out", t.run.out, "Run directory: metrics, checkpoints")->required();
-
-  auto* data = app->add_option_group("Data");
+void add_data_flags(CLI::App& app, Options& o) {
+  train::TrainOptions& t = o.train;
+  auto* data = app.add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
-  data->add_option("--augment", o->augment,
+  data->add_option("--augment", o.augment,
                    "Augmentation: none, cifar, imagenet or steps joined by + (see below); if not "
                    "given, cifar, or none where the cache holds variants that ingest --augment "
                    "made at random");
-  data->add_option("--sampling", o->sampling,
+  data->add_option("--sampling", o.sampling,
                    "How often an epoch has each training sample. uniform: once; balanced: all "
                    "classes equally often; repeat-factor: those of rare classes more often; "
                    "weighted: by the weights of the selection, which the loss then leaves alone")
@@ -166,20 +158,26 @@ Command add_train(CLI::App& program) {
                    "random size of larger images)")
       ->check(CLI::NonNegativeNumber);
 
-  add_memory_flags(*data, o->memory);
+  add_memory_flags(*data, o.memory);
+}
 
-  auto* start = app->add_option_group("Start");
+void add_start_flags(CLI::App& app, Options& o) {
+  train::TrainOptions& t = o.train;
+  auto* start = app.add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
                     "Begin with the weights of this safetensors file, named as torchvision's; the "
                     "last layer begins anew where the number of classes differs");
-  start->add_option("--freeze", o->frozen,
+  start->add_option("--freeze", o.frozen,
                     "Do not train tensors whose names match these patterns (* stands for any "
                     "characters), nor their running statistics");
-  start->add_option("--lr-scale", o->lr_scales,
+  start->add_option("--lr-scale", o.lr_scales,
                     "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
                     "the last that matches holds, 0 freezes");
+}
 
-  auto* recipe = app->add_option_group("Recipe");
+void add_recipe_flags(CLI::App& app, Options& o) {
+  train::TrainOptions& t = o.train;
+  auto* recipe = app.add_option_group("Recipe");
   recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
   recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
       ->check(CLI::PositiveNumber)
@@ -206,13 +204,16 @@ Command add_train(CLI::App& program) {
       ->capture_default_str();
   recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
       ->capture_default_str();
+}
 
-  auto* execution = app->add_option_group("Execution");
+void add_execution_flags(CLI::App& app, Options& o) {
+  train::TrainOptions& t = o.train;
+  auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
-  execution->add_option("--dtype", o->dtype, "Precision of activations")
+  execution->add_option("--dtype", o.dtype, "Precision of activations")
       ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
       ->capture_default_str();
-  execution->add_option("--threads", o->threads, "Cores a rank uses; 0: its share of the machine")
+  execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   execution
@@ -223,10 +224,11 @@ Command add_train(CLI::App& program) {
           "Other lane threads change the last bits of the weights, with --reproducible too")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  execution->add_flag("--reproducible", t.execution.reproducible,
-                      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
-                      "schedule and buckets; for the same --lane-threads, instruction set and "
-                      "library");
+  execution->add_flag(
+      "--reproducible", t.execution.reproducible,
+      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
+      "schedule and buckets; for the same --lane-threads, instruction set and "
+      "library");
   execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
       ->capture_default_str();
   execution
@@ -234,14 +236,16 @@ Command add_train(CLI::App& program) {
                    "Trees of the multi-colour schedule")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  execution->add_option("--bucket-size", o->bucket_kib, "KiB of gradients reduced at a time")
+  execution->add_option("--bucket-size", o.bucket_kib, "KiB of gradients reduced at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+}
 
-  auto* run_group = app->add_option_group("Run");
+void add_run_flags(CLI::App& app, Options& o) {
+  train::TrainOptions& t = o.train;
+  auto* run_group = app.add_option_group("Run");
   run_group
-      ->add_option("--resume", o->resume,
-                   "auto: go on from the newest complete checkpoint in --out")
+      ->add_option("--resume", o.resume, "auto: go on from the newest complete checkpoint in --out")
       ->check(CLI::IsMember({"no", "auto"}))
       ->capture_default_str();
   run_group->add_flag(
@@ -265,34 +269,58 @@ Command add_train(CLI::App& program) {
   run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  run_group->add_option("--max-steps", t.run.max_steps, "Stop after so many steps, counted from the run's first; 0: at the end")
+  run_group
+      ->add_option("--max-steps", t.run.max_steps,
+                   "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  run_group->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
-      "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
-      "\nBackends:" + table_of(train::backends()) + "\nSchedules:" + table_of(comm::schedules()) +
-      "\n\n" + augment_help() +
-      "\nThe number of ranks changes who computes a micro-batch, not the global batches. The order of\n"
-      "sums depends on it: weights are equal to the last bit only with --reproducible.\n"
-      "With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches,\n"
-      "over which batch norm is taken, come from one partition but for what is exchanged: the run\n"
-      "says at its start how often, winnow bench shuffle for several fractions.\n"
-      "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
-      "75.\n\n"
-      "Examples:\n"
-      "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
-      "  winnow train cache --out run --net resnet50 --image-size 224 --augment imagenet\n"
-      "  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1\n"
-      "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
-      "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
-      "  mpirun -np 4 winnow train /data/cache --out run --memory  # on one of the machines only\n"
-      "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
-      "  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8\n"
-      "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
-      "      --lr-scale 'layer*=0.1'\n"
-      "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
-      "      --warmup-epochs 2 --sched poly --label-smoothing 0.1");
+  run_group->add_flag("--json", o.json, "Print one JSON object on stdout");
+}
+
+std::string footer() {
+  return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+         "\nBackends:" + table_of(train::backends()) +
+         "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() +
+         "\nThe number of ranks changes who computes a micro-batch, not the global batches. The "
+         "order of\n"
+         "sums depends on it: weights are equal to the last bit only with --reproducible.\n"
+         "With --shuffle-fraction below 1 samples of a partition meet more often, and "
+         "micro-batches,\n"
+         "over which batch norm is taken, come from one partition but for what is exchanged: the "
+         "run\n"
+         "says at its start how often, winnow bench shuffle for several fractions.\n"
+         "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
+         "75.\n\n"
+         "Examples:\n"
+         "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
+         "  winnow train cache --out run --net resnet50 --image-size 224 --augment imagenet\n"
+         "  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1\n"
+         "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
+         "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
+         "  mpirun -np 4 winnow train /data/cache --out run --memory  # on one of the machines "
+         "only\n"
+         "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
+         "  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8\n"
+         "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
+         "      --lr-scale 'layer*=0.1'\n"
+         "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
+         "      --warmup-epochs 2 --sched poly --label-smoothing 0.1";
+}
+
+}  // namespace
+
+Command add_train(CLI::App& program) {
+  auto o = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand(
+      "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
+  app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
+  app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
+  add_data_flags(*app, *o);
+  add_start_flags(*app, *o);
+  add_recipe_flags(*app, *o);
+  add_execution_flags(*app, *o);
+  add_run_flags(*app, *o);
+  app->footer(footer());
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

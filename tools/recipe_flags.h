@@ -1,6 +1,6 @@
 #pragma once
 
-#include "train/run/train.h"
+#include "train/run/options.h"
 
 namespace CLI {
 class App;

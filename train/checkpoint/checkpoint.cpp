@@ -119,10 +119,10 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   }
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   rename_directory(part, target);  // the step may be there: torn, or done again after a resume
-  settle_checkpoints(target, keep);
+  keep_newest_checkpoints(target, keep);
 }
 
-void settle_checkpoints(const fs::path& newest, int keep) {
+void keep_newest_checkpoints(const fs::path& newest, int keep) {
   const fs::path directory = newest.parent_path();
   const fs::path latest = directory / "latest";
   std::error_code none;

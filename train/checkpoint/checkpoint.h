@@ -12,8 +12,8 @@ namespace winnow::train {
 
 inline constexpr int kCheckpointVersion = 1;
 
-// Everything a run needs to go on: written as DIR/step-N/{model.safetensors, optimizer.safetensors,
-// state.json, manifest.json}, the manifest (sizes and XXH3-128 of the others) last.
+// Everything a run needs to go on. On disk: DIR/step-N/{model.safetensors, optimizer.safetensors,
+// state.json, manifest.json}. The manifest has sizes and XXH3-128 of the others and is written last.
 struct Checkpoint {
   std::int64_t step = 0;               // steps done
   std::vector<NamedTensor> model;      // parameters and running statistics, torchvision's names
@@ -21,22 +21,25 @@ struct Checkpoint {
   std::string state;                   // JSON of the trainer's own
 };
 
-// Durable and atomic: written beside, synced, renamed into place; then DIR/latest is pointed at it
-// and all but the newest `keep` are removed. Throws SystemError.
+// Writes DIR/step-N, durable and atomic: under another name, synced, then renamed. Afterwards
+// keep_newest_checkpoints(). Throws SystemError.
 void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
                      int keep);
 
-// What save_checkpoint does after the renaming, for one that was killed in between: DIR/latest
-// points at `newest`, all but the newest `keep` are removed.
-void settle_checkpoints(const std::filesystem::path& newest, int keep);
+// Points DIR/latest at `newest` and removes all checkpoints but the newest `keep`. A resumed run
+// calls it too: the one before may have been killed in between.
+void keep_newest_checkpoints(const std::filesystem::path& newest, int keep);
 
-// Throws FormatError naming the file when anything in it is damaged, missing or newer.
+// Throws FormatError naming the file that is damaged, missing or of a newer version. Sizes are
+// compared with the manifest's before anything is read.
 Checkpoint load_checkpoint(const std::filesystem::path& step_directory);
 
-// The newest complete checkpoint in `directory`; nothing where there is none at all. Torn ones are
-// passed over; each is named in `skipped` (one sentence) when given. Throws FormatError when all
-// are torn, so that nobody begins anew unawares, and for one of a newer version, which must not be
-// overwritten; SystemError where the disk does not answer, which may pass.
+// The newest sound checkpoint in `directory`; nothing where there is none at all.
+//
+// skipped  Gets a sentence for each damaged one that was passed over.
+// Throws   FormatError: all are damaged, so that nobody begins anew unawares; one is of a newer
+//          version, which must not be overwritten.
+//          SystemError: the disk does not answer, which may pass.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& directory,
                                                        std::vector<std::string>* skipped = nullptr);
 

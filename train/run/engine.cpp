@@ -36,9 +36,8 @@ JobGraphs graphs_of(const Job& job, const Model& model) {
 Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
-      weights_(place_weights(
-          backend, model_,
-          {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
+      weights_(place_weights(backend, model_,
+                             {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
   const ExecutionOptions& e = options.execution;
   CompileOptions lane{numerics.dtype, numerics.lane_threads};
   if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;

@@ -162,7 +162,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
-    settle_checkpoints(*newest, keep);
+    keep_newest_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
   });

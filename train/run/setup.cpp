@@ -146,8 +146,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["shuffle_fraction"] = sampling.shuffle.fraction;
     config["data"]["partitions"] = sampling.shuffle.partitions;
   }
-  config["recipe"] = {{"optimizer", r.optimizer},
-                      {"lr", r.lr}};
+  config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   config["recipe"]["warmup_epochs"] = r.warmup_epochs;
   config["recipe"]["decay"] = r.lr_schedule;
