@@ -1,4 +1,4 @@
-#include "common/comm/check/check.h"
+#include "tests/comm/check/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

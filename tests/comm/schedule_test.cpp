@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
-#include "common/comm/check/check.h"
 #include "common/comm/schedule/multicolor.h"
 #include "common/error.h"
+#include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
 namespace winnow::comm {

@@ -270,6 +270,27 @@ TEST(Control, TextOfRankZeroReachesAll) {
   EXPECT_EQ(broadcast_text(mpi_world(), mpi_world().rank() == 0 ? "" : "mine"), "");
 }
 
+TEST(Control, NumbersAndTextComeFromAnyRank) {
+  Communicator& comm = mpi_world();
+  for (int root = 0; root < comm.size(); ++root) {
+    const std::int64_t number = (std::int64_t{1} << 53) + 1 + comm.rank();  // no double holds it
+    EXPECT_EQ(broadcast(comm, number, root), (std::int64_t{1} << 53) + 1 + root);
+    const std::string text(static_cast<std::size_t>(100 * comm.rank()), 'x');
+    EXPECT_EQ(broadcast(comm, text, root).size(), static_cast<std::size_t>(100 * root));
+  }
+}
+
+TEST(Control, RowsOfAllRanksAreGathered) {
+  const auto mine = static_cast<std::uint64_t>(mpi_world().rank());
+  const std::uint64_t row[] = {mine, ~mine};
+  const std::vector<std::uint64_t> rows = all_gather(mpi_world(), row);
+  ASSERT_EQ(rows.size(), 2 * static_cast<std::size_t>(mpi_world().size()));
+  for (std::size_t rank = 0; 2 * rank < rows.size(); ++rank) {
+    EXPECT_EQ(rows[2 * rank], rank);
+    EXPECT_EQ(rows[2 * rank + 1], ~std::uint64_t{rank});
+  }
+}
+
 TEST(Control, BroadcastFromEveryRank) {
   for (int root = 0; root < mpi_world().size(); ++root) {
     std::vector<std::byte> bytes(10'007, static_cast<std::byte>(mpi_world().rank() + 1));

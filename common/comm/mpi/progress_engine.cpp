@@ -381,6 +381,25 @@ void ProgressEngine::complete(Operation& operation) {
   owned->done.set_value();
 }
 
+void ProgressEngine::check_completed(const Posted& posted, const MPI_Status& status) {
+  if (posted.transfer == nullptr) {
+    after_message("mpi.collective", -1);
+    return;
+  }
+  if (posted.transfer->kind == Transfer::Kind::kSend) return;
+  const int peer = posted.transfer->peer;
+  int elements = 0;
+  check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
+            peer);
+  if (elements != static_cast<int>(posted.transfer->count)) {
+    throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
+                      " elements where " + std::to_string(posted.transfer->count) +
+                      " were expected; the ranks must reduce buffers of equal size in the same"
+                      " order, with the same schedule and options");
+  }
+  after_message("mpi.receive", peer);
+}
+
 void ProgressEngine::poll() {
   if (requests_.empty()) return;
   indices_.resize(requests_.size());
@@ -408,22 +427,7 @@ void ProgressEngine::poll() {
     const Posted& posted = posted_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
     const int peer = posted.transfer == nullptr ? -1 : posted.transfer->peer;
     if (rc == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, "a message or collective", peer);
-    if (posted.transfer != nullptr && posted.transfer->kind != Transfer::Kind::kSend) {
-      int elements = 0;
-      check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
-                peer);
-      if (elements != static_cast<int>(posted.transfer->count)) {
-        throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
-                          " elements where " + std::to_string(posted.transfer->count) +
-                          " were expected; the ranks must reduce buffers of equal size in the same"
-                          " order, with the same schedule and options");
-      }
-    }
-    if (posted.transfer == nullptr) {
-      after_message("mpi.collective", -1);
-    } else if (posted.transfer->kind != Transfer::Kind::kSend) {
-      after_message("mpi.receive", peer);
-    }
+    check_completed(posted, status);
     if (&posted.operation->work == &gradients_) gradients_rest_ = {};
     completed_.push_back(posted);
   }

@@ -53,27 +53,26 @@ struct Patience {
   std::chrono::milliseconds receives{10'000};  // write into theirs; then all ranks are ended
 };
 
-// The one thread of a process that calls MPI, from construction to stop(). It works on all
-// operations given to it at once, as a state machine over non-blocking calls, so that none of them
-// waits for another: gradients keep moving while a control collective waits for a late rank.
+// The one thread of a process that calls MPI, from construction to stop(). A state machine over
+// non-blocking calls works on all operations at once, so that none waits for another: gradients
+// keep moving while a control collective waits for a late rank.
 //
-// There are three classes of work: gradients (all-reduces), data (all-to-alls) and control
-// (collectives of the MPI library). Chains (see Transfer) of a class start in the order (operation,
-// chain), the same on every rank that is in them, and a window of them is active on a rank. That
-// cannot block: of all unfinished chains of a class take the first in that order; on every rank
-// where it is unfinished all before it are finished, so it is among the active ones, and needs
-// nothing but the messages of its own ranks.
-//
-// Gradients go first: while some are under way on this rank and move, no chain of data starts here;
-// what was started before goes on, a few messages. Where they do not move any more they wait for a
-// rank that has not begun them, perhaps since it waits for data from here, and nothing is won by
-// leaving the link idle: then data go on until gradients move again. So neither can block the
-// other. Chains of data have one round, so that none is left half done.
-//
-// A failure (of MPI, or ranks that do not fit together) is the end: every operation in flight and
-// every later one gets it from its future, and MPI is not called any more except by abort().
-// Before a future is ready, nothing writes into the buffers of its operation any more: receives are
-// cancelled, and those that a peer has begun to fill are waited for. See Patience for the limit.
+// Work             three classes: gradients (all-reduces), data (all-to-alls), control (collectives
+//                  of the MPI library)
+// Order            chains (see Transfer) of a class start in the order (operation, chain), the same
+//                  on every rank that is in them; a window of them is active on a rank
+// No deadlock      of all unfinished chains of a class take the first in that order. Where it is
+//                  unfinished, all before it are finished, so it is active and needs nothing but
+//                  the messages of its own ranks
+// Gradients first  while some are under way on this rank and move, no chain of data starts here.
+//                  Gradients that do not move wait for a rank that has not begun them, perhaps
+//                  since it waits for data from here: then data go on. Chains of data have one
+//                  round, so that none is left half done
+// Failure          of MPI, or ranks that do not fit together: every operation in flight and every
+//                  later one gets it from its future; after that only abort() calls MPI
+// Buffers          before a future is ready, nothing writes into those of its operation any more:
+//                  receives are cancelled, those that a peer has begun to fill are waited for (see
+//                  Patience)
 class ProgressEngine {
  public:
   // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
@@ -169,6 +168,7 @@ class ProgressEngine {
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
+  static void check_completed(const Posted& posted, const MPI_Status& status);
   void make_room_for_requests(std::size_t count);
   void fail(const std::exception_ptr& why) noexcept;
   bool settle() noexcept;
