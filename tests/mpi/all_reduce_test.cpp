@@ -64,6 +64,16 @@ void PrintTo(const Case& c, std::ostream* out) {
        << c.options.segment_elements;
 }
 
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const Schedule& schedule : schedules()) {
+    out.push_back({schedule.name, {}});
+    out.push_back({schedule.name, {.colors = 2, .segment_elements = 100}});
+    out.push_back({schedule.name, {.colors = 3, .segment_elements = 5000}});
+  }
+  return out;
+}
+
 class AllReduce : public testing::TestWithParam<Case> {
  protected:
   template <class T>
@@ -240,16 +250,9 @@ TEST_P(AllReduce, DroppedTicketWaits) {
   EXPECT_EQ(std::ranges::count(buffer, static_cast<float>(mpi_world().size())), 30'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AllReduce,
-                         testing::Values(Case{"multicolor", {}},
-                                         Case{"multicolor", {.colors = 2, .segment_elements = 100}},
-                                         Case{"multicolor",
-                                              {.colors = 3, .segment_elements = 5000}},
-                                         Case{"ring", {}}, Case{"ring", {.segment_elements = 100}}),
-                         [](const auto& info) {
-                           return std::string(info.param.schedule) + "_" +
-                                  std::to_string(info.index);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, AllReduce, testing::ValuesIn(cases()), [](const auto& info) {
+  return std::string(info.param.schedule) + "_" + std::to_string(info.index);
+});
 
 TEST(Control, LaunchIsAsAsked) {
   Communicator& comm = mpi_world();
