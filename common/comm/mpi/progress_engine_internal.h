@@ -43,14 +43,20 @@ struct Channels {
   MPI_Comm control;
 };
 
-// Posts a non-blocking collective on the communicator it is given. It owns the memory that the
-// collective reads and writes: the engine keeps it until the collective is complete, or for good.
+// Posts a non-blocking collective on the communicator it is given.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
+
+// Whose memory a collective works on. A collective cannot be cancelled.
+enum class CollectiveMemory : std::uint8_t {
+  kOwned,     // its StartCollective's: kept until it is complete, or for good
+  kBorrowed,  // the caller's: when the engine fails, it is waited for as a receive is
+};
 
 // How long the requests under way when the engine fails may take to be over.
 struct Patience {
   std::chrono::milliseconds sends{1000};       // read their buffer; then they are left behind
-  std::chrono::milliseconds receives{10'000};  // write into theirs; then all ranks are ended
+  std::chrono::milliseconds receives{10'000};  // write into theirs, as collectives in borrowed
+                                               // memory do; then all ranks are ended
 };
 
 // The one thread of a process that calls MPI, from construction to stop(). A state machine over
@@ -97,7 +103,7 @@ class ProgressEngine {
                                   std::function<void()> agreed);
 
   // A collective of control, posted on the engine's thread.
-  std::shared_future<void> submit(StartCollective start);
+  std::shared_future<void> submit(StartCollective start, CollectiveMemory memory);
 
   // Ends the thread: after finishing what is in flight or, with `discard`, at once.
   void stop(bool discard) noexcept;
@@ -134,8 +140,9 @@ class ProgressEngine {
     Work& work;
     std::promise<void> done;
     StartCollective start;  // where there is one, the transfers come after it
-    bool posted = false;    // it is
-    bool opening = false;   // it is posted and not complete
+    CollectiveMemory memory = CollectiveMemory::kOwned;
+    bool posted = false;   // it is
+    bool opening = false;  // it is posted and not complete
     std::function<void()> agreed;
     const std::byte* out = nullptr;  // what sends read
     std::byte* in = nullptr;         // what receives write
@@ -154,6 +161,9 @@ class ProgressEngine {
     const Transfer* transfer;
   };
 
+  // What a request may still do to the memory of a caller.
+  enum class Access : std::uint8_t { kNone, kReads, kWrites };
+
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
@@ -171,6 +181,7 @@ class ProgressEngine {
   static void check_completed(const Posted& posted, const MPI_Status& status);
   void make_room_for_requests(std::size_t count);
   void fail(const std::exception_ptr& why) noexcept;
+  static Access access_of(const Posted& posted) noexcept;
   bool settle() noexcept;
   bool test_left_over() noexcept;
   [[noreturn]] void end_all_ranks(const std::exception_ptr& why) noexcept;
