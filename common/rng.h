@@ -47,18 +47,21 @@ enum class RandomUse : std::uint32_t {
 };
 
 // A stream of random numbers keyed by (seed, epoch, id, use): the same on every rank, thread and
-// machine, whatever was drawn elsewhere.
+// machine, whatever was drawn elsewhere. It does not repeat: each 2^26 numbers have a key of their
+// own, the first the seed itself.
 class CounterRng {
  public:
   constexpr CounterRng(std::uint64_t seed, std::uint32_t epoch, std::uint64_t id,
                        RandomUse use) noexcept
-      : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      : seed_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+        key_(seed_),
         counter_{0, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), epoch},
         use_(static_cast<std::uint32_t>(use)) {}
 
   constexpr std::uint32_t next_u32() noexcept {
     if (used_ == 4) {
-      counter_[0] = (use_ << 24) | (block_++ & 0xFFFFFF);
+      if ((block_ & kBlockMask) == 0 && block_ != 0) change_key();
+      counter_[0] = (use_ << 24) | static_cast<std::uint32_t>(block_++ & kBlockMask);
       words_ = philox4x32(counter_, key_);
       used_ = 0;
     }
@@ -83,10 +86,22 @@ class CounterRng {
   constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
  private:
+  static constexpr std::uint64_t kBlockMask = 0xFFFFFF;
+
+  // The counter has no bits left for more blocks. No stream has the use 0 that this counter has.
+  constexpr void change_key() noexcept {
+    const std::uint64_t number = block_ >> 24;
+    const auto words = philox4x32({static_cast<std::uint32_t>(number & kBlockMask),
+                                   static_cast<std::uint32_t>(number >> 24), 0, 0},
+                                  seed_);
+    key_ = {words[0], words[1]};
+  }
+
+  std::array<std::uint32_t, 2> seed_;
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 4> counter_;
   std::uint32_t use_;
-  std::uint32_t block_ = 0;
+  std::uint64_t block_ = 0;
   std::array<std::uint32_t, 4> words_{};
   int used_ = 4;
 };

@@ -23,6 +23,8 @@ double read_quota_cores() {
   return 0;
 }
 
+constexpr int kCoresToSpareOne = 8;
+
 }  // namespace
 
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
@@ -32,11 +34,19 @@ ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
   cores = inputs.quota_cores > 0 ? std::min(share, inputs.quota_cores / local_ranks) : share;
   const int whole =
       std::max(1, inputs.requested > 0 ? inputs.requested : static_cast<int>(std::floor(cores)));
-  return {.cores = whole, .compute = whole, .decode = whole};
+  ThreadPlan plan{.cores = whole, .compute = whole, .decode = whole};
+  if (inputs.ranks <= 1) return plan;
+  plan.communication = ThreadPlan::Communication::kShares;
+  if (inputs.requested <= 0 && whole >= kCoresToSpareOne) {
+    plan.communication = ThreadPlan::Communication::kOwnCore;
+    plan.compute = whole - 1;
+  }
+  return plan;
 }
 
-ThreadPlanInputs detect_threads(int local_ranks) {
+ThreadPlanInputs detect_threads(int ranks, int local_ranks) {
   ThreadPlanInputs inputs;
+  inputs.ranks = ranks;
   inputs.local_ranks = local_ranks;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) inputs.affinity_cores = CPU_COUNT(&set);
@@ -46,8 +56,20 @@ ThreadPlanInputs detect_threads(int local_ranks) {
 }
 
 std::string to_string(const ThreadPlan& plan) {
-  return std::to_string(plan.cores) + (plan.cores == 1 ? " core: " : " cores: ") +
-         std::to_string(plan.compute) + " compute, " + std::to_string(plan.decode) + " decode";
+  std::string text = std::to_string(plan.cores) + (plan.cores == 1 ? " core: " : " cores: ") +
+                     std::to_string(plan.compute) + " compute, " + std::to_string(plan.decode) +
+                     " decode";
+  switch (plan.communication) {
+    case ThreadPlan::Communication::kNone:
+      break;
+    case ThreadPlan::Communication::kShares:
+      text += ", communication shares";
+      break;
+    case ThreadPlan::Communication::kOwnCore:
+      text += ", 1 communication";
+      break;
+  }
+  return text;
 }
 
 }  // namespace winnow

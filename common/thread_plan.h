@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace winnow {
@@ -9,24 +10,37 @@ struct ThreadPlan {
   int cores = 1;    // this process's share of the machine
   int compute = 1;  // threads of the training lane
   int decode = 1;   // TBB workers that decode, hash and augment
+
+  // Of the thread that moves messages between ranks: a core of its own, one that it shares with the
+  // threads that compute, or none where there is one rank.
+  enum class Communication : std::uint8_t { kNone, kShares, kOwnCore };
+  Communication communication = Communication::kNone;
 };
 
 struct ThreadPlanInputs {
   int affinity_cores = 1;  // cores this process may run on
   double quota_cores = 0;  // cgroup CPU quota in cores; 0: none
-  int local_ranks = 1;     // processes of the same job on this machine
+  int ranks = 1;           // processes of the job
+  int local_ranks = 1;     // those on this machine
   bool bound = false;      // the launcher gave every rank cores of its own
   int requested = 0;       // --threads; 0: not given
 };
 
-// Pure. Cores are min(affinity, quota), divided by the local ranks unless they are bound already,
-// at least one; `requested` overrides the result.
+// Pure.
+//
+// Cores          min(affinity, quota), divided by the local ranks unless they are bound already; at
+//                least one. `requested` overrides that
+// Communication  with several ranks: of 8 cores or more compute leaves one to it; of fewer, or of
+//                those that were requested, it shares one, since they are better used so
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs);
 
-// Reads affinity and cgroup of this process, one of `local_ranks` on this machine. They count as
-// bound when the machine has enough cores for each to have as many of its own as this one may use.
-ThreadPlanInputs detect_threads(int local_ranks);
+// Reads affinity and cgroup of this process, one of `local_ranks` on this machine and of `ranks` in
+// all. They count as bound when the machine has enough cores for each to have as many of its own as
+// this one may use.
+ThreadPlanInputs detect_threads(int ranks, int local_ranks);
 
-std::string to_string(const ThreadPlan& plan);  // "2 cores: 2 compute, 2 decode"
+// "2 cores: 2 compute, 2 decode", with several ranks also ", 1 communication" or ", communication
+// shares".
+std::string to_string(const ThreadPlan& plan);
 
 }  // namespace winnow

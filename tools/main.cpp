@@ -96,7 +96,7 @@ void flush_report() {
 void say_failure(const std::string& why) { fmt::print(stderr, "winnow: {}\n", printable(why)); }
 
 int run(const Command& command, comm::Communicator& comm) {
-  Session session{comm, detect_threads(comm.local_size()), &signalled};
+  Session session{comm, detect_threads(comm.size(), comm.local_size()), &signalled};
   try {
     comm::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;

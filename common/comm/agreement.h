@@ -29,16 +29,21 @@ class PeerError : public AgreedError {
 // StoppedError, else 1.
 int exit_code_of_current_exception() noexcept;
 
-// Runs `work` on rank 0; when it throws there, every rank throws, as on_all does.
+// Runs `work` on rank 0. When it throws there, every rank throws, as on_all does.
 void on_root(Communicator& comm, const std::function<void()>& work);
 
-// Runs `work` on every rank; when it throws on one, every rank throws: rank 0 its own error, or
-// where it is well the failed ones theirs, and the others PeerError, so that a failure common to
-// all is told once. A rank alone throws what `work` did. `work` must not communicate.
+// Runs `work` on every rank. When it throws on one, every rank throws.
+//
+// In      `work` must not communicate
+// Throws  rank 0 its own error. Where rank 0 is well, the failed ranks theirs. All others
+// PeerError:
+//         a failure common to all is told once. A rank alone throws what `work` did
 void on_all(Communicator& comm, const std::function<void()>& work);
 
 // Compares what must be equal on all ranks (build, instruction set, configuration, digests of cache
-// and selection) with rank 0's; the ranks that differ throw an Error naming rank and keys.
+// and selection) with rank 0's.
+//
+// Throws  Error on the ranks that differ, naming rank and keys
 void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts);
 
 }  // namespace winnow::comm

@@ -1,5 +1,6 @@
 #include "common/comm/communicator.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -66,13 +67,22 @@ Pending::~Pending() {
 
 std::unique_ptr<Communicator> make_single() { return std::make_unique<SingleCommunicator>(); }
 
+std::string broadcast(Communicator& comm, std::string text, int root) {
+  text.resize(broadcast(comm, text.size(), root));
+  comm.broadcast(std::as_writable_bytes(std::span(text)), root);
+  return text;
+}
+
 std::string broadcast_text(Communicator& comm, const std::string& text) {
-  std::uint64_t size = text.size();
-  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
-  std::string out = comm.rank() == 0 ? text : std::string();
-  out.resize(size);
-  comm.broadcast(std::as_writable_bytes(std::span(out)), 0);
-  return out;
+  return broadcast(comm, comm.rank() == 0 ? text : std::string(), 0);
+}
+
+std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::uint64_t> row) {
+  std::vector<std::uint64_t> all(row.size() * static_cast<std::size_t>(comm.size()));
+  const std::size_t mine = row.size() * static_cast<std::size_t>(comm.rank());
+  std::ranges::copy(row, all.begin() + static_cast<std::ptrdiff_t>(mine));
+  comm.all_reduce(all);  // the others have zeros here
+  return all;
 }
 
 }  // namespace winnow::comm

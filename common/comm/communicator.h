@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,8 +15,11 @@
 
 namespace winnow::comm {
 
-// An operation in flight. Its buffers belong to the communicator until wait() returns; destruction
-// waits too. wait() rethrows what the operation threw.
+// An operation in flight. wait() rethrows what the operation threw.
+//
+// Buffers  belong to the communicator until wait() returns; nothing reads or writes them after that
+//          but messages that a failed engine could not get rid of: those only read
+// End      destruction waits too
 class [[nodiscard]] Pending {
  public:
   Pending() = default;  // already done
@@ -69,17 +73,20 @@ class Communicator {
   virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
                                    std::span<const Transfer> transfers) = 0;
 
-  // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it. Offsets in
-  // bytes, multiples of 4, size()+1 of them, ascending; parts may be empty; the two buffers do not
-  // overlap. The part a rank has for itself is copied before this returns. Messages have
-  // options.segment_elements of 4 bytes (at most 1 GiB; kExchangeOptions of schedule/all_to_all.h
-  // is a good choice), several at once. It yields to all-reduces: while one is under way on this
-  // rank and moves, no further message is begun here, so that it slows gradients by the few
-  // messages under way at most, and ends later for it. An all-reduce that only waits for a rank
-  // that has not begun it holds nothing up: that rank may be waiting for this exchange. Any number
-  // may be in flight. Arguments that make no sense are an Error, at once; a part whose size, or
-  // segments that the sender and the receiver do not agree on, a SystemError from wait(), before
-  // anything of it is sent; this and any other failure of a message ends all that is in flight.
+  // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
+  //
+  // In         size()+1 ascending offsets in bytes, multiples of 4; parts may be empty; the two
+  //            buffers do not overlap
+  // Own part   is copied before this returns
+  // Messages   of options.segment_elements of 4 bytes (at most 1 GiB), several at once;
+  //            kExchangeOptions of schedule/all_to_all.h is a good choice
+  // In flight  any number
+  // Yields     to all-reduces: while one is under way on this rank and moves, no further message is
+  //            begun here. An all-reduce that only waits for a rank that has not begun it holds
+  //            nothing up: that rank may be waiting for this exchange
+  // Throws     Error at once: arguments that make no sense. SystemError from wait(), before
+  //            anything is sent: ranks that do not agree on the size of a part or on segments.
+  //            This and any other failure of a message ends all that is in flight
   virtual Pending start_all_to_all(std::span<const std::byte> out,
                                    std::span<const std::size_t> out_offsets,
                                    std::span<std::byte> in, std::span<const std::size_t> in_offsets,
@@ -90,8 +97,8 @@ class Communicator {
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_to_all, but of the control traffic, by the MPI library's own algorithm, and of
-  // less than 2 GiB each way: what start_all_to_all is tested and measured against.
+  // As start_all_to_all, but by the MPI library's own algorithm, and of less than 2 GiB each way:
+  // what start_all_to_all is tested and measured against.
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 
@@ -102,7 +109,16 @@ class Communicator {
 // Rank 0 of 1.
 std::unique_ptr<Communicator> make_single();
 
-// The text of rank 0, on every rank.
-std::string broadcast_text(Communicator& comm, const std::string& text);
+// The number or text of rank `root`, on every rank; those of the other ranks are ignored.
+template <std::integral T>
+T broadcast(Communicator& comm, T value, int root) {
+  comm.broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
+  return value;
+}
+std::string broadcast(Communicator& comm, std::string text, int root);
+std::string broadcast_text(Communicator& comm, const std::string& text);  // of rank 0
+
+// The rows of all ranks, in their order, on every rank. Rows are of equal length.
+std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::uint64_t> row);
 
 }  // namespace winnow::comm

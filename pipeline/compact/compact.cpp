@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/channel_sums.h"
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -23,6 +22,7 @@
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"
+#include "pipeline/store/channel_sums.h"
 #include "pipeline/store/pack_writer.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "common/channel_sums.h"
 #include "common/checksum.h"
 #include "common/image.h"
 #include "dedup/hash/hashes.h"
+#include "pipeline/store/channel_sums.h"
 
 namespace winnow::pipeline {
 

@@ -33,24 +33,6 @@ using Clock = std::chrono::steady_clock;
 using Numbers = std::vector<std::uint32_t>;
 using File = SharedCache::File;
 
-// The rank's own row of what all ranks know afterwards.
-std::vector<std::uint64_t> gather(comm::Communicator& comm, std::span<const std::uint64_t> row) {
-  std::vector<std::uint64_t> all(row.size() * static_cast<std::size_t>(comm.size()));
-  std::ranges::copy(row, all.begin() + static_cast<std::ptrdiff_t>(
-                                           row.size() * static_cast<std::size_t>(comm.rank())));
-  comm.all_reduce(all);
-  return all;
-}
-
-// The text of rank `root`, on every rank.
-std::string broadcast(comm::Communicator& comm, std::string text, int root) {
-  std::uint64_t size = text.size();
-  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
-  text.resize(size);
-  comm.broadcast(std::as_writable_bytes(std::span(text)), root);
-  return text;
-}
-
 constexpr const char* kTable = "fingerprints/table";
 constexpr const char* kLedger = "ledger.jsonl";
 
@@ -352,7 +334,7 @@ class Giving {
 std::vector<bool> find_cache(const fs::path& cache, comm::Communicator& comm) {
   std::error_code ignored;
   const std::uint64_t here = fs::exists(cache, ignored) ? 1 : 0;
-  const std::vector<std::uint64_t> all = gather(comm, std::span(&here, 1));
+  const std::vector<std::uint64_t> all = comm::all_gather(comm, std::span(&here, 1));
   return {all.begin(), all.end()};
 }
 
@@ -380,7 +362,7 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
     const Hash128 hash = parse_hash128(read.digest);
     std::memcpy(digest.data(), hash.bytes.data(), sizeof(digest));
   });
-  const std::vector<std::uint64_t> digests = gather(comm, digest);
+  const std::vector<std::uint64_t> digests = comm::all_gather(comm, digest);
   comm::on_all(comm, [&] {
     const auto of_first = std::span(digests).subspan(2 * static_cast<std::size_t>(first), 2);
     if (!knows || std::ranges::equal(of_first, digest)) return;
@@ -388,8 +370,8 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
                 " than rank " + std::to_string(first) +
                 "; put the same cache on all machines, or remove it where others are to give it");
   });
-  shared.manifest_text = broadcast(comm, text, first);
-  const std::string list = broadcast(comm, files, first);
+  shared.manifest_text = comm::broadcast(comm, text, first);
+  const std::string list = comm::broadcast(comm, files, first);
   comm::on_all(comm, [&] {
     const std::string where =
         "the manifest of " + cache.string() + " that rank " + std::to_string(first) + " gave";
@@ -426,7 +408,7 @@ SharedCopy share_copies(const fs::path& cache, const SharedCache& shared,
       for (const std::uint32_t file : taker->begin()) set(file);
       if (!taker->done()) set(plan.bytes.size());
     });
-    const std::vector<std::uint64_t> rows = gather(comm, row);
+    const std::vector<std::uint64_t> rows = comm::all_gather(comm, row);
     plan.takes.assign(static_cast<std::size_t>(comm.size()), {});
     bool any_takes = false;
     bool any_waits = false;

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 
-#include "common/channel_sums.h"
 #include "common/image.h"
 #include "common/sample.h"
+#include "pipeline/store/channel_sums.h"
 
 namespace winnow::pipeline {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "common/comm/check/check.h"
 #include "common/error.h"
+#include "tests/comm/check/check.h"
 
 namespace winnow::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/comm/check/check.h"
+#include "tests/comm/check/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,6 +124,18 @@ struct Sample {
 };
 void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name << sample.ranks; }
 
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  for (const Schedule& schedule : schedules()) {
+    out.push_back({schedule.name, 5, 60, {.colors = 2, .segment_elements = 16}});
+    out.push_back({schedule.name, 8, 100, {.colors = 4, .segment_elements = 16}});
+    out.push_back({schedule.name, 4, 33, {.colors = 1, .segment_elements = 16}});
+    out.push_back({schedule.name, 3, 20, {.segment_elements = 4}});
+    out.push_back({schedule.name, 5, 23, {.segment_elements = 100}});
+  }
+  return out;
+}
+
 // Every schedule, spoilt in every single place in each of several ways, must be found out.
 class CheckMutants : public testing::TestWithParam<Sample> {
  protected:
@@ -247,16 +259,9 @@ TEST_P(CheckMutants, SwappedOrder) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, CheckMutants,
-    testing::Values(Sample{"multicolor", 5, 60, {.colors = 2, .segment_elements = 16}},
-                    Sample{"multicolor", 8, 100, {.colors = 4, .segment_elements = 16}},
-                    Sample{"multicolor", 4, 33, {.colors = 1, .segment_elements = 16}},
-                    Sample{"ring", 3, 20, {.segment_elements = 4}},
-                    Sample{"ring", 5, 23, {.segment_elements = 100}}),
-    [](const auto& info) {
-      return std::string(info.param.name) + "_" + std::to_string(info.index);
-    });
+INSTANTIATE_TEST_SUITE_P(All, CheckMutants, testing::ValuesIn(samples()), [](const auto& info) {
+  return std::string(info.param.name) + "_" + std::to_string(info.index);
+});
 
 TEST(Traffic, CountsElements) {
   const auto cost = traffic(two_ranks());

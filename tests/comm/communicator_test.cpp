@@ -69,6 +69,10 @@ TEST(Single, CollectivesKeepTheBuffer) {
   comm->barrier();
   EXPECT_EQ(broadcast_text(*comm, "plan"), "plan");
   EXPECT_EQ(broadcast_text(*comm, ""), "");
+  EXPECT_EQ(broadcast(*comm, std::int64_t{-7}, 0), -7);
+  EXPECT_THROW(broadcast(*comm, 7, 1), Error);
+  EXPECT_EQ(all_gather(*comm, std::vector<std::uint64_t>{1, 2}),
+            (std::vector<std::uint64_t>{1, 2}));
 }
 
 TEST(Single, KeepsItsOwnPartOfAnExchange) {

@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
-#include "common/comm/check/check.h"
 #include "common/comm/schedule/multicolor.h"
 #include "common/error.h"
+#include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
 namespace winnow::comm {
@@ -108,15 +108,21 @@ TEST(Multicolor, IsAnAllReduce) {
   }
 }
 
-TEST(Ring, IsAnAllReduce) {
-  for (int ranks = 2; ranks <= 64; ++ranks) {
-    const auto p = static_cast<std::size_t>(ranks);
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 2 * p,
-                                    std::size_t{97}, std::size_t{1009}}) {
-      const auto transfers =
-          transfers_of_all(find_schedule("ring"), ranks, count, {.segment_elements = 13});
-      ASSERT_EQ(check_all_reduce(transfers, count), "")
-          << ranks << " ranks, " << count << " elements";
+// Every schedule of the table, on every number of ranks the checker takes.
+TEST(Schedules, AreAllReduces) {
+  for (const Schedule& schedule : schedules()) {
+    for (int ranks = 1; ranks <= 64; ++ranks) {
+      const auto p = static_cast<std::size_t>(ranks);
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 2 * p,
+                                      std::size_t{97}, std::size_t{1009}}) {
+        for (const std::size_t segment : {std::size_t{13}, std::size_t{100}}) {
+          const auto transfers =
+              transfers_of_all(schedule, ranks, count, {.segment_elements = segment});
+          ASSERT_EQ(check_all_reduce(transfers, count), "")
+              << schedule.name << ", " << ranks << " ranks, " << count
+              << " elements in segments of " << segment;
+        }
+      }
     }
   }
 }

@@ -33,6 +33,23 @@ TEST(Rng, AStreamIsPhiloxOfItsKeyAndUse) {
   }
 }
 
+// A permutation of a large data set draws more than 2^26 numbers of one stream.
+TEST(Rng, AStreamDoesNotRepeatAfter2To26Numbers) {
+  CounterRng rng(9, 1, 2, RandomUse::kOrder);
+  CounterRng again = rng;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < std::uint32_t{1} << 26; ++i) last = rng.next_u32();
+  const Words first_block = philox4x32({std::uint32_t{1} << 24 | 0xFFFFFF, 2, 0, 1}, {9, 0});
+  EXPECT_EQ(last, first_block[3]) << "the first 2^26 numbers are those of the seed's key";
+  const Words key = philox4x32({1, 0, 0, 0}, {9, 0});
+  const Words want = philox4x32({std::uint32_t{1} << 24, 2, 0, 1}, {key[0], key[1]});
+  for (const std::uint32_t word : want) {
+    const std::uint32_t next = rng.next_u32();
+    EXPECT_EQ(next, word);
+    EXPECT_NE(next, again.next_u32());
+  }
+}
+
 TEST(Rng, StreamsOfOtherKeysDiffer) {
   std::set<std::uint64_t> first;
   int streams = 0;

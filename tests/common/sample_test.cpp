@@ -65,8 +65,41 @@ TEST(ThreadPlan, IsThisProcessesShare) {
   EXPECT_EQ(to_string(plan_threads({})), "1 core: 1 compute, 1 decode");
 }
 
+TEST(ThreadPlan, CommunicationHasACoreOfManyAndSharesOneOfFew) {
+  using enum ThreadPlan::Communication;
+  struct Case {
+    ThreadPlanInputs inputs;
+    ThreadPlan::Communication communication;
+    int compute;
+  };
+  const Case cases[] = {
+      {{.affinity_cores = 64}, kNone, 64},
+      {{.affinity_cores = 64, .ranks = 2}, kOwnCore, 63},
+      {{.affinity_cores = 8, .ranks = 2}, kOwnCore, 7},
+      {{.affinity_cores = 7, .ranks = 2}, kShares, 7},
+      {{.affinity_cores = 2, .ranks = 8}, kShares, 2},
+      {{.affinity_cores = 2, .ranks = 2, .local_ranks = 2}, kShares, 1},
+      {{.affinity_cores = 64, .ranks = 8, .local_ranks = 8}, kOwnCore, 7},
+      {{.affinity_cores = 64, .ranks = 16, .local_ranks = 16}, kShares, 4},
+      {{.affinity_cores = 64, .ranks = 2, .requested = 16}, kShares, 16},
+  };
+  for (const Case& c : cases) {
+    const ThreadPlan plan = plan_threads(c.inputs);
+    const std::string what = std::to_string(c.inputs.affinity_cores) + " cores, ranks " +
+                             std::to_string(c.inputs.ranks) + ", here " +
+                             std::to_string(c.inputs.local_ranks);
+    EXPECT_EQ(plan.communication, c.communication) << what;
+    EXPECT_EQ(plan.compute, c.compute) << what;
+    EXPECT_EQ(plan.decode, plan.cores) << what;
+  }
+  EXPECT_EQ(to_string(plan_threads({.affinity_cores = 16, .ranks = 4})),
+            "16 cores: 15 compute, 16 decode, 1 communication");
+  EXPECT_EQ(to_string(plan_threads({.affinity_cores = 2, .ranks = 4})),
+            "2 cores: 2 compute, 2 decode, communication shares");
+}
+
 TEST(ThreadPlan, ThisMachineHasACore) {
-  const ThreadPlanInputs inputs = detect_threads(1);
+  const ThreadPlanInputs inputs = detect_threads(1, 1);
   EXPECT_GE(inputs.affinity_cores, 1);
   EXPECT_GE(inputs.quota_cores, 0);
   EXPECT_GE(plan_threads(inputs).cores, 1);
@@ -83,9 +116,9 @@ TEST(ThreadPlan, RanksOnCoresOfTheirOwnAreBound) {
     if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
   }
   ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-  EXPECT_TRUE(detect_threads(static_cast<int>(online)).bound);
-  EXPECT_FALSE(detect_threads(static_cast<int>(online) + 1).bound);
-  EXPECT_EQ(detect_threads(1).affinity_cores, 1);
+  EXPECT_TRUE(detect_threads(1, static_cast<int>(online)).bound);
+  EXPECT_FALSE(detect_threads(1, static_cast<int>(online) + 1).bound);
+  EXPECT_EQ(detect_threads(1, 1).affinity_cores, 1);
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 

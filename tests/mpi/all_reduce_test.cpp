@@ -64,6 +64,16 @@ void PrintTo(const Case& c, std::ostream* out) {
        << c.options.segment_elements;
 }
 
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const Schedule& schedule : schedules()) {
+    out.push_back({schedule.name, {}});
+    out.push_back({schedule.name, {.colors = 2, .segment_elements = 100}});
+    out.push_back({schedule.name, {.colors = 3, .segment_elements = 5000}});
+  }
+  return out;
+}
+
 class AllReduce : public testing::TestWithParam<Case> {
  protected:
   template <class T>
@@ -240,16 +250,9 @@ TEST_P(AllReduce, DroppedTicketWaits) {
   EXPECT_EQ(std::ranges::count(buffer, static_cast<float>(mpi_world().size())), 30'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AllReduce,
-                         testing::Values(Case{"multicolor", {}},
-                                         Case{"multicolor", {.colors = 2, .segment_elements = 100}},
-                                         Case{"multicolor",
-                                              {.colors = 3, .segment_elements = 5000}},
-                                         Case{"ring", {}}, Case{"ring", {.segment_elements = 100}}),
-                         [](const auto& info) {
-                           return std::string(info.param.schedule) + "_" +
-                                  std::to_string(info.index);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, AllReduce, testing::ValuesIn(cases()), [](const auto& info) {
+  return std::string(info.param.schedule) + "_" + std::to_string(info.index);
+});
 
 TEST(Control, LaunchIsAsAsked) {
   Communicator& comm = mpi_world();
@@ -268,6 +271,27 @@ TEST(Control, TextOfRankZeroReachesAll) {
   const std::string mine = mpi_world().rank() == 0 ? all : "mine";
   EXPECT_EQ(broadcast_text(mpi_world(), mine), all);
   EXPECT_EQ(broadcast_text(mpi_world(), mpi_world().rank() == 0 ? "" : "mine"), "");
+}
+
+TEST(Control, NumbersAndTextComeFromAnyRank) {
+  Communicator& comm = mpi_world();
+  for (int root = 0; root < comm.size(); ++root) {
+    const std::int64_t number = (std::int64_t{1} << 53) + 1 + comm.rank();  // no double holds it
+    EXPECT_EQ(broadcast(comm, number, root), (std::int64_t{1} << 53) + 1 + root);
+    const std::string text(static_cast<std::size_t>(100 * comm.rank()), 'x');
+    EXPECT_EQ(broadcast(comm, text, root).size(), static_cast<std::size_t>(100 * root));
+  }
+}
+
+TEST(Control, RowsOfAllRanksAreGathered) {
+  const auto mine = static_cast<std::uint64_t>(mpi_world().rank());
+  const std::uint64_t row[] = {mine, ~mine};
+  const std::vector<std::uint64_t> rows = all_gather(mpi_world(), row);
+  ASSERT_EQ(rows.size(), 2 * static_cast<std::size_t>(mpi_world().size()));
+  for (std::size_t rank = 0; 2 * rank < rows.size(); ++rank) {
+    EXPECT_EQ(rows[2 * rank], rank);
+    EXPECT_EQ(rows[2 * rank + 1], ~std::uint64_t{rank});
+  }
 }
 
 TEST(Control, BroadcastFromEveryRank) {

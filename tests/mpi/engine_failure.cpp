@@ -64,7 +64,8 @@ std::shared_future<void> receive(ProgressEngine& engine, Buffer& buffer,
 }
 
 void break_engine(ProgressEngine& engine) {
-  engine.submit([](MPI_Comm) -> MPI_Request { throw winnow::SystemError("broken on purpose"); });
+  engine.submit([](MPI_Comm) -> MPI_Request { throw winnow::SystemError("broken on purpose"); },
+                winnow::comm::CollectiveMemory::kOwned);
 }
 
 std::vector<Transfer> copy_from_rank_1(std::size_t count) {
@@ -149,17 +150,42 @@ bool collective(const World& world) {
   ProgressEngine engine(world.channels, kTagLimit);
   auto memory = std::make_shared<Buffer>(kSmall);
   const std::weak_ptr<Buffer> watched = memory;
-  const auto done = engine.submit([memory = std::move(memory)](MPI_Comm comm) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(memory->data(), kSmall, MPI_INT32_T, 1, comm, &request);
-    return request;
-  });
+  const auto done = engine.submit(
+      [memory = std::move(memory)](MPI_Comm comm) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibcast(memory->data(), kSmall, MPI_INT32_T, 1, comm, &request);
+        return request;
+      },
+      winnow::comm::CollectiveMemory::kOwned);
   break_engine(engine);
   if (!throws(done) || watched.expired()) return false;
   for (const int peer : {1, 2}) tell(world, peer);
   call_mpi_for(world, 500ms);
   if (watched.lock()->front() != kSent) return false;
   say("kept");
+  return true;
+}
+
+// A collective in the caller's memory is over before the caller hears of the failure.
+bool borrowed(const World& world) {
+  Buffer buffer(kSmall);
+  const auto start = [&](MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(buffer.data(), kSmall, MPI_INT32_T, 1, comm, &request);
+    return request;
+  };
+  if (world.rank != 0) {
+    std::this_thread::sleep_for(500ms);
+    std::ranges::fill(buffer, kSent);
+    MPI_Request request = start(world.channels.control);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return true;
+  }
+  ProgressEngine engine(world.channels, kTagLimit);
+  const auto done = engine.submit(start, winnow::comm::CollectiveMemory::kBorrowed);
+  break_engine(engine);
+  if (!throws(done) || !keeps(world, buffer)) return false;
+  say("untouched");
   return true;
 }
 
@@ -200,10 +226,11 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
   }
   bool good = true;
-  if (world.rank < 2 || which == "collective") {
+  if (world.rank < 2 || which == "collective" || which == "borrowed") {
     good = which == "late"         ? late(world)
            : which == "under_way"  ? under_way(world)
            : which == "collective" ? collective(world)
+           : which == "borrowed"   ? borrowed(world)
                                    : stuck(world);
   }
   if (!good) MPI_Abort(MPI_COMM_WORLD, 3);

@@ -209,27 +209,17 @@ class MpiCommunicator final : public Communicator {
       throw Error("an all-to-all of control of " + std::to_string(most) +
                   " bytes was asked for; it takes less than 2 GiB");
     }
-    struct Use {
-      PartsInInts from;
-      PartsInInts into;
-      std::vector<std::byte> out;
-      std::vector<std::byte> in;
-    };
-    const auto use = std::make_shared<Use>(Use{PartsInInts(out_offsets),
-                                               PartsInInts(in_offsets),
-                                               {out.begin(), out.end()},
-                                               std::vector<std::byte>(in.size())});
-    run([use](MPI_Comm comm) {
+    const PartsInInts from(out_offsets);
+    const PartsInInts into(in_offsets);
+    const auto start = [&](MPI_Comm comm) {
       MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(MPI_Ialltoallv(use->out.data(), use->from.counts.data(), use->from.begins.data(),
-                               MPI_BYTE, use->in.data(), use->into.counts.data(),
-                               use->into.begins.data(), MPI_BYTE, comm, &request),
-                "MPI_Ialltoallv");
+      check_mpi(
+          MPI_Ialltoallv(out.data(), from.counts.data(), from.begins.data(), MPI_BYTE, in.data(),
+                         into.counts.data(), into.begins.data(), MPI_BYTE, comm, &request),
+          "MPI_Ialltoallv");
       return request;
-    });
-    const auto first = static_cast<std::ptrdiff_t>(in_offsets.front());
-    const auto last = static_cast<std::ptrdiff_t>(in_offsets.back());
-    std::copy(use->in.begin() + first, use->in.begin() + last, in.begin() + first);
+    };
+    engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
   void all_reduce(std::span<double> buffer) override { sum(buffer, MPI_DOUBLE); }
@@ -292,7 +282,9 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  void run(StartCollective start) { engine_->submit(std::move(start)).get(); }
+  void run(StartCollective start) {
+    engine_->submit(std::move(start), CollectiveMemory::kOwned).get();
+  }
 
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   const int rank_;

@@ -146,9 +146,10 @@ std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
   return enqueue(std::move(operation));
 }
 
-std::shared_future<void> ProgressEngine::submit(StartCollective start) {
+std::shared_future<void> ProgressEngine::submit(StartCollective start, CollectiveMemory memory) {
   auto operation = std::make_unique<Operation>(control_);
   operation->start = std::move(start);
+  operation->memory = memory;
   return enqueue(std::move(operation));
 }
 
@@ -381,6 +382,25 @@ void ProgressEngine::complete(Operation& operation) {
   owned->done.set_value();
 }
 
+void ProgressEngine::check_completed(const Posted& posted, const MPI_Status& status) {
+  if (posted.transfer == nullptr) {
+    after_message("mpi.collective", -1);
+    return;
+  }
+  if (posted.transfer->kind == Transfer::Kind::kSend) return;
+  const int peer = posted.transfer->peer;
+  int elements = 0;
+  check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
+            peer);
+  if (elements != static_cast<int>(posted.transfer->count)) {
+    throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
+                      " elements where " + std::to_string(posted.transfer->count) +
+                      " were expected; the ranks must reduce buffers of equal size in the same"
+                      " order, with the same schedule and options");
+  }
+  after_message("mpi.receive", peer);
+}
+
 void ProgressEngine::poll() {
   if (requests_.empty()) return;
   indices_.resize(requests_.size());
@@ -408,22 +428,7 @@ void ProgressEngine::poll() {
     const Posted& posted = posted_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
     const int peer = posted.transfer == nullptr ? -1 : posted.transfer->peer;
     if (rc == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, "a message or collective", peer);
-    if (posted.transfer != nullptr && posted.transfer->kind != Transfer::Kind::kSend) {
-      int elements = 0;
-      check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
-                peer);
-      if (elements != static_cast<int>(posted.transfer->count)) {
-        throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
-                          " elements where " + std::to_string(posted.transfer->count) +
-                          " were expected; the ranks must reduce buffers of equal size in the same"
-                          " order, with the same schedule and options");
-      }
-    }
-    if (posted.transfer == nullptr) {
-      after_message("mpi.collective", -1);
-    } else if (posted.transfer->kind != Transfer::Kind::kSend) {
-      after_message("mpi.receive", peer);
-    }
+    check_completed(posted, status);
     if (&posted.operation->work == &gradients_) gradients_rest_ = {};
     completed_.push_back(posted);
   }
@@ -463,13 +468,20 @@ void ProgressEngine::fail(const std::exception_ptr& why) noexcept {
   if (!settle()) end_all_ranks(why);
   for (std::unique_ptr<Operation>& operation : running_) {
     operation->done.set_exception(why);
-    // A collective cannot be cancelled: what MPI may write into is kept as long as the process.
+    // What a collective may write into is kept as long as the process.
     if (operation->opening) static_cast<void>(operation.release());
   }
   running_.clear();
 }
 
-// Brings what is under way to an end. False: a receive is not, and its buffer may be written.
+ProgressEngine::Access ProgressEngine::access_of(const Posted& posted) noexcept {
+  if (posted.transfer != nullptr) {
+    return posted.transfer->kind == Transfer::Kind::kSend ? Access::kReads : Access::kWrites;
+  }
+  return posted.operation->memory == CollectiveMemory::kBorrowed ? Access::kWrites : Access::kNone;
+}
+
+// Brings what is under way to an end. False: memory of a caller may still be written.
 bool ProgressEngine::settle() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const Transfer* transfer = posted_[i].transfer;
@@ -479,16 +491,14 @@ bool ProgressEngine::settle() noexcept {
   }
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
-    bool sends = false;
-    bool receives = false;
+    Access most = Access::kNone;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const Transfer* transfer = posted_[i].transfer;
-      if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
-      (transfer->kind == Transfer::Kind::kSend ? sends : receives) = true;
+      if (requests_[i] != MPI_REQUEST_NULL) most = std::max(most, access_of(posted_[i]));
     }
+    const bool written = most == Access::kWrites;
     const auto waited = std::chrono::steady_clock::now() - begin;
-    if (!receives && (!sends || waited >= patience_.sends)) break;
-    if (waited >= patience_.receives || !test_left_over()) return !receives;
+    if (!written && (most == Access::kNone || waited >= patience_.sends)) break;
+    if (waited >= patience_.receives || !test_left_over()) return !written;
     std::this_thread::sleep_for(kLongestNap);
     const std::lock_guard lock(mutex_);
     abort_if_asked();
@@ -498,10 +508,10 @@ bool ProgressEngine::settle() noexcept {
   return true;
 }
 
-// Sets the transfers' requests that are over to null; false: MPI cannot say.
+// Sets the requests that are over to null; false: MPI cannot say.
 bool ProgressEngine::test_left_over() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL || posted_[i].transfer == nullptr) continue;
+    if (requests_[i] == MPI_REQUEST_NULL || access_of(posted_[i]) == Access::kNone) continue;
     int done = 0;
     const int rc = MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
     if (done != 0) {

@@ -43,37 +43,42 @@ struct Channels {
   MPI_Comm control;
 };
 
-// Posts a non-blocking collective on the communicator it is given. It owns the memory that the
-// collective reads and writes: the engine keeps it until the collective is complete, or for good.
+// Posts a non-blocking collective on the communicator it is given.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
+
+// Whose memory a collective works on. A collective cannot be cancelled.
+enum class CollectiveMemory : std::uint8_t {
+  kOwned,     // its StartCollective's: kept until it is complete, or for good
+  kBorrowed,  // the caller's: when the engine fails, it is waited for as a receive is
+};
 
 // How long the requests under way when the engine fails may take to be over.
 struct Patience {
   std::chrono::milliseconds sends{1000};       // read their buffer; then they are left behind
-  std::chrono::milliseconds receives{10'000};  // write into theirs; then all ranks are ended
+  std::chrono::milliseconds receives{10'000};  // write into theirs, as collectives in borrowed
+                                               // memory do; then all ranks are ended
 };
 
-// The one thread of a process that calls MPI, from construction to stop(). It works on all
-// operations given to it at once, as a state machine over non-blocking calls, so that none of them
-// waits for another: gradients keep moving while a control collective waits for a late rank.
+// The one thread of a process that calls MPI, from construction to stop(). A state machine over
+// non-blocking calls works on all operations at once, so that none waits for another: gradients
+// keep moving while a control collective waits for a late rank.
 //
-// There are three classes of work: gradients (all-reduces), data (all-to-alls) and control
-// (collectives of the MPI library). Chains (see Transfer) of a class start in the order (operation,
-// chain), the same on every rank that is in them, and a window of them is active on a rank. That
-// cannot block: of all unfinished chains of a class take the first in that order; on every rank
-// where it is unfinished all before it are finished, so it is among the active ones, and needs
-// nothing but the messages of its own ranks.
-//
-// Gradients go first: while some are under way on this rank and move, no chain of data starts here;
-// what was started before goes on, a few messages. Where they do not move any more they wait for a
-// rank that has not begun them, perhaps since it waits for data from here, and nothing is won by
-// leaving the link idle: then data go on until gradients move again. So neither can block the
-// other. Chains of data have one round, so that none is left half done.
-//
-// A failure (of MPI, or ranks that do not fit together) is the end: every operation in flight and
-// every later one gets it from its future, and MPI is not called any more except by abort().
-// Before a future is ready, nothing writes into the buffers of its operation any more: receives are
-// cancelled, and those that a peer has begun to fill are waited for. See Patience for the limit.
+// Work             three classes: gradients (all-reduces), data (all-to-alls), control (collectives
+//                  of the MPI library)
+// Order            chains (see Transfer) of a class start in the order (operation, chain), the same
+//                  on every rank that is in them; a window of them is active on a rank
+// No deadlock      of all unfinished chains of a class take the first in that order. Where it is
+//                  unfinished, all before it are finished, so it is active and needs nothing but
+//                  the messages of its own ranks
+// Gradients first  while some are under way on this rank and move, no chain of data starts here.
+//                  Gradients that do not move wait for a rank that has not begun them, perhaps
+//                  since it waits for data from here: then data go on. Chains of data have one
+//                  round, so that none is left half done
+// Failure          of MPI, or ranks that do not fit together: every operation in flight and every
+//                  later one gets it from its future; after that only abort() calls MPI
+// Buffers          before a future is ready, nothing writes into those of its operation any more:
+//                  receives are cancelled, those that a peer has begun to fill are waited for (see
+//                  Patience)
 class ProgressEngine {
  public:
   // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
@@ -98,7 +103,7 @@ class ProgressEngine {
                                   std::function<void()> agreed);
 
   // A collective of control, posted on the engine's thread.
-  std::shared_future<void> submit(StartCollective start);
+  std::shared_future<void> submit(StartCollective start, CollectiveMemory memory);
 
   // Ends the thread: after finishing what is in flight or, with `discard`, at once.
   void stop(bool discard) noexcept;
@@ -135,8 +140,9 @@ class ProgressEngine {
     Work& work;
     std::promise<void> done;
     StartCollective start;  // where there is one, the transfers come after it
-    bool posted = false;    // it is
-    bool opening = false;   // it is posted and not complete
+    CollectiveMemory memory = CollectiveMemory::kOwned;
+    bool posted = false;   // it is
+    bool opening = false;  // it is posted and not complete
     std::function<void()> agreed;
     const std::byte* out = nullptr;  // what sends read
     std::byte* in = nullptr;         // what receives write
@@ -155,6 +161,9 @@ class ProgressEngine {
     const Transfer* transfer;
   };
 
+  // What a request may still do to the memory of a caller.
+  enum class Access : std::uint8_t { kNone, kReads, kWrites };
+
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
@@ -169,8 +178,10 @@ class ProgressEngine {
   void finish_round(Chain& chain);
   void complete(Operation& operation);
   void poll();
+  static void check_completed(const Posted& posted, const MPI_Status& status);
   void make_room_for_requests(std::size_t count);
   void fail(const std::exception_ptr& why) noexcept;
+  static Access access_of(const Posted& posted) noexcept;
   bool settle() noexcept;
   bool test_left_over() noexcept;
   [[noreturn]] void end_all_ranks(const std::exception_ptr& why) noexcept;

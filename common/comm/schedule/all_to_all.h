@@ -8,8 +8,8 @@
 
 namespace winnow::comm {
 
-// Where the parts of a personal exchange lie, in elements: part r of a buffer is [offsets[r],
-// offsets[r + 1]). Part r of `out` goes to rank r, part r of `in` comes from it; parts may be
+// Where the parts of a personal exchange lie, in elements. Part r of a buffer is [offsets[r],
+// offsets[r + 1]); part r of `out` goes to rank r, part r of `in` comes from it. Parts may be
 // empty.
 struct ExchangeParts {
   std::span<const std::size_t> out_offsets;  // ranks + 1 of them, ascending
@@ -18,17 +18,17 @@ struct ExchangeParts {
   int ranks() const noexcept { return static_cast<int>(out_offsets.size()) - 1; }
 };
 
-// Personal exchange, all to all: this rank's transfers, ordered by chain. Ranges of sends are of
-// `out`, those of receives of `in`, another buffer. Pairwise by rounds of shift: in round k a rank
-// sends to rank + k while it receives from rank - k, so that no rank is everybody's target at once.
-// The part of one round is cut into messages of options.segment_elements (at most
-// kMostSegmentElements); the s-th of each rank in round k is chain k * stride + s, of one round.
-// The number does not depend on the parts, which no rank knows of all others. A rank that has
-// neither to send nor to receive there is not in the chain. The part a rank keeps needs no
-// transfer; its caller copies it.
+// Personal exchange, all to all, pairwise by rounds of shift: in round k a rank sends to rank + k
+// while it receives from rank - k, so that no rank is everybody's target at once.
 //
-// Throws Error where the offsets make no sense or the part kept differs in size, UsageError where
-// segments are too small for the chains to be numbered.
+// Out       this rank's transfers, ordered by chain; sends are ranges of `out`, receives of `in`
+// Messages  of options.segment_elements, at most kMostSegmentElements
+// Chains    the s-th message of each rank in round k is chain k * stride + s, of one round. The
+//           number does not depend on the parts, which no rank knows of all others. A rank that
+//           neither sends nor receives there is not in the chain
+// Own part  needs no transfer; the caller copies it
+// Throws    Error: offsets that make no sense, an own part of two sizes. UsageError: segments too
+//           small for the chains to be numbered
 std::vector<Transfer> all_to_all(int rank, const ExchangeParts& parts,
                                  const ScheduleOptions& options);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/comm/schedule/multicolor.h"
+#include "common/comm/schedule/rabenseifner.h"
 #include "common/comm/schedule/ring.h"
 #include "common/error.h"
 
@@ -17,6 +18,9 @@ constexpr std::array kSchedules{
              &multicolor_all_reduce},
     Schedule{"ring", "reduce-scatter and all-gather round a ring; least traffic, 2(p-1) hops",
              &ring_all_reduce},
+    Schedule{"rabenseifner",
+             "recursive halving and doubling; least traffic on powers of two, 2 log2(p) hops",
+             &rabenseifner_all_reduce},
 };
 
 }  // namespace

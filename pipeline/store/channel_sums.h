@@ -6,7 +6,7 @@
 
 #include "common/image.h"
 
-namespace winnow {
+namespace winnow::pipeline {
 
 // Over all pixels, by channel; a gray image has only the first.
 struct ChannelSums {
@@ -26,4 +26,4 @@ struct ChannelSums {
 // Exact. Of an image of 1 or 3 channels.
 ChannelSums sum_channels(ImageView image);
 
-}  // namespace winnow
+}  // namespace winnow::pipeline

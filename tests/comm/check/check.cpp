@@ -1,11 +1,11 @@
-#include "common/comm/check/check.h"
+#include "tests/comm/check/check.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 
-#include "common/comm/check/check_internal.h"
+#include "tests/comm/check/check_internal.h"
 
 namespace winnow::comm {
 

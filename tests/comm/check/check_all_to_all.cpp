@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "common/comm/check/check.h"
-#include "common/comm/check/check_internal.h"
+#include "tests/comm/check/check.h"
+#include "tests/comm/check/check_internal.h"
 
 namespace winnow::comm {
 

@@ -1,4 +1,4 @@
-#include "common/channel_sums.h"
+#include "pipeline/store/channel_sums.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "common/simd.h"
 
-namespace winnow {
+namespace winnow::pipeline {
 namespace {
 
 using Byte = std::uint8_t;
@@ -149,4 +149,4 @@ ChannelSums sum_channels(ImageView image) {
   return sums;
 }
 
-}  // namespace winnow
+}  // namespace winnow::pipeline

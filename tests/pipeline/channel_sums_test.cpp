@@ -1,10 +1,10 @@
-#include "common/channel_sums.h"
+#include "pipeline/store/channel_sums.h"
 
 #include <gtest/gtest.h>
 
 #include "common/rng.h"
 
-namespace winnow {
+namespace winnow::pipeline {
 namespace {
 
 ChannelSums slow_sums(ImageView image) {
@@ -50,4 +50,4 @@ TEST(ChannelSums, AWhiteImageDoesNotOverflow) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::pipeline
