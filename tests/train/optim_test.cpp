@@ -119,7 +119,7 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
       const std::vector<std::span<float>> state(numbers.begin() + 1, numbers.end());
       for (std::int64_t step = 0; step < 3; ++step) {
         update({numbers.front(),
-                std::vector<float>{0.6F, -0.5F, 0.25F},
+                std::vector<float>{0.6F, -0.5F, 1e-8F},
                 state,
                 {.lr = 0.5, .step = step}});
       }
