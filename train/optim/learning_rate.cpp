@@ -57,7 +57,8 @@ double rate_at(const LearningRate& rate, std::int64_t step) {
       .base = rate.base,
       .end = rate.end,
       .progress = std::min(1.0, static_cast<double>(step - rate.warmup_steps) / span),
-      .epoch = static_cast<double>(step) / rate.steps_per_epoch};
+      .step = step,
+      .steps_per_epoch = rate.steps_per_epoch};
   return rate.schedule.rate(at, ChosenOptions(rate.schedule.options, rate.options));
 }
 

@@ -52,6 +52,18 @@ std::vector<RecipeEntry> entries(std::span<const Option> options, const OptionVa
   return entries;
 }
 
+// `flag` is the one that chooses `row`: "--sched".
+template <class Row>
+void check_row(const Row& row, const std::string& flag, const OptionValues& given) {
+  for (const Option& option : row.options) {
+    const auto found = given.find(option.key);
+    if (option.kind == OptionKind::kNumbers && (found == given.end() || found->second.empty())) {
+      throw UsageError(flag + " " + std::string(row.name) + " needs " + flag_of(option));
+    }
+  }
+  check_ranges(row.options, given);
+}
+
 }  // namespace
 
 std::vector<Option> optimizer_options() { return all_options(optimizers()); }
@@ -94,8 +106,8 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
                      "; this run's is " + std::string(schedule));
   }
   check_ranges(optimizer_options(), given);
-  check_ranges(rule.options, given);
-  check_ranges(decay.options, given);
+  check_row(rule, "--optimizer", given);
+  check_row(decay, "--sched", given);
 }
 
 }  // namespace winnow::train

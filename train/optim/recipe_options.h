@@ -25,8 +25,9 @@ struct RecipeEntry {
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given);
 std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given);
 
-// UsageError: an unknown name, a value out of range, or an option that neither this optimiser nor
-// this schedule has. The four that are always stored may be given to any optimiser.
+// UsageError: an unknown name, a value out of range, kNumbers that are not given, or an option that
+// neither this optimiser nor this schedule has. The four that are always stored may be given to any
+// optimiser.
 void check_recipe(std::string_view optimizer, std::string_view schedule, const OptionValues& given);
 
 }  // namespace winnow::train
