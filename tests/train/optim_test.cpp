@@ -180,6 +180,23 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   }
 }
 
+TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
+  for (const Optimizer& row : optimizers()) {
+    const std::vector<std::string> stored = keys(optimizer_entries(row.name, {}));
+    for (const Option& option : optimizer_options()) {
+      const std::string key(option.key);
+      SCOPED_TRACE(key + " with " + std::string(row.name));
+      const auto check = [&] { check_recipe(row.name, "cosine", {{key, {option.initial}}}); };
+      if (std::ranges::find(stored, key) != stored.end()) {
+        EXPECT_NO_THROW(check());
+      } else {
+        EXPECT_THAT(check, ThrowsMessage<UsageError>(
+                               StartsWith(flag_of(option) + " is an option of --optimizer ")));
+      }
+    }
+  }
+}
+
 TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {
   EXPECT_NO_THROW(check_recipe("sgd", "cosine", {{"momentum", {0}}, {"weight_decay", {0}}}));
   EXPECT_NO_THROW(check_recipe("sgd", "cosine", {{"momentum", {0.999}}, {"lars_eta", {1}}}));
