@@ -17,11 +17,19 @@ def sgd(groups, lr, options):
     return torch.optim.SGD(groups, lr=lr, momentum=options["momentum"], nesterov=bool(options["nesterov"]))
 
 
+def adamw(groups, lr, options):
+    return torch.optim.AdamW(groups, lr=lr, betas=(options["beta1"], options["beta2"]), eps=options["eps"])
+
+
 # Name here: how PyTorch makes it for groups that have their weight decay, {slot: PyTorch's name}, options of the cases.
 OPTIMIZERS = {
     "sgd": (sgd, {"momentum": "momentum_buffer"}, [
         {"momentum": 0.9, "weight_decay": 1e-4, "nesterov": 1},
         {"momentum": 0.5, "weight_decay": 0.05, "nesterov": 0},
+    ]),
+    "adamw": (adamw, {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}, [
+        {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.01},
+        {"beta1": 0.5, "beta2": 0.9, "eps": 1e-3, "weight_decay": 0.3},
     ]),
 }
 
