@@ -1,5 +1,5 @@
 winnow_test(train.optim
-  SOURCES optim_test.cpp optim_vectors_test.cpp host_weights_test.cpp
+  SOURCES optim_test.cpp optim_vectors_test.cpp multistep_test.cpp host_weights_test.cpp
   DEPS winnow::backend_api nlohmann_json::nlohmann_json)
 target_compile_definitions(test_train_optim PRIVATE
   WINNOW_OPTIM_VECTORS="${PROJECT_SOURCE_DIR}/tests/data/optim")

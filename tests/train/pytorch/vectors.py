@@ -38,9 +38,14 @@ def cosine(optimizer, total_steps, steps_per_epoch, options):
     return torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total_steps), 1
 
 
+def multistep(optimizer, total_steps, steps_per_epoch, options):
+    return torch.optim.lr_scheduler.MultiStepLR(optimizer, options["milestones"], options["gamma"]), steps_per_epoch
+
+
 # Name here: how PyTorch makes it and after how many steps it is stepped, options of the cases.
 SCHEDULES = {
     "cosine": (cosine, [{}]),
+    "multistep": (multistep, [{"milestones": [2, 5, 6], "gamma": 0.1}, {"milestones": [1, 7], "gamma": 0.5}]),
 }
 
 
