@@ -1,6 +1,7 @@
 winnow_test(train.optim
   SOURCES optim_test.cpp optim_vectors_test.cpp multistep_test.cpp host_weights_test.cpp
-  DEPS winnow::backend_api nlohmann_json::nlohmann_json)
+  DEPS winnow::backend_api nlohmann_json::nlohmann_json
+  LABELS unit tsan)
 target_compile_definitions(test_train_optim PRIVATE
   WINNOW_OPTIM_VECTORS="${PROJECT_SOURCE_DIR}/tests/data/optim")
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
