@@ -119,7 +119,7 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
       const std::vector<std::span<float>> state(numbers.begin() + 1, numbers.end());
       for (std::int64_t step = 0; step < 3; ++step) {
         update({numbers.front(),
-                std::vector<float>{0.6F, -0.5F, 0.25F},
+                std::vector<float>{0.6F, -0.5F, 1e-8F},
                 state,
                 {.lr = 0.5, .step = step}});
       }
@@ -177,6 +177,23 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   }
   for (const char* schedule : {"poly", "cosine", "constant"}) {
     EXPECT_TRUE(lr_schedule_entries(schedule, given).empty());
+  }
+}
+
+TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
+  for (const Optimizer& row : optimizers()) {
+    const std::vector<std::string> stored = keys(optimizer_entries(row.name, {}));
+    for (const Option& option : optimizer_options()) {
+      const std::string key(option.key);
+      SCOPED_TRACE(key + " with " + std::string(row.name));
+      const auto check = [&] { check_recipe(row.name, "cosine", {{key, {option.initial}}}); };
+      if (std::ranges::find(stored, key) != stored.end()) {
+        EXPECT_NO_THROW(check());
+      } else {
+        EXPECT_THAT(check, ThrowsMessage<UsageError>(
+                               StartsWith(flag_of(option) + " is an option of --optimizer ")));
+      }
+    }
   }
 }
 

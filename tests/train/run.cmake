@@ -1,4 +1,9 @@
-winnow_test(train.optim SOURCES optim_test.cpp host_weights_test.cpp DEPS winnow::backend_api)
+winnow_test(train.optim
+  SOURCES optim_test.cpp optim_vectors_test.cpp multistep_test.cpp host_weights_test.cpp
+  DEPS winnow::backend_api nlohmann_json::nlohmann_json
+  LABELS unit tsan)
+target_compile_definitions(test_train_optim PRIVATE
+  WINNOW_OPTIM_VECTORS="${PROJECT_SOURCE_DIR}/tests/data/optim")
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.step_threads SOURCES step_threads_test.cpp deferred_backend.cpp
@@ -10,7 +15,8 @@ winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.run_state SOURCES run_state_test.cpp DEPS winnow::run)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)
 winnow_test(train.trainer SOURCES trainer_test.cpp deferred_backend.cpp DEPS winnow::run)
-foreach(test golden trainer)
+winnow_test(train.optimizer_resume SOURCES optimizer_resume_test.cpp DEPS winnow::run)
+foreach(test golden optimizer_resume trainer)
   target_compile_definitions(test_train_${test} PRIVATE
     WINNOW_GOLDEN="${PROJECT_SOURCE_DIR}/tests/data/golden")
 endforeach()

@@ -3,9 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "train/optim/options.h"
 #include "train/optim/rule.h"
-#include "train/optim/sgd.h"
+#include "train/optim/shared_options.h"
 
 namespace winnow::train {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "train/optim/multistep.h"
 
 namespace winnow::train {
 namespace {
@@ -26,6 +27,8 @@ constexpr std::array kSchedules{
         "poly", "(1 - progress)^2, LARS's, restarted after the warm-up as MLPerf does", {}, &poly},
     LrSchedule{"cosine", "(1 + cos(pi progress)) / 2", {}, &cosine},
     LrSchedule{"constant", "no decay", {}, &constant},
+    LrSchedule{"multistep", "times gamma at each milestone (He et al. 2016)", kMultistepOptions,
+               &multistep_rate},
 };
 
 }  // namespace
@@ -57,7 +60,8 @@ double rate_at(const LearningRate& rate, std::int64_t step) {
       .base = rate.base,
       .end = rate.end,
       .progress = std::min(1.0, static_cast<double>(step - rate.warmup_steps) / span),
-      .epoch = static_cast<double>(step) / rate.steps_per_epoch};
+      .step = step,
+      .steps_per_epoch = rate.steps_per_epoch};
   return rate.schedule.rate(at, ChosenOptions(rate.schedule.options, rate.options));
 }
 

@@ -15,7 +15,8 @@ struct SchedulePoint {
   double base = 0;      // learning rate at the end of the warm-up
   double end = 0;       // learning rate at the end of the run
   double progress = 0;  // from the end of the warm-up to the end of the run, in [0, 1]
-  double epoch = 0;     // epochs done since the first step
+  std::int64_t step = 0;
+  double steps_per_epoch = 1;
 };
 
 // A row of the table of learning-rate schedules.

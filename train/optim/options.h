@@ -29,7 +29,7 @@ struct Option {
   std::string_view key;   // in config.json: "weight_decay"; the flag is --weight-decay
   std::string_view what;  // one line of help
   OptionKind kind = OptionKind::kNumber;
-  double initial = 0;  // value where none is given; a switch is off at 0; kNumbers have none then
+  double initial = 0;  // value where none is given; a switch is off at 0; kNumbers must be given
   Range range{};       // of every number
 };
 

@@ -10,13 +10,11 @@
 namespace winnow::train {
 namespace {
 
-// config.json has them in this order since its version 1, and a run goes on only with equal text.
-constexpr std::array<std::string_view, 4> kAlwaysStored{"momentum", "weight_decay", "nesterov",
+// Runs of the first two optimisers store each other's options too, in this order. A run goes on
+// only with equal text.
+constexpr std::array<std::string_view, 2> kFirstOptimizers{"sgd", "lars"};
+constexpr std::array<std::string_view, 4> kFirstOptions{"momentum", "weight_decay", "nesterov",
                                                         "lars_eta"};
-
-bool is_always_stored(std::string_view key) {
-  return std::ranges::find(kAlwaysStored, key) != kAlwaysStored.end();
-}
 
 const Option* find_option(std::span<const Option> options, std::string_view key) {
   const auto found = std::ranges::find(options, key, &Option::key);
@@ -45,11 +43,34 @@ std::string owners_of(const Rows& rows, std::string_view key) {
   return names;
 }
 
+// In the order of config.json.
+std::vector<Option> stored_options(const Optimizer& optimizer) {
+  if (std::ranges::find(kFirstOptimizers, optimizer.name) == kFirstOptimizers.end()) {
+    return {optimizer.options.begin(), optimizer.options.end()};
+  }
+  const std::vector<Option> all = optimizer_options();
+  std::vector<Option> stored;
+  for (const std::string_view key : kFirstOptions) stored.push_back(*find_option(all, key));
+  return stored;
+}
+
 std::vector<RecipeEntry> entries(std::span<const Option> options, const OptionValues& given) {
   const ChosenOptions chosen(options, given);
   std::vector<RecipeEntry> entries;
   for (const Option& option : options) entries.push_back({option, chosen.values(option.key)});
   return entries;
+}
+
+// `flag` is the one that chooses `row`: "--sched".
+template <class Row>
+void check_row(const Row& row, const std::string& flag, const OptionValues& given) {
+  for (const Option& option : row.options) {
+    const auto found = given.find(option.key);
+    if (option.kind == OptionKind::kNumbers && (found == given.end() || found->second.empty())) {
+      throw UsageError(flag + " " + std::string(row.name) + " needs " + flag_of(option));
+    }
+  }
+  check_ranges(row.options, given);
 }
 
 }  // namespace
@@ -58,17 +79,7 @@ std::vector<Option> optimizer_options() { return all_options(optimizers()); }
 std::vector<Option> lr_schedule_options() { return all_options(lr_schedules()); }
 
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given) {
-  const Optimizer& row = find_optimizer(optimizer);
-  const std::vector<Option> known = optimizer_options();
-  std::vector<Option> stored;
-  for (const std::string_view key : kAlwaysStored) {
-    const Option* own = find_option(row.options, key);
-    stored.push_back(own != nullptr ? *own : *find_option(known, key));
-  }
-  for (const Option& option : row.options) {
-    if (!is_always_stored(option.key)) stored.push_back(option);
-  }
-  return entries(stored, given);
+  return entries(stored_options(find_optimizer(optimizer)), given);
 }
 
 std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given) {
@@ -79,11 +90,9 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
                   const OptionValues& given) {
   const Optimizer& rule = find_optimizer(optimizer);
   const LrSchedule& decay = find_lr_schedule(schedule);
+  const std::vector<Option> stored = stored_options(rule);
   for (const auto& [key, values] : given) {
-    if (is_always_stored(key) || find_option(rule.options, key) != nullptr ||
-        find_option(decay.options, key) != nullptr) {
-      continue;
-    }
+    if (find_option(stored, key) != nullptr || find_option(decay.options, key) != nullptr) continue;
     const Option flag{.key = key, .what = {}};
     const std::string owners = owners_of(optimizers(), key);
     if (!owners.empty()) {
@@ -93,9 +102,9 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
     throw UsageError(flag_of(flag) + " is an option of --sched " + owners_of(lr_schedules(), key) +
                      "; this run's is " + std::string(schedule));
   }
-  check_ranges(optimizer_options(), given);
-  check_ranges(rule.options, given);
-  check_ranges(decay.options, given);
+  check_ranges(stored, given);
+  check_row(rule, "--optimizer", given);
+  check_row(decay, "--sched", given);
 }
 
 }  // namespace winnow::train

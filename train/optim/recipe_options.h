@@ -20,13 +20,13 @@ struct RecipeEntry {
   std::vector<double> values;
 };
 
-// The options of this optimiser. Those that runs have stored whatever their optimiser (momentum,
-// weight_decay, nesterov, lars_eta) come first and are always there.
+// The options of this optimiser. sgd and lars also store each other's: momentum, weight_decay,
+// nesterov, lars_eta.
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given);
 std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given);
 
-// UsageError: an unknown name, a value out of range, or an option that neither this optimiser nor
-// this schedule has. The four that are always stored may be given to any optimiser.
+// UsageError: an unknown name, a value out of range, kNumbers that are not given, or an option that
+// neither this optimiser nor this schedule stores.
 void check_recipe(std::string_view optimizer, std::string_view schedule, const OptionValues& given);
 
 }  // namespace winnow::train

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "train/optim/adamw.h"
 #include "train/optim/lars.h"
 #include "train/optim/sgd.h"
 
@@ -9,6 +10,6 @@ template <class... Rule>
 struct RuleList {};
 
 // Every optimiser, in the order of help texts. The tables of host and card are made from it.
-using Rules = RuleList<Sgd, Lars>;
+using Rules = RuleList<Sgd, Lars, AdamW>;
 
 }  // namespace winnow::train

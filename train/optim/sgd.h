@@ -3,18 +3,10 @@
 #include <array>
 #include <string_view>
 
-#include "train/optim/options.h"
 #include "train/optim/rule.h"
+#include "train/optim/shared_options.h"
 
 namespace winnow::train {
-
-// Options that several optimisers have.
-inline constexpr Option kMomentumOption{"momentum", "Momentum", OptionKind::kNumber, 0.9,
-                                        Range{.most = 1, .below_most = true}};
-constexpr Option weight_decay_option(double initial) {
-  return {"weight_decay", "Weight decay; never on biases and batch norm", OptionKind::kNumber,
-          initial};
-}
 
 // SGD as PyTorch's: v = mu v + g + wd w; w -= lr (g + wd w + mu v) with Nesterov, else lr v.
 struct Sgd {

@@ -11,6 +11,7 @@ import numpy
 import safetensors_io
 import torch
 import torch.nn.functional as F
+import vectors
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "end_to_end"))
 import program  # noqa: E402
@@ -54,9 +55,9 @@ def normalised(pixels, net):
 
 
 class TorchTrainer:
-    """PyTorch's own SGD, schedules and loss with the recipe in a run's config.json. V = 1.
+    """PyTorch's own optimiser, schedules and loss with the recipe in a run's config.json. V = 1.
 
-    Forward and backward compute in `arithmetic`; parameters, momenta and statistics are kept as `module` has
+    Forward and backward compute in `arithmetic`; parameters, optimiser state and statistics are kept as `module` has
     them."""
 
     def __init__(self, module, config, samples, arithmetic=torch.float32):
@@ -67,9 +68,10 @@ class TorchTrainer:
         self.net = config["net"]
         weights = [p for p in module.parameters() if p.ndim > 1]
         others = [p for p in module.parameters() if p.ndim == 1]  # biases and batch norm
-        self.optimizer = torch.optim.SGD(
+        make, self.slots, _ = vectors.OPTIMIZERS[recipe["optimizer"]]
+        self.optimizer = make(
             [{"params": weights, "weight_decay": recipe["weight_decay"]}, {"params": others, "weight_decay": 0}],
-            lr=recipe["lr"], momentum=recipe["momentum"], nesterov=recipe["nesterov"])
+            recipe["lr"], recipe)
         steps_per_epoch = samples / recipe["batch_size"]
         warmup = round(recipe["warmup_epochs"] * steps_per_epoch)
         total = round(recipe["epochs"] * steps_per_epoch)
@@ -98,11 +100,11 @@ class TorchTrainer:
 
     def tensors(self):
         """As checkpoint() has them."""
-        momenta = {"momentum." + name: self.optimizer.state[p]["momentum_buffer"]
-                   for name, p in self.module.named_parameters()}
+        slots = {f"{ours}.{name}": self.optimizer.state[p][theirs]
+                 for name, p in self.module.named_parameters() for ours, theirs in self.slots.items()}
         state = {name: tensor for name, tensor in self.module.state_dict().items()
                  if not name.endswith("num_batches_tracked")}
-        return {**state, **momenta}
+        return {**state, **slots}
 
     def take(self, tensors):
         """Goes on from other numbers, as checkpoint() has them."""

@@ -4,6 +4,7 @@ Exits with 77 where Python's torch is missing."""
 
 import copy
 import csv
+import json
 import os
 import sys
 import unittest
@@ -16,6 +17,7 @@ except ImportError:
 
 import nets
 import safetensors_io
+import vectors
 from peers import TorchTrainer, batches, checkpoint, config, learnable_images, normalised, program, relative
 
 SIDE, TRAIN, CLASSES, BATCH, STEPS, SEED = 8, 320, 10, 32, 20, 7
@@ -61,26 +63,33 @@ class PyTorch(program.Case):
         for name in theirs:
             self.assertLessEqual(relative(ours[name], theirs[name]), most, f"{name} {when}")
 
-    def test_every_step_is_pytorchs(self):
+    def every_step(self, name, augment, *args):
         """From the state in which each step found the net, PyTorch goes to the state in which it left it. Both
         compute in float64 and keep float32, so this is about what is computed, at a rate people train with."""
         torch.manual_seed(1)
         module = nets.ResNet20(classes=CLASSES)
-        weights = self.start(module)
+        run, losses, rates = self.train(
+            name, self.start(module), "--augment", augment, "--backend", "reference", "--recovery-interval", 1,
+            "--checkpoint-hist", STEPS, *args)
+        pixels, labels = batches(self.cache, self.folder, SEED, augment, BATCH, STEPS)
+        peer = TorchTrainer(copy.deepcopy(module), config(run), TRAIN, torch.float64)
+        for step in range(STEPS):
+            loss, rate = peer.step(pixels[step], labels[step])
+            when = f"after step {step}, {name}"
+            self.assertLessEqual(abs(losses[step] - loss), 1e-5 * loss, f"loss {when}")
+            self.assertAlmostEqual(rates[step], rate, delta=1e-6 * rate)
+            ours = checkpoint(run, step + 1)
+            self.same_tensors(ours, peer.tensors(), 1e-5, when)
+            peer.take(ours)
+
+    def test_every_step_is_pytorchs(self):
         for augment, smoothing in (("none", 0), ("cifar", 0.1)):
-            run, losses, rates = self.train(
-                augment, weights, "--augment", augment, "--label-smoothing", smoothing, "--backend", "reference",
-                "--lr", 0.1, "--recovery-interval", 1, "--checkpoint-hist", STEPS)
-            pixels, labels = batches(self.cache, self.folder, SEED, augment, BATCH, STEPS)
-            peer = TorchTrainer(copy.deepcopy(module), config(run), TRAIN, torch.float64)
-            for step in range(STEPS):
-                loss, rate = peer.step(pixels[step], labels[step])
-                when = f"after step {step}, {augment}"
-                self.assertLessEqual(abs(losses[step] - loss), 1e-5 * loss, f"loss {when}")
-                self.assertAlmostEqual(rates[step], rate, delta=1e-6 * rate)
-                ours = checkpoint(run, step + 1)
-                self.same_tensors(ours, peer.tensors(), 1e-5, when)
-                peer.take(ours)
+            self.every_step(augment, augment, "--label-smoothing", smoothing, "--lr", 0.1)
+
+    def test_every_optimizer_is_pytorchs(self):
+        for optimizer in vectors.OPTIMIZERS:
+            with self.subTest(optimizer=optimizer):
+                self.every_step(optimizer, "none", "--optimizer", optimizer, "--lr", 0.002)
 
     def test_twenty_steps_equal_pytorchs(self):
         """In float32, with nothing put right on the way. Rounding puts one in a few million activations on the
@@ -136,6 +145,15 @@ class PyTorch(program.Case):
 
     def pixels(self, path):
         return torch.frombuffer(bytearray(path.read_bytes()[-SIDE * SIDE * 3:]), dtype=torch.uint8).reshape(SIDE, SIDE, 3)
+
+    def test_vectors_are_pytorchs(self):
+        """The files that test train.optim compares with are what this PyTorch does."""
+        for name, cases in vectors.vectors().items():
+            stored = json.loads((program.pathlib.Path(__file__).parents[2] / "data" / "optim" / name).read_text())
+            ours, theirs = (vectors.numbers(cases), vectors.numbers(stored))
+            self.assertEqual(len(ours), len(theirs), name)
+            for one, other in zip(ours, theirs):
+                self.assertAlmostEqual(one, other, delta=1e-6 * abs(other), msg=name)
 
     def test_our_weights_in_pytorch(self):
         torch.manual_seed(3)
