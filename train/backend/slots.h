@@ -12,7 +12,7 @@ class Slots {
  public:
   using Id = std::size_t;
 
-  // The arena of plan_memory comes first in the block; `own` pieces last for good; `scratch` pieces
+  // The arena of lay_out_arena comes first in the block; `own` pieces last for good; `scratch` pieces
   // last for one node, those of all nodes lie upon one another. All begin at multiples of
   // `alignment` bytes.
   Slots(std::size_t arena_bytes, std::size_t alignment);

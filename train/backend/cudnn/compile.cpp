@@ -5,7 +5,13 @@
 #include "common/error.h"
 #include "train/backend/cudnn/compiled.h"
 #include "train/backend/cudnn/kernels.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/arena_layout.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train::cudnn {
 namespace {
@@ -35,7 +41,7 @@ class Compiler {
         compute_(options.compute == DType::kBF16 ? Element::kBf16 : Element::kF32),
         tf32_(options.compute == DType::kTf32),
         deterministic_(options.deterministic),
-        plan_(plan_memory(graph, options.compute)),
+        plan_(lay_out_arena(graph, options.compute)),
         out_(std::make_unique<Compiled>(plan_.arena_bytes)),
         homes_(graph.values.size()) {}
 
@@ -127,7 +133,7 @@ class Compiler {
     home.element = is_bf16(v) ? Element::kBf16 : Element::kF32;
     const std::size_t offset = plan_.offsets[position(id)];
     const std::size_t bytes = position(count(id)) * (is_bytes(v) ? 1 : bytes_of(home.element));
-    home.slot = offset == MemoryPlan::kOutside ? out_->slots.own(bytes) : out_->slots.arena(offset);
+    home.slot = offset == ArenaLayout::kOutside ? out_->slots.own(bytes) : out_->slots.arena(offset);
   }
 
   void place_output(ValueId id) {
@@ -389,7 +395,7 @@ class Compiler {
   }
 
   void convolution(const Node& node, Pass pass) {
-    const auto& attributes = std::get<ConvAttributes>(node.attributes);
+    const auto& attributes = attributes_of<ConvAttributes>(node);
     Layer l{};
     l.description.stride = attributes.stride;
     l.description.pad = attributes.pad;
@@ -399,7 +405,7 @@ class Compiler {
   void linear(const Node& node, Pass pass) {
     Layer l{};
     l.is_linear = true;
-    layer(l, node, pass, std::get<LinearAttributes>(node.attributes).bias);
+    layer(l, node, pass, attributes_of<LinearAttributes>(node).bias);
   }
 
   // ---- Own kernels.
@@ -409,7 +415,7 @@ class Compiler {
   }
 
   void normalize(const Node& node) {
-    const auto& attributes = std::get<NormalizeAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormalizeAttributes>(node);
     const std::size_t channels = attributes.mean.size();
     if (channels > kernels::Normalize::kMaxChannels) {
       throw Error("cudnn: '" + node.name + "' has images of " + std::to_string(channels) +
@@ -421,7 +427,7 @@ class Compiler {
     made.count = count(node.outputs[0]);
     made.channels = static_cast<int>(channels);
     for (std::size_t c = 0; c < channels; ++c) {
-      const double deviation = attributes.deviation[c];
+      const double deviation = attributes.stddev[c];
       made.factor[c] = static_cast<float>(1 / (255 * deviation));
       made.offset[c] = static_cast<float>(-attributes.mean[c] / deviation);
     }
@@ -436,7 +442,7 @@ class Compiler {
   }
 
   void batch_norm(const Node& node, bool inference) {
-    const auto& attributes = std::get<NormAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormAttributes>(node);
     const auto& in = node.inputs;
     const Element type = element(node.outputs[0]);
     const Extents extents(value(in[0]).shape);
@@ -477,7 +483,7 @@ class Compiler {
   }
 
   void batch_norm_backward(const Node& node) {
-    const auto& attributes = std::get<NormAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormAttributes>(node);
     const auto& in = node.inputs;
     const Element type = element(node.outputs[0]);
     const Extents extents(value(in[0]).shape);
@@ -527,7 +533,7 @@ class Compiler {
 
   void pool(const Node& node, void (*function)(const kernels::Pool&, Stream&), bool backward,
             std::optional<ValueId> index) {
-    const auto& attributes = std::get<PoolAttributes>(node.attributes);
+    const auto& attributes = attributes_of<PoolAttributes>(node);
     const Element type = element(node.outputs[0]);
     const Slot from = read(node.inputs[0], type);
     const Slot to = write(node.outputs[0], type);
@@ -558,7 +564,7 @@ class Compiler {
   void loss(const Node& node, bool backward) {
     const Element type = element(node.inputs[0]);
     const Extents extents(value(node.inputs[0]).shape);
-    const double smoothing = std::get<LossAttributes>(node.attributes).label_smoothing;
+    const double smoothing = attributes_of<LossAttributes>(node).label_smoothing;
     const Slot logits = read(node.inputs[0], type);
     const Slot targets = read(node.inputs[1], Element::kF32);
     const Slot weights = read(node.inputs[2], Element::kF32);
@@ -584,46 +590,26 @@ class Compiler {
   }
 
   void compile(const Node& node) {
-    switch (node.op) {
-      case OpKind::kNormalizeInput:
-        return normalize(node);
-      case OpKind::kConv2d:
-        return convolution(node, Pass::kForward);
-      case OpKind::kConv2dBackwardData:
-        return convolution(node, Pass::kBackwardData);
-      case OpKind::kConv2dBackwardFilter:
-        return convolution(node, Pass::kBackwardFilter);
-      case OpKind::kBatchNorm:
-        return batch_norm(node, false);
-      case OpKind::kBatchNormBackward:
-        return batch_norm_backward(node);
-      case OpKind::kBatchNormInference:
-        return batch_norm(node, true);
-      case OpKind::kRelu:
-        return elementwise(node, table_.relu);
-      case OpKind::kReluBackward:
-        return elementwise(node, table_.relu_backward);
-      case OpKind::kAdd:
-        return elementwise(node, table_.add);
-      case OpKind::kMaxPool:
-        return pool(node, table_.max_pool, false, node.outputs[1]);
-      case OpKind::kMaxPoolBackward:
-        return pool(node, table_.max_pool_backward, true, node.inputs[1]);
-      case OpKind::kAvgPool:
-        return pool(node, table_.avg_pool, false, std::nullopt);
-      case OpKind::kAvgPoolBackward:
-        return pool(node, table_.avg_pool_backward, true, std::nullopt);
-      case OpKind::kLinear:
-        return linear(node, Pass::kForward);
-      case OpKind::kLinearBackwardData:
-        return linear(node, Pass::kBackwardData);
-      case OpKind::kLinearBackwardWeight:
-        return linear(node, Pass::kBackwardFilter);
-      case OpKind::kSoftmaxCrossEntropy:
-        return loss(node, false);
-      case OpKind::kSoftmaxCrossEntropyBackward:
-        return loss(node, true);
-    }
+    const std::string_view op = op_name(node.op);
+    if (op == "normalize_input") return normalize(node);
+    if (op == "conv2d") return convolution(node, Pass::kForward);
+    if (op == "conv2d_backward_data") return convolution(node, Pass::kBackwardData);
+    if (op == "conv2d_backward_filter") return convolution(node, Pass::kBackwardFilter);
+    if (op == "batch_norm") return batch_norm(node, false);
+    if (op == "batch_norm_backward") return batch_norm_backward(node);
+    if (op == "batch_norm_inference") return batch_norm(node, true);
+    if (op == "relu") return elementwise(node, table_.relu);
+    if (op == "relu_backward") return elementwise(node, table_.relu_backward);
+    if (op == "add") return elementwise(node, table_.add);
+    if (op == "max_pool") return pool(node, table_.max_pool, false, node.outputs[1]);
+    if (op == "max_pool_backward") return pool(node, table_.max_pool_backward, true, node.inputs[1]);
+    if (op == "avg_pool") return pool(node, table_.avg_pool, false, std::nullopt);
+    if (op == "avg_pool_backward") return pool(node, table_.avg_pool_backward, true, std::nullopt);
+    if (op == "linear") return linear(node, Pass::kForward);
+    if (op == "linear_backward_data") return linear(node, Pass::kBackwardData);
+    if (op == "linear_backward_weight") return linear(node, Pass::kBackwardFilter);
+    if (op == "softmax_cross_entropy") return loss(node, false);
+    if (op == "softmax_cross_entropy_backward") return loss(node, true);
     throw Error("cudnn: node '" + node.name + "' is of a kind it does not know");
   }
 
@@ -633,7 +619,7 @@ class Compiler {
   Element compute_;
   bool tf32_;
   bool deterministic_;
-  MemoryPlan plan_;
+  ArenaLayout plan_;
   std::unique_ptr<Compiled> out_;
   std::vector<Home> homes_;
   std::vector<std::pair<ValueId, Slot>> packed_;

@@ -6,7 +6,13 @@
 #include "common/error.h"
 #include "train/backend/onednn/compiled_internal.h"
 #include "train/backend/onednn/primitives_internal.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/arena_layout.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train::onednn {
 namespace {
@@ -38,7 +44,7 @@ class Compiler {
         table_(table),
         threads_(options.threads),
         compute_(options.compute == DType::kF32 ? Element::kF32 : Element::kBf16),
-        plan_(plan_memory(graph, options.compute)),
+        plan_(lay_out_arena(graph, options.compute)),
         out_(std::make_unique<Compiled>(plan_.arena_bytes)),
         homes_(graph.values.size()),
         producers_(graph.values.size(), nullptr) {}
@@ -104,7 +110,7 @@ class Compiler {
       if (outside(id)) {
         home.slot = home.element == Element::kBf16 ? slots.own(bytes) : *outside(id);
       } else if (!is_leaf) {
-        home.slot = plan_.offsets[i] != MemoryPlan::kOutside ? slots.arena(plan_.offsets[i])
+        home.slot = plan_.offsets[i] != ArenaLayout::kOutside ? slots.arena(plan_.offsets[i])
                                                              : slots.own(bytes);
       }
     }
@@ -270,7 +276,7 @@ class Compiler {
   }
 
   void convolution(const Node& node, Pass pass) {
-    const auto& attributes = std::get<ConvAttributes>(node.attributes);
+    const auto& attributes = attributes_of<ConvAttributes>(node);
     const auto& in = node.inputs;
     const auto& out = node.outputs;
     const bool bias = attributes.bias && pass != Pass::kBackwardData;
@@ -292,7 +298,7 @@ class Compiler {
     const auto& in = node.inputs;
     const auto& out = node.outputs;
     const bool bias =
-        std::get<LinearAttributes>(node.attributes).bias && pass != Pass::kBackwardData;
+        attributes_of<LinearAttributes>(node).bias && pass != Pass::kBackwardData;
     Layer operands{pass, in[0], in[1], bias ? in.back() : -1, out[0]};
     if (pass == Pass::kBackwardData) operands = {pass, out[0], in[1], -1, in[0]};
     if (pass == Pass::kBackwardFilter) operands = {pass, in[0], out[0], bias ? out[1] : -1, in[1]};
@@ -306,13 +312,13 @@ class Compiler {
   // ---- Own kernels.
 
   void normalize(const Node& node) {
-    const auto& attributes = std::get<NormalizeAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormalizeAttributes>(node);
     const std::size_t channels = attributes.mean.size();
     const std::size_t pattern = std::lcm(channels, std::size_t{kernels::kLanes});
     std::vector<float> table(2 * pattern);
     for (std::size_t i = 0; i < pattern; ++i) {
       const double mean = attributes.mean[i % channels];
-      const double deviation = attributes.deviation[i % channels];
+      const double deviation = attributes.stddev[i % channels];
       table[i] = static_cast<float>(1 / (255 * deviation));
       table[pattern + i] = static_cast<float>(-mean / deviation);
     }
@@ -329,7 +335,7 @@ class Compiler {
   std::size_t floats(std::int64_t count) const { return position(count) * sizeof(float); }
 
   void batch_norm(const Node& node, bool inference) {
-    const auto& attributes = std::get<NormAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormAttributes>(node);
     const auto& in = node.inputs;
     const Element type = element(node.outputs[0]);
     const Extents extents(value(in[0]).shape);
@@ -378,14 +384,14 @@ class Compiler {
   // The coefficients of the forward whose ReLU `node` goes back through, when they alone tell where
   // it was open.
   std::optional<Slot> forward_coefficients(const Node& node) const {
-    const auto& attributes = std::get<NormAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormAttributes>(node);
     if (!attributes.relu || attributes.residual) return std::nullopt;
     const Node* forward = producers_[position(node.inputs[5])];
-    if (forward == nullptr || forward->op != OpKind::kBatchNorm ||
+    if (forward == nullptr || op_name(forward->op) != "batch_norm" ||
         forward->inputs[0] != node.inputs[0] || forward->outputs[0] != node.inputs[5]) {
       return std::nullopt;
     }
-    const auto& before = std::get<NormAttributes>(forward->attributes);
+    const auto& before = attributes_of<NormAttributes>(*forward);
     if (!before.relu || before.residual) return std::nullopt;
     for (const auto& [made_by, slot] : coefficients_) {
       if (made_by == forward) return slot;
@@ -394,7 +400,7 @@ class Compiler {
   }
 
   void batch_norm_backward(const Node& node) {
-    const auto& attributes = std::get<NormAttributes>(node.attributes);
+    const auto& attributes = attributes_of<NormAttributes>(node);
     const auto& in = node.inputs;
     const Element type = element(node.outputs[0]);
     const Extents extents(value(in[0]).shape);
@@ -447,7 +453,7 @@ class Compiler {
 
   void pool(const Node& node, void (*function)(const kernels::Pool&, int), bool backward,
             std::optional<ValueId> index) {
-    const auto& attributes = std::get<PoolAttributes>(node.attributes);
+    const auto& attributes = attributes_of<PoolAttributes>(node);
     const Element type = element(node.outputs[0]);
     const Slot from = read(node.inputs[0], type);
     const Slot to = write(node.outputs[0], type);
@@ -478,7 +484,7 @@ class Compiler {
   void loss(const Node& node, bool backward) {
     const Element type = element(node.inputs[0]);
     const Extents extents(value(node.inputs[0]).shape);
-    const double smoothing = std::get<LossAttributes>(node.attributes).label_smoothing;
+    const double smoothing = attributes_of<LossAttributes>(node).label_smoothing;
     const Slot logits = read(node.inputs[0], type);
     const Slot targets = read(node.inputs[1], Element::kF32);
     const Slot weights = read(node.inputs[2], Element::kF32);
@@ -513,46 +519,26 @@ class Compiler {
   }
 
   void compile(const Node& node) {
-    switch (node.op) {
-      case OpKind::kNormalizeInput:
-        return normalize(node);
-      case OpKind::kConv2d:
-        return convolution(node, Pass::kForward);
-      case OpKind::kConv2dBackwardData:
-        return convolution(node, Pass::kBackwardData);
-      case OpKind::kConv2dBackwardFilter:
-        return convolution(node, Pass::kBackwardFilter);
-      case OpKind::kBatchNorm:
-        return batch_norm(node, false);
-      case OpKind::kBatchNormBackward:
-        return batch_norm_backward(node);
-      case OpKind::kBatchNormInference:
-        return batch_norm(node, true);
-      case OpKind::kRelu:
-        return elementwise(node, table_.relu);
-      case OpKind::kReluBackward:
-        return elementwise(node, table_.relu_backward);
-      case OpKind::kAdd:
-        return elementwise(node, table_.add);
-      case OpKind::kMaxPool:
-        return pool(node, table_.max_pool, false, node.outputs[1]);
-      case OpKind::kMaxPoolBackward:
-        return pool(node, table_.max_pool_backward, true, node.inputs[1]);
-      case OpKind::kAvgPool:
-        return pool(node, table_.avg_pool, false, std::nullopt);
-      case OpKind::kAvgPoolBackward:
-        return pool(node, table_.avg_pool_backward, true, std::nullopt);
-      case OpKind::kLinear:
-        return linear(node, Pass::kForward);
-      case OpKind::kLinearBackwardData:
-        return linear(node, Pass::kBackwardData);
-      case OpKind::kLinearBackwardWeight:
-        return linear(node, Pass::kBackwardFilter);
-      case OpKind::kSoftmaxCrossEntropy:
-        return loss(node, false);
-      case OpKind::kSoftmaxCrossEntropyBackward:
-        return loss(node, true);
-    }
+    const std::string_view op = op_name(node.op);
+    if (op == "normalize_input") return normalize(node);
+    if (op == "conv2d") return convolution(node, Pass::kForward);
+    if (op == "conv2d_backward_data") return convolution(node, Pass::kBackwardData);
+    if (op == "conv2d_backward_filter") return convolution(node, Pass::kBackwardFilter);
+    if (op == "batch_norm") return batch_norm(node, false);
+    if (op == "batch_norm_backward") return batch_norm_backward(node);
+    if (op == "batch_norm_inference") return batch_norm(node, true);
+    if (op == "relu") return elementwise(node, table_.relu);
+    if (op == "relu_backward") return elementwise(node, table_.relu_backward);
+    if (op == "add") return elementwise(node, table_.add);
+    if (op == "max_pool") return pool(node, table_.max_pool, false, node.outputs[1]);
+    if (op == "max_pool_backward") return pool(node, table_.max_pool_backward, true, node.inputs[1]);
+    if (op == "avg_pool") return pool(node, table_.avg_pool, false, std::nullopt);
+    if (op == "avg_pool_backward") return pool(node, table_.avg_pool_backward, true, std::nullopt);
+    if (op == "linear") return linear(node, Pass::kForward);
+    if (op == "linear_backward_data") return linear(node, Pass::kBackwardData);
+    if (op == "linear_backward_weight") return linear(node, Pass::kBackwardFilter);
+    if (op == "softmax_cross_entropy") return loss(node, false);
+    if (op == "softmax_cross_entropy_backward") return loss(node, true);
     throw Error("onednn: node '" + node.name + "' is of a kind it does not know");
   }
 
@@ -565,7 +551,7 @@ class Compiler {
   const kernels::Table& table_;
   int threads_;
   Element compute_;
-  MemoryPlan plan_;
+  ArenaLayout plan_;
   std::unique_ptr<Compiled> out_;
   std::vector<Home> homes_;
   std::vector<const Node*> producers_;

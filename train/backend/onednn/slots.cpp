@@ -4,11 +4,11 @@
 #include <new>
 
 #include "train/backend/onednn/compiled_internal.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/arena_layout.h"
 
 namespace winnow::train::onednn {
 
-Slots::Slots(std::size_t arena_bytes) : train::Slots(arena_bytes, MemoryPlan::kAlignment) {}
+Slots::Slots(std::size_t arena_bytes) : train::Slots(arena_bytes, ArenaLayout::kAlignment) {}
 
 void Slots::attach(Id slot, const dnnl::memory& memory) {
   followers_.resize(std::max(followers_.size(), slot + 1));

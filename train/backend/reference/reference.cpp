@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "train/backend/checks.h"
-#include "train/backend/reference/interpret.h"
+#include "train/graph/reference.h"
 
 namespace winnow::train {
 namespace {
