@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <set>
 
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
+#include "train/ops/operations.h"
 #include "train/ops/pooling.h"
 #include "train/ops/softmax_cross_entropy.h"
 
@@ -170,6 +171,27 @@ TEST(Infer, RefusesWhatDoesNotFit) {
     }
     EXPECT_EQ(to_text(graph), to_text(before));
   }
+}
+
+TEST(Operations, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const Operation* op : operations()) {
+    EXPECT_TRUE(names.insert(op->name).second) << op->name << " occurs twice";
+  }
+}
+
+TEST(Attributes, AreOfOneTypeAndCopiesAreApart) {
+  EXPECT_TRUE(Attributes{}.empty());
+  Attributes attributes = conv_attributes(2, 1);
+  const Attributes copy = attributes;
+  attributes = LinearAttributes{};
+  ASSERT_NE(copy.find<ConvAttributes>(), nullptr);
+  EXPECT_EQ(copy.find<ConvAttributes>()->stride, 2);
+  EXPECT_EQ(attributes.find<ConvAttributes>(), nullptr);
+  const Node node = {&kLinear, "fc", {}, {}, attributes};
+  EXPECT_FALSE(attributes_of<LinearAttributes>(node).bias);
+  EXPECT_THAT([&] { attributes_of<ConvAttributes>(node); },
+              testing::ThrowsMessage<Error>(HasSubstr("linear 'fc'")));
 }
 
 TEST(AddValue, RefusesEmptyShapesAndComputedValues) {
