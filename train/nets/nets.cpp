@@ -9,13 +9,13 @@
 namespace winnow::train {
 namespace {
 
-constexpr std::array<Net, 3> kNets = {{
+constexpr auto kNets = std::to_array<Net>({
     {"lenet", "LeNet as in Caffe: 2 convolutions, 2 linear layers", 28, make_lenet},
     {"resnet20", "ResNet-20 for small images, 272 k parameters (He et al. 2016)", 32,
      make_resnet20},
     {"resnet50", "ResNet-50 as torchvision's, 25.6 M parameters for 1,000 classes", 224,
      make_resnet50},
-}};
+});
 
 }  // namespace
 

@@ -15,7 +15,7 @@ namespace {
 
 // In the order of their test cases. The random numbers of a case depend on its place: new rows go
 // to the end.
-constexpr std::array<const Operation*, 19> kOperations = {
+constexpr auto kOperations = std::to_array<const Operation*>({
     &kConv2d,
     &kConv2dBackwardData,
     &kConv2dBackwardFilter,
@@ -35,7 +35,7 @@ constexpr std::array<const Operation*, 19> kOperations = {
     &kNormalizeInput,
     &kSoftmaxCrossEntropy,
     &kSoftmaxCrossEntropyBackward,
-};
+});
 
 }  // namespace
 
