@@ -654,6 +654,8 @@ std::size_t bytes_in_memory(const Value& value, DType compute) {
   return elements * (value.storage == Storage::kF32 ? 4 : bytes_of(compute));
 }
 
+constexpr std::size_t kLine = ArenaLayout::kAlignment;
+
 // Executes the layout: every node marks the lines of its outputs, and finds the marks of its inputs
 // in place both before and after.
 void expect_executable(const Graph& graph, DType compute) {
@@ -661,17 +663,19 @@ void expect_executable(const Graph& graph, DType compute) {
   ASSERT_EQ(layout.offsets.size(), graph.values.size());
   std::set<ValueId> outside;
   for (const Output& output : graph.outputs) outside.insert(output.value);
-  std::vector<ValueId> arena(layout.arena_bytes, -1);
+  std::vector<ValueId> arena(layout.arena_bytes / kLine, -1);
+  const auto lines = [&](ValueId id) {
+    return (bytes_in_memory(graph.value(id), compute) + kLine - 1) / kLine;
+  };
   const auto expect_intact = [&](ValueId id) {
     const std::size_t offset = layout.offsets[position(id)];
     const bool is_outside = graph.value(id).kind != ValueKind::kComputed || outside.contains(id);
     ASSERT_EQ(offset == ArenaLayout::kOutside, is_outside) << graph.value(id).name;
     if (is_outside) return;
-    const std::size_t bytes = bytes_in_memory(graph.value(id), compute);
-    ASSERT_EQ(offset % ArenaLayout::kAlignment, 0U);
-    ASSERT_LE(offset + bytes, arena.size());
-    for (std::size_t i = offset; i < offset + bytes; ++i) {
-      ASSERT_EQ(arena[i], id) << graph.value(id).name << " was overwritten";
+    ASSERT_EQ(offset % kLine, 0U);
+    ASSERT_LE(offset / kLine + lines(id), arena.size());
+    for (std::size_t i = 0; i < lines(id); ++i) {
+      ASSERT_EQ(arena[offset / kLine + i], id) << graph.value(id).name << " was overwritten";
     }
   };
   for (const Node& node : graph.nodes) {
@@ -679,9 +683,8 @@ void expect_executable(const Graph& graph, DType compute) {
     for (const ValueId id : node.outputs) {
       const std::size_t offset = layout.offsets[position(id)];
       if (offset == ArenaLayout::kOutside) continue;
-      const std::size_t bytes = bytes_in_memory(graph.value(id), compute);
-      ASSERT_LE(offset + bytes, arena.size());
-      std::fill_n(arena.begin() + static_cast<std::ptrdiff_t>(offset), bytes, id);
+      ASSERT_LE(offset / kLine + lines(id), arena.size());
+      std::fill_n(arena.begin() + static_cast<std::ptrdiff_t>(offset / kLine), lines(id), id);
     }
     for (const ValueId id : node.outputs) ASSERT_NO_FATAL_FAILURE(expect_intact(id));
     for (const ValueId id : node.inputs) ASSERT_NO_FATAL_FAILURE(expect_intact(id));
