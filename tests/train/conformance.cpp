@@ -7,8 +7,13 @@
 
 #include "tests/train/cases.h"
 #include "train/backend/reference/interpret.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/reference.h"
 #include "train/nets/nets.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/pooling.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -72,9 +77,9 @@ Graph wide_layers(std::int64_t channels, bool residual) {
   norm.residual = residual;
   std::vector<ValueId> in = {data, scale, shift};
   if (residual) in.push_back(other);
-  const auto y = add_node(graph, OpKind::kBatchNorm, "norm", in, norm);
+  const auto y = add_node(graph, kBatchNorm, "norm", in, norm);
   const auto dx =
-      add_node(graph, OpKind::kBatchNormBackward, "dx", {data, scale, y[1], y[2], dy, y[0]}, norm);
+      add_node(graph, kBatchNormBackward, "dx", {data, scale, y[1], y[2], dy, y[0]}, norm);
   // Pools of given data, as rounding of computed data could change who is the greatest.
   for (const ValueId id : y) graph.outputs.push_back({OutputKind::kValue, id});
   for (const ValueId id : dx) graph.outputs.push_back({OutputKind::kValue, id});
@@ -83,11 +88,11 @@ Graph wide_layers(std::int64_t channels, bool residual) {
     pool.kernel_h = pool.kernel_w = kernel;
     pool.stride = 2;
     pool.pad = 1;
-    const auto top = add_node(graph, OpKind::kMaxPool, "max", {data}, pool);
-    const auto mean = add_node(graph, OpKind::kAvgPool, "mean", {data}, pool);
+    const auto top = add_node(graph, kMaxPool, "max", {data}, pool);
+    const auto mean = add_node(graph, kAvgPool, "mean", {data}, pool);
     pool.data_shape = x.shape;
-    const auto back = add_node(graph, OpKind::kMaxPoolBackward, "back", top, pool);
-    const auto even = add_node(graph, OpKind::kAvgPoolBackward, "even", mean, pool);
+    const auto back = add_node(graph, kMaxPoolBackward, "back", top, pool);
+    const auto even = add_node(graph, kAvgPoolBackward, "even", mean, pool);
     for (const ValueId id : {top[0], top[1], mean[0], back[0], even[0]}) {
       graph.outputs.push_back({OutputKind::kValue, id});
     }
@@ -265,7 +270,7 @@ Graph training_graph(std::string_view net, std::int64_t batch, int side, int cha
   options.height_px = options.width_px = side;
   options.channels = channels;
   options.mean.assign(static_cast<std::size_t>(channels), 0.45F);
-  options.deviation.assign(static_cast<std::size_t>(channels), 0.25F);
+  options.stddev.assign(static_cast<std::size_t>(channels), 0.25F);
   options.label_smoothing = 0.1;
   return prune(differentiate(fuse(find_net(net).make(options))));
 }
@@ -301,13 +306,13 @@ std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& 
   const ValueId a = add_value(graph, {"a", shape, ValueKind::kInput, Storage::kF32});
   const ValueId b = add_value(graph, {"b", shape, ValueKind::kInput});
   const ValueId w = add_value(graph, {"w", {4, 3, 3, 3}, ValueKind::kInput, Storage::kF32});
-  const auto sum = add_node(graph, OpKind::kAdd, "sum", {a, b});
-  const auto twice = add_node(graph, OpKind::kAdd, "twice", {a, a});
-  const auto four = add_node(graph, OpKind::kAdd, "four", {twice[0], twice[0]});
+  const auto sum = add_node(graph, kAdd, "sum", {a, b});
+  const auto twice = add_node(graph, kAdd, "twice", {a, a});
+  const auto four = add_node(graph, kAdd, "four", {twice[0], twice[0]});
   ConvAttributes conv;
   conv.pad = 1;
-  const auto of_sum = add_node(graph, OpKind::kConv2d, "of_sum", {sum[0], w}, conv);
-  const auto of_four = add_node(graph, OpKind::kConv2d, "of_four", {four[0], w}, conv);
+  const auto of_sum = add_node(graph, kConv2d, "of_sum", {sum[0], w}, conv);
+  const auto of_four = add_node(graph, kConv2d, "of_four", {four[0], w}, conv);
   for (const auto& made : {sum, four, of_sum, of_four}) {
     graph.outputs.push_back({OutputKind::kValue, made[0]});
   }

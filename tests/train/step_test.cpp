@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "deferred_backend.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/nets/nets.h"
 #include "train/model/state_dict.h"
 
@@ -30,7 +30,7 @@ Graph training_graph(const char* net, std::int64_t batch) {
                                                       .width_px = 16,
                                                       .classes = 3,
                                                       .mean = {0.5F},
-                                                      .deviation = {0.25F}}))));
+                                                      .stddev = {0.25F}}))));
 }
 
 TEST(GradientLayout, HoldsEverySummedOutputOnceInReadyOrder) {

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/evaluate/evaluate.h"
 #include "train/model/initial_weights.h"
 #include "train/run/run_state.h"

@@ -14,7 +14,7 @@
 #include "pipeline/load/shuffle_quality.h"
 #include "train/backend/backend.h"
 #include "train/backend/checks.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/batch_plan.h"
 #include "train/run/census.h"
