@@ -8,7 +8,7 @@
 #include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 #include "common/rng.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
 
@@ -28,7 +28,7 @@ Graph forward_graph(const Recipe& recipe) {
   options.channels = kChannels;
   options.classes = recipe.classes;
   options.mean.assign(kChannels, 0.5F);
-  options.deviation.assign(kChannels, 0.25F);
+  options.stddev.assign(kChannels, 0.25F);
   return fuse(find_net(recipe.net).make(options));
 }
 

@@ -82,7 +82,7 @@ TEST(GoldenRun, Configuration) {
   EXPECT_EQ(net.width_px, 16);
   EXPECT_EQ(net.classes, 2);
   EXPECT_EQ(net.mean, std::vector<float>{0.49620097875595093F});
-  EXPECT_EQ(net.deviation, std::vector<float>{0.28940725326538086F});
+  EXPECT_EQ(net.stddev, std::vector<float>{0.28940725326538086F});
   EXPECT_EQ(config.selection, "golden");
   EXPECT_EQ(config.cache_digest, "31669f21acbf135f12776f011d0174c0");
 }

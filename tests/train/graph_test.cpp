@@ -3,7 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <set>
+
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/operations.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
 namespace {
@@ -33,7 +42,7 @@ TEST(Infer, ConvolutionRoundsDownAndCountsPadding) {
   Graph graph;
   const ValueId x = leaf(graph, "x", {2, 3, 8, 9});
   const ValueId w = leaf(graph, "w", {5, 3, 3, 3}, ValueKind::kParameter, Storage::kF32);
-  const auto y = add_node(graph, OpKind::kConv2d, "c", {x, w}, conv_attributes(2, 1));
+  const auto y = add_node(graph, kConv2d, "c", {x, w}, conv_attributes(2, 1));
   ASSERT_EQ(y.size(), 1U);
   EXPECT_THAT(graph.value(y[0]).shape, ElementsAre(2, 5, 4, 5));
   EXPECT_EQ(graph.value(y[0]).storage, Storage::kCompute);
@@ -47,7 +56,7 @@ TEST(Infer, GradientsOfParametersAndStatisticsAreF32) {
   const ValueId dy = leaf(graph, "dy", {2, 5, 4, 4});
   auto filter = conv_attributes(1, 1, true);
   filter.filter_shape = {5, 3, 3, 3};
-  const auto dw = add_node(graph, OpKind::kConv2dBackwardFilter, "f", {x, dy}, filter);
+  const auto dw = add_node(graph, kConv2dBackwardFilter, "f", {x, dy}, filter);
   ASSERT_EQ(dw.size(), 2U);
   EXPECT_THAT(graph.value(dw[0]).shape, ElementsAre(5, 3, 3, 3));
   EXPECT_THAT(graph.value(dw[1]).shape, ElementsAre(5));
@@ -55,14 +64,14 @@ TEST(Infer, GradientsOfParametersAndStatisticsAreF32) {
   EXPECT_EQ(graph.value(dw[1]).storage, Storage::kF32);
 
   const ValueId c = leaf(graph, "c", {3}, ValueKind::kParameter, Storage::kF32);
-  const auto norm = add_node(graph, OpKind::kBatchNorm, "n", {x, c, c}, NormAttributes{});
+  const auto norm = add_node(graph, kBatchNorm, "n", {x, c, c}, NormAttributes{});
   EXPECT_EQ(graph.value(norm[0]).storage, Storage::kCompute);
   EXPECT_EQ(graph.value(norm[1]).storage, Storage::kF32);
   EXPECT_EQ(graph.value(norm[2]).name, "n.variance");
 
-  const auto sum = add_node(graph, OpKind::kAdd, "s", {dw[0], dw[0]});
+  const auto sum = add_node(graph, kAdd, "s", {dw[0], dw[0]});
   EXPECT_EQ(graph.value(sum[0]).storage, Storage::kF32);
-  const auto activations = add_node(graph, OpKind::kAdd, "a", {norm[0], norm[0]});
+  const auto activations = add_node(graph, kAdd, "a", {norm[0], norm[0]});
   EXPECT_EQ(graph.value(activations[0]).storage, Storage::kCompute);
 }
 
@@ -74,7 +83,7 @@ TEST(Infer, MaxPoolingKeepsAByteForEachWindow) {
   pool.kernel_w = 3;
   pool.stride = 2;
   pool.pad = 1;
-  const auto y = add_node(graph, OpKind::kMaxPool, "p", {x}, pool);
+  const auto y = add_node(graph, kMaxPool, "p", {x}, pool);
   EXPECT_THAT(graph.value(y[0]).shape, ElementsAre(1, 2, 4, 4));
   EXPECT_THAT(graph.value(y[1]).shape, ElementsAre(1, 2, 4, 4));
   EXPECT_EQ(graph.value(y[1]).storage, Storage::kU8);
@@ -84,7 +93,7 @@ TEST(Infer, LinearTakesImagesFlattened) {
   Graph graph;
   const ValueId x = leaf(graph, "x", {4, 3, 2, 5});
   const ValueId w = leaf(graph, "w", {7, 30}, ValueKind::kParameter, Storage::kF32);
-  const auto y = add_node(graph, OpKind::kLinear, "l", {x, w}, LinearAttributes{});
+  const auto y = add_node(graph, kLinear, "l", {x, w}, LinearAttributes{});
   EXPECT_THAT(graph.value(y[0]).shape, ElementsAre(4, 7));
 }
 
@@ -116,47 +125,44 @@ TEST(Infer, RefusesWhatDoesNotFit) {
   residual.residual = true;
 
   struct Bad {
-    OpKind op;
+    const Operation* op;
     std::vector<ValueId> inputs;
     Attributes attributes;
     const char* says;
   };
   const std::vector<Bad> bad = {
-      {OpKind::kConv2d, {x, w4}, conv_attributes(1, 1), "is 4, wanted 3"},
-      {OpKind::kConv2d, {x, w9}, conv_attributes(1, 0), "does not fit into 8"},
-      {OpKind::kConv2d, {x, w}, conv_attributes(0, 0), "stride 0"},
-      {OpKind::kConv2d, {x, w}, conv_attributes(1, -1), "pad -1"},
-      {OpKind::kConv2d, {x, w, c3}, conv_attributes(1, 1, true), "(3), wanted (4)"},
-      {OpKind::kConv2d, {x, w}, conv_attributes(1, 1, true), "takes 3 inputs, got 2"},
-      {OpKind::kConv2d, {x, w, c4}, conv_attributes(1, 1), "takes 2 inputs, got 3"},
-      {OpKind::kConv2d, {x, flat}, conv_attributes(1, 1), "'flat' has 2 extents"},
-      {OpKind::kConv2d, {bytes, w}, conv_attributes(1, 1), "must not be bytes"},
-      {OpKind::kConv2d, {x, w}, PoolAttributes{}, "attributes are of another operation"},
-      {OpKind::kConv2d, {x, 99}, conv_attributes(1, 1), "no value %99"},
-      {OpKind::kConv2dBackwardFilter, {x, x}, filter, "(2, 3, 8, 8), wanted (2, 4, 8, 8)"},
-      {OpKind::kConv2dBackwardData, {x, w}, data, "(2, 3, 8, 8), wanted (2, 4, 9, 9)"},
-      {OpKind::kBatchNorm, {x, c3, c4}, NormAttributes{}, "'c4' is (4), wanted (3)"},
-      {OpKind::kBatchNorm, {x, c3, c3, flat}, residual, "'flat' is (2, 10), wanted (2, 3, 8, 8)"},
-      {OpKind::kBatchNorm, {x, c3, c3}, NormAttributes{0, false, false}, "epsilon"},
-      {OpKind::kMaxPool, {x}, wide_pad, "pad 2 must be below"},
-      {OpKind::kMaxPool, {x}, large, "256"},
-      {OpKind::kLinear, {flat, lw}, LinearAttributes{}, "is 11, wanted 10"},
-      {OpKind::kAdd, {x, flat}, {}, "(2, 10), wanted (2, 3, 8, 8)"},
-      {OpKind::kRelu, {x}, NormAttributes{}, "attributes are of another operation"},
-      {OpKind::kNormalizeInput, {bytes}, NormalizeAttributes{{0.F}, {1.F}}, "means is 1, wanted 3"},
-      {OpKind::kNormalizeInput, {bytes}, NormalizeAttributes{{0, 0, 0}, {1, 0, 1}}, "must be > 0"},
-      {OpKind::kNormalizeInput, {x}, NormalizeAttributes{{0, 0, 0}, {1, 1, 1}}, "must be bytes"},
-      {OpKind::kSoftmaxCrossEntropy,
-       {flat, targets, weights},
-       LossAttributes{},
-       "(2, 9), wanted (2, 10)"},
-      {OpKind::kSoftmaxCrossEntropy, {flat, flat, c3}, LossAttributes{}, "(3), wanted (2)"},
-      {OpKind::kSoftmaxCrossEntropy, {flat, flat, weights}, LossAttributes{1}, "smoothing"},
+      {&kConv2d, {x, w4}, conv_attributes(1, 1), "is 4, wanted 3"},
+      {&kConv2d, {x, w9}, conv_attributes(1, 0), "does not fit into 8"},
+      {&kConv2d, {x, w}, conv_attributes(0, 0), "stride 0"},
+      {&kConv2d, {x, w}, conv_attributes(1, -1), "pad -1"},
+      {&kConv2d, {x, w, c3}, conv_attributes(1, 1, true), "(3), wanted (4)"},
+      {&kConv2d, {x, w}, conv_attributes(1, 1, true), "takes 3 inputs, got 2"},
+      {&kConv2d, {x, w, c4}, conv_attributes(1, 1), "takes 2 inputs, got 3"},
+      {&kConv2d, {x, flat}, conv_attributes(1, 1), "'flat' has 2 extents"},
+      {&kConv2d, {bytes, w}, conv_attributes(1, 1), "must not be bytes"},
+      {&kConv2d, {x, w}, PoolAttributes{}, "attributes are of another operation"},
+      {&kConv2d, {x, 99}, conv_attributes(1, 1), "no value %99"},
+      {&kConv2dBackwardFilter, {x, x}, filter, "(2, 3, 8, 8), wanted (2, 4, 8, 8)"},
+      {&kConv2dBackwardData, {x, w}, data, "(2, 3, 8, 8), wanted (2, 4, 9, 9)"},
+      {&kBatchNorm, {x, c3, c4}, NormAttributes{}, "'c4' is (4), wanted (3)"},
+      {&kBatchNorm, {x, c3, c3, flat}, residual, "'flat' is (2, 10), wanted (2, 3, 8, 8)"},
+      {&kBatchNorm, {x, c3, c3}, NormAttributes{0, false, false}, "epsilon"},
+      {&kMaxPool, {x}, wide_pad, "pad 2 must be below"},
+      {&kMaxPool, {x}, large, "256"},
+      {&kLinear, {flat, lw}, LinearAttributes{}, "is 11, wanted 10"},
+      {&kAdd, {x, flat}, {}, "(2, 10), wanted (2, 3, 8, 8)"},
+      {&kRelu, {x}, NormAttributes{}, "attributes are of another operation"},
+      {&kNormalizeInput, {bytes}, NormalizeAttributes{{0.F}, {1.F}}, "means is 1, wanted 3"},
+      {&kNormalizeInput, {bytes}, NormalizeAttributes{{0, 0, 0}, {1, 0, 1}}, "must be > 0"},
+      {&kNormalizeInput, {x}, NormalizeAttributes{{0, 0, 0}, {1, 1, 1}}, "must be bytes"},
+      {&kSoftmaxCrossEntropy, {flat, targets, weights}, LossAttributes{}, "(2, 9), wanted (2, 10)"},
+      {&kSoftmaxCrossEntropy, {flat, flat, c3}, LossAttributes{}, "(3), wanted (2)"},
+      {&kSoftmaxCrossEntropy, {flat, flat, weights}, LossAttributes{1}, "smoothing"},
   };
   for (const Bad& b : bad) {
     const Graph before = graph;
     try {
-      add_node(graph, b.op, "culprit", b.inputs, b.attributes);
+      add_node(graph, *b.op, "culprit", b.inputs, b.attributes);
       ADD_FAILURE() << op_name(b.op) << " was not refused: " << b.says;
     } catch (const ShapeError& error) {
       EXPECT_THAT(error.what(), HasSubstr(b.says));
@@ -165,6 +171,27 @@ TEST(Infer, RefusesWhatDoesNotFit) {
     }
     EXPECT_EQ(to_text(graph), to_text(before));
   }
+}
+
+TEST(Operations, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const Operation* op : operations()) {
+    EXPECT_TRUE(names.insert(op->name).second) << op->name << " occurs twice";
+  }
+}
+
+TEST(Attributes, AreOfOneTypeAndCopiesAreApart) {
+  EXPECT_TRUE(Attributes{}.empty());
+  Attributes attributes = conv_attributes(2, 1);
+  const Attributes copy = attributes;
+  attributes = LinearAttributes{};
+  ASSERT_NE(copy.find<ConvAttributes>(), nullptr);
+  EXPECT_EQ(copy.find<ConvAttributes>()->stride, 2);
+  EXPECT_EQ(attributes.find<ConvAttributes>(), nullptr);
+  const Node node = {&kLinear, "fc", {}, {}, attributes};
+  EXPECT_FALSE(attributes_of<LinearAttributes>(node).bias);
+  EXPECT_THAT([&] { attributes_of<ConvAttributes>(node); },
+              testing::ThrowsMessage<Error>(HasSubstr("linear 'fc'")));
 }
 
 TEST(AddValue, RefusesEmptyShapesAndComputedValues) {
@@ -186,10 +213,10 @@ Graph small_graph() {
   weight.init = Init::kKaimingFanOut;
   weight.decay = true;
   const ValueId w = add_value(graph, weight);
-  const ValueId y = add_node(graph, OpKind::kConv2d, "c", {x, w}, conv_attributes(2, 1))[0];
+  const ValueId y = add_node(graph, kConv2d, "c", {x, w}, conv_attributes(2, 1))[0];
   PoolAttributes pool;
   pool.kernel_h = pool.kernel_w = pool.stride = 2;
-  const auto pooled = add_node(graph, OpKind::kMaxPool, "p", {y}, pool);
+  const auto pooled = add_node(graph, kMaxPool, "p", {y}, pool);
   graph.outputs.push_back({OutputKind::kValue, pooled[0], -1, 0});
   graph.outputs.push_back({OutputKind::kGradient, y, w, 0});
   return graph;
@@ -218,24 +245,24 @@ TEST(Count, BackwardOperationsCostWhatTheirForwardCosts) {
   const ValueId x = leaf(graph, "x", {2, 3, 9, 7});
   const ValueId w = leaf(graph, "w", {5, 3, 3, 3}, ValueKind::kParameter, Storage::kF32);
   auto conv = conv_attributes(2, 1);
-  const ValueId y = add_node(graph, OpKind::kConv2d, "c", {x, w}, conv)[0];
+  const ValueId y = add_node(graph, kConv2d, "c", {x, w}, conv)[0];
   const double forward = count(graph).flops;
   conv.data_shape = {2, 3, 9, 7};
   conv.filter_shape = {5, 3, 3, 3};
-  add_node(graph, OpKind::kConv2dBackwardFilter, "f", {x, y}, conv);
+  add_node(graph, kConv2dBackwardFilter, "f", {x, y}, conv);
   EXPECT_EQ(count(graph).flops, 2 * forward);
-  add_node(graph, OpKind::kConv2dBackwardData, "d", {y, w}, conv);
+  add_node(graph, kConv2dBackwardData, "d", {y, w}, conv);
   EXPECT_EQ(count(graph).flops, 3 * forward);
 
   Graph linear;
   const ValueId features = leaf(linear, "x", {4, 3, 2, 5});
   const ValueId weight = leaf(linear, "w", {7, 30}, ValueKind::kParameter, Storage::kF32);
   LinearAttributes attributes;
-  const ValueId out = add_node(linear, OpKind::kLinear, "l", {features, weight}, attributes)[0];
+  const ValueId out = add_node(linear, kLinear, "l", {features, weight}, attributes)[0];
   EXPECT_EQ(count(linear).flops, 2.0 * 4 * 7 * 30);
   attributes.data_shape = {4, 3, 2, 5};
-  add_node(linear, OpKind::kLinearBackwardWeight, "f", {features, out}, attributes);
-  add_node(linear, OpKind::kLinearBackwardData, "d", {out, weight}, attributes);
+  add_node(linear, kLinearBackwardWeight, "f", {features, out}, attributes);
+  add_node(linear, kLinearBackwardData, "d", {out, weight}, attributes);
   EXPECT_EQ(count(linear).flops, 3 * 2.0 * 4 * 7 * 30);
 }
 

@@ -32,7 +32,7 @@ Graph small_net(int classes) {
                   .width_px = 2,
                   .classes = classes,
                   .mean = {0.5F},
-                  .deviation = {0.25F}});
+                  .stddev = {0.25F}});
   ValueId x = net.batch_norm("bn1", net.conv("conv1", net.image(), {.filters = 2}));
   x = net.linear("fc", net.global_average_pool("avgpool", x), classes);
   return std::move(net).finish(x);

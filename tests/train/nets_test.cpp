@@ -8,7 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "train/graph/rewrites.h"
+#include "train/ops/batch_norm.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -23,7 +24,7 @@ NetOptions options(std::int64_t batch, int channels, int side_px) {
   made.height_px = side_px;
   made.width_px = side_px;
   made.mean.assign(static_cast<std::size_t>(channels), 0.5F);
-  made.deviation.assign(static_cast<std::size_t>(channels), 0.25F);
+  made.stddev.assign(static_cast<std::size_t>(channels), 0.25F);
   return made;
 }
 
@@ -51,7 +52,7 @@ TEST(Nets, HaveTheInputsAndOutputsThatAreBound) {
     std::map<OutputKind, int> kinds;
     std::size_t norms = 0;
     for (const Output& output : graph.outputs) ++kinds[output.kind];
-    for (const Node& node : graph.nodes) norms += node.op == OpKind::kBatchNorm ? 1 : 0;
+    for (const Node& node : graph.nodes) norms += node.op == &kBatchNorm ? 1 : 0;
     EXPECT_EQ(kinds[OutputKind::kLoss], 1);
     EXPECT_EQ(kinds[OutputKind::kPerSampleLoss], 1);
     EXPECT_EQ(kinds[OutputKind::kLogits], 1);

@@ -16,8 +16,9 @@
 #include "tests/train/conformance.h"
 #include "train/backend/onednn/kernels.h"
 #include "train/backend/reference/interpret.h"
-#include "train/graph/rewrites.h"
 #include "train/nets/nets.h"
+#include "train/ops/batch_norm.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -68,7 +69,7 @@ TEST(OneDnnNorm, VarianceOfDataFarFromZeroIsKept) {
   const ValueId x = add_value(graph, {"x", shape, ValueKind::kInput});
   const ValueId scale = add_value(graph, {"scale", {16}, ValueKind::kParameter, Storage::kF32});
   const ValueId shift = add_value(graph, {"shift", {16}, ValueKind::kParameter, Storage::kF32});
-  const auto y = add_node(graph, OpKind::kBatchNorm, "y", {x, scale, shift}, NormAttributes{});
+  const auto y = add_node(graph, kBatchNorm, "y", {x, scale, shift}, NormAttributes{});
   for (const ValueId id : y) graph.outputs.push_back({OutputKind::kValue, id});
   Inputs inputs;
   CounterRng rng(3, 0, 0, RandomUse::kTest);
@@ -93,6 +94,13 @@ TEST_P(OneDnn, ValuesOfAnyStorageMayMeet) {
 
 TEST_P(OneDnn, WholeNetsMatchTheReference) {
   expect_within(compare_nets(*make_onednn_backend(), options()));
+}
+
+TEST(OneDnnResNet50, MatchesTheReference) {
+  for (const DType compute : {DType::kF32, DType::kBF16}) {
+    if (compute == DType::kBF16 && !can_bf16()) continue;
+    expect_within(compare_resnet50(*make_onednn_backend(), {compute, 2}));
+  }
 }
 
 TEST_P(OneDnn, RunInRangesOrTwiceGivesTheSameBits) {

@@ -12,8 +12,17 @@
 #include "common/rng.h"
 #include "tests/train/cases.h"
 #include "train/backend/reference/interpret.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/reference.h"
 #include "train/nets/nets.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/operations.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -27,7 +36,7 @@ using Numbers = std::vector<double>;
 std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
 
 TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
-  std::set<OpKind> seen;
+  std::set<const Operation*> seen;
   std::set<std::string> names;
   for (const OpCase& made : op_cases()) {
     ASSERT_EQ(made.graph.nodes.size(), 1U) << made.name;
@@ -41,8 +50,7 @@ TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
       })) << made.name;
     }
   }
-  const auto last = static_cast<std::size_t>(OpKind::kSoftmaxCrossEntropyBackward);
-  EXPECT_EQ(seen.size(), last + 1);
+  for (const Operation* op : operations()) EXPECT_TRUE(seen.contains(op)) << op->name;
 }
 
 // Results worked out by hand.
@@ -53,7 +61,8 @@ struct Given {
   Storage storage = Storage::kCompute;
 };
 
-std::vector<Numbers> outputs_of(OpKind op, const std::vector<Given>& given, Attributes attributes) {
+std::vector<Numbers> outputs_of(const Operation& op, const std::vector<Given>& given,
+                                Attributes attributes) {
   Graph graph;
   std::map<ValueId, Numbers> inputs;
   std::vector<ValueId> ids;
@@ -84,11 +93,9 @@ ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
 TEST(Interpret, ConvolutionCorrelatesAndPadsWithZeros) {
   const Given x = {{1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
   const Given w = {{1, 1, 2, 2}, {1, 2, 3, 4}};
-  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w}, conv_attributes(1, 0))[0],
-              ElementsAre(37, 47, 67, 77));
-  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w}, conv_attributes(2, 1))[0],
-              ElementsAre(4, 18, 36, 77));
-  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, w, {{1}, {0.5}}}, conv_attributes(1, 0, true))[0],
+  EXPECT_THAT(outputs_of(kConv2d, {x, w}, conv_attributes(1, 0))[0], ElementsAre(37, 47, 67, 77));
+  EXPECT_THAT(outputs_of(kConv2d, {x, w}, conv_attributes(2, 1))[0], ElementsAre(4, 18, 36, 77));
+  EXPECT_THAT(outputs_of(kConv2d, {x, w, {{1}, {0.5}}}, conv_attributes(1, 0, true))[0],
               ElementsAre(37.5, 47.5, 67.5, 77.5));
 }
 
@@ -97,16 +104,14 @@ TEST(Interpret, DataIsNhwcAndFiltersAreLogical) {
   const Given x = {{1, 2, 1, 2}, {1, 10, 2, 20}};
   const double sum = 1 * 1 + 2 * 2 + 3 * 10 + 4 * 20;
   const Given filters = {{2, 2, 1, 2}, {1, 2, 3, 4, -1, -2, -3, -4}};
-  EXPECT_THAT(outputs_of(OpKind::kConv2d, {x, filters}, conv_attributes(1, 0))[0],
-              ElementsAre(sum, -sum));
+  EXPECT_THAT(outputs_of(kConv2d, {x, filters}, conv_attributes(1, 0))[0], ElementsAre(sum, -sum));
   const Given weight = {{2, 4}, {1, 2, 3, 4, -1, -2, -3, -4}};
-  EXPECT_THAT(outputs_of(OpKind::kLinear, {x, weight}, LinearAttributes{})[0],
-              ElementsAre(sum, -sum));
+  EXPECT_THAT(outputs_of(kLinear, {x, weight}, LinearAttributes{})[0], ElementsAre(sum, -sum));
   const Given dy = {{1, 1}, {1}};
-  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardWeight, {x, dy}, LinearAttributes{})[0],
+  EXPECT_THAT(outputs_of(kLinearBackwardWeight, {x, dy}, LinearAttributes{})[0],
               ElementsAre(1, 2, 10, 20));
   const LinearAttributes to_image{false, {1, 2, 1, 2}};
-  EXPECT_THAT(outputs_of(OpKind::kLinearBackwardData, {dy, {{1, 4}, {1, 2, 3, 4}}}, to_image)[0],
+  EXPECT_THAT(outputs_of(kLinearBackwardData, {dy, {{1, 4}, {1, 2, 3, 4}}}, to_image)[0],
               ElementsAre(1, 3, 2, 4));
 }
 
@@ -120,11 +125,11 @@ PoolAttributes pool_attributes(int kernel, int stride, int pad) {
 
 TEST(Interpret, MaxPoolingIgnoresPaddingAndTakesTheFirstOfEquals) {
   const Given negative = {{1, 1, 2, 2}, {-1, -1, -3, -2}};
-  const auto padded = outputs_of(OpKind::kMaxPool, {negative}, pool_attributes(3, 2, 1));
+  const auto padded = outputs_of(kMaxPool, {negative}, pool_attributes(3, 2, 1));
   EXPECT_THAT(padded[0], ElementsAre(-1));
   EXPECT_THAT(padded[1], ElementsAre(4));
   const Given wide = {{1, 1, 2, 4}, {0, 2, 5, 5, 2, 1, 5, 7}};
-  const auto pooled = outputs_of(OpKind::kMaxPool, {wide}, pool_attributes(2, 2, 0));
+  const auto pooled = outputs_of(kMaxPool, {wide}, pool_attributes(2, 2, 0));
   EXPECT_THAT(pooled[0], ElementsAre(2, 7));
   EXPECT_THAT(pooled[1], ElementsAre(1, 3));
 }
@@ -135,12 +140,12 @@ TEST(Interpret, MaximaOfSeveralWindowsGetTheGradientsOfAll) {
   pool.data_shape = {1, 1, 1, 3};
   const Given dy = {{1, 1, 1, 2}, {2, 3}};
   const Given index = {{1, 1, 1, 2}, {1, 0}, Storage::kU8};
-  EXPECT_THAT(outputs_of(OpKind::kMaxPoolBackward, {dy, index}, pool)[0], ElementsAre(0, 5, 0));
+  EXPECT_THAT(outputs_of(kMaxPoolBackward, {dy, index}, pool)[0], ElementsAre(0, 5, 0));
 }
 
 TEST(Interpret, AveragePoolingCountsPadding) {
   const Given x = {{1, 1, 2, 2}, {9, 18, 27, 36}};
-  EXPECT_THAT(outputs_of(OpKind::kAvgPool, {x}, pool_attributes(3, 2, 1))[0],
+  EXPECT_THAT(outputs_of(kAvgPool, {x}, pool_attributes(3, 2, 1))[0],
               ElementsAre(DoubleNear(10, 1e-12)));
 }
 
@@ -149,7 +154,7 @@ TEST(Interpret, BatchNormUsesBiasedVariance) {
   const Given scale = {{2}, {2, 1}};
   const Given shift = {{2}, {1, 0}};
   const double epsilon = 1e-3;
-  const auto y = outputs_of(OpKind::kBatchNorm, {x, scale, shift}, NormAttributes{epsilon});
+  const auto y = outputs_of(kBatchNorm, {x, scale, shift}, NormAttributes{epsilon});
   const double a = 2 / std::sqrt(1 + epsilon);
   const double b = 5 / std::sqrt(25 + epsilon);
   EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), Numbers{1 - a, -b, 1 + a, b}));
@@ -157,14 +162,14 @@ TEST(Interpret, BatchNormUsesBiasedVariance) {
   EXPECT_THAT(y[2], ElementsAre(1, 25));
 
   const Given residual = {{2, 2, 1, 1}, {0, 0.5, -9, 0}};
-  const auto fused = outputs_of(OpKind::kBatchNorm, {x, scale, shift, residual},
-                                NormAttributes{epsilon, true, true});
+  const auto fused =
+      outputs_of(kBatchNorm, {x, scale, shift, residual}, NormAttributes{epsilon, true, true});
   EXPECT_THAT(fused[0], Pointwise(DoubleNear(1e-12), Numbers{0, 0, 0, b}));
 
   const Given mean = {{2}, {1, 15}};
   const Given variance = {{2}, {4 - epsilon, 25}};
-  const auto running = outputs_of(OpKind::kBatchNormInference, {x, scale, shift, mean, variance},
-                                  NormAttributes{epsilon});
+  const auto running =
+      outputs_of(kBatchNormInference, {x, scale, shift, mean, variance}, NormAttributes{epsilon});
   EXPECT_THAT(running[0], Pointwise(DoubleNear(1e-12), Numbers{1, -b, 3, b}));
 }
 
@@ -178,20 +183,19 @@ TEST(Interpret, CrossEntropyOfSmoothedTargets) {
   const double ln3 = std::log(3.0);
   const double first = 0.1 * ln3 + 0.9 * (ln3 - ln2);
   const double third = 0.6 * ln3 + 1.4 * (ln3 - ln2);
-  const auto y = outputs_of(OpKind::kSoftmaxCrossEntropy, {logits, targets, weights}, smoothing);
+  const auto y = outputs_of(kSoftmaxCrossEntropy, {logits, targets, weights}, smoothing);
   EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-12), Numbers{first, ln2, third}));
   EXPECT_THAT(y[0], ElementsAre(DoubleNear(2 * first + 0.25 * ln2 + third, 1e-12)));
-  const auto d =
-      outputs_of(OpKind::kSoftmaxCrossEntropyBackward, {logits, targets, weights}, smoothing);
+  const auto d = outputs_of(kSoftmaxCrossEntropyBackward, {logits, targets, weights}, smoothing);
   EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), Numbers{2 * (1.0 / 3 - 0.1), 2 * (2.0 / 3 - 0.9),
                                                          0, 0, 2.0 / 3 - 0.6, 4.0 / 3 - 1.4}));
 }
 
 TEST(Interpret, NormalizesPixels) {
   const Given pixels = {{1, 2, 1, 1}, {255, 51}, Storage::kU8};
-  EXPECT_THAT(outputs_of(OpKind::kNormalizeInput, {pixels},
-                         NormalizeAttributes{{0.5F, 0}, {0.25F, 0.5F}})[0],
-              Pointwise(DoubleNear(1e-12), Numbers{2, 0.4}));
+  EXPECT_THAT(
+      outputs_of(kNormalizeInput, {pixels}, NormalizeAttributes{{0.5F, 0}, {0.25F, 0.5F}})[0],
+      Pointwise(DoubleNear(1e-12), Numbers{2, 0.4}));
 }
 
 TEST(Interpret, RefusesMissingAndMisshapenInputs) {
@@ -229,12 +233,9 @@ TEST(Reference, BackwardProductsAreAdjoint) {
   int checked = 0;
   for (const OpCase& made : op_cases()) {
     const Node& node = made.graph.nodes[0];
-    const bool linear =
-        node.op == OpKind::kLinearBackwardData || node.op == OpKind::kLinearBackwardWeight;
-    const bool data =
-        node.op == OpKind::kConv2dBackwardData || node.op == OpKind::kLinearBackwardData;
-    const bool filter =
-        node.op == OpKind::kConv2dBackwardFilter || node.op == OpKind::kLinearBackwardWeight;
+    const bool linear = node.op == &kLinearBackwardData || node.op == &kLinearBackwardWeight;
+    const bool data = node.op == &kConv2dBackwardData || node.op == &kLinearBackwardData;
+    const bool filter = node.op == &kConv2dBackwardFilter || node.op == &kLinearBackwardWeight;
     if (!data && !filter) continue;
     SCOPED_TRACE(made.name);
     ++checked;
@@ -246,10 +247,15 @@ TEST(Reference, BackwardProductsAreAdjoint) {
     Given x = {made.graph.value(kept).shape, made.inputs.at(kept)};
     Given w = {made.graph.value(of).shape, argument};
     if (data) std::swap(x, w);
-    Attributes attributes = node.attributes;
-    if (linear) std::get<LinearAttributes>(attributes).bias = false;
-    if (!linear) std::get<ConvAttributes>(attributes).bias = false;
-    const Numbers y = outputs_of(linear ? OpKind::kLinear : OpKind::kConv2d, {x, w}, attributes)[0];
+    Attributes attributes;
+    if (linear) {
+      attributes = LinearAttributes{};
+    } else {
+      auto of_conv = attributes_of<ConvAttributes>(node);
+      of_conv.bias = false;
+      attributes = of_conv;
+    }
+    const Numbers y = outputs_of(linear ? kLinear : kConv2d, {x, w}, attributes)[0];
     EXPECT_NEAR(dot(y, dy), dot(argument, gradient), 1e-12 * static_cast<double>(y.size()));
   }
   EXPECT_GE(checked, 30);
@@ -258,17 +264,11 @@ TEST(Reference, BackwardProductsAreAdjoint) {
 // Gradients against finite differences.
 
 // What decides on which side of a kink a graph is: signs behind relus, places of maxima.
-Numbers sides(const Graph& graph, const std::vector<Numbers>& values) {
+Numbers sides(const Graph& graph, std::vector<Numbers> values) {
   Numbers found;
   for (const Node& node : graph.nodes) {
-    const auto* norm = std::get_if<NormAttributes>(&node.attributes);
-    if (node.op == OpKind::kRelu || (norm != nullptr && norm->relu)) {
-      for (const double y : values[position(node.outputs[0])]) found.push_back(y > 0 ? 1 : 0);
-    }
-    if (node.op == OpKind::kMaxPool) {
-      const Numbers& index = values[position(node.outputs[1])];
-      found.insert(found.end(), index.begin(), index.end());
-    }
+    const auto of_operation = node.op->checks.sides;
+    if (of_operation != nullptr) of_operation(ReferenceOperands(graph, node, values), found);
   }
   return found;
 }
@@ -312,7 +312,7 @@ struct Probe {
 Probe make_probe(const OpCase& made) {
   Probe probe{made.graph, made.inputs};
   probe.graph.outputs.clear();
-  const bool is_loss = made.graph.nodes[0].op == OpKind::kSoftmaxCrossEntropy;
+  const bool is_loss = made.graph.nodes[0].op == &kSoftmaxCrossEntropy;
   for (Value& value : probe.graph.values) {
     const bool constant =
         value.kind == ValueKind::kComputed || value.name == "targets" || value.name == "weights";
@@ -343,9 +343,9 @@ Probe make_probe(const OpCase& made) {
                            random_numbers(static_cast<std::size_t>(3 * features), 77));
     Numbers targets(3 * n, 0);
     for (std::size_t i = 0; i < n; ++i) targets[3 * i + i % 3] = 1;
-    const ValueId logits = add_node(probe.graph, OpKind::kLinear, "probe", {made.outputs[0], w},
-                                    LinearAttributes{})[0];
-    loss = add_node(probe.graph, OpKind::kSoftmaxCrossEntropy, "loss",
+    const ValueId logits =
+        add_node(probe.graph, kLinear, "probe", {made.outputs[0], w}, LinearAttributes{})[0];
+    loss = add_node(probe.graph, kSoftmaxCrossEntropy, "loss",
                     {logits, leaf("targets", {y[0], 3}, ValueKind::kInput, targets),
                      leaf("weights", {y[0]}, ValueKind::kInput, Numbers(n, 0.5))},
                     LossAttributes{})[0];
@@ -357,12 +357,7 @@ Probe make_probe(const OpCase& made) {
 TEST(Gradients, OfEveryOperationAreThoseOfFiniteDifferences) {
   int operations = 0;
   for (const OpCase& made : op_cases()) {
-    const OpKind op = made.graph.nodes[0].op;
-    const bool differentiable = op == OpKind::kConv2d || op == OpKind::kBatchNorm ||
-                                op == OpKind::kRelu || op == OpKind::kAdd ||
-                                op == OpKind::kMaxPool || op == OpKind::kAvgPool ||
-                                op == OpKind::kLinear || op == OpKind::kSoftmaxCrossEntropy;
-    if (!differentiable) continue;
+    if (made.graph.nodes[0].op->gradient == nullptr) continue;
     SCOPED_TRACE(made.name);
     ++operations;
     const Probe probe = make_probe(made);
@@ -403,7 +398,7 @@ TEST(Gradients, OfWholeNetsAreThoseOfFiniteDifferences) {
     options.batch = 3;
     options.height_px = options.width_px = side_px;
     options.mean = {0.4F, 0.5F, 0.6F};
-    options.deviation = {0.2F, 0.25F, 0.3F};
+    options.stddev = {0.2F, 0.25F, 0.3F};
     options.label_smoothing = 0.1;
     const Graph forward = find_net(name).make(options);
     const auto inputs = random_inputs(forward, 11);
@@ -504,7 +499,7 @@ Graph lenet() {
   options.channels = 1;
   options.height_px = options.width_px = 16;
   options.mean = {0.5F};
-  options.deviation = {0.25F};
+  options.stddev = {0.25F};
   return differentiate(find_net("lenet").make(options));
 }
 

@@ -1,4 +1,4 @@
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,15 @@
 #include "common/rng.h"
 #include "tests/train/cases.h"
 #include "train/backend/reference/interpret.h"
+#include "train/graph/arena_layout.h"
 #include "train/nets/nets.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
 namespace {
@@ -31,7 +39,7 @@ class Sketch {
  public:
   Sketch() {
     const ValueId pixels = leaf("pixels", kImage, ValueKind::kInput, Storage::kU8);
-    x_ = add_node(graph_, OpKind::kNormalizeInput, "image", {pixels},
+    x_ = add_node(graph_, kNormalizeInput, "image", {pixels},
                   NormalizeAttributes{{0.5F, 0.5F, 0.5F}, {0.3F, 0.3F, 0.3F}})[0];
   }
   ValueId image() const { return x_; }
@@ -56,7 +64,7 @@ class Sketch {
   ValueId conv(const std::string& name, ValueId x, ValueId w) {
     ConvAttributes attributes;
     attributes.pad = 1;
-    return add_node(graph_, OpKind::kConv2d, name, {x, w}, attributes)[0];
+    return add_node(graph_, kConv2d, name, {x, w}, attributes)[0];
   }
   ValueId norm(const std::string& name, ValueId x) {
     const Shape c = {kChannels};
@@ -66,23 +74,20 @@ class Sketch {
     const ValueId mean = leaf(name + ".running_mean", c, ValueKind::kBuffer);
     const ValueId variance =
         leaf(name + ".running_var", c, ValueKind::kBuffer, Storage::kF32, Init::kOnes);
-    const auto made =
-        add_node(graph_, OpKind::kBatchNorm, name, {x, scale, shift}, NormAttributes{});
+    const auto made = add_node(graph_, kBatchNorm, name, {x, scale, shift}, NormAttributes{});
     graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
     graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, 60});
     return made[0];
   }
-  ValueId relu(const std::string& name, ValueId x) {
-    return add_node(graph_, OpKind::kRelu, name, {x})[0];
-  }
+  ValueId relu(const std::string& name, ValueId x) { return add_node(graph_, kRelu, name, {x})[0]; }
   ValueId add(const std::string& name, ValueId a, ValueId b) {
-    return add_node(graph_, OpKind::kAdd, name, {a, b})[0];
+    return add_node(graph_, kAdd, name, {a, b})[0];
   }
   Graph finish(ValueId x) {
     const std::int64_t features = element_count(graph_.value(x).shape) / kImage[0];
     const ValueId w = leaf("fc.weight", {3, features}, ValueKind::kParameter);
-    const ValueId logits = add_node(graph_, OpKind::kLinear, "fc", {x, w}, LinearAttributes{})[0];
-    const auto loss = add_node(graph_, OpKind::kSoftmaxCrossEntropy, "loss",
+    const ValueId logits = add_node(graph_, kLinear, "fc", {x, w}, LinearAttributes{})[0];
+    const auto loss = add_node(graph_, kSoftmaxCrossEntropy, "loss",
                                {logits, leaf("targets", {kImage[0], 3}, ValueKind::kInput),
                                 leaf("weights", {kImage[0]}, ValueKind::kInput)},
                                LossAttributes{0.1});
@@ -97,13 +102,13 @@ class Sketch {
   ValueId x_ = -1;
 };
 
-int count_ops(const Graph& graph, OpKind op) {
-  return static_cast<int>(std::ranges::count(graph.nodes, op, &Node::op));
+int count_ops(const Graph& graph, const Operation& op) {
+  return static_cast<int>(std::ranges::count(graph.nodes, &op, &Node::op));
 }
 
 const NormAttributes& norm_of(const Graph& graph) {
   for (const Node& node : graph.nodes) {
-    if (node.op == OpKind::kBatchNorm) return std::get<NormAttributes>(node.attributes);
+    if (node.op == &kBatchNorm) return attributes_of<NormAttributes>(node);
   }
   throw Error("no batch norm");
 }
@@ -165,7 +170,7 @@ NetOptions tiny(int side_px) {
   options.batch = 3;
   options.height_px = options.width_px = side_px;
   options.mean = {0.4F, 0.5F, 0.6F};
-  options.deviation = {0.2F, 0.25F, 0.3F};
+  options.stddev = {0.2F, 0.25F, 0.3F};
   return options;
 }
 std::vector<Graph> tiny_nets() {
@@ -216,7 +221,7 @@ TEST(Fuse, TakesReluIntoBatchNorm) {
   Sketch s;
   const Graph graph = s.finish(s.relu("r", s.norm("n", s.conv("c", s.image()))));
   const Graph fused = fuse(graph);
-  EXPECT_EQ(count_ops(fused, OpKind::kRelu), 0);
+  EXPECT_EQ(count_ops(fused, kRelu), 0);
   EXPECT_TRUE(norm_of(fused).relu);
   EXPECT_FALSE(norm_of(fused).residual);
   expect_same(graph, fused, graph.outputs.size());
@@ -231,7 +236,7 @@ TEST(Fuse, TakesResidualsFromEitherSide) {
     const ValueId sum = norm_first ? s.add("a", y, shortcut) : s.add("a", shortcut, y);
     const Graph graph = s.finish(s.relu("r", sum));
     const Graph fused = fuse(graph);
-    EXPECT_EQ(count_ops(fused, OpKind::kRelu) + count_ops(fused, OpKind::kAdd), 0);
+    EXPECT_EQ(count_ops(fused, kRelu) + count_ops(fused, kAdd), 0);
     EXPECT_TRUE(norm_of(fused).relu && norm_of(fused).residual);
     expect_same(graph, fused, graph.outputs.size());
     expect_same(differentiate(graph), differentiate(fused), graph.outputs.size() + 5);
@@ -245,7 +250,7 @@ TEST(Fuse, WaitsForAResidualThatComesLater) {
   const ValueId later = s.conv("shortcut", s.image());
   const Graph graph = s.finish(s.relu("r", s.add("a", y, later)));
   const Graph fused = fuse(graph);
-  EXPECT_EQ(count_ops(fused, OpKind::kAdd), 0);
+  EXPECT_EQ(count_ops(fused, kAdd), 0);
   expect_same(differentiate(graph), differentiate(fused), graph.outputs.size() + 5);
 }
 
@@ -255,11 +260,11 @@ TEST(Fuse, TakesOneOfTwoBatchNorms) {
   const ValueId shortcut = s.norm("shortcut", s.conv("d", s.image()));
   const Graph graph = s.finish(s.relu("r", s.add("a", main, shortcut)));
   const Graph fused = fuse(graph);
-  EXPECT_EQ(count_ops(fused, OpKind::kBatchNorm), 2);
-  EXPECT_EQ(count_ops(fused, OpKind::kAdd), 0);
+  EXPECT_EQ(count_ops(fused, kBatchNorm), 2);
+  EXPECT_EQ(count_ops(fused, kAdd), 0);
   for (const Node& node : fused.nodes) {
-    if (node.op != OpKind::kBatchNorm) continue;
-    EXPECT_EQ(std::get<NormAttributes>(node.attributes).residual, node.name == "main");
+    if (node.op != &kBatchNorm) continue;
+    EXPECT_EQ(attributes_of<NormAttributes>(node).residual, node.name == "main");
   }
   expect_same(differentiate(graph), differentiate(fused), graph.outputs.size() + 7);
 }
@@ -303,7 +308,7 @@ TEST(Fuse, AddsNoSecondResidual) {
   s.norm("n", x);
   Node& norm = s.graph().nodes.back();
   norm.inputs.push_back(x);
-  std::get<NormAttributes>(norm.attributes).residual = true;
+  norm.attributes = NormAttributes{.residual = true};
   const ValueId y = norm.outputs[0];
   const Graph with_add = s.finish(s.relu("r", s.add("a", y, x)));
   EXPECT_EQ(to_text(fuse(with_add)), to_text(with_add));
@@ -311,9 +316,9 @@ TEST(Fuse, AddsNoSecondResidual) {
 
 TEST(Fuse, LeavesNoReluOrAddOfResnetAlone) {
   const Graph fused = fuse(find_net("resnet20").make(tiny(8)));
-  EXPECT_EQ(count_ops(fused, OpKind::kRelu), 0);
-  EXPECT_EQ(count_ops(fused, OpKind::kAdd), 0);
-  EXPECT_EQ(count_ops(fused, OpKind::kBatchNorm), 21);
+  EXPECT_EQ(count_ops(fused, kRelu), 0);
+  EXPECT_EQ(count_ops(fused, kAdd), 0);
+  EXPECT_EQ(count_ops(fused, kBatchNorm), 21);
 }
 
 TEST(Fuse, ChangesNoResultOfNetsAndRandomGraphs) {
@@ -379,7 +384,7 @@ TEST(Differentiate, SumsOverReadersAndOverUsesOfAParameter) {
   }
   EXPECT_EQ(gradients_of_shared, 1);
   // Two sums join three readers of x, one joins two uses of the filter.
-  EXPECT_EQ(count_ops(trained, OpKind::kAdd), 2 + 2 + 1);
+  EXPECT_EQ(count_ops(trained, kAdd), 2 + 2 + 1);
   expect_true_gradients(graph, trained);
 }
 
@@ -408,8 +413,8 @@ TEST(Differentiate, KeepsTheForwardGraphAndStopsAtPixels) {
     head.outputs.resize(net.outputs.size());
     EXPECT_EQ(to_text(head), to_text(net));
     // All convolutions but the first pass a gradient on to their data.
-    EXPECT_EQ(count_ops(trained, OpKind::kConv2dBackwardData), count_ops(net, OpKind::kConv2d) - 1);
-    EXPECT_EQ(count_ops(trained, OpKind::kConv2dBackwardFilter), count_ops(net, OpKind::kConv2d));
+    EXPECT_EQ(count_ops(trained, kConv2dBackwardData), count_ops(net, kConv2d) - 1);
+    EXPECT_EQ(count_ops(trained, kConv2dBackwardFilter), count_ops(net, kConv2d));
     // Nothing is computed in vain.
     EXPECT_EQ(prune(trained).nodes.size(), trained.nodes.size());
   }
@@ -466,8 +471,8 @@ TEST(Differentiate, RefusesWhatHasNoGradient) {
   const ValueId x = of_statistics.conv("c", of_statistics.image());
   of_statistics.norm("n", x);
   const ValueId mean = of_statistics.graph().find("n.mean");
-  const ValueId y = add_node(of_statistics.graph(), OpKind::kBatchNorm, "m", {x, mean, mean},
-                             NormAttributes{})[0];
+  const ValueId y =
+      add_node(of_statistics.graph(), kBatchNorm, "m", {x, mean, mean}, NormAttributes{})[0];
   EXPECT_THAT([&] { differentiate(of_statistics.finish(y)); }, says("depends on 'n.mean'"));
 
   Sketch of_targets;
@@ -485,7 +490,7 @@ TEST(ForInference, NormalizesWithTheRunningStatistics) {
   s.graph().outputs.push_back({OutputKind::kValue, y, -1, 0});
   const Graph graph = s.finish(y);
   const Graph inference = for_inference(graph);
-  EXPECT_EQ(count_ops(inference, OpKind::kBatchNorm), 0);
+  EXPECT_EQ(count_ops(inference, kBatchNorm), 0);
   const auto named = named_inputs(graph);
   const auto got = results(inference, named);
   std::map<ValueId, Numbers> given;
@@ -578,10 +583,9 @@ TEST(Freeze, ComputesNothingBeneathWhatIsTrained) {
   const Graph part = prune(differentiate(freeze(graph, tensors_but(graph, "fc."))));
   EXPECT_THAT(names_of_kind(part, OutputKind::kGradient), ElementsAre("fc.weight", "fc.bias"));
   EXPECT_THAT(names_of_kind(part, OutputKind::kMean), ElementsAre());
-  for (const OpKind op :
-       {OpKind::kBatchNorm, OpKind::kBatchNormBackward, OpKind::kConv2dBackwardData,
-        OpKind::kConv2dBackwardFilter, OpKind::kAvgPoolBackward, OpKind::kLinearBackwardData}) {
-    EXPECT_EQ(count_ops(part, op), 0) << op_name(op);
+  for (const Operation* op : {&kBatchNorm, &kBatchNormBackward, &kConv2dBackwardData,
+                              &kConv2dBackwardFilter, &kAvgPoolBackward, &kLinearBackwardData}) {
+    EXPECT_EQ(count_ops(part, *op), 0) << op_name(op);
   }
   // As in evaluation, so that what is trained on top meets the same numbers there.
   expect_same(for_inference(graph), part, 3);
@@ -593,18 +597,18 @@ TEST(Freeze, TakesRunningStatisticsOnlyBeneathWhatIsTrained) {
   const ValueId below = s.relu("r1", s.norm("n1", s.conv("c1", s.image())));
   const Graph graph = s.finish(s.relu("r2", s.norm("n2", s.conv("c2", below))));
   const Graph all_but_c2 = freeze(graph, tensors_but(graph, "c2."));
-  EXPECT_EQ(count_ops(all_but_c2, OpKind::kBatchNormInference), 1);
-  EXPECT_EQ(count_ops(all_but_c2, OpKind::kBatchNorm), 1);
+  EXPECT_EQ(count_ops(all_but_c2, kBatchNormInference), 1);
+  EXPECT_EQ(count_ops(all_but_c2, kBatchNorm), 1);
   EXPECT_THAT(names_of_kind(all_but_c2, OutputKind::kMean), ElementsAre());
   EXPECT_THAT(names_of_kind(differentiate(all_but_c2), OutputKind::kGradient),
               ElementsAre("c2.weight"));
   // Its statistics go on, so it uses the batch's.
   const Graph parameters = freeze(graph, {"c1.weight", "n1.weight", "n1.bias"});
-  EXPECT_EQ(count_ops(parameters, OpKind::kBatchNorm), 2);
+  EXPECT_EQ(count_ops(parameters, kBatchNorm), 2);
   EXPECT_THAT(names_of_kind(parameters, OutputKind::kMean),
               ElementsAre("n1.running_mean", "n2.running_mean"));
   const Graph statistics = freeze(graph, {"n1.running_mean", "n1.running_var"});
-  EXPECT_EQ(count_ops(statistics, OpKind::kBatchNorm), 2);
+  EXPECT_EQ(count_ops(statistics, kBatchNorm), 2);
   EXPECT_THAT(names_of_kind(statistics, OutputKind::kVariance), ElementsAre("n2.running_var"));
 }
 
@@ -638,11 +642,11 @@ TEST(Prune, ChangesNothingOfNets) {
 TEST(Rewrites, AreFunctionsOfTheGraphOnly) {
   const Graph net = find_net("resnet20").make(tiny(8));
   EXPECT_EQ(to_text(differentiate(fuse(net))), to_text(differentiate(fuse(net))));
-  EXPECT_EQ(plan_memory(differentiate(net), DType::kF32).offsets,
-            plan_memory(differentiate(net), DType::kF32).offsets);
+  EXPECT_EQ(lay_out_arena(differentiate(net), DType::kF32).offsets,
+            lay_out_arena(differentiate(net), DType::kF32).offsets);
 }
 
-// plan_memory
+// lay_out_arena
 
 std::size_t bytes_in_memory(const Value& value, DType compute) {
   const auto elements = static_cast<std::size_t>(element_count(value.shape));
@@ -650,39 +654,42 @@ std::size_t bytes_in_memory(const Value& value, DType compute) {
   return elements * (value.storage == Storage::kF32 ? 4 : bytes_of(compute));
 }
 
-// Executes the plan: every node marks the lines of its outputs, and finds the marks of its inputs
+constexpr std::size_t kLine = ArenaLayout::kAlignment;
+
+// Executes the layout: every node marks the lines of its outputs, and finds the marks of its inputs
 // in place both before and after.
 void expect_executable(const Graph& graph, DType compute) {
-  const MemoryPlan plan = plan_memory(graph, compute);
-  ASSERT_EQ(plan.offsets.size(), graph.values.size());
+  const ArenaLayout layout = lay_out_arena(graph, compute);
+  ASSERT_EQ(layout.offsets.size(), graph.values.size());
   std::set<ValueId> outside;
   for (const Output& output : graph.outputs) outside.insert(output.value);
-  std::vector<ValueId> arena(plan.arena_bytes, -1);
+  std::vector<ValueId> arena(layout.arena_bytes / kLine, -1);
+  const auto lines = [&](ValueId id) {
+    return (bytes_in_memory(graph.value(id), compute) + kLine - 1) / kLine;
+  };
   const auto expect_intact = [&](ValueId id) {
-    const std::size_t offset = plan.offsets[position(id)];
+    const std::size_t offset = layout.offsets[position(id)];
     const bool is_outside = graph.value(id).kind != ValueKind::kComputed || outside.contains(id);
-    ASSERT_EQ(offset == MemoryPlan::kOutside, is_outside) << graph.value(id).name;
+    ASSERT_EQ(offset == ArenaLayout::kOutside, is_outside) << graph.value(id).name;
     if (is_outside) return;
-    const std::size_t bytes = bytes_in_memory(graph.value(id), compute);
-    ASSERT_EQ(offset % MemoryPlan::kAlignment, 0U);
-    ASSERT_LE(offset + bytes, arena.size());
-    for (std::size_t i = offset; i < offset + bytes; ++i) {
-      ASSERT_EQ(arena[i], id) << graph.value(id).name << " was overwritten";
+    ASSERT_EQ(offset % kLine, 0U);
+    ASSERT_LE(offset / kLine + lines(id), arena.size());
+    for (std::size_t i = 0; i < lines(id); ++i) {
+      ASSERT_EQ(arena[offset / kLine + i], id) << graph.value(id).name << " was overwritten";
     }
   };
   for (const Node& node : graph.nodes) {
     for (const ValueId id : node.inputs) ASSERT_NO_FATAL_FAILURE(expect_intact(id));
     for (const ValueId id : node.outputs) {
-      const std::size_t offset = plan.offsets[position(id)];
-      if (offset == MemoryPlan::kOutside) continue;
-      const std::size_t bytes = bytes_in_memory(graph.value(id), compute);
-      ASSERT_LE(offset + bytes, arena.size());
-      std::fill_n(arena.begin() + static_cast<std::ptrdiff_t>(offset), bytes, id);
+      const std::size_t offset = layout.offsets[position(id)];
+      if (offset == ArenaLayout::kOutside) continue;
+      ASSERT_LE(offset / kLine + lines(id), arena.size());
+      std::fill_n(arena.begin() + static_cast<std::ptrdiff_t>(offset / kLine), lines(id), id);
     }
     for (const ValueId id : node.outputs) ASSERT_NO_FATAL_FAILURE(expect_intact(id));
     for (const ValueId id : node.inputs) ASSERT_NO_FATAL_FAILURE(expect_intact(id));
   }
-  EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
+  EXPECT_GE(layout.arena_bytes, layout.lower_bound_bytes);
 }
 
 // Values of many sizes with many readers; max pooling has two outputs, one of bytes.
@@ -705,18 +712,18 @@ Graph random_shapes(std::uint64_t id) {
     PoolAttributes pool;
     pool.stride = 1 + static_cast<int>(rng.below(2));
     if (graph.value(a).shape == graph.value(b).shape && rng.below(2) == 0) {
-      values.push_back(add_node(graph, OpKind::kAdd, name, {a, b})[0]);
+      values.push_back(add_node(graph, kAdd, name, {a, b})[0]);
     } else if (rng.below(2) == 0) {
-      values.push_back(add_node(graph, OpKind::kMaxPool, name, {a}, pool)[0]);
+      values.push_back(add_node(graph, kMaxPool, name, {a}, pool)[0]);
     } else {
-      values.push_back(add_node(graph, OpKind::kRelu, name, {a})[0]);
+      values.push_back(add_node(graph, kRelu, name, {a})[0]);
     }
     if (rng.below(12) == 0) graph.outputs.push_back({OutputKind::kValue, values.back(), -1, 0});
   }
   return graph;
 }
 
-TEST(PlanMemory, LetsNoLiveValuesOverlap) {
+TEST(ArenaLayout, LetsNoLiveValuesOverlap) {
   double waste = 0;
   for (std::uint64_t id = 0; id < 60; ++id) {
     SCOPED_TRACE(id);
@@ -724,13 +731,14 @@ TEST(PlanMemory, LetsNoLiveValuesOverlap) {
     for (const DType compute : {DType::kF32, DType::kBF16}) {
       ASSERT_NO_FATAL_FAILURE(expect_executable(graph, compute));
     }
-    const MemoryPlan plan = plan_memory(graph, DType::kF32);
-    waste += static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.lower_bound_bytes);
+    const ArenaLayout layout = lay_out_arena(graph, DType::kF32);
+    waste +=
+        static_cast<double>(layout.arena_bytes) / static_cast<double>(layout.lower_bound_bytes);
   }
   EXPECT_LE(waste / 60, 1.15);
 }
 
-TEST(PlanMemory, NeedsLittleMoreThanTheLowerBoundOnNets) {
+TEST(ArenaLayout, NeedsLittleMoreThanTheLowerBoundOnNets) {
   for (const Net& net : nets()) {
     SCOPED_TRACE(net.name);
     NetOptions options = tiny(net.default_side_px);
@@ -739,28 +747,28 @@ TEST(PlanMemory, NeedsLittleMoreThanTheLowerBoundOnNets) {
     for (const Graph& graph : {forward, differentiate(forward), for_inference(forward)}) {
       for (const DType compute : {DType::kF32, DType::kBF16}) {
         ASSERT_NO_FATAL_FAILURE(expect_executable(graph, compute));
-        const MemoryPlan plan = plan_memory(graph, compute);
-        EXPECT_LE(static_cast<double>(plan.arena_bytes),
-                  1.1 * static_cast<double>(plan.lower_bound_bytes));
+        const ArenaLayout layout = lay_out_arena(graph, compute);
+        EXPECT_LE(static_cast<double>(layout.arena_bytes),
+                  1.1 * static_cast<double>(layout.lower_bound_bytes));
       }
     }
   }
 }
 
-TEST(PlanMemory, ReusesWhatIsNoLongerRead) {
+TEST(ArenaLayout, ReusesWhatIsNoLongerRead) {
   Sketch s;
   ValueId x = s.image();
   for (int i = 0; i < 10; ++i) x = s.relu("r" + std::to_string(i), x);
-  const MemoryPlan plan = plan_memory(s.finish(x), DType::kF32);
-  const std::size_t line = MemoryPlan::kAlignment;
-  EXPECT_EQ(plan.arena_bytes, 2 * ((4 * 3 * 3 * 5 * 4 + line - 1) / line * line));
-  EXPECT_EQ(plan.lower_bound_bytes, plan.arena_bytes);
+  const ArenaLayout layout = lay_out_arena(s.finish(x), DType::kF32);
+  const std::size_t line = ArenaLayout::kAlignment;
+  EXPECT_EQ(layout.arena_bytes, 2 * ((4 * 3 * 3 * 5 * 4 + line - 1) / line * line));
+  EXPECT_EQ(layout.lower_bound_bytes, layout.arena_bytes);
 }
 
-TEST(PlanMemory, OfAnEmptyGraphIsEmpty) {
-  const MemoryPlan plan = plan_memory(Graph{}, DType::kF32);
-  EXPECT_EQ(plan.arena_bytes, 0U);
-  EXPECT_TRUE(plan.offsets.empty());
+TEST(ArenaLayout, OfAnEmptyGraphIsEmpty) {
+  const ArenaLayout layout = lay_out_arena(Graph{}, DType::kF32);
+  EXPECT_EQ(layout.arena_bytes, 0U);
+  EXPECT_TRUE(layout.offsets.empty());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "common/rng.h"
 #include "deferred_backend.h"
 #include "learner.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/model/state_dict.h"
 #include "train/nets/nets.h"
 #include "train/step/executor.h"

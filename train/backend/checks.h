@@ -6,16 +6,16 @@
 
 namespace winnow::train {
 
-// What every Program checks of its callers alike. All throw Error naming the value.
+// Checks that every Program makes of its callers. They throw Error naming the value.
 
-// A caller binds `elements` bytes or floats to a value; `outside`: the program reads it from there
-// or writes it there.
+// A caller binds memory of `elements` floats, or bytes, to a value.
+// outside   The program reads the value from outside or writes it there.
 void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t elements, bool bytes);
 
-// Nodes [first, last) are about to run, `next` being the first that has not since the last time.
+// Nodes [first, last) are about to run. `next` is the first that has not run in this step.
 void check_range(const Graph& graph, std::size_t next, std::size_t first, std::size_t last);
 
-// Of a program that runs on CPUs. UsageError.
+// UsageError for a type that CPUs do not compute with.
 void check_cpu_dtype(DType compute);
 
 [[noreturn]] void throw_unbound(const Value& value);

@@ -7,7 +7,7 @@
 namespace winnow::train {
 
 // The addresses a program works on. A slot is one of
-//   arena     a place in the arena of plan_memory
+//   arena     a place in the arena of lay_out_arena
 //   own       memory of this program alone, kept from node to node and step to step
 //   scratch   valid while one node runs. All nodes share the same scratch area.
 //   shared    packed weights, one block for all programs that are compiled from the same graph

@@ -6,8 +6,8 @@
 
 namespace winnow::train {
 
-// What rewrites share. A rewrite edits a copy in place (changes nodes, marks some as dropped) and
-// ends with compacted().
+// What rewrites share. A rewrite edits a copy in place: it changes nodes, marks some as dropped,
+// and ends with compacted().
 
 // How often nodes read each value.
 std::vector<int> reader_counts(const Graph& graph);
@@ -19,9 +19,5 @@ std::vector<bool> is_output(const Graph& graph);
 // produced nor, in the case of inputs, read; the rest renumbered in order. Throws Error when a node
 // or an output left needs a computed value that nothing produces any more.
 Graph compacted(const Graph& graph, const std::vector<bool>& dropped);
-
-// `norm`, a batch norm of `graph`, reading the running statistics that the graph's outputs name in
-// place of the batch's. Throws Error when there are none.
-Node with_running_statistics(const Graph& graph, Node norm);
 
 }  // namespace winnow::train

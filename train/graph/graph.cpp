@@ -1,13 +1,15 @@
 #include "train/graph/graph.h"
 
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "train/graph/text.h"
 
 namespace winnow::train {
 namespace {
 
-constexpr std::array<std::string_view, 4> kValueKinds = {"input", "parameter", "buffer", "computed"};
+constexpr std::array<std::string_view, 4> kValueKinds = {"input", "parameter", "buffer",
+                                                         "computed"};
 constexpr std::array<std::string_view, 3> kStorages = {"compute", "f32", "u8"};
 constexpr std::array<std::string_view, 4> kInits = {"zeros", "ones", "kaiming_fan_out",
                                                     "uniform_fan_in"};
@@ -28,23 +30,6 @@ std::string shape_text(const Shape& shape) {
   return text + ")";
 }
 
-// The shortest digits that read back as the same number.
-template <class T>
-std::string number_text(T number) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  return {digits.data(), end};
-}
-
-std::string list_text(const std::vector<float>& numbers) {
-  std::string text = "[";
-  for (const float number : numbers) {
-    if (text.size() > 1) text += ",";
-    text += number_text(number);
-  }
-  return text + "]";
-}
-
 std::string id_text(ValueId id) { return "%" + std::to_string(id); }
 
 std::string ids_text(const std::vector<ValueId>& ids) {
@@ -55,29 +40,6 @@ std::string ids_text(const std::vector<ValueId>& ids) {
   }
   return text;
 }
-
-struct AttributesText {
-  std::string operator()(std::monostate) const { return ""; }
-  std::string operator()(const NormalizeAttributes& a) const {
-    return " mean=" + list_text(a.mean) + " deviation=" + list_text(a.deviation);
-  }
-  std::string operator()(const ConvAttributes& a) const {
-    return " stride=" + number_text(a.stride) + " pad=" + number_text(a.pad) +
-           (a.bias ? " bias" : "");
-  }
-  std::string operator()(const PoolAttributes& a) const {
-    return " kernel=" + number_text(a.kernel_h) + "x" + number_text(a.kernel_w) +
-           " stride=" + number_text(a.stride) + " pad=" + number_text(a.pad);
-  }
-  std::string operator()(const NormAttributes& a) const {
-    return " epsilon=" + number_text(a.epsilon) + (a.residual ? " residual" : "") +
-           (a.relu ? " relu" : "");
-  }
-  std::string operator()(const LinearAttributes& a) const { return a.bias ? " bias" : ""; }
-  std::string operator()(const LossAttributes& a) const {
-    return a.label_smoothing > 0 ? " label_smoothing=" + number_text(a.label_smoothing) : "";
-  }
-};
 
 std::string leaf_line(ValueId id, const Value& value) {
   std::string line = id_text(id) + " = " + std::string(kValueKinds[index_of(value.kind)]) + " '" +
@@ -92,8 +54,9 @@ std::string leaf_line(ValueId id, const Value& value) {
 
 std::string node_line(const Graph& graph, const Node& node) {
   std::string line = ids_text(node.outputs) + " = " + std::string(op_name(node.op)) + "(" +
-                     ids_text(node.inputs) + ")" + std::visit(AttributesText{}, node.attributes) +
-                     " -> ";
+                     ids_text(node.inputs) + ")";
+  if (node.op->text != nullptr) line += node.op->text(node.attributes);
+  line += " -> ";
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (i > 0) line += ", ";
     line += shape_text(graph.value(node.outputs[i]).shape);
@@ -108,73 +71,11 @@ std::string output_line(const Graph& graph, const Output& output) {
   return line + "\n";
 }
 
-double multiply_adds(const Graph& graph, const Node& node) {
-  const auto elements = [&](ValueId id) {
-    return static_cast<double>(element_count(graph.value(id).shape));
-  };
-  // Elements of y (or dy) times elements of the filter behind one of them.
-  const auto product = [&](ValueId y, const Shape& w) {
-    return elements(y) * static_cast<double>(element_count(w) / w[0]);
-  };
-  switch (node.op) {
-    case OpKind::kConv2d:
-    case OpKind::kLinear:
-      return product(node.outputs[0], graph.value(node.inputs[1]).shape);
-    case OpKind::kConv2dBackwardData:
-    case OpKind::kLinearBackwardData:
-      return product(node.inputs[0], graph.value(node.inputs[1]).shape);
-    case OpKind::kConv2dBackwardFilter:
-    case OpKind::kLinearBackwardWeight:
-      return product(node.inputs[1], graph.value(node.outputs[0]).shape);
-    default:
-      return 0;
-  }
-}
-
 }  // namespace
 
-std::string_view op_name(OpKind op) noexcept {
-  switch (op) {
-    case OpKind::kNormalizeInput:
-      return "normalize_input";
-    case OpKind::kConv2d:
-      return "conv2d";
-    case OpKind::kConv2dBackwardData:
-      return "conv2d_backward_data";
-    case OpKind::kConv2dBackwardFilter:
-      return "conv2d_backward_filter";
-    case OpKind::kBatchNorm:
-      return "batch_norm";
-    case OpKind::kBatchNormBackward:
-      return "batch_norm_backward";
-    case OpKind::kBatchNormInference:
-      return "batch_norm_inference";
-    case OpKind::kRelu:
-      return "relu";
-    case OpKind::kReluBackward:
-      return "relu_backward";
-    case OpKind::kAdd:
-      return "add";
-    case OpKind::kMaxPool:
-      return "max_pool";
-    case OpKind::kMaxPoolBackward:
-      return "max_pool_backward";
-    case OpKind::kAvgPool:
-      return "avg_pool";
-    case OpKind::kAvgPoolBackward:
-      return "avg_pool_backward";
-    case OpKind::kLinear:
-      return "linear";
-    case OpKind::kLinearBackwardData:
-      return "linear_backward_data";
-    case OpKind::kLinearBackwardWeight:
-      return "linear_backward_weight";
-    case OpKind::kSoftmaxCrossEntropy:
-      return "softmax_cross_entropy";
-    case OpKind::kSoftmaxCrossEntropyBackward:
-      return "softmax_cross_entropy_backward";
-  }
-  return "unknown";
+void throw_other_attributes(const Node& node) {
+  throw Error(std::string(op_name(node.op)) + " '" + node.name +
+              "': the attributes are of another operation");
 }
 
 ValueId Graph::find(std::string_view name) const {
@@ -206,7 +107,7 @@ ValueId add_value(Graph& graph, Value value) {
   return static_cast<ValueId>(graph.values.size() - 1);
 }
 
-std::vector<ValueId> add_node(Graph& graph, OpKind op, std::string name,
+std::vector<ValueId> add_node(Graph& graph, const Operation& op, std::string name,
                               std::vector<ValueId> inputs, Attributes attributes) {
   std::vector<Value> made = infer(graph, op, name, inputs, attributes);
   std::vector<ValueId> outputs;
@@ -214,7 +115,7 @@ std::vector<ValueId> add_node(Graph& graph, OpKind op, std::string name,
     outputs.push_back(static_cast<ValueId>(graph.values.size()));
     graph.values.push_back(std::move(value));
   }
-  graph.nodes.push_back({op, std::move(name), std::move(inputs), outputs, std::move(attributes)});
+  graph.nodes.push_back({&op, std::move(name), std::move(inputs), outputs, std::move(attributes)});
   return outputs;
 }
 
@@ -236,7 +137,7 @@ Counts count(const Graph& graph) {
     if (value.kind == ValueKind::kParameter) counts.parameters += element_count(value.shape);
   }
   for (const Node& node : graph.nodes) {
-    counts.flops += 2 * multiply_adds(graph, node);
+    if (node.op->multiply_adds != nullptr) counts.flops += 2 * node.op->multiply_adds(graph, node);
     for (const auto& operands : {node.inputs, node.outputs}) {
       for (const ValueId id : operands) {
         const Value& value = graph.value(id);

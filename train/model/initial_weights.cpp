@@ -10,6 +10,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
+#include "train/ops/linear.h"
 
 namespace winnow::train {
 namespace {
@@ -46,7 +47,7 @@ std::string rule_text(const LrScale& rule) {
 std::vector<std::string> classifier_of(const Graph& graph) {
   std::vector<std::string> names;
   const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(),
-                                 [](const Node& node) { return node.op == OpKind::kLinear; });
+                                 [](const Node& node) { return node.op == &kLinear; });
   if (last == graph.nodes.rend()) return names;
   for (const ValueId id : last->inputs) {
     if (graph.value(id).kind == ValueKind::kParameter) names.push_back(graph.value(id).name);

@@ -2,6 +2,14 @@
 
 #include <utility>
 
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
+
 namespace winnow::train {
 namespace {
 
@@ -20,9 +28,9 @@ NetBuilder::NetBuilder(const NetOptions& options) : label_smoothing_(options.lab
   const Shape pixels = {options.batch, options.channels, options.height_px, options.width_px};
   targets_ = input(graph_, "targets", {options.batch, options.classes}, Storage::kF32);
   weights_ = input(graph_, "weights", {options.batch}, Storage::kF32);
-  image_ = add_node(graph_, OpKind::kNormalizeInput, "image",
-                    {input(graph_, "pixels", pixels, Storage::kU8)},
-                    NormalizeAttributes{options.mean, options.deviation})[0];
+  image_ =
+      add_node(graph_, kNormalizeInput, "image", {input(graph_, "pixels", pixels, Storage::kU8)},
+               NormalizeAttributes{options.mean, options.stddev})[0];
 }
 
 ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, Init init,
@@ -60,7 +68,7 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   attributes.stride = conv.stride;
   attributes.pad = conv.pad;
   attributes.bias = conv.bias;
-  return add_node(graph_, OpKind::kConv2d, name, std::move(inputs), attributes)[0];
+  return add_node(graph_, kConv2d, name, std::move(inputs), attributes)[0];
 }
 
 ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
@@ -69,7 +77,7 @@ ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
   const ValueId shift = vector(name + ".bias", c, ValueKind::kParameter, Init::kZeros);
   const ValueId mean = vector(name + ".running_mean", c, ValueKind::kBuffer, Init::kZeros);
   const ValueId variance = vector(name + ".running_var", c, ValueKind::kBuffer, Init::kOnes);
-  const auto made = add_node(graph_, OpKind::kBatchNorm, name, {x, scale, shift}, NormAttributes{});
+  const auto made = add_node(graph_, kBatchNorm, name, {x, scale, shift}, NormAttributes{});
   const std::int64_t samples = element_count(graph_.value(x).shape) / c;
   graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
   graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, samples});
@@ -77,11 +85,11 @@ ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
 }
 
 ValueId NetBuilder::relu(const std::string& name, ValueId x) {
-  return add_node(graph_, OpKind::kRelu, name, {x})[0];
+  return add_node(graph_, kRelu, name, {x})[0];
 }
 
 ValueId NetBuilder::add(const std::string& name, ValueId a, ValueId b) {
-  return add_node(graph_, OpKind::kAdd, name, {a, b})[0];
+  return add_node(graph_, kAdd, name, {a, b})[0];
 }
 
 ValueId NetBuilder::max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad) {
@@ -90,7 +98,7 @@ ValueId NetBuilder::max_pool(const std::string& name, ValueId x, int kernel, int
   attributes.kernel_w = kernel;
   attributes.stride = stride;
   attributes.pad = pad;
-  return add_node(graph_, OpKind::kMaxPool, name, {x}, attributes)[0];
+  return add_node(graph_, kMaxPool, name, {x}, attributes)[0];
 }
 
 ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
@@ -98,7 +106,7 @@ ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
   PoolAttributes attributes;
   attributes.kernel_h = static_cast<int>(shape[2]);
   attributes.kernel_w = static_cast<int>(shape[3]);
-  return add_node(graph_, OpKind::kAvgPool, name, {x}, attributes)[0];
+  return add_node(graph_, kAvgPool, name, {x}, attributes)[0];
 }
 
 ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t features) {
@@ -107,12 +115,12 @@ ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t feat
   const ValueId w = weight(name + ".weight", {features, depth}, Init::kUniformFanIn);
   const ValueId b =
       vector(name + ".bias", features, ValueKind::kParameter, Init::kUniformFanIn, depth);
-  return add_node(graph_, OpKind::kLinear, name, {x, w, b}, LinearAttributes{true, {}})[0];
+  return add_node(graph_, kLinear, name, {x, w, b}, LinearAttributes{true, {}})[0];
 }
 
 Graph NetBuilder::finish(ValueId logits) && {
-  const auto made = add_node(graph_, OpKind::kSoftmaxCrossEntropy, "loss",
-                             {logits, targets_, weights_}, LossAttributes{label_smoothing_});
+  const auto made = add_node(graph_, kSoftmaxCrossEntropy, "loss", {logits, targets_, weights_},
+                             LossAttributes{label_smoothing_});
   graph_.outputs.push_back({OutputKind::kLoss, made[0], -1, 0});
   graph_.outputs.push_back({OutputKind::kPerSampleLoss, made[1], -1, 0});
   graph_.outputs.push_back({OutputKind::kLogits, logits, -1, 0});

@@ -15,15 +15,16 @@ struct NetOptions {
   int height_px = 32;
   int width_px = 32;
   int classes = 10;
-  std::vector<float> mean;       // per channel, scale [0, 1]
-  std::vector<float> deviation;  // per channel
+  std::vector<float> mean;    // per channel, scale [0, 1]
+  std::vector<float> stddev;  // per channel
   double label_smoothing = 0;
 };
 
-// Names of the values every net has, to bind: inputs "pixels" (u8 N,C,H,W), "targets" (N,K),
-// "weights" (N); outputs kLoss, kPerSampleLoss, kLogits, and kMean/kVariance for each batch norm.
-// Parameters carry torchvision's names. The graph is forward only; see fuse, differentiate,
-// for_inference.
+// A row of the table of nets. Every net's graph is forward only (see train/rewrites) and has:
+//
+// Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K), "weights" (N), to bind
+// Outputs     kLoss, kPerSampleLoss, kLogits, and kMean and kVariance for each batch norm
+// Parameters  under torchvision's names
 struct Net {
   std::string_view name;
   std::string_view what;
@@ -33,7 +34,7 @@ struct Net {
 std::span<const Net> nets();
 const Net& find_net(std::string_view name);  // UsageError naming the known ones
 
-// Initial values of a parameter or state: a pure function of its Value and the seed.
+// Initial values of a parameter or buffer: a pure function of its Value and the seed.
 std::vector<float> initial_value(const Value& value, std::uint64_t seed);
 
 }  // namespace winnow::train

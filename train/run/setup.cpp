@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "common/json_text.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
 
@@ -25,7 +25,7 @@ Json to_json(const NetSetup& setup) {
           {"width_px", o.width_px},
           {"classes", o.classes},
           {"mean", o.mean},
-          {"deviation", o.deviation},
+          {"deviation", o.stddev},
           {"label_smoothing", o.label_smoothing}};
 }
 
@@ -69,7 +69,7 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
     const auto i = static_cast<std::size_t>(c);
     o.mean.push_back(static_cast<float>(info.mean[i]));
     // Images of one single value have no deviation; any positive number serves.
-    o.deviation.push_back(info.deviation[i] > 0 ? static_cast<float>(info.deviation[i]) : 1.0F);
+    o.stddev.push_back(info.deviation[i] > 0 ? static_cast<float>(info.deviation[i]) : 1.0F);
   }
   return setup;
 }
@@ -83,7 +83,7 @@ pipeline::Levels levels_of(const NetSetup& setup) {
   pipeline::Levels levels;
   for (std::size_t c = 0; c < setup.options.mean.size(); ++c) {
     levels.mean.at(c) = kMost * double{setup.options.mean[c]};
-    levels.deviation.at(c) = kMost * double{setup.options.deviation[c]};
+    levels.deviation.at(c) = kMost * double{setup.options.stddev[c]};
   }
   return levels;
 }
@@ -194,7 +194,7 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
                             .width_px = net.at("width_px"),
                             .classes = net.at("classes"),
                             .mean = net.at("mean").get<std::vector<float>>(),
-                            .deviation = net.at("deviation").get<std::vector<float>>(),
+                            .stddev = net.at("deviation").get<std::vector<float>>(),
                             .label_smoothing = net.at("label_smoothing")};
     stored.cache_digest = config.at("data").at("cache_digest");
     stored.selection = config.at("data").at("selection");

@@ -19,6 +19,9 @@
 #include "tests/train/cudnn/host_kernels.h"
 #include "train/backend/cudnn/kernels_internal.h"
 #include "train/backend/reference/interpret.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/pooling.h"
 #include "train/optim/optimizer.h"
 
 namespace winnow::train::cudnn::kernels {
@@ -178,7 +181,7 @@ class Oracle {
   ValueId parameter(const Shape& shape, const Numbers& numbers) {
     return add(shape, numbers, ValueKind::kParameter, Storage::kF32);
   }
-  std::vector<Numbers> run(OpKind op, const std::vector<ValueId>& inputs,
+  std::vector<Numbers> run(const Operation& op, const std::vector<ValueId>& inputs,
                            const Attributes& attributes = {}) {
     const auto outputs = add_node(graph_, op, "y", inputs, attributes);
     const auto values = interpret(graph_, inputs_);
@@ -402,7 +405,7 @@ TEST_P(Kernels, BatchNorm) {
       std::vector<ValueId> in = {oracle.data(shape, x), oracle.parameter({channels}, scale),
                                  oracle.parameter({channels}, offset)};
       if (norm.residual) in.push_back(oracle.data(shape, other));
-      const auto want = oracle.run(OpKind::kBatchNorm, in, norm);
+      const auto want = oracle.run(kBatchNorm, in, norm);
 
       Tensor data(type(), x, shift);
       Tensor residual(type(), other, shift);
@@ -449,7 +452,7 @@ TEST_P(Kernels, VarianceOfDataFarFromZeroIsKept) {
         x[i] = static_cast<std::int64_t>(i) < constant * channels ? 0 : far + std::ceil(x[i]);
       }
       Oracle oracle;
-      const auto want = oracle.run(OpKind::kBatchNorm,
+      const auto want = oracle.run(kBatchNorm,
                                    {oracle.data({rows, channels, 1, 1}, x),
                                     oracle.parameter({channels}, Numbers(position(channels), 1.0)),
                                     oracle.parameter({channels}, Numbers(position(channels), 0.0))},
@@ -499,7 +502,7 @@ TEST_P(Kernels, BatchNormBackward) {
                                  oracle.parameter({channels}, mean),
                                  oracle.parameter({channels}, variance), oracle.data(shape, dy)};
       if (norm.relu) in.push_back(oracle.data(shape, y));
-      const auto want = oracle.run(OpKind::kBatchNormBackward, in, norm);
+      const auto want = oracle.run(kBatchNormBackward, in, norm);
 
       Tensor tx(type(), x, shift);
       Tensor tdy(type(), dy, shift);
@@ -612,7 +615,7 @@ TEST_P(Kernels, Pools) {
       const Numbers x = random.numbers(element_count(shape));
       Oracle forward;
       const auto want =
-          forward.run(is_max ? OpKind::kMaxPool : OpKind::kAvgPool, {forward.data(shape, x)}, pool);
+          forward.run(is_max ? kMaxPool : kAvgPool, {forward.data(shape, x)}, pool);
       const Shape out = forward.shapes[0];
       const Numbers dy = random.numbers(element_count(out));
 
@@ -640,9 +643,9 @@ TEST_P(Kernels, Pools) {
       const ValueId gx = add_value(graph, {"x", shape, ValueKind::kInput});
       const ValueId gdy = add_value(graph, {"dy", out, ValueKind::kInput});
       std::vector<ValueId> dx_in = {gdy};
-      if (is_max) dx_in.push_back(add_node(graph, OpKind::kMaxPool, "y", {gx}, pool)[1]);
+      if (is_max) dx_in.push_back(add_node(graph, kMaxPool, "y", {gx}, pool)[1]);
       const auto made = add_node(
-          graph, is_max ? OpKind::kMaxPoolBackward : OpKind::kAvgPoolBackward, "dx", dx_in, pool);
+          graph, is_max ? kMaxPoolBackward : kAvgPoolBackward, "dx", dx_in, pool);
       const auto values = interpret(graph, {{gx, x}, {gdy, dy}});
       expect_near(dx, values[position(made[0])], limit(type()));
     }
@@ -756,14 +759,14 @@ TEST_P(Kernels, DirectConvolution) {
       const Numbers w = random.numbers(element_count(c.w));  // in logical order
       Oracle forward;
       const auto y =
-          forward.run(OpKind::kConv2d, {forward.data(c.x, x), forward.parameter(c.w, w)}, conv);
+          forward.run(kConv2d, {forward.data(c.x, x), forward.parameter(c.w, w)}, conv);
       const Shape out = forward.shapes[0];
       const Numbers dy = random.numbers(element_count(out));
       Oracle data;
       const auto dx =
-          data.run(OpKind::kConv2dBackwardData, {data.data(out, dy), data.parameter(c.w, w)}, conv);
+          data.run(kConv2dBackwardData, {data.data(out, dy), data.parameter(c.w, w)}, conv);
       Oracle filter;
-      const auto dw = filter.run(OpKind::kConv2dBackwardFilter,
+      const auto dw = filter.run(kConv2dBackwardFilter,
                                  {filter.data(c.x, x), filter.data(out, dy)}, conv);
 
       Tensor tx(type(), x);

@@ -10,10 +10,13 @@ namespace cudnn {
 class Device;
 }
 
-// NVIDIA cards: convolutions by cuDNN's graph API, linear layers by cuBLASLt, the rest by own NHWC
-// kernels; f32, tf32 and bf16 (f32 parameters, statistics, losses and parameter gradients). Takes
-// card options.device modulo their number. Throws Error where this build has no CUDA or this
-// machine no card that it can use.
+// The backend for NVIDIA cards.
+//
+// Kernels   convolutions by cuDNN's graph API, linear layers by cuBLASLt, the rest own NHWC
+// kernels. Types     f32, tf32 and bf16. Parameters, statistics, losses and parameter gradients
+// stay f32. Card      options.device modulo the number of cards that this process sees. Choices
+// KernelChoices of convolutions are imposed; of matrix products they are compared. Errors    Error
+// where this build has no CUDA or this machine has no card that it can use.
 std::unique_ptr<Backend> make_cudnn_backend(const BackendOptions& options);
 
 // The same on a device that is there already.

@@ -9,11 +9,14 @@
 #include "train/backend/cudnn/device.h"
 #include "train/optim/options.h"
 
-// Own kernels: the base path for all but convolutions and matrix products, and the last resort for
-// those. All pointers are device memory; activations are NHWC, of type `type`; statistics,
-// parameters, losses f32. Sums are taken in a fixed order over partitions that depend on the shape
-// alone, without atomic additions: the same bits in every run on one kind of card. Outputs are
-// assigned, never accumulated, and every element of them is written.
+// Own kernels, for all but convolutions and matrix products. For those they are the last resort.
+//
+// Memory     All pointers are device memory. Activations are NHWC of `type`; statistics, parameters
+//            and losses f32.
+// Outputs    are assigned, never accumulated. Every element is written.
+// Same bits  in every run on one kind of card: sums have a fixed order over partitions that depend
+// on
+//            the shape alone, and nothing is added atomically or contracted to fused multiply-adds.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::BatchNorm;

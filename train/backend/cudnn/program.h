@@ -13,9 +13,9 @@
 
 namespace winnow::train::cudnn {
 
-// A compiled graph with its two streams: one computes, the other brings outputs to the host while
-// the first goes on. What crosses passes through page-locked memory of the program's own, so memory
-// bound from outside may be any.
+// A compiled graph with two streams: one computes, the other brings outputs to the host meanwhile.
+// Inputs and outputs pass through page-locked memory of the program, so that any memory can be
+// bound.
 class CudnnProgram final : public Program {
  public:
   CudnnProgram(std::shared_ptr<Device> device, const Graph& graph, const CompileOptions& options);
@@ -33,8 +33,8 @@ class CudnnProgram final : public Program {
 
   KernelChoices choices() const override { return compiled_->choices; }
 
-  // The parameter or state `id` is read from device memory from now on; load_parameters() takes it
-  // up once `changed` has come.
+  // The parameter or buffer `id` is read from device memory from now on. load_parameters() waits
+  // for `changed` before it packs.
   void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
 
  private:

@@ -1,5 +1,7 @@
 #include "train/backend/lower/layer.h"
 
+#include "train/ops/conv2d.h"
+
 namespace winnow::train {
 
 std::string_view name_of(Pass pass) noexcept {

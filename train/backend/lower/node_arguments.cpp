@@ -1,6 +1,10 @@
 #include "train/backend/lower/node_arguments.h"
 
 #include "train/backend/lower/layer.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
 namespace {
@@ -161,7 +165,7 @@ PixelScale pixel_scale(const Node& node) {
   PixelScale scale;
   for (std::size_t c = 0; c < attributes.mean.size(); ++c) {
     const double mean = attributes.mean[c];
-    const double deviation = attributes.deviation[c];
+    const double deviation = attributes.stddev[c];
     scale.factor.push_back(static_cast<float>(1 / (255 * deviation)));
     scale.offset.push_back(static_cast<float>(-mean / deviation));
   }

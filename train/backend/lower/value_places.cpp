@@ -1,7 +1,7 @@
 #include "train/backend/lower/value_places.h"
 
 #include "common/error.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/arena_layout.h"
 
 namespace winnow::train {
 
@@ -12,12 +12,12 @@ ValuePlaces::ValuePlaces(const Graph& graph, DType compute, Outside outside, Slo
       outside_(graph.values.size()),
       homes_(graph.values.size()),
       producers_(graph.values.size(), nullptr) {
-  const MemoryPlan plan = plan_memory(graph, compute);
-  slots_.reserve_arena(plan.arena_bytes);
+  const ArenaLayout layout = lay_out_arena(graph, compute);
+  slots_.reserve_arena(layout.arena_bytes);
   find_outside(outside);
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
-    const bool in_arena = plan.offsets[i] != MemoryPlan::kOutside;
-    place(static_cast<ValueId>(i), in_arena ? std::optional(plan.offsets[i]) : std::nullopt);
+    const bool in_arena = layout.offsets[i] != ArenaLayout::kOutside;
+    place(static_cast<ValueId>(i), in_arena ? std::optional(layout.offsets[i]) : std::nullopt);
   }
 }
 

@@ -7,14 +7,16 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// What oneDNN has no good primitive for: batch norm whose statistics are had, fused with the
-// addition and the ReLU behind it, pooling that tells the winner, the loss, input pixels. NHWC
-// throughout.
+// Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
+// fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
+// input pixels.
 //
-// The same source is compiled for several instruction sets and one set of functions is chosen at
-// run time. All arithmetic is f32 (sums across chunks f64) in a fixed order over partitions that
-// depend on the shape alone, without contraction to fused multiply-adds: every instruction set and
-// every number of threads gives the same bits.
+// Layout        NHWC.
+// Compilations  The same sources (kernels/) are compiled for several instruction sets. The program
+//               chooses one of them when it starts.
+// Same bits     for every instruction set and number of threads: f32 arithmetic (sums across chunks
+//               f64) in a fixed order over partitions that depend on the shape alone, without
+//               contraction to fused multiply-adds.
 namespace winnow::train::kernels {
 
 // A tensor's rows are summed in at most so many parts, whose sums are then added in order.
@@ -31,13 +33,13 @@ struct Normalize {
   int pattern;         // a multiple of the channels and of kLanes
 };
 
-// Vectors of a batch norm, padded to a multiple of kLanes channels: mean, factor, offset with
-// y = (x - mean) * factor + offset. Written by the forward; the backward tells from them, bit by
-// bit, where the ReLU was open, without reading y.
+// NormMemory::coefficients: mean, factor and offset with y = (x - mean) * factor + offset, each
+// padded to a multiple of kLanes channels. The forward writes them. The backward computes y from
+// them again, to the bit, and so knows where the ReLU was open without reading y.
 std::int64_t batch_norm_coefficients(std::int64_t channels) noexcept;   // floats
 std::int64_t batch_norm_scratch_bytes(std::int64_t channels) noexcept;  // forward or backward
 
-// All outputs are assigned. `threads` bounds how many work; it changes no bit of the result.
+// All outputs are assigned. At most `threads` threads work.
 struct Table {
   const char* name;  // the instruction set it was compiled for
   void (*convert)(const Convert&, int threads);

@@ -6,8 +6,11 @@
 
 namespace winnow::train {
 
-// Convolutions and linear layers by oneDNN, the rest by own NHWC kernels; f32 and bf16 (f32
-// parameters, statistics, losses and parameter gradients).
+// The backend for CPUs.
+//
+// Kernels   convolutions and linear layers by oneDNN, the rest own NHWC kernels (kernels.h).
+// Types     f32 and bf16. Parameters, statistics, losses and parameter gradients stay f32.
+// Choices   oneDNN chooses by itself: KernelChoices can be compared, not imposed.
 std::unique_ptr<Backend> make_onednn_backend();
 
 }  // namespace winnow::train

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "train/backend/onednn/compiled_internal.h"
-#include "train/graph/rewrites.h"
+#include "train/graph/arena_layout.h"
 
 namespace winnow::train::onednn {
 
-Slots::Slots() : train::Slots(MemoryPlan::kAlignment) {}
+Slots::Slots() : train::Slots(ArenaLayout::kAlignment) {}
 
 void Slots::attach(Id slot, const dnnl::memory& memory) {
   followers_.resize(std::max(followers_.size(), slot + 1));

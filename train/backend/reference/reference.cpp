@@ -5,7 +5,7 @@
 
 #include "train/backend/checks.h"
 #include "train/backend/load_state.h"
-#include "train/backend/reference/interpret.h"
+#include "train/graph/reference.h"
 
 namespace winnow::train {
 namespace {

@@ -1,4 +1,5 @@
 #include "train/backend/cudnn/ops/ops.h"
+#include "train/ops/conv2d.h"
 
 namespace winnow::train::cudnn::ops {
 namespace {

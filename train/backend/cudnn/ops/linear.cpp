@@ -1,4 +1,5 @@
 #include "train/backend/cudnn/ops/ops.h"
+#include "train/ops/linear.h"
 
 namespace winnow::train::cudnn::ops {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "train/backend/lower/node_arguments.h"
 #include "train/backend/onednn/ops/ops_internal.h"
+#include "train/ops/batch_norm.h"
 
 namespace winnow::train::onednn::ops {
 namespace {

@@ -1,4 +1,5 @@
 #include "train/backend/onednn/ops/ops_internal.h"
+#include "train/ops/linear.h"
 
 namespace winnow::train::onednn::ops {
 namespace {

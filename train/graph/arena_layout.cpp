@@ -1,9 +1,10 @@
+#include "train/graph/arena_layout.h"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "train/graph/edit.h"
-#include "train/graph/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -35,19 +36,19 @@ std::size_t stored_bytes(const Value& value, DType compute) {
 std::vector<Tenant> find_tenants(const Graph& graph, DType compute) {
   const std::vector<bool> outside = is_output(graph);
   std::vector<Tenant> tenants;
-  std::vector<std::size_t> place(graph.values.size(), MemoryPlan::kOutside);
+  std::vector<std::size_t> place(graph.values.size(), ArenaLayout::kOutside);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (const ValueId id : graph.nodes[i].outputs) {
       const auto value = static_cast<std::size_t>(id);
       if (outside[value]) continue;
       const std::size_t bytes = stored_bytes(graph.values[value], compute);
-      const std::size_t lines = (bytes + MemoryPlan::kAlignment - 1) / MemoryPlan::kAlignment;
+      const std::size_t lines = (bytes + ArenaLayout::kAlignment - 1) / ArenaLayout::kAlignment;
       place[value] = tenants.size();
-      tenants.push_back({value, lines * MemoryPlan::kAlignment, i, i});
+      tenants.push_back({value, lines * ArenaLayout::kAlignment, i, i});
     }
     for (const ValueId id : graph.nodes[i].inputs) {
       const std::size_t tenant = place[static_cast<std::size_t>(id)];
-      if (tenant != MemoryPlan::kOutside) tenants[tenant].last = i;
+      if (tenant != ArenaLayout::kOutside) tenants[tenant].last = i;
     }
   }
   return tenants;
@@ -69,8 +70,8 @@ std::pair<std::vector<std::size_t>, std::size_t> place_in_order(
   std::vector<std::size_t> placed;  // by offset
   std::size_t arena_bytes = 0;
   for (const std::size_t i : order) {
-    std::size_t best = MemoryPlan::kOutside;
-    std::size_t best_gap = MemoryPlan::kOutside;
+    std::size_t best = ArenaLayout::kOutside;
+    std::size_t best_gap = ArenaLayout::kOutside;
     std::size_t end = 0;
     for (const std::size_t other : placed) {
       if (!tenants[i].meets(tenants[other])) continue;
@@ -80,7 +81,7 @@ std::pair<std::vector<std::size_t>, std::size_t> place_in_order(
       }
       end = std::max(end, offsets[other] + tenants[other].bytes);
     }
-    offsets[i] = best == MemoryPlan::kOutside ? end : best;
+    offsets[i] = best == ArenaLayout::kOutside ? end : best;
     arena_bytes = std::max(arena_bytes, offsets[i] + tenants[i].bytes);
     const auto behind =
         std::upper_bound(placed.begin(), placed.end(), i,
@@ -95,7 +96,7 @@ std::pair<std::vector<std::size_t>, std::size_t> place_in_order(
 // Dynamic storage allocation is NP-hard; greedy placement by size (Pisarchyk and Lee, "Efficient
 // memory management for deep neural net inference", 2020) and by size times lifetime come close to
 // the lower bound on nets. The better of them is taken.
-MemoryPlan plan_memory(const Graph& graph, DType compute) {
+ArenaLayout lay_out_arena(const Graph& graph, DType compute) {
   const std::vector<Tenant> tenants = find_tenants(graph, compute);
   std::vector<std::size_t> order(tenants.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -109,12 +110,12 @@ MemoryPlan plan_memory(const Graph& graph, DType compute) {
   auto by_area = placed_by([](const Tenant& tenant) { return tenant.area(); });
   if (by_area.second < best.second) best = std::move(by_area);
 
-  MemoryPlan plan;
-  plan.offsets.assign(graph.values.size(), MemoryPlan::kOutside);
-  for (std::size_t i = 0; i < tenants.size(); ++i) plan.offsets[tenants[i].value] = best.first[i];
-  plan.arena_bytes = best.second;
-  plan.lower_bound_bytes = lower_bound_of(tenants, graph.nodes.size());
-  return plan;
+  ArenaLayout layout;
+  layout.offsets.assign(graph.values.size(), ArenaLayout::kOutside);
+  for (std::size_t i = 0; i < tenants.size(); ++i) layout.offsets[tenants[i].value] = best.first[i];
+  layout.arena_bytes = best.second;
+  layout.lower_bound_bytes = lower_bound_of(tenants, graph.nodes.size());
+  return layout;
 }
 
 }  // namespace winnow::train

@@ -2,8 +2,9 @@
 #include <string>
 #include <utility>
 
-#include "train/graph/edit.h"
-#include "train/graph/rewrites.h"
+#include "train/ops/batch_norm.h"
+#include "train/rewrites/rewrites.h"
+#include "train/rewrites/running_statistics.h"
 
 namespace winnow::train {
 namespace {
@@ -44,7 +45,7 @@ Graph freeze(const Graph& graph, const std::vector<std::string>& tensors) {
            }) == 2;
   };
   for (Node& node : result.nodes) {
-    if (node.op != OpKind::kBatchNorm || trained[static_cast<std::size_t>(node.outputs[1])] ||
+    if (node.op != &kBatchNorm || trained[static_cast<std::size_t>(node.outputs[1])] ||
         !is_frozen(node.inputs[1]) || !is_frozen(node.inputs[2]) || !statistics_frozen(node)) {
       continue;
     }

@@ -2,7 +2,9 @@
 #include <utility>
 
 #include "train/graph/edit.h"
-#include "train/graph/rewrites.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/elementwise.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -22,7 +24,7 @@ class Fusion {
 
   Graph run() && {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (graph_.nodes[i].op == OpKind::kRelu) fuse_into(i);
+      if (graph_.nodes[i].op == &kRelu) fuse_into(i);
     }
     return compacted(graph_, dropped_);
   }
@@ -39,11 +41,11 @@ class Fusion {
   // A batch norm can move to where its only reader is when no node reads its statistics before.
   std::size_t movable_norm(ValueId y) const {
     const std::size_t i = only_for_one(y);
-    if (i == kNone || graph_.nodes[i].op != OpKind::kBatchNorm) return kNone;
+    if (i == kNone || graph_.nodes[i].op != &kBatchNorm) return kNone;
     const Node& norm = graph_.nodes[i];
     const bool unread = readers_[static_cast<std::size_t>(norm.outputs[1])] == 0 &&
                         readers_[static_cast<std::size_t>(norm.outputs[2])] == 0;
-    return unread && !std::get<NormAttributes>(norm.attributes).relu ? i : kNone;
+    return unread && !attributes_of<NormAttributes>(norm).relu ? i : kNone;
   }
 
   // The fused node takes the place of the relu: all that it reads is computed by then.
@@ -53,13 +55,13 @@ class Fusion {
       return replace(relu, norm, graph_.nodes[norm].inputs);
     }
     const std::size_t add = only_for_one(x);
-    if (add == kNone || graph_.nodes[add].op != OpKind::kAdd) return;
+    if (add == kNone || graph_.nodes[add].op != &kAdd) return;
     const std::vector<ValueId>& terms = graph_.nodes[add].inputs;
     for (const auto& [term, other] : {std::array{0, 1}, std::array{1, 0}}) {
       const std::size_t norm = movable_norm(terms[static_cast<std::size_t>(term)]);
       if (norm == kNone) continue;
       std::vector<ValueId> inputs = graph_.nodes[norm].inputs;
-      if (std::get<NormAttributes>(graph_.nodes[norm].attributes).residual) continue;
+      if (attributes_of<NormAttributes>(graph_.nodes[norm]).residual) continue;
       inputs.push_back(terms[static_cast<std::size_t>(other)]);
       replace(relu, norm, std::move(inputs));
       dropped_[add] = true;
@@ -70,9 +72,10 @@ class Fusion {
   void replace(std::size_t relu, std::size_t norm, std::vector<ValueId> inputs) {
     Node fused = graph_.nodes[norm];
     fused.outputs[0] = graph_.nodes[relu].outputs[0];
-    auto& attributes = std::get<NormAttributes>(fused.attributes);
+    NormAttributes attributes = attributes_of<NormAttributes>(fused);
     attributes.relu = true;
     attributes.residual = inputs.size() == 4;
+    fused.attributes = attributes;
     fused.inputs = std::move(inputs);
     graph_.nodes[relu] = std::move(fused);
     dropped_[norm] = true;

@@ -1,9 +1,8 @@
-#include <utility>
-
 #include "train/graph/edit.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
+
 Graph prune(const Graph& graph) {
   std::vector<bool> wanted = is_output(graph);
   std::vector<bool> dropped(graph.nodes.size(), true);
@@ -16,18 +15,6 @@ Graph prune(const Graph& graph) {
     for (const ValueId id : node.inputs) wanted[static_cast<std::size_t>(id)] = true;
   }
   return compacted(graph, dropped);
-}
-
-Graph for_inference(const Graph& graph) {
-  Graph result = graph;
-  for (Node& node : result.nodes) {
-    if (node.op == OpKind::kBatchNorm) node = with_running_statistics(graph, std::move(node));
-  }
-  std::erase_if(result.outputs, [](const Output& output) {
-    return output.kind == OutputKind::kMean || output.kind == OutputKind::kVariance ||
-           output.kind == OutputKind::kGradient;
-  });
-  return prune(result);
 }
 
 }  // namespace winnow::train

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "train/graph/graph.h"
+
+namespace winnow::train {
+
+// The operands of a node that is to be, and the checks that operations share. Every check throws
+// ShapeError, naming the operation and the node.
+class ShapeInference {
+ public:
+  ShapeInference(const Graph& graph, const Operation& op, const std::string& name,
+                 std::span<const ValueId> inputs, const Attributes& attributes);
+
+  [[noreturn]] void fail(const std::string& what) const;
+
+  template <class T>
+  const T& attributes() const {
+    const T* found = attributes_.find<T>();
+    if (found == nullptr) fail("the attributes are of another operation");
+    return *found;
+  }
+  void no_attributes() const;
+
+  const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }  // input i
+  void arity(std::size_t wanted) const;                                         // that many inputs
+  const Shape& rank(std::size_t i, std::size_t wanted) const;  // that many extents of input i
+  void storage(std::size_t i, Storage wanted) const;           // input i is bytes, or is not
+  void same_as(std::size_t i, const Shape& wanted) const;      // not bytes, of that shape
+  void same(std::string_view what, const Shape& got, const Shape& wanted) const;
+  void extent(std::string_view what, std::int64_t got, std::int64_t wanted) const;
+  // How often a window of `kernel` elements fits into `size` elements with `pad` zeros at both
+  // ends.
+  std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                       std::int64_t pad) const;
+
+  // A value that the node yields, named "<node><suffix>".
+  Value made(const std::string& suffix, Shape shape, Storage storage) const;
+  Value computed(Shape shape) const { return made("", std::move(shape), Storage::kCompute); }
+
+ private:
+  const Graph& graph_;
+  const Operation& op_;
+  const std::string& name_;
+  std::span<const ValueId> inputs_;
+  const Attributes& attributes_;
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,64 @@
+#include "train/nets/residual_blocks.h"
+
+#include <utility>
+
+namespace winnow::train {
+namespace {
+
+// y beside the shortcut from x, and a ReLU on their sum.
+ValueId joined(NetBuilder& net, const std::string& name, ValueId x, ValueId y,
+               const std::string& relu, int stride) {
+  const std::int64_t filters = net.channels(y);
+  ValueId shortcut = x;
+  if (stride != 1 || net.channels(x) != filters) {
+    shortcut = conv_norm(net, name + ".downsample.0", name + ".downsample.1", x,
+                         {.filters = filters, .stride = stride});
+  }
+  return net.relu(name + relu, net.add(name + ".add", y, shortcut));
+}
+
+}  // namespace
+
+ValueId conv_norm(NetBuilder& net, const std::string& conv, const std::string& norm, ValueId x,
+                  const NetBuilder::Conv& shape) {
+  return net.batch_norm(norm, net.conv(conv, x, shape));
+}
+
+ValueId basic_block(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
+                    int stride) {
+  ValueId y = conv_norm(net, name + ".conv1", name + ".bn1", x,
+                        {.filters = width, .kernel = 3, .stride = stride, .pad = 1});
+  y = net.relu(name + ".relu1", y);
+  y = conv_norm(net, name + ".conv2", name + ".bn2", y, {.filters = width, .kernel = 3, .pad = 1});
+  return joined(net, name, x, y, ".relu2", stride);
+}
+
+ValueId bottleneck(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
+                   int stride) {
+  ValueId y = conv_norm(net, name + ".conv1", name + ".bn1", x, {.filters = width});
+  y = net.relu(name + ".relu1", y);
+  y = conv_norm(net, name + ".conv2", name + ".bn2", y,
+                {.filters = width, .kernel = 3, .stride = stride, .pad = 1});
+  y = net.relu(name + ".relu2", y);
+  y = conv_norm(net, name + ".conv3", name + ".bn3", y, {.filters = 4 * width});
+  return joined(net, name, x, y, ".relu3", stride);
+}
+
+Graph make_imagenet_resnet(const NetOptions& options, const std::array<int, 4>& blocks,
+                           ResidualBlock block) {
+  NetBuilder net(options);
+  ValueId x = conv_norm(net, "conv1", "bn1", net.image(),
+                        {.filters = 64, .kernel = 7, .stride = 2, .pad = 3});
+  x = net.max_pool("maxpool", net.relu("relu", x), 3, 2, 1);
+  for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
+    for (int i = 0; i < blocks[stage]; ++i) {
+      const std::string name = "layer" + std::to_string(stage + 1) + "." + std::to_string(i);
+      x = block(net, name, x, std::int64_t{64} << stage, stage > 0 && i == 0 ? 2 : 1);
+    }
+  }
+  x = net.global_average_pool("avgpool", x);
+  x = net.linear("fc", x, options.classes);
+  return std::move(net).finish(x);
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+// How the float64 references address data.
+
+// Data in memory order NHWC; (N,D) is (N,D,1,1).
+struct ImageLayout {
+  std::int64_t n, c, h, w;
+
+  explicit ImageLayout(const Shape& shape)
+      : n(shape[0]),
+        c(shape[1]),
+        h(shape.size() == 4 ? shape[2] : 1),
+        w(shape.size() == 4 ? shape[3] : 1) {}
+  std::size_t at(std::int64_t in, std::int64_t ic, std::int64_t ih, std::int64_t iw) const {
+    return static_cast<std::size_t>(((in * h + ih) * w + iw) * c + ic);
+  }
+};
+
+// Which row of the image a window of a convolution or a pooling reads: output row p, window row r.
+struct WindowRows {
+  std::int64_t stride, pad;
+  std::int64_t at(std::int64_t p, std::int64_t r) const { return p * stride + r - pad; }
+};
+
+}  // namespace winnow::train

@@ -1,0 +1,44 @@
+#include "train/ops/operations.h"
+
+#include <array>
+
+#include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/softmax_cross_entropy.h"
+
+namespace winnow::train {
+namespace {
+
+// In the order of their test cases. The random numbers of a case depend on its place: new rows go
+// to the end.
+constexpr auto kOperations = std::to_array<const Operation*>({
+    &kConv2d,
+    &kConv2dBackwardData,
+    &kConv2dBackwardFilter,
+    &kLinear,
+    &kLinearBackwardData,
+    &kLinearBackwardWeight,
+    &kBatchNorm,
+    &kBatchNormBackward,
+    &kBatchNormInference,
+    &kMaxPool,
+    &kMaxPoolBackward,
+    &kAvgPool,
+    &kAvgPoolBackward,
+    &kRelu,
+    &kReluBackward,
+    &kAdd,
+    &kNormalizeInput,
+    &kSoftmaxCrossEntropy,
+    &kSoftmaxCrossEntropyBackward,
+});
+
+}  // namespace
+
+std::span<const Operation* const> operations() { return kOperations; }
+
+}  // namespace winnow::train

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "train/graph/operation.h"
+#include "train/tensor/tensor.h"
+
+namespace winnow::train {
+
+// Max and average pooling.
+
+struct PoolAttributes {
+  int kernel_h = 1;
+  int kernel_w = 1;
+  int stride = 1;
+  int pad = 0;
+  Shape data_shape;  // of dx, for the backward operations
+};
+
+// x -> y, index
+// Index (u8): which element of the window, row-major, the first of equals. Padding never wins.
+extern const Operation kMaxPool;
+extern const Operation kMaxPoolBackward;  // dy, index -> dx
+
+extern const Operation kAvgPool;          // x -> y: mean over the window, padding counted as zeros
+extern const Operation kAvgPoolBackward;  // dy -> dx
+
+}  // namespace winnow::train

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "train/graph/operation.h"
+
+namespace winnow::train {
+
+// Cross entropy of softmax, the loss of classification.
+
+struct LossAttributes {
+  double label_smoothing = 0;  // s, in [0, 1)
+};
+
+// logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N)
+// t = (1-s)*target + s/K * sum(target);  per_sample = -sum t log softmax(logits);
+// loss = sum_n weights_n * per_sample_n
+extern const Operation kSoftmaxCrossEntropy;
+
+// logits, targets, weights -> dlogits of the loss
+extern const Operation kSoftmaxCrossEntropyBackward;
+
+}  // namespace winnow::train

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/graph/graph.h"
+
+namespace winnow::train {
+
+// All pure: a graph in, a graph out. Values that both graphs compute are equal.
+
+// Makes batch_norm -> [add ->] relu chains one batch norm with residual and relu, where the inner
+// values have no other reader. Run before differentiate.
+Graph fuse(const Graph& graph);
+
+// Takes the parameters and buffers named in `tensors` out of training; on a forward graph.
+//
+// Parameters   become buffers: differentiate computes nothing for them alone.
+// Statistics   running statistics have no batch statistic as output any more.
+// Batch norms  one that is frozen as a whole and has nothing trained before it takes the running
+//              statistics, as in evaluation.
+// Names that the graph does not have are passed over.
+Graph freeze(const Graph& graph, const std::vector<std::string>& tensors);
+
+// Appends the backward of the graph's kLoss output.
+//
+// Out     a kGradient output for every parameter that the loss depends on, as early as it can be
+//         had. Data gradients that nobody needs are not computed.
+// Ids     values and nodes that are there already keep their numbers.
+// Order   contributions of several readers are summed in the order of the backward pass: the
+//         result is the same in every run.
+// Throws  Error, naming the node: there is no loss, or something on the way to it has no gradient.
+Graph differentiate(const Graph& graph);
+
+// For evaluation: batch norms take their statistics from the running buffers; the loss stays;
+// outputs of statistics and gradients go, and all that only they need.
+// Throws Error when a batch norm's mean and variance are not outputs of the graph: its buffers are
+// unknown then.
+Graph for_inference(const Graph& graph);
+
+// Drops nodes whose values reach no output and inputs that nothing reads, and renumbers the values.
+// Parameters and buffers stay.
+Graph prune(const Graph& graph);
+
+}  // namespace winnow::train
