@@ -207,12 +207,17 @@ Inputs as_seen(const Graph& graph, Inputs inputs, DType compute) {
 
 Running::Running(Backend& backend, const Graph& graph, const Inputs& inputs,
                  const CompileOptions& options)
-    : program_(backend.compile(graph, options)) {
+    : Running(backend.compile(graph, options), inputs) {
+  program_->load_parameters();
+}
+
+Running::Running(std::unique_ptr<Program> program, const Inputs& inputs)
+    : program_(std::move(program)) {
+  const Graph& graph = program_->graph();
   for (const auto& [id, numbers] : inputs) bind(id, numbers);
   for (const Output& output : graph.outputs) {
     bind(output.value, Numbers(position(element_count(graph.value(output.value).shape)), 77.0));
   }
-  program_->load_parameters();
 }
 
 void Running::run() {

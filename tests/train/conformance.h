@@ -34,6 +34,7 @@ class Running {
  public:
   Running(Backend& backend, const Graph& graph, const Inputs& inputs,
           const CompileOptions& options);
+  Running(std::unique_ptr<Program> program, const Inputs& inputs);  // bound, not loaded
 
   Program& program() { return *program_; }
   std::vector<float>& floats(ValueId id) { return floats_.at(id); }

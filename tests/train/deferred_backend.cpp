@@ -31,9 +31,9 @@ class DeferredProgram final : public Program {
     require_done("bound");
     inner_->bind(value, data);
   }
-  void load_parameters() override {
+  void load_parameters(int part, int parts) override {
     require_done("given parameters");
-    inner_->load_parameters();
+    inner_->load_parameters(part, parts);
   }
 
   void run(std::size_t first_node, std::size_t last_node) override {
@@ -127,6 +127,18 @@ class DeferredBackend final : public Backend {
   std::string library() const override { return inner_->library(); }
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
     return std::make_unique<DeferredProgram>(inner_->compile(graph, options), state_);
+  }
+  std::vector<std::unique_ptr<Program>> compile_lanes(const Graph& graph,
+                                                      const CompileOptions& options,
+                                                      int lanes) override {
+    auto programs = inner_->compile_lanes(graph, options, lanes);
+    for (auto& program : programs) {
+      program = std::make_unique<DeferredProgram>(std::move(program), state_);
+    }
+    return programs;
+  }
+  MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
+    return inner_->memory_of(graph, options);
   }
   bool is_on_cpu() const noexcept override { return false; }
   std::unique_ptr<Weights> make_weights(std::vector<WeightTensor> tensors,

@@ -12,3 +12,8 @@ foreach(isa AVX512_CORE AVX2 SSE41)
     LABELS unit TIMEOUT 300
     ENVIRONMENT "ONEDNN_MAX_CPU_ISA=${isa};OMP_WAIT_POLICY=passive")
 endforeach()
+
+winnow_test(train.onednn_lanes
+  SOURCES lanes_test.cpp cases.cpp conformance.cpp
+  DEPS winnow::backend_onednn winnow::backend_reference winnow::nets winnow::rewrites)
+set_tests_properties(train.onednn_lanes PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)

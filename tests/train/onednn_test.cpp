@@ -249,39 +249,27 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
     for (const float v : numbers) bits.push_back(std::bit_cast<std::uint32_t>(v));
   };
   for (const bool with_residual : {false, true}) {
-    kernels::BatchNorm forward{};
-    forward.type = type;
-    forward.x = x.data();
-    forward.residual = with_residual ? residual.data() : nullptr;
-    forward.y = y.data();
-    forward.rows = kRows;
-    forward.channels = channels;
-    forward.scale = scale.data();
-    forward.shift = shift.data();
-    forward.epsilon = 1e-5;
-    forward.relu = true;
-    forward.mean = mean.data();
-    forward.variance = variance.data();
-    forward.coefficients = coefficients.data();
-    forward.scratch = scratch.data();
-    table.batch_norm(forward, threads);
-    kernels::BatchNormBackward backward{};
-    backward.type = type;
-    backward.x = x.data();
-    backward.dy = dy.data();
-    backward.y = with_residual ? y.data() : nullptr;
-    backward.coefficients = with_residual ? nullptr : coefficients.data();
-    backward.dx = dx.data();
-    backward.dresidual = with_residual ? dresidual.data() : nullptr;
-    backward.rows = kRows;
-    backward.channels = channels;
-    backward.scale = scale.data();
-    backward.mean = mean.data();
-    backward.variance = variance.data();
-    backward.epsilon = 1e-5;
-    backward.dscale = dscale.data();
-    backward.dshift = dshift.data();
-    backward.scratch = scratch.data();
+    const kernels::NormLayer layer{type, kRows, channels, 1e-5, true};
+    const kernels::NormStatistics statistics{mean.data(), variance.data()};
+    table.batch_norm({.layer = layer,
+                      .x = x.data(),
+                      .residual = with_residual ? residual.data() : nullptr,
+                      .y = y.data(),
+                      .scale = scale.data(),
+                      .shift = shift.data(),
+                      .statistics = statistics,
+                      .memory = {coefficients.data(), scratch.data()}},
+                     threads);
+    kernels::BatchNormBackward backward{
+        .layer = layer,
+        .x = x.data(),
+        .dy = dy.data(),
+        .y = with_residual ? y.data() : nullptr,
+        .scale = scale.data(),
+        .statistics = statistics,
+        .gradients = {dx.data(), with_residual ? dresidual.data() : nullptr, dscale.data(),
+                      dshift.data()},
+        .memory = {with_residual ? nullptr : coefficients.data(), scratch.data()}};
     table.batch_norm_backward(backward, threads);
     for (const auto* numbers : {&y, &mean, &variance, &dx, &dscale, &dshift, &dresidual}) {
       record(*numbers);
@@ -289,25 +277,16 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
     if (!with_residual) {  // where the ReLU was open: told by y and by x, the same
       const auto by_x = dx;
       backward.y = y.data();
-      backward.coefficients = nullptr;
+      backward.memory.coefficients = nullptr;
       table.batch_norm_backward(backward, threads);
       EXPECT_EQ(by_x, dx);
     }
   }
-  kernels::Pool pool{};
-  pool.type = type;
-  pool.from = x.data();
-  pool.to = pooled.data();
-  pool.index = index.data();
-  pool.batch = 4;
-  pool.channels = channels;
-  pool.height = 13;
-  pool.width = 11;
-  pool.out_height = 7;
-  pool.out_width = 6;
-  pool.kernel_h = pool.kernel_w = 3;
-  pool.stride = 2;
-  pool.pad = 1;
+  kernels::Pool pool{.type = type,
+                     .layer = {4, channels, 13, 11, 7, 6, {3, 3, 2, 1}},
+                     .from = x.data(),
+                     .to = pooled.data(),
+                     .index = index.data()};
   table.max_pool(pool, threads);
   record(pooled);
   pool.from = pooled.data();
@@ -317,15 +296,12 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
   return bits;
 }
 
-const kernels::Table* const kTables[] = {&kernels::generic(), &kernels::x86_64_v3(),
-                                         &kernels::x86_64_v4(), &kernels::x86_64_v4_bf16()};
-
 TEST(OneDnnKernels, InstructionSetsAndThreadsGiveTheSameBits) {
   using kernels::Element;
   for (const Element type : {Element::kF32, Element::kBf16}) {
     for (const std::int64_t channels : {1, 16, 37, 64}) {
-      const auto want = bits_of_kernels(kernels::generic(), type, channels, 1);
-      for (const auto* table : kTables) {
+      const auto want = bits_of_kernels(*kernels::tables().back(), type, channels, 1);
+      for (const auto* table : kernels::tables()) {
         if (!kernels::runs_here(*table)) continue;
         for (const int threads : {1, 2, 3}) {
           EXPECT_TRUE(bits_of_kernels(*table, type, channels, threads) == want)
@@ -350,7 +326,7 @@ TEST(OneDnnKernels, Bf16IsRoundedToNearestEven) {
   std::vector<std::uint16_t> half(from.size());
   std::vector<float> back(from.size());
   using kernels::Element;
-  for (const auto* table : kTables) {
+  for (const auto* table : kernels::tables()) {
     if (!kernels::runs_here(*table)) continue;
     table->convert({from.data(), Element::kF32, half.data(), Element::kBf16, count}, 1);
     table->convert({half.data(), Element::kBf16, back.data(), Element::kF32, count}, 1);

@@ -43,6 +43,4 @@ void throw_unbound(const Value& value) {
   throw Error("'" + value.name + "' is not bound to memory");
 }
 
-void throw_not_loaded() { throw Error("load_parameters must be called before the first run"); }
-
 }  // namespace winnow::train

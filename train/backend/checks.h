@@ -19,6 +19,5 @@ void check_range(const Graph& graph, std::size_t next, std::size_t first, std::s
 void check_cpu_dtype(DType compute);
 
 [[noreturn]] void throw_unbound(const Value& value);
-[[noreturn]] void throw_not_loaded();
 
 }  // namespace winnow::train

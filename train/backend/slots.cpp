@@ -4,9 +4,6 @@
 
 namespace winnow::train {
 
-Slots::Slots(std::size_t arena_bytes, std::size_t alignment)
-    : alignment_(alignment), arena_bytes_(aligned(arena_bytes)) {}
-
 std::size_t Slots::aligned(std::size_t bytes) const {
   return (bytes + alignment_ - 1) / alignment_ * alignment_;
 }
@@ -31,9 +28,15 @@ Slots::Id Slots::scratch(std::size_t bytes) {
   return add(Place::kScratch, offset);
 }
 
+Slots::Id Slots::shared(std::size_t bytes) {
+  const std::size_t offset = shared_bytes_;
+  shared_bytes_ += aligned(bytes);
+  return add(Place::kShared, offset);
+}
+
 Slots::Id Slots::bound() { return add(Place::kBound, 0); }
 
-void Slots::place(std::byte* block) {
+void Slots::place(std::byte* block, std::byte* shared) {
   for (Slot& slot : slots_) {
     switch (slot.place) {
       case Place::kArena:
@@ -44,6 +47,9 @@ void Slots::place(std::byte* block) {
         break;
       case Place::kScratch:
         slot.address = block + arena_bytes_ + own_bytes_ + slot.offset;
+        break;
+      case Place::kShared:
+        slot.address = shared + slot.offset;
         break;
       case Place::kBound:
         break;

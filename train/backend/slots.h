@@ -6,25 +6,30 @@
 
 namespace winnow::train {
 
-// The addresses a program works on. A slot is either a piece of the one block of memory that the
-// program owns, or bound by the caller and free to change.
+// The addresses a program works on. A slot is one of
+//   arena     a place in the arena of lay_out_arena
+//   own       memory of this program alone, kept from node to node and step to step
+//   scratch   valid while one node runs. All nodes share the same scratch area.
+//   shared    packed weights, one block for all programs that are compiled from the same graph
+//   bound     the caller's memory, which may change between runs
+// Arena, own and scratch memory are one block. Every piece begins at a multiple of `alignment`.
 class Slots {
  public:
   using Id = std::size_t;
 
-  // The arena of lay_out_arena comes first in the block; `own` pieces last for good; `scratch` pieces
-  // last for one node, those of all nodes lie upon one another. All begin at multiples of
-  // `alignment` bytes.
-  Slots(std::size_t arena_bytes, std::size_t alignment);
+  explicit Slots(std::size_t alignment) : alignment_(alignment) {}
+  void reserve_arena(std::size_t bytes) { arena_bytes_ = aligned(bytes); }
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }
+  void next_node() { scratch_now_ = 0; }  // scratch memory may be used again
+  Id shared(std::size_t bytes);
   Id bound();
 
   std::size_t block_bytes() const { return arena_bytes_ + own_bytes_ + scratch_bytes_; }
-  // Once, when all pieces are known: the block begins here.
-  void place(std::byte* block);
+  std::size_t shared_bytes() const { return shared_bytes_; }
+  // Once, when all pieces are known: where the two blocks begin.
+  void place(std::byte* block, std::byte* shared);
   void bind(Id slot, void* address) { slots_[slot].address = address; }
 
   std::size_t size() const { return slots_.size(); }
@@ -35,7 +40,7 @@ class Slots {
   }
 
  private:
-  enum class Place : std::uint8_t { kArena, kOwn, kScratch, kBound };
+  enum class Place : std::uint8_t { kArena, kOwn, kScratch, kShared, kBound };
   struct Slot {
     Place place;
     std::size_t offset;
@@ -46,10 +51,11 @@ class Slots {
 
   std::vector<Slot> slots_;
   std::size_t alignment_;
-  std::size_t arena_bytes_;
+  std::size_t arena_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   std::size_t scratch_bytes_ = 0;
   std::size_t scratch_now_ = 0;
+  std::size_t shared_bytes_ = 0;
 };
 
 }  // namespace winnow::train

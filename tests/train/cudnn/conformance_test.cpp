@@ -231,9 +231,32 @@ TEST(Cudnn, TellsWhoseKernelsRunALayer) {
       std::make_shared<HostDevice>(HostDeviceOptions{.has_mixed_convolutions = false});
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const CudnnProgram program(device, graph, {.compute = DType::kBF16, .deterministic = true});
-  EXPECT_THAT(program.plans(),
-              testing::Contains("forward bf16->f32 n2 c1 h28 w28 k20 r5 s5 p24 q24 stride1 pad0 "
-                                "deterministic: own loops"));
+  EXPECT_THAT(program.choices(),
+              testing::Contains(testing::Pair("conv2d forward bf16->f32 n2 c1 h28 w28 k20 r5 s5 "
+                                              "p24 q24 stride1 pad0 deterministic",
+                                              "own loops")));
+  EXPECT_THAT(program.choices(),
+              testing::Contains(testing::Pair(HasSubstr("linear forward"), "loops")));
+}
+
+// Another rank's choices, as far as this card offers them.
+TEST(Cudnn, ImposesChoices) {
+  const Graph graph = training_graph("lenet", 2, 28, 1);
+  const auto choices_of = [&](const HostDeviceOptions& device, const KernelChoices* imposed) {
+    const CompileOptions options{.compute = DType::kBF16, .choices = imposed};
+    return CudnnProgram(std::make_shared<HostDevice>(device), graph, options).choices();
+  };
+  const HostDeviceOptions best{.engines = {"engine 2", "engine 1"}};
+  const HostDeviceOptions rounding{.has_mixed_convolutions = false, .engines = {"engine 2"}};
+  const HostDeviceOptions none{.has_libraries = false};
+  for (const HostDeviceOptions& theirs : {best, rounding, none}) {
+    const KernelChoices wanted = choices_of(theirs, nullptr);
+    EXPECT_NE(choices_of({}, nullptr), wanted);
+    EXPECT_EQ(choices_of({}, &wanted), wanted);
+  }
+  const KernelChoices wanted = choices_of(best, nullptr);
+  EXPECT_THAT([&] { choices_of({.engines = {"engine 1"}}, &wanted); },
+              ThrowsMessage<Error>(HasSubstr("by engine 2, which this card (host memory")));
 }
 
 }  // namespace

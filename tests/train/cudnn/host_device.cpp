@@ -1,5 +1,6 @@
 #include "tests/train/cudnn/host_device.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -48,10 +49,10 @@ void set_element(void* data, Element type, std::int64_t i, double value) {
 class HostProduct final : public Product {
  public:
   using Compute = std::function<void(const void* a, const void* b, void* result)>;
-  HostProduct(std::size_t workspace_bytes, Compute compute)
-      : workspace_bytes_(workspace_bytes), compute_(std::move(compute)) {}
+  HostProduct(std::string plan, std::size_t workspace_bytes, Compute compute)
+      : plan_(std::move(plan)), workspace_bytes_(workspace_bytes), compute_(std::move(compute)) {}
   std::size_t workspace_bytes() const noexcept override { return workspace_bytes_; }
-  std::string plan() const override { return "naive loops in float64"; }
+  std::string plan() const override { return plan_; }
   void run(Stream& stream, const void* a, const void* b, void* result,
            void* workspace) const override {
     static_cast<HostStream&>(stream).push([=, this] {
@@ -62,6 +63,7 @@ class HostProduct final : public Product {
   }
 
  private:
+  std::string plan_;
   std::size_t workspace_bytes_;
   Compute compute_;
 };
@@ -76,9 +78,10 @@ std::vector<double> numbers(const void* data, Element type, std::int64_t count) 
 
 // The sums of one convolution in float64, whichever of its three tensors is the result.
 void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
-  const std::int64_t x_count = d.n * d.h * d.w * d.c;
-  const std::int64_t w_count = d.k * d.r * d.s * d.c;
-  const std::int64_t y_count = d.n * d.p * d.q * d.k;
+  const ConvExtents& e = d.extents;
+  const std::int64_t x_count = e.x.n * e.x.h * e.x.w * e.x.c;
+  const std::int64_t w_count = e.y.c * e.r * e.s * e.x.c;
+  const std::int64_t y_count = e.x.n * e.y.h * e.y.w * e.y.c;
   const auto operand = [&](Pass computed_in, std::int64_t count, const void* data) {
     return d.pass == computed_in ? std::vector<double>(static_cast<std::size_t>(count), 0.0)
                                  : numbers(data, d.type, count);
@@ -87,19 +90,20 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
   std::vector<double> w =
       operand(Pass::kBackwardFilter, w_count, b);  // both other passes have it second
   std::vector<double> y = operand(Pass::kForward, y_count, d.pass == Pass::kBackwardData ? a : b);
-  for (std::int64_t n = 0; n < d.n; ++n) {
-    for (std::int64_t p = 0; p < d.p; ++p) {
-      for (std::int64_t q = 0; q < d.q; ++q) {
-        for (std::int64_t r = 0; r < d.r; ++r) {
-          for (std::int64_t s = 0; s < d.s; ++s) {
-            const std::int64_t row = p * d.stride - d.pad + r;
-            const std::int64_t column = q * d.stride - d.pad + s;
-            if (row < 0 || row >= d.h || column < 0 || column >= d.w) continue;
-            double* const xs = &x[static_cast<std::size_t>(((n * d.h + row) * d.w + column) * d.c)];
-            double* const ys = &y[static_cast<std::size_t>(((n * d.p + p) * d.q + q) * d.k)];
-            for (std::int64_t k = 0; k < d.k; ++k) {
-              double* const ws = &w[static_cast<std::size_t>(((k * d.r + r) * d.s + s) * d.c)];
-              for (std::int64_t c = 0; c < d.c; ++c) {
+  for (std::int64_t n = 0; n < e.x.n; ++n) {
+    for (std::int64_t p = 0; p < e.y.h; ++p) {
+      for (std::int64_t q = 0; q < e.y.w; ++q) {
+        for (std::int64_t r = 0; r < e.r; ++r) {
+          for (std::int64_t s = 0; s < e.s; ++s) {
+            const std::int64_t row = p * e.stride - e.pad + r;
+            const std::int64_t column = q * e.stride - e.pad + s;
+            if (row < 0 || row >= e.x.h || column < 0 || column >= e.x.w) continue;
+            double* const xs =
+                &x[static_cast<std::size_t>(((n * e.x.h + row) * e.x.w + column) * e.x.c)];
+            double* const ys = &y[static_cast<std::size_t>(((n * e.y.h + p) * e.y.w + q) * e.y.c)];
+            for (std::int64_t k = 0; k < e.y.c; ++k) {
+              double* const ws = &w[static_cast<std::size_t>(((k * e.r + r) * e.s + s) * e.x.c)];
+              for (std::int64_t c = 0; c < e.x.c; ++c) {
                 switch (d.pass) {
                   case Pass::kForward:
                     ys[k] += xs[c] * ws[c];
@@ -215,18 +219,22 @@ std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEv
 
 const kernels::Table& HostDevice::kernels() const noexcept { return kernels::host_kernels(); }
 
-std::unique_ptr<Product> HostDevice::make_convolution(const ConvolutionDescription& d) {
+std::unique_ptr<Product> HostDevice::make_convolution(const ConvolutionDescription& d,
+                                                      const std::string* plan) {
   constexpr std::size_t kWorkspace = 1000;
   const bool mixed = d.type != d.result;
   if (!options_.has_libraries || (mixed && !options_.has_mixed_convolutions)) return nullptr;
+  const std::vector<std::string>& engines = options_.engines;
+  if (plan != nullptr && !std::ranges::count(engines, *plan)) return nullptr;
   return std::make_unique<HostProduct>(
-      kWorkspace, [d](const void* a, const void* b, void* result) { convolve(d, a, b, result); });
+      plan != nullptr ? *plan : engines.front(), kWorkspace,
+      [d](const void* a, const void* b, void* result) { convolve(d, a, b, result); });
 }
 
 std::unique_ptr<Product> HostDevice::make_matmul(const MatmulDescription& d) {
   if (!options_.has_libraries) return nullptr;
   return std::make_unique<HostProduct>(
-      0, [d](const void* a, const void* b, void* result) { multiply(d, a, b, result); });
+      "loops", 0, [d](const void* a, const void* b, void* result) { multiply(d, a, b, result); });
 }
 
 }  // namespace winnow::train::cudnn

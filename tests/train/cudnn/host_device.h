@@ -4,7 +4,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "train/backend/cudnn/device.h"
 
@@ -46,6 +48,8 @@ struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
   bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
   bool has_mixed_convolutions = true;  // of activations in bf16 with results in f32
+  // What convolutions can be computed by, the best first; all give the same numbers.
+  std::vector<std::string> engines = {"engine 1", "engine 2"};
 };
 
 struct HostDeviceUse {
@@ -66,7 +70,8 @@ class HostDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override;
   std::unique_ptr<Event> make_event() override;
   const kernels::Table& kernels() const noexcept override;
-  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description) override;
+  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description,
+                                            const std::string* plan) override;
   std::unique_ptr<Product> make_matmul(const MatmulDescription& description) override;
 
   const HostDeviceUse& use() const noexcept { return *use_; }

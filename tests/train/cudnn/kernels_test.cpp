@@ -415,23 +415,17 @@ TEST_P(Kernels, BatchNorm) {
       Tensor again(type(), rows * channels, shift);
       Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
       in_any_order({&y, &mean, &variance, &again}, [&](const Table& table, Stream& stream) {
-        BatchNorm a{};
-        a.type = type();
-        a.x = data;
-        a.residual = norm.residual ? static_cast<void*>(residual) : nullptr;
-        a.y = y;
-        a.rows = rows;
-        a.channels = channels;
-        a.scale = s;
-        a.shift = o;
-        a.epsilon = norm.epsilon;
-        a.relu = norm.relu;
-        a.mean = mean;
-        a.variance = variance;
-        a.scratch = scratch;
+        BatchNorm a{.layer = {type(), rows, channels, norm.epsilon, norm.relu},
+                    .x = data,
+                    .residual = norm.residual ? static_cast<void*>(residual) : nullptr,
+                    .y = y,
+                    .scale = s,
+                    .shift = o,
+                    .statistics = {mean, variance},
+                    .memory = {nullptr, scratch}};
         table.batch_norm(a, stream);
         a.y = again;
-        a.scratch = nullptr;
+        a.memory.scratch = nullptr;
         table.batch_norm_inference(a, stream);
       });
       EXPECT_TRUE(scratch.is_sound());
@@ -470,8 +464,14 @@ TEST_P(Kernels, VarianceOfDataFarFromZeroIsKept) {
       Tensor variance(Element::kF32, channels);
       Tensor scratch(1, static_cast<std::int64_t>(channel_sums_scratch_bytes(rows, channels)));
       in_any_order({&y, &mean, &variance}, [&](const Table& table, Stream& stream) {
-        table.batch_norm({type(), data, nullptr, y, rows, channels, one, zero, 1e-5, false, mean,
-                          variance, scratch},
+        table.batch_norm({.layer = {type(), rows, channels, 1e-5, false},
+                          .x = data,
+                          .residual = nullptr,
+                          .y = y,
+                          .scale = one,
+                          .shift = zero,
+                          .statistics = {mean, variance},
+                          .memory = {nullptr, scratch}},
                          stream);
       });
       expect_near(mean, want[1], 1e-6);
@@ -517,9 +517,15 @@ TEST_P(Kernels, BatchNormBackward) {
       if (norm.residual) outputs.push_back(&dresidual);
       in_any_order(outputs, [&](const Table& table, Stream& stream) {
         table.batch_norm_backward(
-            {type(), tx, tdy, norm.relu ? static_cast<void*>(ty) : nullptr, dx,
-             norm.residual ? static_cast<void*>(dresidual) : nullptr, rows, channels, ts, tm, tv,
-             norm.epsilon, dscale, dshift, scratch},
+            {.layer = {type(), rows, channels, norm.epsilon, norm.relu},
+             .x = tx,
+             .dy = tdy,
+             .y = norm.relu ? static_cast<void*>(ty) : nullptr,
+             .scale = ts,
+             .statistics = {tm, tv},
+             .gradients = {dx, norm.residual ? static_cast<void*>(dresidual) : nullptr, dscale,
+                           dshift},
+             .memory = {nullptr, scratch}},
             stream);
       });
       EXPECT_TRUE(scratch.is_sound());
@@ -619,8 +625,9 @@ TEST_P(Kernels, Pools) {
       std::vector<Tensor*> outputs = {&y, &dx};
       if (is_max) outputs.push_back(&index);
       in_any_order(outputs, [&](const Table& table, Stream& stream) {
-        Pool a{type(), tx,     y,      index,      2,          c.channels, 7,
-               8,      out[2], out[3], c.kernel_h, c.kernel_w, c.stride,   c.pad};
+        const PoolWindow window{c.kernel_h, c.kernel_w, c.stride, c.pad};
+        const PoolLayer layer{2, c.channels, 7, 8, out[2], out[3], window};
+        Pool a{type(), layer, tx, y, index.as<std::uint8_t>()};
         (is_max ? table.max_pool : table.avg_pool)(a, stream);
         a.from = tdy;
         a.to = dx;
@@ -649,7 +656,8 @@ TEST_P(Kernels, MaxPoolTakesTheFirstNaN) {
   Tensor y(type(), 1);
   Tensor index(1, 1);
   in_any_order({&y, &index}, [&](const Table& table, Stream& stream) {
-    table.max_pool({type(), x, y, index, 1, 1, 2, 2, 1, 1, 2, 2, 1, 0}, stream);
+    table.max_pool({type(), {1, 1, 2, 2, 1, 1, {2, 2, 1, 0}}, x, y, index.as<std::uint8_t>()},
+                   stream);
   });
   EXPECT_TRUE(std::isnan(y.numbers()[0]));
   EXPECT_EQ(index.numbers()[0], 1);
@@ -712,8 +720,13 @@ TEST_P(Kernels, Loss) {
     Tensor per_sample(Element::kF32, c.batch);
     Tensor dlogits(type(), c.batch * c.classes);
     in_any_order({&loss, &per_sample, &dlogits}, [&](const Table& table, Stream& stream) {
-      const kernels::Loss a{type(),    tl,          tt,   tw,         c.batch,
-                            c.classes, c.smoothing, loss, per_sample, dlogits};
+      const kernels::Loss a{.layer = {type(), c.batch, c.classes, c.smoothing},
+                            .logits = tl,
+                            .targets = tt,
+                            .weights = tw,
+                            .loss = loss,
+                            .per_sample = per_sample,
+                            .dlogits = dlogits};
       table.loss(a, stream);
       table.loss_backward(a, stream);
     });
@@ -766,24 +779,14 @@ TEST_P(Kernels, DirectConvolution) {
         ConvolutionDescription d;
         d.type = type();
         d.result = result;
-        d.n = c.x[0];
-        d.c = c.x[1];
-        d.h = c.x[2];
-        d.w = c.x[3];
-        d.k = c.w[0];
-        d.r = c.w[2];
-        d.s = c.w[3];
-        d.p = out[2];
-        d.q = out[3];
-        d.stride = c.stride;
-        d.pad = c.pad;
-        table.pack_filter({tw, packed, type(), d.k, d.c, d.r, d.s}, stream);
+        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.stride, c.pad};
+        table.pack_filter({tw, packed, type(), c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
         table.direct_convolution({d, tx, packed, ty}, stream);
         d.pass = Pass::kBackwardData;
         table.direct_convolution({d, tdy, packed, tdx}, stream);
         d.pass = Pass::kBackwardFilter;
         table.direct_convolution({d, tx, tdy, packed_dw}, stream);
-        table.unpack_filter({packed_dw, result, tdw, d.k, d.c, d.r, d.s}, stream);
+        table.unpack_filter({packed_dw, result, tdw, c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
       });
       expect_near(ty, y[0], limit(result));
       expect_near(tdx, dx[0], limit(result));
@@ -944,9 +947,9 @@ TEST(Launches, OfAnySizeAreWithinTheLimitsOfCards) {
         FinishMomentsKernel{nullptr, nullptr, channels, parts, nullptr, nullptr}.shape());
   }
   kernels::Loss loss{};
-  loss.batch = (std::int64_t{1} << 31) + 5;
+  loss.layer.batch = (std::int64_t{1} << 31) + 5;
   expect_launchable(LossKernel<float, LossPass::kForward>{loss}.shape());
-  EXPECT_EQ(launch_blocks({loss.batch, kThreads}, kMaxBlocks, kMaxBlocks), 6);
+  EXPECT_EQ(launch_blocks({loss.layer.batch, kThreads}, kMaxBlocks, kMaxBlocks), 6);
 }
 
 TEST(Launches, PartsCoverAllRows) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +21,8 @@
 namespace winnow::train::cudnn {
 namespace {
 
+using AllConvolutions = std::map<std::string, ConvolutionDescription>;  // by to_string()
+
 // A device that computes nothing and keeps what it was asked for.
 class AskedFor final : public Device {
  public:
@@ -35,13 +37,14 @@ class AskedFor final : public Device {
   std::unique_ptr<Stream> make_stream() override { return nullptr; }
   std::unique_ptr<Event> make_event() override { return nullptr; }
   const kernels::Table& kernels() const noexcept override { return table_; }
-  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d) override {
-    convolutions.insert(d);
+  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d,
+                                            const std::string*) override {
+    convolutions.emplace(to_string(d), d);
     return nullptr;
   }
   std::unique_ptr<Product> make_matmul(const MatmulDescription&) override { return nullptr; }
 
-  std::set<ConvolutionDescription> convolutions;
+  AllConvolutions convolutions;
 
  private:
   Card card_;
@@ -49,7 +52,7 @@ class AskedFor final : public Device {
 };
 
 // Every convolution of the nets and of the operations' table.
-std::set<ConvolutionDescription> convolutions(const CompileOptions& options) {
+AllConvolutions convolutions(const CompileOptions& options) {
   AskedFor device;
   for (const OpCase& made : op_cases()) compile_graph(made.graph, options, device);
   compile_graph(training_graph("lenet", 64, 28, 1), options, device);
@@ -101,11 +104,10 @@ INSTANTIATE_TEST_SUITE_P(All, Plans,
                                   (std::get<2>(info.param) ? "_deterministic" : "_any");
                          });
 
-std::vector<std::string> without_plan(const std::set<ConvolutionDescription>& asked,
-                                      const PlanTarget& target) {
+std::vector<std::string> without_plan(const AllConvolutions& asked, const PlanTarget& target) {
   std::vector<std::string> missing;
-  for (const ConvolutionDescription& d : asked) {
-    if (!find_plan(d, target)) missing.push_back(to_string(d));
+  for (const auto& [name, d] : asked) {
+    if (!find_plan(d, target)) missing.push_back(name);
   }
   return missing;
 }
@@ -116,7 +118,7 @@ TEST_P(Plans, ThereIsOneForEveryConvolution) {
   const auto& [card, setting, deterministic] = GetParam();
   const Descriptor properties = make_card_properties(card.properties);
   auto asked = convolutions({.compute = setting.compute, .deterministic = deterministic});
-  std::erase_if(asked, [](const ConvolutionDescription& d) { return d.type != d.result; });
+  std::erase_if(asked, [](const auto& row) { return row.second.type != row.second.result; });
   EXPECT_GT(asked.size(), 60U);
   EXPECT_THAT(without_plan(asked, {.handle = nullptr, .properties = &properties}),
               testing::IsEmpty());
@@ -127,8 +129,7 @@ ConvolutionDescription some_convolution(Pass pass, Element type, Element result)
   d.pass = pass;
   d.type = type;
   d.result = result;
-  d.n = 32, d.c = 64, d.h = 56, d.w = 28, d.k = 128, d.r = 3, d.s = 3, d.p = 28, d.q = 14;
-  d.stride = 2, d.pad = 1;
+  d.extents = {{32, 64, 56, 28}, {32, 128, 28, 14}, 3, 3, 2, 1};
   return d;
 }
 constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackwardData, Pass::kBackwardFilter};
@@ -137,7 +138,7 @@ TEST(PlanSearch, FindsNothingForWhatNoEngineComputes) {
   const Descriptor properties = make_card_properties(kCards[0].properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   ConvolutionDescription d = some_convolution(Pass::kForward, Element::kF32, Element::kF32);
-  d.p = 5;  // not what the extents give
+  d.extents.y.h = 5;  // not what the extents give
   EXPECT_FALSE(find_plan(d, target));
   EXPECT_NO_THROW(
       find_plan(some_convolution(Pass::kBackwardFilter, Element::kBf16, Element::kF32), target));
@@ -157,6 +158,27 @@ TEST(PlanSearch, KeepsToWhatWasAskedFor) {
     for (const EngineConfig& c : all) {
       EXPECT_FALSE(is_rounding(c) && plan->name == "cudnn engine " + std::to_string(c.engine));
     }
+  }
+}
+
+TEST(PlanSearch, TakesTheEngineThatIsNamedOrNone) {
+  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const PlanTarget target{.handle = nullptr, .properties = &properties};
+  for (const Pass pass : kPasses) {
+    const auto d = some_convolution(pass, Element::kBf16, Element::kBf16);
+    const auto first = find_plan(d, target);
+    ASSERT_TRUE(first);
+    int others = 0;
+    for (const EngineConfig& config : propose(describe(d, target), target)) {
+      const std::string name = "cudnn engine " + std::to_string(config.engine);
+      const auto plan = find_plan(d, target, &name);
+      if (!plan) continue;
+      EXPECT_EQ(plan->name, name);
+      others += name == first->name ? 0 : 1;
+    }
+    EXPECT_GT(others, 0) << "cuDNN proposes one engine alone";
+    const std::string unknown = "cudnn engine 123456";
+    EXPECT_FALSE(find_plan(d, target, &unknown));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "train/backend/backend.h"
@@ -17,14 +16,14 @@ namespace winnow::train::cudnn {
 // In device memory.
 class Slots : public train::Slots {
  public:
-  explicit Slots(std::size_t arena_bytes) : train::Slots(arena_bytes, kAlignment) {}
+  Slots() : train::Slots(kAlignment) {}
   void allocate(Device& device);  // once, when all pieces are known
 
  private:
   Memory block_;
 };
 
-using Step = std::function<void(Stream&)>;
+using Call = std::function<void(Stream&)>;
 
 // What crosses between host and device: f32 as it is outside, or bytes.
 struct Crossing {
@@ -33,9 +32,9 @@ struct Crossing {
   std::size_t staging = 0;  // where in the page-locked memory
 };
 
-// A graph as ready steps. Steps hold references into this object, so it stays where it is.
+// A graph as ready calls. Calls hold references into this object, so it stays where it is.
 struct Compiled {
-  explicit Compiled(std::size_t arena_bytes) : slots(arena_bytes) {}
+  Compiled() = default;
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
@@ -45,14 +44,13 @@ struct Compiled {
   std::vector<std::optional<Crossing>> outputs;     // likewise, what they write outside
   std::vector<std::size_t> written_by;              // by value: the node, for outputs
   std::size_t staging_bytes = 0;
-  std::vector<Step> load;  // parameters into the layouts of products
-  std::vector<std::vector<Step>> nodes;
-  std::vector<std::string>
-      plans;  // of each product, for people: "forward bf16 ...: cudnn engine 7"
+  std::vector<Call> load;  // parameters into the layouts of products
+  std::vector<std::vector<Call>> nodes;
+  KernelChoices choices;
 };
 
-// Lays out memory and makes every product; allocates one block. Throws Error for what the kernels
-// cannot do, and when the device's memory does not suffice.
+// Makes every product and lays out memory. The caller allocates: slots.allocate(). Throws Error for
+// what the kernels cannot do.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         Device& device);
 

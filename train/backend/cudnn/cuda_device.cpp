@@ -94,11 +94,12 @@ class CudaDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index_); }
   const kernels::Table& kernels() const noexcept override { return kernels::cuda_kernels(); }
-  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d) override {
-    return make_product(convolutions_, d);
+  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d,
+                                            const std::string* plan) override {
+    return made([&] { return convolutions_.make(d, plan); });
   }
   std::unique_ptr<Product> make_matmul(const MatmulDescription& d) override {
-    return make_product(matmuls_, d);
+    return made([&] { return matmuls_.make(d); });
   }
 
  private:
@@ -112,10 +113,10 @@ class CudaDevice final : public Device {
     return index;
   }
   // What a library tries in vain may leave an error behind, which the next launch would report.
-  template <class Library, class Description>
-  std::unique_ptr<Product> make_product(Library& library, const Description& description) const {
+  template <class Make>
+  std::unique_ptr<Product> made(Make make) const {
     made_current(index_);
-    auto product = library.make(description);
+    std::unique_ptr<Product> product = make();
     cudaGetLastError();
     return product;
   }

@@ -27,6 +27,10 @@ class CudnnBackend final : public Backend {
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
     return std::make_unique<cudnn::CudnnProgram>(device_, graph, options);
   }
+  MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
+    const auto compiled = cudnn::compile_graph(graph, options, *device_);
+    return {compiled->slots.block_bytes(), compiled->slots.shared_bytes()};
+  }
 
   bool is_on_cpu() const noexcept override { return false; }
   std::unique_ptr<Weights> make_weights(std::vector<WeightTensor> tensors,

@@ -33,8 +33,8 @@ Descriptor tensor(Tensor id, Element type, const TensorLayout& layout) {
 }
 
 Descriptor window(const ConvolutionDescription& d) {
-  const std::array<std::int64_t, 2> pad{d.pad, d.pad};
-  const std::array<std::int64_t, 2> stride{d.stride, d.stride};
+  const std::array<std::int64_t, 2> pad{d.extents.pad, d.extents.pad};
+  const std::array<std::int64_t, 2> stride{d.extents.stride, d.extents.stride};
   const std::array<std::int64_t, 2> dilation{1, 1};
   Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   window.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
@@ -170,6 +170,8 @@ void set_target(Descriptor& plan, const PlanTarget& target) {
   }
 }
 
+std::string engine_name(std::int64_t engine) { return "cudnn engine " + std::to_string(engine); }
+
 Plan finished(Descriptor descriptor) {
   descriptor.finalize();
   const auto configs = descriptor.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
@@ -178,7 +180,7 @@ Plan finished(Descriptor descriptor) {
   const auto workspace = descriptor.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   return {.plan = std::move(descriptor),
           .workspace_bytes = static_cast<std::size_t>(workspace),
-          .name = "cudnn engine " + std::to_string(engine)};
+          .name = engine_name(engine)};
 }
 
 class CudnnConvolution final : public Product {
@@ -240,10 +242,11 @@ Descriptor make_card_properties(std::string_view json) {
 
 OperationGraph describe(const ConvolutionDescription& d, const PlanTarget& target) {
   const auto type = [&](Pass computed_in) { return d.pass == computed_in ? d.result : d.type; };
+  const auto& [x, y, r, s, stride, pad] = d.extents;
   std::vector<Descriptor> parts;
-  parts.push_back(tensor(kImage, type(Pass::kBackwardData), nhwc(d.n, d.c, d.h, d.w)));
-  parts.push_back(tensor(kFilter, type(Pass::kBackwardFilter), nhwc(d.k, d.c, d.r, d.s)));
-  parts.push_back(tensor(kResult, type(Pass::kForward), nhwc(d.n, d.k, d.p, d.q)));
+  parts.push_back(tensor(kImage, type(Pass::kBackwardData), nhwc(x.n, x.c, x.h, x.w)));
+  parts.push_back(tensor(kFilter, type(Pass::kBackwardFilter), nhwc(y.c, x.c, r, s)));
+  parts.push_back(tensor(kResult, type(Pass::kForward), nhwc(y.n, y.c, y.h, y.w)));
   parts.push_back(window(d));
 
   const OperationNames names = names_of(d.pass);
@@ -288,11 +291,13 @@ std::optional<Plan> make_plan(const EngineConfig& config, const PlanTarget& targ
   return plan;
 }
 
-std::optional<Plan> find_plan(const ConvolutionDescription& d, const PlanTarget& target) {
+std::optional<Plan> find_plan(const ConvolutionDescription& d, const PlanTarget& target,
+                              const std::string* name) {
   const auto graph = unless_unsupported([&] { return describe(d, target); });
   if (!graph) return std::nullopt;
   for (const EngineConfig& config : propose(*graph, target)) {
     if (!may_compute(d, config.notes)) continue;
+    if (name != nullptr && engine_name(config.engine) != *name) continue;
     if (auto plan = make_plan(config, target)) return plan;
   }
   return std::nullopt;
@@ -318,16 +323,18 @@ Convolutions::Convolutions(const Card& card)
   handle_->handle = make_cudnn_handle();
 }
 
-std::unique_ptr<Product> Convolutions::make(const ConvolutionDescription& d) {
+std::unique_ptr<Product> Convolutions::make(const ConvolutionDescription& d,
+                                            const std::string* name) {
   const std::lock_guard lock(handle_->mutex);
   const PlanTarget target{.handle = handle_->handle.get(), .properties = nullptr};
   const std::string key = to_string(d);
   std::optional<Plan> plan;
   if (const auto stored = cache_.find(key)) plan = parse_plan(*stored, target);
+  if (plan && name != nullptr && plan->name != *name) plan.reset();
   if (!plan) {
-    plan = find_plan(d, target);
+    plan = find_plan(d, target, name);
     if (!plan) return nullptr;
-    cache_.store(key, to_json(*plan));
+    if (name == nullptr) cache_.store(key, to_json(*plan));
   }
   return std::make_unique<CudnnConvolution>(handle_, d.pass, std::move(*plan));
 }

@@ -49,7 +49,9 @@ constexpr std::size_t kMaxWorkspaceBytes = std::size_t{256} << 20;
 
 std::optional<Plan> make_plan(const EngineConfig& config, const PlanTarget& target);
 // None: cuDNN has no engine that computes this as asked.
-std::optional<Plan> find_plan(const ConvolutionDescription& description, const PlanTarget& target);
+// `name`: the plan's, null: any.
+std::optional<Plan> find_plan(const ConvolutionDescription& description, const PlanTarget& target,
+                              const std::string* name = nullptr);
 
 // As text and back, for plan_cache.h. None: not a plan for this target and cuDNN.
 std::string to_json(const Plan& plan);
@@ -59,7 +61,7 @@ std::optional<Plan> parse_plan(std::string_view json, const PlanTarget& target);
 class Convolutions {
  public:
   explicit Convolutions(const Card& card);
-  std::unique_ptr<Product> make(const ConvolutionDescription& description);
+  std::unique_ptr<Product> make(const ConvolutionDescription& description, const std::string* name);
 
  private:
   std::shared_ptr<struct SharedHandle> handle_;

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "train/tensor/tensor.h"
+#include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/layer.h"
 
 // The seam between what a program does and the card that does it. What lies above is plain C++ and
 // tested on host memory (tests/train/cudnn/host_device.h); cuda_device.cpp is the card. All of it
@@ -17,10 +17,6 @@ namespace winnow::train::cudnn {
 namespace kernels {
 struct Table;
 }
-
-// How elements lie in device memory. bf16 is the upper half of an f32, rounded to nearest even.
-enum class Element : std::uint8_t { kF32, kBf16 };
-std::size_t bytes_of(Element element) noexcept;
 
 // Where several things share a piece of memory, each begins at a multiple of this.
 inline constexpr std::size_t kAlignment = 256;
@@ -61,8 +57,6 @@ class Stream {
   virtual void synchronize() = 0;
 };
 
-enum class Pass : std::uint8_t { kForward, kBackwardData, kBackwardFilter };
-
 // A convolution without bias. In memory activations are NHWC, filters KRSC.
 struct ConvolutionDescription {
   Pass pass = Pass::kForward;
@@ -70,11 +64,9 @@ struct ConvolutionDescription {
   Element result = Element::kF32;  // of what is computed
   bool tf32 = false;               // f32 products may be rounded to 11 bits; sums stay f32
   bool deterministic = false;      // the same bits in every run
-  std::int64_t n = 1, c = 1, h = 1, w = 1, k = 1, r = 1, s = 1, p = 1, q = 1;
-  int stride = 1, pad = 0;
-  auto operator<=>(const ConvolutionDescription&) const = default;
+  ConvExtents extents;
 };
-// "forward bf16 n32 c64 h56 w56 k64 r3 s3 stride1 pad1": what plans are cached by.
+// "forward bf16 n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1": what plans are cached by.
 std::string to_string(const ConvolutionDescription& description);
 
 // result (m, n) = op(a) (m, k) * op(b) (k, n), all row-major, rows dense.
@@ -84,7 +76,6 @@ struct MatmulDescription {
   Element type = Element::kF32;
   Element result = Element::kF32;
   bool tf32 = false;
-  auto operator<=>(const MatmulDescription&) const = default;
 };
 std::string to_string(const MatmulDescription& description);
 
@@ -113,7 +104,9 @@ class Device {
 
   virtual const kernels::Table& kernels() const noexcept = 0;
   // The library's; null where it has none for this description, whose place own kernels take.
-  virtual std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description) = 0;
+  // `plan`: the Product::plan() it has to have; null: any.
+  virtual std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description,
+                                                    const std::string* plan) = 0;
   virtual std::unique_ptr<Product> make_matmul(const MatmulDescription& description) = 0;
 };
 

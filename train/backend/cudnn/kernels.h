@@ -12,13 +12,14 @@
 // assigned, never accumulated, and every element of them is written.
 namespace winnow::train::cudnn::kernels {
 
-struct Convert {
-  const void* from;
-  Element from_type;
-  void* to;
-  Element to_type;
-  std::int64_t count;
-};
+using train::kernels::BatchNorm;
+using train::kernels::BatchNormBackward;
+using train::kernels::Convert;
+using train::kernels::Elementwise;
+using train::kernels::Loss;
+using train::kernels::Pool;
+using train::kernels::PoolLayer;
+using train::kernels::PoolWindow;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -63,71 +64,8 @@ struct BiasGradient {
   void* scratch;  // channel_sums_scratch_bytes
 };
 
-struct BatchNorm {
-  Element type;
-  const void* x;
-  const void* residual;  // or null
-  void* y;
-  std::int64_t rows;  // N*H*W
-  std::int64_t channels;
-  const float* scale;
-  const float* shift;
-  double epsilon;
-  bool relu;
-  float* mean;      // batch statistics: written in training, read for inference
-  float* variance;  // biased
-  void* scratch;    // channel_sums_scratch_bytes; training only
-};
-
-struct BatchNormBackward {
-  Element type;
-  const void* x;
-  const void* dy;
-  const void* y;  // where it is > 0 the ReLU was open; null: no ReLU
-  void* dx;
-  void* dresidual;  // or null
-  std::int64_t rows;
-  std::int64_t channels;
-  const float* scale;
-  const float* mean;
-  const float* variance;
-  double epsilon;
-  float* dscale;
-  float* dshift;
-  void* scratch;  // channel_sums_scratch_bytes
-};
-
+// The scratch memory of a BiasGradient and of batch norms.
 std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
-
-struct Elementwise {
-  Element type;
-  const void* a;
-  const void* b;
-  void* y;
-  std::int64_t count;
-};
-
-struct Pool {
-  Element type;
-  const void* from;     // x; backward: dy
-  void* to;             // y; backward: dx
-  std::uint8_t* index;  // max: row-major place of the first greatest in the window
-  std::int64_t batch, channels, height, width;  // of x
-  std::int64_t out_height, out_width;
-  int kernel_h, kernel_w, stride, pad;
-};
-
-struct Loss {
-  Element type;
-  const void* logits;
-  const float* targets;
-  const float* weights;
-  std::int64_t batch, classes;
-  double smoothing;
-  float* loss;        // forward: sum of weights * per_sample, in the order of the samples
-  float* per_sample;  // forward
-  void* dlogits;      // backward, of `type`
-};
 
 // A convolution as naive loops, one thread a result; operands as Product::run has them.
 struct DirectConvolution {

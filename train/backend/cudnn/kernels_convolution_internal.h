@@ -23,29 +23,20 @@ class LongSum {
   int count_ = 0;
 };
 
-// Extents as plain numbers, because a description compares itself with functions of the host.
-struct ConvolutionExtents {
-  Index n, c, h, w, k, r, s, p, q;
-  int stride, pad;
-};
-inline ConvolutionExtents extents_of(const ConvolutionDescription& d) {
-  return {d.n, d.c, d.h, d.w, d.k, d.r, d.s, d.p, d.q, d.stride, d.pad};
-}
-
 template <class T, class Result, Pass kPass>
 struct DirectConvolutionKernel {
   static constexpr const char* kName = "direct convolution";
   static constexpr int kPhases = 1;
   using Shared = NoShared;
-  ConvolutionExtents d;
+  ConvExtents d;
   const T* a;
   const T* b;
   Result* result;
 
   WINNOW_DEVICE_FN Index count() const {
-    if constexpr (kPass == Pass::kForward) return d.n * d.p * d.q * d.k;
-    if constexpr (kPass == Pass::kBackwardData) return d.n * d.h * d.w * d.c;
-    if constexpr (kPass == Pass::kBackwardFilter) return d.k * d.r * d.s * d.c;
+    if constexpr (kPass == Pass::kForward) return d.x.n * d.y.h * d.y.w * d.y.c;
+    if constexpr (kPass == Pass::kBackwardData) return d.x.n * d.x.h * d.x.w * d.x.c;
+    if constexpr (kPass == Pass::kBackwardFilter) return d.y.c * d.r * d.s * d.x.c;
   }
   LaunchShape shape() const { return flat_shape<1>(count()); }
 
@@ -61,19 +52,19 @@ struct DirectConvolutionKernel {
  private:
   // Operands (x, w).
   WINNOW_DEVICE_FN float forward(Index i) const {
-    const QuotientRest k = split(i, d.k);
-    const QuotientRest q = split(k.quotient, d.q);
-    const QuotientRest p = split(q.quotient, d.p);
+    const QuotientRest k = split(i, d.y.c);
+    const QuotientRest q = split(k.quotient, d.y.w);
+    const QuotientRest p = split(q.quotient, d.y.h);
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
       const Index h = p.rest * d.stride + r - d.pad;
-      if (h < 0 || h >= d.h) continue;
+      if (h < 0 || h >= d.x.h) continue;
       for (Index s = 0; s < d.s; ++s) {
         const Index w = q.rest * d.stride + s - d.pad;
-        if (w < 0 || w >= d.w) continue;
-        const T* x = a + ((p.quotient * d.h + h) * d.w + w) * d.c;
-        const T* filter = b + ((k.rest * d.r + r) * d.s + s) * d.c;
-        for (Index c = 0; c < d.c; ++c) sum.add(as_float(x[c]), as_float(filter[c]));
+        if (w < 0 || w >= d.x.w) continue;
+        const T* x = a + ((p.quotient * d.x.h + h) * d.x.w + w) * d.x.c;
+        const T* filter = b + ((k.rest * d.r + r) * d.s + s) * d.x.c;
+        for (Index c = 0; c < d.x.c; ++c) sum.add(as_float(x[c]), as_float(filter[c]));
       }
     }
     return sum.sum();
@@ -81,24 +72,24 @@ struct DirectConvolutionKernel {
 
   // Operands (dy, w).
   WINNOW_DEVICE_FN float backward_data(Index i) const {
-    const QuotientRest c = split(i, d.c);
-    const QuotientRest w = split(c.quotient, d.w);
-    const QuotientRest h = split(w.quotient, d.h);
+    const QuotientRest c = split(i, d.x.c);
+    const QuotientRest w = split(c.quotient, d.x.w);
+    const QuotientRest h = split(w.quotient, d.x.h);
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
       const Index down = h.rest + d.pad - r;
       if (down < 0) continue;
       const QuotientRest p = split(down, d.stride);
-      if (p.rest != 0 || p.quotient >= d.p) continue;
+      if (p.rest != 0 || p.quotient >= d.y.h) continue;
       for (Index s = 0; s < d.s; ++s) {
         const Index right = w.rest + d.pad - s;
         if (right < 0) continue;
         const QuotientRest q = split(right, d.stride);
-        if (q.rest != 0 || q.quotient >= d.q) continue;
-        const T* dy = a + ((h.quotient * d.p + p.quotient) * d.q + q.quotient) * d.k;
-        const T* filter = b + (r * d.s + s) * d.c + c.rest;
-        const Index step = d.r * d.s * d.c;
-        for (Index k = 0; k < d.k; ++k) sum.add(as_float(dy[k]), as_float(filter[k * step]));
+        if (q.rest != 0 || q.quotient >= d.y.w) continue;
+        const T* dy = a + ((h.quotient * d.y.h + p.quotient) * d.y.w + q.quotient) * d.y.c;
+        const T* filter = b + (r * d.s + s) * d.x.c + c.rest;
+        const Index step = d.r * d.s * d.x.c;
+        for (Index k = 0; k < d.y.c; ++k) sum.add(as_float(dy[k]), as_float(filter[k * step]));
       }
     }
     return sum.sum();
@@ -106,19 +97,19 @@ struct DirectConvolutionKernel {
 
   // Operands (x, dy).
   WINNOW_DEVICE_FN float backward_filter(Index i) const {
-    const QuotientRest c = split(i, d.c);
+    const QuotientRest c = split(i, d.x.c);
     const QuotientRest s = split(c.quotient, d.s);
     const QuotientRest r = split(s.quotient, d.r);
     LongSum sum;
-    for (Index n = 0; n < d.n; ++n) {
-      for (Index p = 0; p < d.p; ++p) {
+    for (Index n = 0; n < d.x.n; ++n) {
+      for (Index p = 0; p < d.y.h; ++p) {
         const Index h = p * d.stride + r.rest - d.pad;
-        if (h < 0 || h >= d.h) continue;
-        for (Index q = 0; q < d.q; ++q) {
+        if (h < 0 || h >= d.x.h) continue;
+        for (Index q = 0; q < d.y.w; ++q) {
           const Index w = q * d.stride + s.rest - d.pad;
-          if (w < 0 || w >= d.w) continue;
-          sum.add(as_float(a[((n * d.h + h) * d.w + w) * d.c + c.rest]),
-                  as_float(b[((n * d.p + p) * d.q + q) * d.k + r.quotient]));
+          if (w < 0 || w >= d.x.w) continue;
+          sum.add(as_float(a[((n * d.x.h + h) * d.x.w + w) * d.x.c + c.rest]),
+                  as_float(b[((n * d.y.h + p) * d.y.w + q) * d.y.c + r.quotient]));
         }
       }
     }

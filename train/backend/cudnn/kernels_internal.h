@@ -116,25 +116,30 @@ struct Launches {
   }
 
   static void batch_norm(const BatchNorm& a, Stream& stream) {
-    const Parts parts = parts_of(a.rows, a.channels);
-    auto* means = static_cast<double*>(a.scratch);
-    auto* squares = means + parts.parts * a.channels;
-    by_pack(a.type, {a.x}, a.channels, [&]<class T, int N>() {
-      launch(MomentsKernel<T, N>{static_cast<const T*>(a.x), a.channels, parts, means, squares},
-             stream);
+    const Parts parts = parts_of(a.layer.rows, a.layer.channels);
+    auto* means = static_cast<double*>(a.memory.scratch);
+    auto* squares = means + parts.parts * a.layer.channels;
+    by_pack(a.layer.type, {a.x}, a.layer.channels, [&]<class T, int N>() {
+      launch(
+          MomentsKernel<T, N>{static_cast<const T*>(a.x), a.layer.channels, parts, means, squares},
+          stream);
     });
-    launch(FinishMomentsKernel{means, squares, a.channels, parts, a.mean, a.variance}, stream);
+    launch(FinishMomentsKernel{means, squares, a.layer.channels, parts, a.statistics.mean,
+                               a.statistics.variance},
+           stream);
     batch_norm_inference(a, stream);
   }
   static void batch_norm_inference(const BatchNorm& a, Stream& stream) {
-    by_pack(a.type, {a.x, a.residual, a.y}, a.channels,
+    by_pack(a.layer.type, {a.x, a.residual, a.y}, a.layer.channels,
             [&]<class T, int N>() { launch(BatchNormKernel<T, N>{a}, stream); });
   }
   static void batch_norm_backward(const BatchNormBackward& a, Stream& stream) {
-    by_pack(a.type, {a.x, a.dy, a.y, a.dx, a.dresidual}, a.channels, [&]<class T, int N>() {
-      sum_channels<T, N>(NormTerms<T>{a}, a.rows, a.channels, a.scratch, stream);
-      launch(BatchNormBackwardKernel<T, N>{a}, stream);
-    });
+    by_pack(a.layer.type, {a.x, a.dy, a.y, a.gradients.dx, a.gradients.dresidual}, a.layer.channels,
+            [&]<class T, int N>() {
+              sum_channels<T, N>(NormTerms<T>{a}, a.layer.rows, a.layer.channels, a.memory.scratch,
+                                 stream);
+              launch(BatchNormBackwardKernel<T, N>{a}, stream);
+            });
   }
 
   template <class Function>
@@ -150,23 +155,23 @@ struct Launches {
 
   template <PoolKind kKind>
   static void pool(const Pool& a, Stream& stream) {
-    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+    by_pack(a.type, {a.from, a.to, a.index}, a.layer.channels,
             [&]<class T, int N>() { launch(PoolKernel<T, N, kKind>{a}, stream); });
   }
   template <PoolKind kKind>
   static void pool_backward(const Pool& a, Stream& stream) {
-    by_pack(a.type, {a.from, a.to, a.index}, a.channels,
+    by_pack(a.type, {a.from, a.to, a.index}, a.layer.channels,
             [&]<class T, int N>() { launch(PoolBackwardKernel<T, N, kKind>{a}, stream); });
   }
 
   static void loss(const Loss& a, Stream& stream) {
-    by_type(a.type, [&](auto type) {
+    by_type(a.layer.type, [&](auto type) {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kForward>{a}, stream);
     });
     launch(TotalLossKernel{a}, stream);
   }
   static void loss_backward(const Loss& a, Stream& stream) {
-    by_type(a.type, [&](auto type) {
+    by_type(a.layer.type, [&](auto type) {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
     });
   }
@@ -187,7 +192,7 @@ struct Launches {
       by_type(a.description.result, [&](auto result) {
         using T = TypeOf<decltype(type)>;
         using Result = TypeOf<decltype(result)>;
-        launch(DirectConvolutionKernel<T, Result, kPass>{extents_of(a.description),
+        launch(DirectConvolutionKernel<T, Result, kPass>{a.description.extents,
                                                          static_cast<const T*>(a.a),
                                                          static_cast<const T*>(a.b),
                                                          static_cast<Result*>(a.result)},

@@ -21,16 +21,16 @@ struct LossKernel {
   };
   Loss a;
 
-  LaunchShape shape() const { return {greatest(1, a.batch), kThreads}; }
+  LaunchShape shape() const { return {greatest(1, a.layer.batch), kThreads}; }
 
   template <int kPhase>
   WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
-    if (at.block >= a.batch) return;
-    const T* logits = static_cast<const T*>(a.logits) + at.block * a.classes;
-    const float* targets = a.targets + at.block * a.classes;
+    if (at.block >= a.layer.batch) return;
+    const T* logits = static_cast<const T*>(a.logits) + at.block * a.layer.classes;
+    const float* targets = a.targets + at.block * a.layer.classes;
     if constexpr (kPhase == 0) {
       float top = as_float(logits[0]);
-      for (Index k = at.thread; k < a.classes; k += kThreads) {
+      for (Index k = at.thread; k < a.layer.classes; k += kThreads) {
         const float v = as_float(logits[k]);
         if (v > top) top = v;
       }
@@ -41,7 +41,7 @@ struct LossKernel {
       reduce_greatest(shared, at.thread, 1, kFew, kThreads / kFew);
     } else if constexpr (kPhase == 3) {
       double sums[kWays] = {};
-      for (Index k = at.thread; k < a.classes; k += kThreads) {
+      for (Index k = at.thread; k < a.layer.classes; k += kThreads) {
         const double logit = static_cast<double>(as_float(logits[k])) - shared.greatest[0];
         sums[kExp] += std::exp(logit);
         sums[kTarget] += targets[k];
@@ -55,10 +55,10 @@ struct LossKernel {
       if (at.thread == 0) finish(at.block, shared);
     } else {
       const double weight = a.weights[at.block];
-      T* to = static_cast<T*>(a.dlogits) + at.block * a.classes;
-      for (Index k = at.thread; k < a.classes; k += kThreads) {
+      T* to = static_cast<T*>(a.dlogits) + at.block * a.layer.classes;
+      for (Index k = at.thread; k < a.layer.classes; k += kThreads) {
         const double logit = static_cast<double>(as_float(logits[k])) - shared.greatest[0];
-        const double target = (1 - a.smoothing) * targets[k] + even(shared.targets);
+        const double target = (1 - a.layer.smoothing) * targets[k] + even(shared.targets);
         to[k] = element<T>(static_cast<float>(
             weight * (std::exp(logit - shared.log_sum) * shared.targets - target)));
       }
@@ -67,7 +67,7 @@ struct LossKernel {
 
  private:
   WINNOW_DEVICE_FN double even(double targets) const {
-    return a.smoothing / static_cast<double>(a.classes) * targets;
+    return a.layer.smoothing / static_cast<double>(a.layer.classes) * targets;
   }
 
   WINNOW_DEVICE_FN static void reduce_greatest(Shared& shared, int thread, int threads, int count,
@@ -89,9 +89,9 @@ struct LossKernel {
     shared.targets = sums[kTarget];
     if constexpr (kPass == LossPass::kForward) {
       // -sum t * (logit - greatest - log_sum), t = (1 - smoothing) * target + even
-      const double share = 1 - a.smoothing;
+      const double share = 1 - a.layer.smoothing;
       const double e = even(sums[kTarget]);
-      const double smoothed = share * sums[kTarget] + e * static_cast<double>(a.classes);
+      const double smoothed = share * sums[kTarget] + e * static_cast<double>(a.layer.classes);
       a.per_sample[sample] = static_cast<float>(smoothed * shared.log_sum -
                                                 (share * sums[kTargetLogit] + e * sums[kLogit]));
     }
@@ -109,9 +109,9 @@ struct TotalLossKernel {
   template <int kPhase>
   WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
     if constexpr (kPhase == 0) {
-      const Index each = ceil_div(a.batch, kThreads);
+      const Index each = ceil_div(a.layer.batch, kThreads);
       double sum = 0;
-      for (Index n = at.thread * each; n < least(a.batch, (at.thread + 1) * each); ++n) {
+      for (Index n = at.thread * each; n < least(a.layer.batch, (at.thread + 1) * each); ++n) {
         sum += static_cast<double>(a.weights[n]) * static_cast<double>(a.per_sample[n]);
       }
       shared.at[0][at.thread] = sum;

@@ -186,9 +186,9 @@ struct BatchNormKernel {
   static constexpr int kPhases = 1;
   using Shared = NoShared;
   BatchNorm a;
-  Tiling tiles = tiling(a.channels, N);
+  Tiling tiles = tiling(a.layer.channels, N);
 
-  LaunchShape shape() const { return matrix_shape(tiles, a.rows); }
+  LaunchShape shape() const { return matrix_shape(tiles, a.layer.rows); }
 
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
@@ -199,19 +199,19 @@ struct BatchNormKernel {
     float factor[N];
     float shift[N];
     for (int i = 0; i < N; ++i) {
-      mean[i] = a.mean[c + i];
-      factor[i] = a.scale[c + i] * inverse_deviation(a.variance[c + i], a.epsilon);
+      mean[i] = a.statistics.mean[c + i];
+      factor[i] = a.scale[c + i] * inverse_deviation(a.statistics.variance[c + i], a.layer.epsilon);
       shift[i] = a.shift[c + i];
     }
-    for_rows(tiles, s, a.rows, [&](Index row) {
-      const Index from = row * a.channels + c;
+    for_rows(tiles, s, a.layer.rows, [&](Index row) {
+      const Index from = row * a.layer.channels + c;
       Floats<N> v = load<N>(static_cast<const T*>(a.x) + from);
       for (int i = 0; i < N; ++i) v.at[i] = (v.at[i] - mean[i]) * factor[i] + shift[i];
       if (a.residual != nullptr) {
         const Floats<N> more = load<N>(static_cast<const T*>(a.residual) + from);
         for (int i = 0; i < N; ++i) v.at[i] += more.at[i];
       }
-      if (a.relu) {
+      if (a.layer.relu) {
         for (int i = 0; i < N; ++i) v.at[i] = v.at[i] <= 0 ? 0 : v.at[i];
       }
       store<N>(static_cast<T*>(a.y) + from, v);
@@ -259,13 +259,13 @@ struct NormTerms {
     const Floats<N> x = load<N>(static_cast<const T*>(a.x) + at);
     for (int i = 0; i < N; ++i) {
       sums[0][i] += g.at[i];
-      sums[1][i] += g.at[i] * (x.at[i] - a.mean[channel + i]);
+      sums[1][i] += g.at[i] * (x.at[i] - a.statistics.mean[channel + i]);
     }
   }
   WINNOW_DEVICE_FN void put(Index channel, const double (&sums)[2]) const {
-    a.dshift[channel] = static_cast<float>(sums[0]);
-    a.dscale[channel] =
-        static_cast<float>(sums[1] * inverse_deviation(a.variance[channel], a.epsilon));
+    a.gradients.dshift[channel] = static_cast<float>(sums[0]);
+    a.gradients.dscale[channel] = static_cast<float>(
+        sums[1] * inverse_deviation(a.statistics.variance[channel], a.layer.epsilon));
   }
 };
 
@@ -365,36 +365,37 @@ struct BatchNormBackwardKernel {
   static constexpr int kPhases = 1;
   using Shared = NoShared;
   BatchNormBackward a;
-  Tiling tiles = tiling(a.channels, N);
+  Tiling tiles = tiling(a.layer.channels, N);
 
-  LaunchShape shape() const { return matrix_shape(tiles, a.rows); }
+  LaunchShape shape() const { return matrix_shape(tiles, a.layer.rows); }
 
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     const Spot s = spot(tiles, at);
     if (s.group >= tiles.groups) return;
     const Index c = s.group * N;
-    const auto rows = static_cast<float>(a.rows);
+    const auto rows = static_cast<float>(a.layer.rows);
     float mean[N];
     float factor[N];
     float by_x[N];
     float constant[N];
     for (int i = 0; i < N; ++i) {
-      const float inverse = inverse_deviation(a.variance[c + i], a.epsilon);
-      mean[i] = a.mean[c + i];
+      const float inverse = inverse_deviation(a.statistics.variance[c + i], a.layer.epsilon);
+      mean[i] = a.statistics.mean[c + i];
       factor[i] = a.scale[c + i] * inverse;
-      by_x[i] = inverse * a.dscale[c + i] / rows;
-      constant[i] = a.dshift[c + i] / rows;
+      by_x[i] = inverse * a.gradients.dscale[c + i] / rows;
+      constant[i] = a.gradients.dshift[c + i] / rows;
     }
-    for_rows(tiles, s, a.rows, [&](Index row) {
-      const Index from = row * a.channels + c;
+    for_rows(tiles, s, a.layer.rows, [&](Index row) {
+      const Index from = row * a.layer.channels + c;
       const Floats<N> g = gated<N, T>(a, from);
       Floats<N> v = load<N>(static_cast<const T*>(a.x) + from);
       for (int i = 0; i < N; ++i) {
         v.at[i] = factor[i] * (g.at[i] - constant[i] - (v.at[i] - mean[i]) * by_x[i]);
       }
-      if (a.dresidual != nullptr) store<N>(static_cast<T*>(a.dresidual) + from, g);
-      store<N>(static_cast<T*>(a.dx) + from, v);
+      if (a.gradients.dresidual != nullptr)
+        store<N>(static_cast<T*>(a.gradients.dresidual) + from, g);
+      store<N>(static_cast<T*>(a.gradients.dx) + from, v);
     });
   }
 };

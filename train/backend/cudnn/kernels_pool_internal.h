@@ -38,18 +38,22 @@ struct PoolKernel {
   static constexpr int kPhases = 1;
   using Shared = NoShared;
   Pool a;
-  Tiling tiles = tiling(a.channels, N);
+  Tiling tiles = tiling(a.layer.channels, N);
 
-  WINNOW_DEVICE_FN Index rows() const { return a.batch * a.out_height * a.out_width; }
+  WINNOW_DEVICE_FN Index rows() const {
+    return a.layer.batch * a.layer.out_height * a.layer.out_width;
+  }
   LaunchShape shape() const { return matrix_shape(tiles, rows()); }
 
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     const Spot s = spot(tiles, at);
     for_rows(tiles, s, rows(), [this, &s](Index row) {
-      const Pixel out = pixel_of(row, a.out_height, a.out_width);
-      const Range hs = covered(out.row, a.kernel_h, a.stride, a.pad, a.height);
-      const Range ws = covered(out.column, a.kernel_w, a.stride, a.pad, a.width);
+      const Pixel out = pixel_of(row, a.layer.out_height, a.layer.out_width);
+      const Range hs = covered(out.row, a.layer.window.kernel_h, a.layer.window.stride,
+                               a.layer.window.pad, a.layer.height);
+      const Range ws = covered(out.column, a.layer.window.kernel_w, a.layer.window.stride,
+                               a.layer.window.pad, a.layer.width);
       Floats<N> v = {};
       Pack<std::uint8_t, N> place = {};
       bool none = true;
@@ -57,10 +61,12 @@ struct PoolKernel {
         for (Index w = ws.begin; w < ws.end; ++w) {
           const Floats<N> x =
               load<N>(static_cast<const T*>(a.from) +
-                      ((out.image * a.height + h) * a.width + w) * a.channels + s.group * N);
-          const auto here =
-              static_cast<std::uint8_t>((h - (out.row * a.stride - a.pad)) * a.kernel_w + w -
-                                        (out.column * a.stride - a.pad));
+                      ((out.image * a.layer.height + h) * a.layer.width + w) * a.layer.channels +
+                      s.group * N);
+          const auto here = static_cast<std::uint8_t>(
+              (h - (out.row * a.layer.window.stride - a.layer.window.pad)) *
+                  a.layer.window.kernel_w +
+              w - (out.column * a.layer.window.stride - a.layer.window.pad));
           for (int i = 0; i < N; ++i) {
             if constexpr (kKind == PoolKind::kAverage) {
               v.at[i] += x.at[i];
@@ -73,9 +79,9 @@ struct PoolKernel {
           none = false;
         }
       }
-      const Index to = row * a.channels + s.group * N;
+      const Index to = row * a.layer.channels + s.group * N;
       if constexpr (kKind == PoolKind::kAverage) {
-        const auto size = static_cast<float>(a.kernel_h * a.kernel_w);
+        const auto size = static_cast<float>(a.layer.window.kernel_h * a.layer.window.kernel_w);
         for (int i = 0; i < N; ++i) v.at[i] /= size;
       } else {
         *reinterpret_cast<Pack<std::uint8_t, N>*>(a.index + to) = place;
@@ -92,39 +98,43 @@ struct PoolBackwardKernel {
   static constexpr int kPhases = 1;
   using Shared = NoShared;
   Pool a;
-  Tiling tiles = tiling(a.channels, N);
+  Tiling tiles = tiling(a.layer.channels, N);
 
-  WINNOW_DEVICE_FN Index rows() const { return a.batch * a.height * a.width; }
+  WINNOW_DEVICE_FN Index rows() const { return a.layer.batch * a.layer.height * a.layer.width; }
   LaunchShape shape() const { return matrix_shape(tiles, rows()); }
 
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     const Spot s = spot(tiles, at);
     for_rows(tiles, s, rows(), [this, &s](Index row) {
-      const Pixel in = pixel_of(row, a.height, a.width);
-      const Range ps = covering(in.row, a.kernel_h, a.stride, a.pad, a.out_height);
-      const Range qs = covering(in.column, a.kernel_w, a.stride, a.pad, a.out_width);
+      const Pixel in = pixel_of(row, a.layer.height, a.layer.width);
+      const Range ps = covering(in.row, a.layer.window.kernel_h, a.layer.window.stride,
+                                a.layer.window.pad, a.layer.out_height);
+      const Range qs = covering(in.column, a.layer.window.kernel_w, a.layer.window.stride,
+                                a.layer.window.pad, a.layer.out_width);
       Floats<N> sum = {};
       for (Index p = ps.begin; p < ps.end; ++p) {
         for (Index q = qs.begin; q < qs.end; ++q) {
           const Index from =
-              ((in.image * a.out_height + p) * a.out_width + q) * a.channels + s.group * N;
+              ((in.image * a.layer.out_height + p) * a.layer.out_width + q) * a.layer.channels +
+              s.group * N;
           const Floats<N> dy = load<N>(static_cast<const T*>(a.from) + from);
           if constexpr (kKind == PoolKind::kAverage) {
             for (int i = 0; i < N; ++i) sum.at[i] += dy.at[i];
           } else {
             const auto place = *reinterpret_cast<const Pack<std::uint8_t, N>*>(a.index + from);
-            const Index here =
-                (in.row - (p * a.stride - a.pad)) * a.kernel_w + in.column - (q * a.stride - a.pad);
+            const Index here = (in.row - (p * a.layer.window.stride - a.layer.window.pad)) *
+                                   a.layer.window.kernel_w +
+                               in.column - (q * a.layer.window.stride - a.layer.window.pad);
             for (int i = 0; i < N; ++i) sum.at[i] += place.at[i] == here ? dy.at[i] : 0;
           }
         }
       }
       if constexpr (kKind == PoolKind::kAverage) {
-        const auto size = static_cast<float>(a.kernel_h * a.kernel_w);
+        const auto size = static_cast<float>(a.layer.window.kernel_h * a.layer.window.kernel_w);
         for (int i = 0; i < N; ++i) sum.at[i] /= size;
       }
-      store<N>(static_cast<T*>(a.to) + row * a.channels + s.group * N, sum);
+      store<N>(static_cast<T*>(a.to) + row * a.layer.channels + s.group * N, sum);
     });
   }
 };

@@ -21,6 +21,7 @@ CudnnProgram::CudnnProgram(std::shared_ptr<Device> device, const Graph& graph,
       sent_(device_->make_event()),
       host_(graph_.values.size(), nullptr),
       on_device_(graph_.values.size(), false) {
+  compiled_->slots.allocate(*device_);
   for (std::size_t v = 0; v < graph_.values.size(); ++v) {
     if (compiled_->outputs[v]) outputs_.push_back(static_cast<ValueId>(v));
   }
@@ -57,7 +58,7 @@ void CudnnProgram::bind(ValueId id, void* data, std::size_t size, bool bytes) {
   if (!outside) return;
   host_[static_cast<std::size_t>(id)] = data;
   on_device_[static_cast<std::size_t>(id)] = false;
-  if (compiled_->parameters[static_cast<std::size_t>(id)]) is_loaded_ = false;
+  if (compiled_->parameters[static_cast<std::size_t>(id)]) loaded_.forget();
 }
 
 void CudnnProgram::bind_on_device(ValueId id, float* address,
@@ -69,7 +70,7 @@ void CudnnProgram::bind_on_device(ValueId id, float* address,
   compiled_->slots.bind(compiled_->parameters[value]->slot, address);
   on_device_[value] = true;
   changed_ = std::move(changed);
-  is_loaded_ = false;
+  loaded_.forget();
 }
 
 void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& crossings) const {
@@ -108,19 +109,25 @@ void CudnnProgram::allocate_parameters() {
   }
 }
 
-void CudnnProgram::load_parameters() {
+// A stream takes work in order from one thread, so the first part is all of it.
+void CudnnProgram::load_parameters(int part, int parts) {
+  check_part(part, parts);
+  if (part == 0) load_all();
+  loaded_.mark(part, parts);
+}
+
+void CudnnProgram::load_all() {
   check_bound(compiled_->parameters);
   allocate_parameters();
   if (changed_) stream_->wait(*changed_);
   send(compiled_->parameters);
-  for (const Step& step : compiled_->load) step(*stream_);
-  is_loaded_ = true;
+  for (const Call& call : compiled_->load) call(*stream_);
 }
 
 void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
   check_range(graph_, next_node_, first_node, last_node);
-  if (!is_loaded_) throw_not_loaded();
   if (first_node == 0) {
+    loaded_.check_complete();
     check_bound(compiled_->inputs);
     check_bound(compiled_->outputs);
     wait(next_node_);  // outputs of the step before would be overwritten
@@ -128,7 +135,7 @@ void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
     send(compiled_->inputs);
   }
   for (std::size_t n = first_node; n < last_node; ++n) {
-    for (const Step& step : compiled_->nodes[n]) step(*stream_);
+    for (const Call& call : compiled_->nodes[n]) call(*stream_);
   }
   deliver(first_node, last_node);
   next_node_ = last_node;

@@ -9,6 +9,7 @@
 #include "train/backend/backend.h"
 #include "train/backend/cudnn/compiled.h"
 #include "train/backend/cudnn/device.h"
+#include "train/backend/load_state.h"
 
 namespace winnow::train::cudnn {
 
@@ -23,16 +24,18 @@ class CudnnProgram final : public Program {
   const Graph& graph() const noexcept override { return graph_; }
   void bind(ValueId id, std::span<float> data) override;
   void bind(ValueId id, std::span<std::uint8_t> data) override;
-  void load_parameters() override;
+  void load_parameters(int part, int parts) override;
   void run(std::size_t first_node, std::size_t last_node) override;
   void wait(std::size_t last_node) override;
-  std::size_t arena_bytes() const noexcept override { return compiled_->slots.block_bytes(); }
+  std::size_t arena_bytes() const noexcept override {
+    return compiled_->slots.block_bytes() + compiled_->slots.shared_bytes();
+  }
+
+  KernelChoices choices() const override { return compiled_->choices; }
 
   // The parameter or state `id` is read from device memory from now on; load_parameters() takes it
   // up once `changed` has come.
   void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
-  // "forward bf16 ...: cudnn engine 46", one line a convolution or linear layer and pass.
-  const std::vector<std::string>& plans() const noexcept { return compiled_->plans; }
 
  private:
   // Outputs of the nodes of one run(), on their way to the host.
@@ -47,6 +50,7 @@ class CudnnProgram final : public Program {
   void bind(ValueId id, void* data, std::size_t size, bool bytes);
   bool is_outside(std::size_t value) const;
   void check_bound(const std::vector<std::optional<Crossing>>& crossings) const;
+  void load_all();
   void send(const std::vector<std::optional<Crossing>>& crossings);
   void allocate_parameters();
   void deliver(std::size_t first_node, std::size_t last_node);
@@ -65,7 +69,7 @@ class CudnnProgram final : public Program {
   std::vector<ValueId> outputs_;          // by the node that writes them
   std::vector<Delivery> deliveries_;      // of a step, in order; kept for the next
   std::size_t deliveries_used_ = 0;
-  bool is_loaded_ = false;
+  LoadState loaded_;
   std::size_t next_node_ = 0;
 };
 

@@ -2,6 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "train/backend/lower/kernel_arguments.h"
 
 // What oneDNN has no good primitive for: batch norm whose statistics are had, fused with the
 // addition and the ReLU behind it, pooling that tells the winner, the loss, input pixels. NHWC
@@ -16,18 +20,6 @@ namespace winnow::train::kernels {
 // A tensor's rows are summed in at most so many parts, whose sums are then added in order.
 inline constexpr int kParts = 128;
 inline constexpr int kLanes = 16;
-
-// How activations lie in memory. bf16 is the upper half of an f32, rounded to nearest even,
-// without subnormal numbers.
-enum class Element : std::uint8_t { kF32, kBf16 };
-
-struct Convert {
-  const void* from;
-  Element from_type;
-  void* to;
-  Element to_type;
-  std::int64_t count;
-};
 
 // y = (pixel / 255 - mean_c) / deviation_c.
 struct Normalize {
@@ -44,72 +36,6 @@ struct Normalize {
 // bit, where the ReLU was open, without reading y.
 std::int64_t batch_norm_coefficients(std::int64_t channels) noexcept;   // floats
 std::int64_t batch_norm_scratch_bytes(std::int64_t channels) noexcept;  // forward or backward
-
-struct BatchNorm {
-  Element type;
-  const void* x;
-  const void* residual;  // or null
-  void* y;
-  std::int64_t rows;  // N*H*W
-  std::int64_t channels;
-  const float* scale;
-  const float* shift;
-  double epsilon;
-  bool relu;
-  float* mean;  // batch statistics: written in training, read for inference
-  float* variance;
-  float* coefficients;
-  void* scratch;  // training only
-};
-
-struct BatchNormBackward {
-  Element type;
-  const void* x;
-  const void* dy;
-  const void* y;  // where it is > 0 the ReLU was open; or null: no ReLU, or see coefficients
-  const float* coefficients;  // of the forward, for a ReLU with y null and no residual; or null
-  void* dx;
-  void* dresidual;  // or null
-  std::int64_t rows;
-  std::int64_t channels;
-  const float* scale;
-  const float* mean;
-  const float* variance;
-  double epsilon;
-  float* dscale;
-  float* dshift;
-  void* scratch;
-};
-
-struct Elementwise {
-  Element type;
-  const void* a;
-  const void* b;
-  void* y;
-  std::int64_t count;
-};
-
-struct Pool {
-  Element type;
-  const void* from;     // x; backward: dy
-  void* to;             // y; backward: dx
-  std::uint8_t* index;  // max: row-major place of the first greatest in the window
-  std::int64_t batch, channels, height, width;  // of x
-  std::int64_t out_height, out_width;
-  int kernel_h, kernel_w, stride, pad;
-};
-
-struct Loss {
-  Element type;
-  const void* logits;
-  const float* targets;
-  const float* weights;
-  std::int64_t batch, classes;
-  double smoothing;
-  float* loss;        // forward
-  float* per_sample;  // forward
-  void* dlogits;      // backward, of `type`
-};
 
 // All outputs are assigned. `threads` bounds how many work; it changes no bit of the result.
 struct Table {
@@ -130,14 +56,12 @@ struct Table {
   void (*loss_backward)(const Loss&, int threads);
 };
 
-// One each of kernels.cpp's compilations. generic runs anywhere; the others need what their name
-// says.
-const Table& generic() noexcept;
-const Table& x86_64_v3() noexcept;
-const Table& x86_64_v4() noexcept;
-const Table& x86_64_v4_bf16() noexcept;
-
+// The compilations of the kernels, from the most capable instruction set down to the generic one,
+// which runs anywhere.
+std::span<const Table* const> tables() noexcept;
 bool runs_here(const Table& table) noexcept;
-const Table& best() noexcept;  // of those that run here
+const Table& best() noexcept;  // the first of those that run here
+
+std::string_view architecture() noexcept;  // "x86_64"; "generic" where nothing is specialised
 
 }  // namespace winnow::train::kernels

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "train/backend/checks.h"
+#include "train/backend/load_state.h"
 #include "train/backend/onednn/compiled_internal.h"
 #include "train/backend/onednn/kernels.h"
 
@@ -27,12 +28,28 @@ class ThreadCount {
   int before_;
 };
 
+std::unique_ptr<onednn::Compiled> compiled(const Graph& graph, const CompileOptions& options) {
+  const ThreadCount threads(options.threads);
+  return onednn::compile_graph(graph, options, kernels::best());
+}
+
+// What lanes have in common. Programs of the same graph and options lay it out alike.
+struct SharedWeights {
+  std::shared_ptr<std::byte> packed;
+  LoadState loaded;
+};
+
 class OneDnnProgram final : public Program {
  public:
-  OneDnnProgram(const Graph& graph, const CompileOptions& options)
-      : graph_(graph), threads_(options.threads) {
-    const ThreadCount threads(threads_);
-    compiled_ = onednn::compile_graph(graph_, options, kernels::best());
+  // `shared` gets its memory from the first program that is made with it.
+  OneDnnProgram(const Graph& graph, const CompileOptions& options,
+                std::shared_ptr<SharedWeights> shared)
+      : graph_(graph),
+        threads_(options.threads),
+        shared_(std::move(shared)),
+        compiled_(compiled(graph_, options)) {
+    if (!shared_->packed) shared_->packed = onednn::make_block(compiled_->slots.shared_bytes());
+    compiled_->slots.allocate(shared_->packed);
   }
 
   const Graph& graph() const noexcept override { return graph_; }
@@ -44,30 +61,38 @@ class OneDnnProgram final : public Program {
     bind(id, data.data(), data.size(), true);
   }
 
-  void load_parameters() override {
+  void load_parameters(int part, int parts) override {
+    check_part(part, parts);
     for (std::size_t i = 0; i < graph_.values.size(); ++i) {
       const ValueKind kind = graph_.values[i].kind;
       if (kind == ValueKind::kParameter || kind == ValueKind::kBuffer) check_bound(i);
     }
     const ThreadCount threads(threads_);
-    for (const onednn::Step& step : compiled_->load) step();
-    is_loaded_ = true;
+    const std::size_t bytes = compiled_->slots.shared_bytes();
+    for (const onednn::Load& load : compiled_->load) {
+      if (part_of(load.begin, load.end, bytes, parts) == part) load.call(threads_);
+    }
+    shared_->loaded.mark(part, parts);
   }
 
   void run(std::size_t first_node, std::size_t last_node) override {
     check_range(graph_, next_node_, first_node, last_node);
-    if (!is_loaded_) throw_not_loaded();
     if (first_node == 0) {
+      shared_->loaded.check_complete();
       for (std::size_t i = 0; i < graph_.values.size(); ++i) check_bound(i);
     }
     const ThreadCount threads(threads_);
     for (std::size_t i = first_node; i < last_node; ++i) {
-      for (const onednn::Step& step : compiled_->nodes[i]) step();
+      for (const onednn::Call& call : compiled_->nodes[i]) call(threads_);
     }
     next_node_ = last_node;
   }
 
-  std::size_t arena_bytes() const noexcept override { return compiled_->slots.block_bytes(); }
+  KernelChoices choices() const override { return compiled_->choices; }
+
+  std::size_t arena_bytes() const noexcept override {
+    return compiled_->slots.block_bytes() + compiled_->slots.shared_bytes();
+  }
 
  private:
   void bind(ValueId id, void* data, std::size_t size, bool bytes) {
@@ -85,9 +110,9 @@ class OneDnnProgram final : public Program {
   }
 
   const Graph graph_;
-  int threads_;
-  std::unique_ptr<onednn::Compiled> compiled_;
-  bool is_loaded_ = false;
+  const int threads_;
+  const std::shared_ptr<SharedWeights> shared_;
+  const std::unique_ptr<onednn::Compiled> compiled_;
   std::size_t next_node_ = 0;
 };
 
@@ -118,7 +143,7 @@ std::string isa_name() {
   for (const NamedIsa& row : kIsas) {
     if (has(here, row.isa)) return row.name;
   }
-  return "x86_64";
+  return std::string(kernels::architecture());
 }
 
 class OneDnnBackend final : public Backend {
@@ -132,6 +157,29 @@ class OneDnnBackend final : public Backend {
   }
 
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
+    return std::move(compile_lanes(graph, options, 1).front());
+  }
+
+  std::vector<std::unique_ptr<Program>> compile_lanes(const Graph& graph,
+                                                      const CompileOptions& options,
+                                                      int lanes) override {
+    check(options);
+    const auto shared = std::make_shared<SharedWeights>();
+    std::vector<std::unique_ptr<Program>> programs;
+    for (int lane = 0; lane < lanes; ++lane) {
+      programs.push_back(std::make_unique<OneDnnProgram>(graph, options, shared));
+    }
+    return programs;
+  }
+
+  MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
+    check(options);
+    const auto made = compiled(graph, options);
+    return {made->slots.block_bytes(), made->slots.shared_bytes()};
+  }
+
+ private:
+  static void check(const CompileOptions& options) {
     check_cpu_dtype(options.compute);
     if (options.threads < 1) {
       throw UsageError("a program needs at least 1 thread, not " + std::to_string(options.threads));
@@ -141,7 +189,6 @@ class OneDnnBackend final : public Backend {
       throw UsageError("this processor (" + isa_name() +
                        ") cannot train in bf16, which needs AVX-512: use f32");
     }
-    return std::make_unique<OneDnnProgram>(graph, options);
   }
 };
 

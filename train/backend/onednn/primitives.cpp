@@ -7,7 +7,6 @@
 namespace winnow::train::onednn {
 namespace {
 
-using kernels::Element;
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
@@ -43,26 +42,26 @@ Primitive prepared(const Description& description, Pass pass, Element type, cons
   made.call = Call(description);
   made.implementation = description.impl_info_str();
   made.type = type;
-  made.data = description.query_md(dnnl::query::exec_arg_md, names.data);
-  made.result = description.query_md(dnnl::query::exec_arg_md, names.result);
-  made.filter = filter;
-  made.bias = description.query_md(dnnl::query::exec_arg_md, names.bias);
+  const auto operand = [&](int name) {
+    return Operand{description.query_md(dnnl::query::exec_arg_md, name), name};
+  };
+  made.data = operand(names.data);
+  made.result = operand(names.result);
+  made.filter = {filter, names.filter};
+  made.bias = operand(names.bias);
   made.scratchpad = description.scratchpad_desc();
-  made.data_argument = names.data;
-  made.result_argument = names.result;
-  made.filter_argument = names.filter;
-  made.bias_argument = names.bias;
   return made;
 }
 
 Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& e, bool bias,
                       Element element) {
   const Type type = type_of(element);
-  const Desc data({e.n, e.c, e.h, e.w}, type, Tag::nhwc);
-  const Desc result({e.n, e.k, e.p, e.q}, type, Tag::nhwc);
-  const Desc filter({e.k, e.c, e.r, e.s}, type, Tag::any);
-  const Desc filter_gradient({e.k, e.c, e.r, e.s}, Type::f32, Tag::any);
-  const Desc biases = bias ? Desc({e.k}, Type::f32, Tag::x) : Desc();
+  const Desc data({e.x.n, e.x.c, e.x.h, e.x.w}, type, Tag::nhwc);
+  const Desc result({e.y.n, e.y.c, e.y.h, e.y.w}, type, Tag::nhwc);
+  const dnnl::memory::dims filter_extents = {e.y.c, e.x.c, e.r, e.s};
+  const Desc filter(filter_extents, type, Tag::any);
+  const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
+  const Desc biases = bias ? Desc({e.y.c}, Type::f32, Tag::x) : Desc();
   const dnnl::memory::dims strides = {e.stride, e.stride};
   const dnnl::memory::dims pads = {e.pad, e.pad};
   // Not "auto": Winograd's numbers are others.
@@ -95,13 +94,14 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
 Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, bool bias,
                  Element element) {
   const Type type = type_of(element);
-  const bool image = e.h * e.w > 1;
+  const ImageExtents& x = e.x;
+  const bool image = x.h * x.w > 1;
   const dnnl::memory::dims data_extents =
-      image ? dnnl::memory::dims{e.n, e.c, e.h, e.w} : dnnl::memory::dims{e.n, e.c};
+      image ? dnnl::memory::dims{x.n, x.c, x.h, x.w} : dnnl::memory::dims{x.n, x.c};
   dnnl::memory::dims filter_extents = data_extents;
   filter_extents[0] = e.k;
   const Desc data(data_extents, type, image ? Tag::nhwc : Tag::nc);
-  const Desc result({e.n, e.k}, type, Tag::nc);
+  const Desc result({x.n, e.k}, type, Tag::nc);
   const Desc filter(filter_extents, type, Tag::any);
   const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
   const Desc biases = bias ? Desc({e.k}, Type::f32, Tag::x) : Desc();
@@ -168,11 +168,13 @@ Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents
   });
 }
 
-Desc plain_filter(const ConvExtents& e) { return Desc({e.k, e.c, e.r, e.s}, Type::f32, Tag::oihw); }
+Desc plain_filter(const ConvExtents& e) {
+  return Desc({e.y.c, e.x.c, e.r, e.s}, Type::f32, Tag::oihw);
+}
 
 Desc plain_filter(const LinearExtents& e) {
-  return e.h * e.w > 1 ? Desc({e.k, e.c, e.h, e.w}, Type::f32, Tag::oihw)
-                       : Desc({e.k, e.c}, Type::f32, Tag::oi);
+  return e.x.h * e.x.w > 1 ? Desc({e.k, e.x.c, e.x.h, e.x.w}, Type::f32, Tag::oihw)
+                           : Desc({e.k, e.x.c}, Type::f32, Tag::oi);
 }
 
 Reorder make_reorder(const dnnl::engine& engine, const Desc& from, const Desc& to) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "train/backend/checks.h"
+#include "train/backend/load_state.h"
 #include "train/graph/reference.h"
 
 namespace winnow::train {
@@ -33,11 +34,26 @@ struct Bound {
   }
 };
 
+// The values of several programs: whoever loads parameters loads them for all.
+struct Lanes {
+  std::vector<std::vector<std::vector<double>>> values;  // by lane, by ValueId
+  LoadState loaded;
+};
+
+std::size_t bytes_of(const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const Value& value : graph.values) {
+    bytes += position(element_count(value.shape)) * sizeof(double);
+  }
+  return bytes;
+}
+
 class ReferenceProgram final : public Program {
  public:
-  explicit ReferenceProgram(const Graph& graph)
+  ReferenceProgram(const Graph& graph, std::shared_ptr<Lanes> lanes, std::size_t lane)
       : graph_(graph),
-        values_(graph.values.size()),
+        lanes_(std::move(lanes)),
+        values_(lanes_->values[lane]),
         bound_(graph.values.size()),
         is_outside_(graph.values.size(), false) {
     for (const Node& node : graph_.nodes) {
@@ -52,6 +68,7 @@ class ReferenceProgram final : public Program {
       }
       is_outside_[position(output.value)] = true;
     }
+    values_.resize(graph_.values.size());
     for (std::size_t i = 0; i < values_.size(); ++i) {
       values_[i].resize(position(element_count(graph_.values[i].shape)));
     }
@@ -68,14 +85,16 @@ class ReferenceProgram final : public Program {
     bound_[position(id)] = {{}, data};
   }
 
-  void load_parameters() override {
+  void load_parameters(int part, int parts) override {
+    check_part(part, parts);
     for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (i % position(parts) != position(part)) continue;
       const ValueKind kind = graph_.values[i].kind;
       if ((kind == ValueKind::kParameter || kind == ValueKind::kBuffer) && !bound_[i].empty()) {
-        bound_[i].read(values_[i]);
+        for (auto& values : lanes_->values) bound_[i].read(values[i]);
       }
     }
-    loaded_ = true;
+    lanes_->loaded.mark(part, parts);
   }
 
   void run(std::size_t first_node, std::size_t last_node) override {
@@ -94,11 +113,7 @@ class ReferenceProgram final : public Program {
     next_node_ = last_node;
   }
 
-  std::size_t arena_bytes() const noexcept override {
-    std::size_t bytes = 0;
-    for (const auto& numbers : values_) bytes += numbers.size() * sizeof(double);
-    return bytes;
-  }
+  std::size_t arena_bytes() const noexcept override { return bytes_of(graph_); }
 
  private:
   void check_to_bind(ValueId id, std::size_t size, bool bytes) const {
@@ -108,17 +123,17 @@ class ReferenceProgram final : public Program {
 
   void check_ready(std::size_t first_node, std::size_t last_node) const {
     check_range(graph_, next_node_, first_node, last_node);
-    if (!loaded_) throw_not_loaded();
+    if (first_node == 0) lanes_->loaded.check_complete();
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (is_outside_[i] && bound_[i].empty()) throw_unbound(graph_.values[i]);
     }
   }
 
   const Graph graph_;
-  std::vector<std::vector<double>> values_;
+  const std::shared_ptr<Lanes> lanes_;
+  std::vector<std::vector<double>>& values_;  // of this lane
   std::vector<Bound> bound_;
   std::vector<bool> is_outside_;  // bound memory is needed to run
-  bool loaded_ = false;
   std::size_t next_node_ = 0;
 };
 
@@ -128,8 +143,22 @@ class ReferenceBackend final : public Backend {
   std::string instruction_set() const override { return "float64"; }
   std::string library() const override { return "winnow"; }
   std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) override {
+    return std::move(compile_lanes(graph, options, 1).front());
+  }
+  std::vector<std::unique_ptr<Program>> compile_lanes(const Graph& graph,
+                                                      const CompileOptions& options,
+                                                      int lanes) override {
     check_cpu_dtype(options.compute);
-    return std::make_unique<ReferenceProgram>(graph);
+    const auto shared = std::make_shared<Lanes>();
+    shared->values.resize(position(lanes));
+    std::vector<std::unique_ptr<Program>> programs;
+    for (std::size_t lane = 0; lane < position(lanes); ++lane) {
+      programs.push_back(std::make_unique<ReferenceProgram>(graph, shared, lane));
+    }
+    return programs;
+  }
+  MemoryUse memory_of(const Graph& graph, const CompileOptions&) override {
+    return {.lane_bytes = bytes_of(graph), .shared_bytes = 0};
   }
 };
 

@@ -2,20 +2,11 @@
 
 namespace winnow::train::kernels {
 
-bool runs_here(const Table& table) noexcept {
-  if (&table == &x86_64_v4_bf16()) {
-    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
-  }
-  if (&table == &x86_64_v4()) return __builtin_cpu_supports("x86-64-v4");
-  if (&table == &x86_64_v3()) return __builtin_cpu_supports("x86-64-v3");
-  return true;
-}
-
 const Table& best() noexcept {
-  if (runs_here(x86_64_v4_bf16())) return x86_64_v4_bf16();
-  if (runs_here(x86_64_v4())) return x86_64_v4();
-  if (runs_here(x86_64_v3())) return x86_64_v3();
-  return generic();
+  for (const Table* table : tables()) {
+    if (runs_here(*table)) return *table;
+  }
+  return *tables().back();
 }
 
 namespace {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "train/backend/cudnn/lowering.h"
+
+// One emitter an operation: makes the calls of one node of it. A file a family, a row in ops.cpp.
+namespace winnow::train::cudnn {
+
+using Emitter = void (*)(CudnnLowering&, const Node&);
+Emitter find_emitter(const Node& node);  // Error for an operation that has none
+
+namespace ops {
+void normalize_input(CudnnLowering& lowering, const Node& node);
+void conv2d(CudnnLowering& lowering, const Node& node);
+void conv2d_backward_data(CudnnLowering& lowering, const Node& node);
+void conv2d_backward_filter(CudnnLowering& lowering, const Node& node);
+void batch_norm(CudnnLowering& lowering, const Node& node);
+void batch_norm_backward(CudnnLowering& lowering, const Node& node);
+void batch_norm_inference(CudnnLowering& lowering, const Node& node);
+void relu(CudnnLowering& lowering, const Node& node);
+void relu_backward(CudnnLowering& lowering, const Node& node);
+void add(CudnnLowering& lowering, const Node& node);
+void max_pool(CudnnLowering& lowering, const Node& node);
+void max_pool_backward(CudnnLowering& lowering, const Node& node);
+void avg_pool(CudnnLowering& lowering, const Node& node);
+void avg_pool_backward(CudnnLowering& lowering, const Node& node);
+void linear(CudnnLowering& lowering, const Node& node);
+void linear_backward_data(CudnnLowering& lowering, const Node& node);
+void linear_backward_weight(CudnnLowering& lowering, const Node& node);
+void softmax_cross_entropy(CudnnLowering& lowering, const Node& node);
+void softmax_cross_entropy_backward(CudnnLowering& lowering, const Node& node);
+}  // namespace ops
+
+}  // namespace winnow::train::cudnn

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/value_places.h"
+
+// Kernel arguments of a node: its operands are read and written by `places`, their addresses are
+// looked up when the kernel runs.
+namespace winnow::train {
+
+template <class Arguments>
+using Fill = std::function<Arguments(const Slots&)>;
+
+// a, [b] -> y. Without b, a stands in its place.
+Fill<kernels::Elementwise> elementwise_arguments(ValuePlaces& places, const Node& node);
+
+// Memory of a batch norm besides its operands, where the backend wants it.
+struct NormSlots {
+  std::optional<Slots::Id> coefficients;
+  std::optional<Slots::Id> scratch;
+};
+// Also of inference, which reads the statistics.
+Fill<kernels::BatchNorm> batch_norm_arguments(ValuePlaces& places, const Node& node, bool inference,
+                                              const NormSlots& memory);
+// With coefficients y is not read.
+Fill<kernels::BatchNormBackward> batch_norm_backward_arguments(ValuePlaces& places,
+                                                               const Node& node,
+                                                               const NormSlots& memory);
+
+// `index`: the value that holds the places of maxima, if any.
+Fill<kernels::Pool> pool_arguments(ValuePlaces& places, const Node& node, bool backward,
+                                   std::optional<ValueId> index);
+
+Fill<kernels::Loss> loss_arguments(ValuePlaces& places, const Node& node);
+Fill<kernels::Loss> loss_backward_arguments(ValuePlaces& places, const Node& node);
+
+// y = pixel * factor + offset, by channels.
+struct PixelScale {
+  std::vector<float> factor;
+  std::vector<float> offset;
+};
+PixelScale pixel_scale(const Node& node);
+
+}  // namespace winnow::train

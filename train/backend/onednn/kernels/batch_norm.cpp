@@ -1,0 +1,480 @@
+#include "train/backend/onednn/kernels/base_internal.h"
+#include "train/backend/onednn/kernels/functions_internal.h"
+
+// Rows are cut into chunks that fit the first cache and chunks dealt to at most kParts parts. A
+// chunk is read twice, for its own mean and for the sums about it, so cancellation is bounded by
+// the chunk's own spread; chunks are added up in f64.
+
+namespace winnow::train::kernels::WINNOW_ISA {
+namespace {
+
+struct Partition {
+  Index rows;
+  Index chunk_rows;
+  Index chunks;
+  Index parts;
+  Index begin(Index part) const { return chunks * part / parts * chunk_rows; }
+  Index end(Index part) const { return least(rows, chunks * (part + 1) / parts * chunk_rows); }
+};
+
+Partition partition(Index rows, Index channels) {
+  Partition p{};
+  p.rows = rows;
+  p.chunk_rows = greatest(32, 8192 / channels);
+  p.chunks = (rows + p.chunk_rows - 1) / p.chunk_rows;
+  p.parts = least(p.chunks, kParts);
+  return p;
+}
+
+// Sums lie in padded(channels) places; the last block of channels may overlap the one before it
+// (for_channels), but its places do not.
+struct Places {
+  Index place;    // of a vector of sums
+  Index channel;  // the first that no vector before it holds
+  int lane;       // where that one is in the vector
+  int lanes;      // channels from there on
+};
+template <class Function>
+void parallel_places(Index channels, int threads, Function f) {
+  const Index whole = channels / kLanes * kLanes;
+  parallel_pieces(padded(channels) / kLanes, 4, threads, [=](Index begin, Index end) {
+    for (Index at = begin * kLanes; at < end * kLanes; at += kLanes) {
+      if (at < whole) {
+        f(Places{at, at, 0, kLanes});
+      } else {
+        const int left = static_cast<int>(channels - whole);
+        f(Places{at, whole, whole > 0 ? kLanes - left : 0, left});
+      }
+    }
+  });
+}
+
+// f<V, kShort>(first channel, place of its sums, lanes) for blocks of V vectors that cover all
+// channels: wide ones while there are so many, at last one that overlaps or is short (for_blocks).
+template <class Function>
+void for_channels(Index channels, Function f) {
+  Index c = 0;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) f.template operator()<4, false>(c, c, kLanes);
+  for (; c + 2 * kLanes <= channels; c += 2 * kLanes) f.template operator()<2, false>(c, c, kLanes);
+  for (; c + kLanes <= channels; c += kLanes) f.template operator()<1, false>(c, c, kLanes);
+  if (c < channels && channels >= kLanes) {
+    f.template operator()<1, false>(channels - kLanes, c, kLanes);
+  } else if (c < channels) {
+    f.template operator()<1, true>(Index{0}, c, static_cast<int>(channels));
+  }
+}
+
+template <class T, bool kShort>
+Floats load_as(const T* from, int lanes) {
+  if constexpr (kShort) return load(from, lanes);
+  return load(from);
+}
+template <class T, bool kShort>
+void store_as(T* to, const Floats& v, int lanes) {
+  if constexpr (kShort) {
+    store(to, v, lanes);
+  } else {
+    store(to, v);
+  }
+}
+
+Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
+void add_to(double* sums, const Doubles& v) { store_vector(sums, load_vector<Doubles>(sums) + v); }
+
+// One part's sums of one channel block: about `pivot`, the mean of the part's first chunk.
+struct Moments {
+  double* pivot;
+  double* first;   // sum of x - pivot
+  double* second;  // sum of (x - pivot)^2
+};
+
+// Adds a chunk of `count` rows with this mean, sum, and sum of squares about the mean.
+inline void add_chunk(Moments to, bool is_first, double count, const Floats& mean,
+                      const Floats& sum, const Floats& squares) {
+  const Doubles center = wide(mean);
+  if (is_first) store_vector(to.pivot, center);
+  const Doubles rest = wide(sum) - center * count;  // the mean is rounded
+  const Doubles d = center - load_vector<Doubles>(to.pivot);
+  const Doubles first = rest + d * count;
+  const Doubles second = wide(squares) + d * rest * 2.0 + d * d * count;
+  if (is_first) {
+    store_vector(to.first, first);
+    store_vector(to.second, second);
+  } else {
+    add_to(to.first, first);
+    add_to(to.second, second);
+  }
+}
+
+template <class T, int V, bool kShort>
+void chunk_moments(const T* x, Index stride, Index rows, int lanes, bool is_first, Moments to) {
+  constexpr int kUnroll = 4 / V;  // independent sums, to hide the latency of additions
+  const auto get = [=](Index row, int v) {
+    return load_as<T, kShort>(x + row * stride + v * kLanes, lanes);
+  };
+  Floats sum[kUnroll][V] = {};
+  Index row = 0;
+  for (; row + kUnroll <= rows; row += kUnroll) {
+#pragma GCC unroll 4
+    for (int u = 0; u < kUnroll; ++u) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) sum[u][v] += get(row + u, v);
+    }
+  }
+  for (; row < rows; ++row) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) sum[0][v] += get(row, v);
+  }
+  Floats mean[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) {
+#pragma GCC unroll 4
+    for (int u = 1; u < kUnroll; ++u) sum[0][v] += sum[u][v];
+    mean[v] = sum[0][v] / static_cast<float>(rows);
+  }
+
+  Floats squares[kUnroll][V] = {};
+  const auto take = [&](Index at, int v, Floats& to_squares) {
+    const Floats d = get(at, v) - mean[v];
+    to_squares += d * d;
+  };
+  row = 0;
+  for (; row + kUnroll <= rows; row += kUnroll) {
+#pragma GCC unroll 4
+    for (int u = 0; u < kUnroll; ++u) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) take(row + u, v, squares[u][v]);
+    }
+  }
+  for (; row < rows; ++row) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) take(row, v, squares[0][v]);
+  }
+
+  const auto count = static_cast<double>(rows);
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) {
+#pragma GCC unroll 4
+    for (int u = 1; u < kUnroll; ++u) squares[0][v] += squares[u][v];
+    const int at = v * kLanes;
+    add_chunk({to.pivot + at, to.first + at, to.second + at}, is_first, count, mean[v], sum[0][v],
+              squares[0][v]);
+  }
+}
+
+template <class T>
+void part_moments(const T* x, Index channels, const Partition& p, Index part, double* sums) {
+  const Index width = padded(channels);
+  for (Index begin = p.begin(part); begin < p.end(part); begin += p.chunk_rows) {
+    const Index rows = least(p.chunk_rows, p.end(part) - begin);
+    const bool is_first = begin == p.begin(part);
+    const T* chunk = x + begin * channels;
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index to, int lanes) {
+      chunk_moments<T, V, kShort>(chunk + c, channels, rows, lanes, is_first,
+                                  {sums + to, sums + width + to, sums + 2 * width + to});
+    });
+  }
+}
+
+// Means and biased variances from the moments of all parts.
+void finish_moments(const BatchNorm& a, const Partition& p, const double* sums, Places at) {
+  const Index width = padded(a.layer.channels);
+  const auto get = [=](Index part, Index which) {
+    return load_vector<Doubles>(sums + (3 * part + which) * width + at.place);
+  };
+  const Doubles pivot = get(0, 0);
+  Doubles shifted = {};
+  for (Index part = 0; part < p.parts; ++part) {
+    const auto rows = static_cast<double>(p.end(part) - p.begin(part));
+    shifted += get(part, 1) + (get(part, 0) - pivot) * rows;
+  }
+  const auto total = static_cast<double>(a.layer.rows);
+  const Doubles mean = pivot + shifted / total;
+  Doubles squares = {};
+  for (Index part = 0; part < p.parts; ++part) {
+    const auto rows = static_cast<double>(p.end(part) - p.begin(part));
+    const Doubles d = get(part, 0) - mean;
+    squares += get(part, 2) + d * get(part, 1) * 2.0 + d * d * rows;
+  }
+  for (int i = 0; i < at.lanes; ++i) {
+    const double variance = squares[at.lane + i] / total;
+    a.statistics.mean[at.channel + i] = static_cast<float>(mean[at.lane + i]);
+    a.statistics.variance[at.channel + i] = variance < 0 ? 0.0F : static_cast<float>(variance);
+  }
+}
+
+double inverse_deviation(float variance, double epsilon) {
+  return 1.0 / __builtin_sqrt(static_cast<double>(variance) + epsilon);
+}
+
+void set_coefficients(const BatchNorm& a) {
+  const Index width = padded(a.layer.channels);
+  for (Index c = 0; c < width; ++c) {
+    const bool real = c < a.layer.channels;
+    a.memory.coefficients[c] = real ? a.statistics.mean[c] : 0;
+    a.memory.coefficients[width + c] =
+        real ? static_cast<float>(a.scale[c] *
+                                  inverse_deviation(a.statistics.variance[c], a.layer.epsilon))
+             : 0;
+    a.memory.coefficients[2 * width + c] = real ? a.shift[c] : 0;
+  }
+}
+
+// What a block of channels is normalized by. The one function that forward and backward share, as
+// they must agree on the sign of its result.
+template <int V>
+struct Normalizer {
+  Floats mean[V], factor[V], offset[V];
+
+  Normalizer(const float* coefficients, Index width, Index c) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      mean[v] = load(coefficients + c + v * kLanes);
+      factor[v] = load(coefficients + width + c + v * kLanes);
+      offset[v] = load(coefficients + 2 * width + c + v * kLanes);
+    }
+  }
+  Floats operator()(Floats x, int v) const { return (x - mean[v]) * factor[v] + offset[v]; }
+};
+
+template <class T, bool kResidual, bool kRelu>
+void apply_norm(const BatchNorm& a, int threads) {
+  const auto* x = static_cast<const T*>(a.x);
+  const auto* residual = static_cast<const T*>(a.residual);
+  auto* y = static_cast<T*>(a.y);
+  const Index channels = a.layer.channels;
+  const Index width = padded(channels);
+  const float* coefficients = a.memory.coefficients;
+  const Index grain = partition(a.layer.rows, channels).chunk_rows;
+  parallel_pieces(a.layer.rows, grain, threads, [=](Index begin, Index end) {
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index, int lanes) {
+      const Normalizer<V> normalized(coefficients, width, c);
+      for (Index row = begin; row < end; ++row) {
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+          const Index at = row * channels + c + v * kLanes;
+          Floats value = normalized(load_as<T, kShort>(x + at, lanes), v);
+          if constexpr (kResidual) value += load_as<T, kShort>(residual + at, lanes);
+          if constexpr (kRelu) value = rectified(value);
+          store_as<T, kShort>(y + at, value, lanes);
+        }
+      }
+    });
+  });
+}
+
+template <class T>
+void inference_typed(const BatchNorm& a, int threads) {
+  set_coefficients(a);
+  if (a.residual != nullptr) {
+    a.layer.relu ? apply_norm<T, true, true>(a, threads) : apply_norm<T, true, false>(a, threads);
+  } else {
+    a.layer.relu ? apply_norm<T, false, true>(a, threads) : apply_norm<T, false, false>(a, threads);
+  }
+}
+
+template <class T>
+void batch_norm_typed(const BatchNorm& a, int threads) {
+  const auto* x = static_cast<const T*>(a.x);
+  auto* sums = static_cast<double*>(a.memory.scratch);
+  const Partition p = partition(a.layer.rows, a.layer.channels);
+  const Index width = padded(a.layer.channels);
+  parallel_pieces(p.parts, 1, threads, [=](Index part, Index) {
+    part_moments(x, a.layer.channels, p, part, sums + 3 * width * part);
+  });
+  parallel_places(a.layer.channels, threads, [=](Places at) { finish_moments(a, p, sums, at); });
+  inference_typed<T>(a, threads);
+}
+
+// How the gradient behind the ReLU is had from dy.
+enum class Gate { kNone, kFromY, kFromX };
+
+template <class T>
+struct Gradient {
+  const T* x;
+  const T* dy;
+  const T* y;
+  T* dresidual;
+  const float* coefficients;  // with Gate::kFromX
+  Index width;
+
+  // Of vector v of the block that `normalized` is of; `value` is x there.
+  template <Gate kGate, bool kShort, int V>
+  Floats at(Index element, const Normalizer<V>& normalized, Floats value, int v, int lanes) const {
+    const Floats g = load_as<T, kShort>(dy + element, lanes);
+    if constexpr (kGate == Gate::kFromY) {
+      return where_open(load_as<T, kShort>(y + element, lanes), g);
+    } else if constexpr (kGate == Gate::kFromX) {
+      return where_open(normalized(value, v), g);
+    } else {
+      return g;
+    }
+  }
+};
+
+// Adds to sums: of g, and of g * (x - mean). Writes g to dresidual.
+template <class T, Gate kGate, bool kKeep, int V, bool kShort>
+void chunk_gradient_sums(const Gradient<T>& in, Index channels, Index begin, Index end, Index c,
+                         int lanes, double* sum_g, double* sum_gx) {
+  constexpr int kUnroll = 4 / V;
+  const Normalizer<V> normalized(in.coefficients, in.width, c);
+  Floats g_sum[kUnroll][V] = {};
+  Floats gx_sum[kUnroll][V] = {};
+  const auto take = [&](Index row, int v, Floats& to_g, Floats& to_gx) {
+    const Index element = row * channels + c + v * kLanes;
+    const Floats x = load_as<T, kShort>(in.x + element, lanes);
+    const Floats g = in.template at<kGate, kShort>(element, normalized, x, v, lanes);
+    if constexpr (kKeep) store_as<T, kShort>(in.dresidual + element, g, lanes);
+    to_g += g;
+    to_gx += g * (x - normalized.mean[v]);
+  };
+  Index row = begin;
+  for (; row + kUnroll <= end; row += kUnroll) {
+#pragma GCC unroll 4
+    for (int u = 0; u < kUnroll; ++u) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) take(row + u, v, g_sum[u][v], gx_sum[u][v]);
+    }
+  }
+  for (; row < end; ++row) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) take(row, v, g_sum[0][v], gx_sum[0][v]);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) {
+    Floats g_total = g_sum[0][v];
+    Floats gx_total = gx_sum[0][v];
+#pragma GCC unroll 4
+    for (int u = 1; u < kUnroll; ++u) {
+      g_total += g_sum[u][v];
+      gx_total += gx_sum[u][v];
+    }
+    add_to(sum_g + v * kLanes, wide(g_total));
+    add_to(sum_gx + v * kLanes, wide(gx_total));
+  }
+}
+
+template <class T, Gate kGate, bool kKeep>
+void part_gradient_sums(const Gradient<T>& in, Index channels, const Partition& p, Index part,
+                        double* sums) {
+  const Index width = padded(channels);
+  for (Index i = 0; i < 2 * width; ++i) sums[i] = 0;
+  for (Index begin = p.begin(part); begin < p.end(part); begin += p.chunk_rows) {
+    const Index end = least(begin + p.chunk_rows, p.end(part));
+    for_channels(channels, [&]<int V, bool kShort>(Index c, Index to, int lanes) {
+      chunk_gradient_sums<T, kGate, kKeep, V, kShort>(in, channels, begin, end, c, lanes, sums + to,
+                                                      sums + width + to);
+    });
+  }
+}
+
+// dx = by_g * g + (x - mean) * by_x + constant.
+template <class T, Gate kGate>
+void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const float* by_g,
+                    const float* by_x, const float* constant, int threads) {
+  auto* dx = static_cast<T*>(a.gradients.dx);
+  const Index channels = a.layer.channels;
+  const Index grain = partition(a.layer.rows, channels).chunk_rows;
+  parallel_pieces(a.layer.rows, grain, threads, [=](Index begin, Index end) {
+    for_channels(channels, [=]<int V, bool kShort>(Index c, Index, int lanes) {
+      const Normalizer<V> normalized(in.coefficients, in.width, c);
+      Floats of_g[V], of_x[V], of_none[V];
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) {
+        of_g[v] = load(by_g + c + v * kLanes);
+        of_x[v] = load(by_x + c + v * kLanes);
+        of_none[v] = load(constant + c + v * kLanes);
+      }
+      for (Index row = begin; row < end; ++row) {
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+          const Index element = row * channels + c + v * kLanes;
+          const Floats x = load_as<T, kShort>(in.x + element, lanes);
+          const Floats g = in.template at<kGate, kShort>(element, normalized, x, v, lanes);
+          const Floats value = of_g[v] * g + ((x - normalized.mean[v]) * of_x[v] + of_none[v]);
+          store_as<T, kShort>(dx + element, value, lanes);
+        }
+      }
+    });
+  });
+}
+
+template <class T, Gate kGate, bool kKeep>
+void batch_norm_backward_gated(const BatchNormBackward& a, int threads) {
+  const Partition p = partition(a.layer.rows, a.layer.channels);
+  const Index channels = a.layer.channels;
+  const Index width = padded(channels);
+  auto* sums = static_cast<double*>(a.memory.scratch);
+  auto* by_g = reinterpret_cast<float*>(sums + 3 * kParts * width);
+  float* by_x = by_g + width;
+  float* constant = by_x + width;
+  float* only_mean = constant + width;
+  for (Index c = 0; c < 3 * width; ++c) only_mean[c] = c < channels ? a.statistics.mean[c] : 0;
+  Gradient<T> in{static_cast<const T*>(a.x),
+                 static_cast<const T*>(a.dy),
+                 static_cast<const T*>(a.y),
+                 static_cast<T*>(a.gradients.dresidual),
+                 kGate == Gate::kFromX ? a.memory.coefficients : only_mean,
+                 width};
+  parallel_pieces(p.parts, 1, threads, [=](Index part, Index) {
+    part_gradient_sums<T, kGate, kKeep>(in, channels, p, part, sums + 2 * width * part);
+  });
+  const auto rows = static_cast<double>(a.layer.rows);
+  parallel_places(channels, threads, [=](Places at) {
+    Doubles g = {};
+    Doubles gx = {};
+    for (Index part = 0; part < p.parts; ++part) {
+      g += load_vector<Doubles>(sums + 2 * width * part + at.place);
+      gx += load_vector<Doubles>(sums + 2 * width * part + width + at.place);
+    }
+    for (int i = 0; i < at.lanes; ++i) {
+      const Index c = at.channel + i;
+      const double inverse = inverse_deviation(a.statistics.variance[c], a.layer.epsilon);
+      const double factor = a.scale[c] * inverse;
+      const double sum_g = g[at.lane + i];
+      const double sum_gx = gx[at.lane + i];
+      a.gradients.dshift[c] = static_cast<float>(sum_g);
+      a.gradients.dscale[c] = static_cast<float>(sum_gx * inverse);
+      by_g[c] = static_cast<float>(factor);
+      by_x[c] = static_cast<float>(-factor * inverse * inverse * sum_gx / rows);
+      constant[c] = static_cast<float>(-factor * sum_g / rows);
+    }
+  });
+  for (Index c = channels; c < width; ++c) by_g[c] = by_x[c] = constant[c] = 0;
+  if constexpr (kKeep) {
+    in.dy = in.dresidual;  // already gated
+    apply_gradient<T, Gate::kNone>(a, in, by_g, by_x, constant, threads);
+  } else {
+    apply_gradient<T, kGate>(a, in, by_g, by_x, constant, threads);
+  }
+}
+
+template <class T>
+void batch_norm_backward_typed(const BatchNormBackward& a, int threads) {
+  if (a.y != nullptr && a.gradients.dresidual != nullptr) {
+    batch_norm_backward_gated<T, Gate::kFromY, true>(a, threads);
+  } else if (a.y != nullptr) {
+    batch_norm_backward_gated<T, Gate::kFromY, false>(a, threads);
+  } else if (a.memory.coefficients != nullptr) {
+    batch_norm_backward_gated<T, Gate::kFromX, false>(a, threads);
+  } else {
+    batch_norm_backward_gated<T, Gate::kNone, false>(a, threads);
+  }
+}
+
+}  // namespace
+
+void batch_norm(const BatchNorm& a, int threads) {
+  typed<BatchNorm, batch_norm_typed<float>, batch_norm_typed<Bf16>>(a, threads);
+}
+
+void batch_norm_inference(const BatchNorm& a, int threads) {
+  typed<BatchNorm, inference_typed<float>, inference_typed<Bf16>>(a, threads);
+}
+
+void batch_norm_backward(const BatchNormBackward& a, int threads) {
+  typed<BatchNormBackward, batch_norm_backward_typed<float>, batch_norm_backward_typed<Bf16>>(
+      a, threads);
+}
+
+}  // namespace winnow::train::kernels::WINNOW_ISA

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "train/backend/onednn/kernels.h"
+
+// The kernels of one instruction set, see Table.
+namespace winnow::train::kernels::WINNOW_ISA {
+
+void convert(const Convert& a, int threads);
+void normalize(const Normalize& a, int threads);
+void batch_norm(const BatchNorm& a, int threads);
+void batch_norm_inference(const BatchNorm& a, int threads);
+void batch_norm_backward(const BatchNormBackward& a, int threads);
+void relu(const Elementwise& a, int threads);
+void relu_backward(const Elementwise& a, int threads);
+void add(const Elementwise& a, int threads);
+void max_pool(const Pool& a, int threads);
+void max_pool_backward(const Pool& a, int threads);
+void avg_pool(const Pool& a, int threads);
+void avg_pool_backward(const Pool& a, int threads);
+void loss(const Loss& a, int threads);
+void loss_backward(const Loss& a, int threads);
+
+extern const Table kTable;
+
+}  // namespace winnow::train::kernels::WINNOW_ISA

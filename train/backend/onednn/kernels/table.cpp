@@ -1,0 +1,23 @@
+#include "train/backend/onednn/kernels/functions_internal.h"
+
+namespace winnow::train::kernels::WINNOW_ISA {
+
+constinit const Table kTable = {
+    .name = WINNOW_ISA_NAME,
+    .convert = convert,
+    .normalize = normalize,
+    .batch_norm = batch_norm,
+    .batch_norm_inference = batch_norm_inference,
+    .batch_norm_backward = batch_norm_backward,
+    .relu = relu,
+    .relu_backward = relu_backward,
+    .add = add,
+    .max_pool = max_pool,
+    .max_pool_backward = max_pool_backward,
+    .avg_pool = avg_pool,
+    .avg_pool_backward = avg_pool_backward,
+    .loss = loss,
+    .loss_backward = loss_backward,
+};
+
+}  // namespace winnow::train::kernels::WINNOW_ISA

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/backend/lower/layer.h"
+#include "train/backend/lower/lowering.h"
+#include "train/backend/onednn/compiled_internal.h"
+#include "train/backend/onednn/primitives_internal.h"
+
+namespace winnow::train::onednn {
+
+// What emitters (ops/) make the calls of nodes with.
+class OneDnnLowering final : public Lowering<int> {
+ public:
+  OneDnnLowering(const Graph& graph, const CompileOptions& options, const kernels::Table& table,
+                 Compiled& out);
+
+  const kernels::Table& table() const { return table_; }
+  const dnnl::engine& engine() const { return engine_; }
+
+  // One pass over a layer with a filter, by `made`. `plain`: the filter's layout as a parameter.
+  // `name` tells the layer from others, for Program::choices().
+  void layer(const LayerOperands& operands, const Primitive& made, const dnnl::memory::desc& plain,
+             const std::string& name);
+
+  // Memory that `node`, a forward, fills for its backward.
+  Slot keep(const Node& node, std::size_t bytes);
+  std::optional<Slot> kept(const Node& node) const;
+
+ private:
+  using Arguments = std::vector<std::pair<int, dnnl::memory>>;
+  // Loads may run at once with one another, so each has a stream and a scratchpad of its own.
+  enum class Working { kNode, kLoading };
+  struct Packed {
+    ValueId parameter;
+    dnnl::memory memory;
+  };
+
+  dnnl::memory memory_in(Slot slot, const dnnl::memory::desc& description);
+  static Call execution(const dnnl::primitive& primitive, const dnnl::stream& stream,
+                        const Arguments& arguments);
+  Call reorder(const dnnl::memory& from, const dnnl::memory& to, Working working);
+  void add_scratchpad(const dnnl::memory::desc& description, Working working, Arguments& arguments);
+  // The filter `id` in the layout `wanted`. Parameters are packed when loaded, once for all that
+  // want the same layout; other values before each use.
+  dnnl::memory filter(ValueId id, const dnnl::memory::desc& plain,
+                      const dnnl::memory::desc& wanted);
+  dnnl::memory filter_gradient(ValueId id, const dnnl::memory::desc& plain,
+                               const dnnl::memory::desc& made);
+
+  const kernels::Table& table_;
+  const dnnl::engine engine_;
+  const dnnl::stream stream_;
+  Slots& memory_;
+  Compiled& out_;
+  std::vector<Packed> packed_;
+  std::vector<std::pair<const Node*, Slot>> kept_;
+};
+
+}  // namespace winnow::train::onednn

@@ -1,0 +1,14 @@
+#include "train/backend/lower/node_arguments.h"
+#include "train/backend/onednn/ops/ops_internal.h"
+
+namespace winnow::train::onednn::ops {
+
+void softmax_cross_entropy(OneDnnLowering& lowering, const Node& node) {
+  lowering.kernel(lowering.table().loss, loss_arguments(lowering, node));
+}
+
+void softmax_cross_entropy_backward(OneDnnLowering& lowering, const Node& node) {
+  lowering.kernel(lowering.table().loss_backward, loss_backward_arguments(lowering, node));
+}
+
+}  // namespace winnow::train::onednn::ops

@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+#include "train/backend/onednn/ops/ops_internal.h"
+
+namespace winnow::train::onednn {
+namespace {
+
+struct Row {
+  std::string_view op;
+  Emitter emit;
+};
+constexpr Row kRows[] = {
+    {"normalize_input", ops::normalize_input},
+    {"conv2d", ops::conv2d},
+    {"conv2d_backward_data", ops::conv2d_backward_data},
+    {"conv2d_backward_filter", ops::conv2d_backward_filter},
+    {"batch_norm", ops::batch_norm},
+    {"batch_norm_backward", ops::batch_norm_backward},
+    {"batch_norm_inference", ops::batch_norm_inference},
+    {"relu", ops::relu},
+    {"relu_backward", ops::relu_backward},
+    {"add", ops::add},
+    {"max_pool", ops::max_pool},
+    {"max_pool_backward", ops::max_pool_backward},
+    {"avg_pool", ops::avg_pool},
+    {"avg_pool_backward", ops::avg_pool_backward},
+    {"linear", ops::linear},
+    {"linear_backward_data", ops::linear_backward_data},
+    {"linear_backward_weight", ops::linear_backward_weight},
+    {"softmax_cross_entropy", ops::softmax_cross_entropy},
+    {"softmax_cross_entropy_backward", ops::softmax_cross_entropy_backward},
+};
+
+}  // namespace
+
+Emitter find_emitter(const Node& node) {
+  const auto* row = std::ranges::find(kRows, op_name(node.op), &Row::op);
+  if (row != std::end(kRows)) return row->emit;
+  throw Error("backend onednn has no kernel for '" + node.name + "', a " +
+              std::string(op_name(node.op)));
+}
+
+}  // namespace winnow::train::onednn

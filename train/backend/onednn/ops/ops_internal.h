@@ -1,0 +1,33 @@
+#pragma once
+
+#include "train/backend/onednn/lowering_internal.h"
+
+// One emitter an operation: makes the calls of one node of it. A file a family, a row in ops.cpp.
+namespace winnow::train::onednn {
+
+using Emitter = void (*)(OneDnnLowering&, const Node&);
+Emitter find_emitter(const Node& node);  // Error for an operation that has none
+
+namespace ops {
+void normalize_input(OneDnnLowering& lowering, const Node& node);
+void conv2d(OneDnnLowering& lowering, const Node& node);
+void conv2d_backward_data(OneDnnLowering& lowering, const Node& node);
+void conv2d_backward_filter(OneDnnLowering& lowering, const Node& node);
+void batch_norm(OneDnnLowering& lowering, const Node& node);
+void batch_norm_backward(OneDnnLowering& lowering, const Node& node);
+void batch_norm_inference(OneDnnLowering& lowering, const Node& node);
+void relu(OneDnnLowering& lowering, const Node& node);
+void relu_backward(OneDnnLowering& lowering, const Node& node);
+void add(OneDnnLowering& lowering, const Node& node);
+void max_pool(OneDnnLowering& lowering, const Node& node);
+void max_pool_backward(OneDnnLowering& lowering, const Node& node);
+void avg_pool(OneDnnLowering& lowering, const Node& node);
+void avg_pool_backward(OneDnnLowering& lowering, const Node& node);
+void linear(OneDnnLowering& lowering, const Node& node);
+void linear_backward_data(OneDnnLowering& lowering, const Node& node);
+void linear_backward_weight(OneDnnLowering& lowering, const Node& node);
+void softmax_cross_entropy(OneDnnLowering& lowering, const Node& node);
+void softmax_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
+}  // namespace ops
+
+}  // namespace winnow::train::onednn
