@@ -73,6 +73,9 @@ struct Deviation {
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options);
+// ResNet-50 on small images, all gradients included. bf16: no further from the exact numbers than
+// rounding every value takes them.
+std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options);
 
 }  // namespace winnow::train

@@ -17,3 +17,8 @@ winnow_test(train.onednn_lanes
   SOURCES lanes_test.cpp cases.cpp conformance.cpp
   DEPS winnow::backend_onednn winnow::backend_reference winnow::nets winnow::rewrites)
 set_tests_properties(train.onednn_lanes PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
+
+add_test(NAME lint.configure
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${CMAKE_CURRENT_BINARY_DIR}/configured
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/configure_test.cmake)
+set_tests_properties(lint.configure PROPERTIES LABELS lint TIMEOUT 120)

@@ -96,6 +96,13 @@ TEST_P(OneDnn, WholeNetsMatchTheReference) {
   expect_within(compare_nets(*make_onednn_backend(), options()));
 }
 
+TEST(OneDnnResNet50, MatchesTheReference) {
+  for (const DType compute : {DType::kF32, DType::kBF16}) {
+    if (compute == DType::kBF16 && !can_bf16()) continue;
+    expect_within(compare_resnet50(*make_onednn_backend(), {compute, 2}));
+  }
+}
+
 TEST_P(OneDnn, RunInRangesOrTwiceGivesTheSameBits) {
   const Graph graph = training_graph("resnet20", 3, 16, 3);
   const Inputs inputs = random_inputs(graph, 12);

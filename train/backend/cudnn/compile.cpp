@@ -42,7 +42,8 @@ std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions
     for (const ValueId id : node.outputs) {
       out->written_by[static_cast<std::size_t>(id)] = out->nodes.size();
     }
-    out->nodes.push_back(lowering.calls_of(lowering, node, find_emitter(node)));
+    const auto emit = find_emitter(emitters(), "cudnn", node);
+    out->nodes.push_back(lowering.calls_of(lowering, node, emit));
   }
   return out;
 }

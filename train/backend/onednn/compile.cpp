@@ -12,7 +12,8 @@ std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions
     out->outside.push_back(lowering.outside(static_cast<ValueId>(i)));
   }
   for (const Node& node : graph.nodes) {
-    out->nodes.push_back(lowering.calls_of(lowering, node, find_emitter(node)));
+    const auto emit = find_emitter(emitters(), "onednn", node);
+    out->nodes.push_back(lowering.calls_of(lowering, node, emit));
   }
   return out;
 }

@@ -1,20 +1,9 @@
 #include "train/backend/cudnn/ops/ops.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <string_view>
-
-#include "common/error.h"
-
 namespace winnow::train::cudnn {
 namespace {
 
-struct Row {
-  std::string_view op;
-  Emitter emit;
-};
-constexpr Row kRows[] = {
+constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"normalize_input", ops::normalize_input},
     {"conv2d", ops::conv2d},
     {"conv2d_backward_data", ops::conv2d_backward_data},
@@ -38,11 +27,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-Emitter find_emitter(const Node& node) {
-  const auto* row = std::ranges::find(kRows, op_name(node.op), &Row::op);
-  if (row != std::end(kRows)) return row->emit;
-  throw Error("backend cudnn has no kernel for '" + node.name + "', a " +
-              std::string(op_name(node.op)));
-}
+std::span<const EmitterRow<CudnnLowering>> emitters() noexcept { return kRows; }
 
 }  // namespace winnow::train::cudnn

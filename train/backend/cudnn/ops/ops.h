@@ -1,12 +1,14 @@
 #pragma once
 
+#include <span>
+
 #include "train/backend/cudnn/lowering.h"
+#include "train/backend/lower/emitters.h"
 
 // One emitter an operation: makes the calls of one node of it. A file a family, a row in ops.cpp.
 namespace winnow::train::cudnn {
 
-using Emitter = void (*)(CudnnLowering&, const Node&);
-Emitter find_emitter(const Node& node);  // Error for an operation that has none
+std::span<const EmitterRow<CudnnLowering>> emitters() noexcept;
 
 namespace ops {
 void normalize_input(CudnnLowering& lowering, const Node& node);

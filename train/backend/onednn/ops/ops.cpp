@@ -1,47 +1,34 @@
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <string_view>
-
-#include "common/error.h"
 #include "train/backend/onednn/ops/ops_internal.h"
 
 namespace winnow::train::onednn {
+namespace ops {
 namespace {
 
-struct Row {
-  std::string_view op;
-  Emitter emit;
-};
-constexpr Row kRows[] = {
-    {"normalize_input", ops::normalize_input},
-    {"conv2d", ops::conv2d},
-    {"conv2d_backward_data", ops::conv2d_backward_data},
-    {"conv2d_backward_filter", ops::conv2d_backward_filter},
-    {"batch_norm", ops::batch_norm},
-    {"batch_norm_backward", ops::batch_norm_backward},
-    {"batch_norm_inference", ops::batch_norm_inference},
-    {"relu", ops::relu},
-    {"relu_backward", ops::relu_backward},
-    {"add", ops::add},
-    {"max_pool", ops::max_pool},
-    {"max_pool_backward", ops::max_pool_backward},
-    {"avg_pool", ops::avg_pool},
-    {"avg_pool_backward", ops::avg_pool_backward},
-    {"linear", ops::linear},
-    {"linear_backward_data", ops::linear_backward_data},
-    {"linear_backward_weight", ops::linear_backward_weight},
-    {"softmax_cross_entropy", ops::softmax_cross_entropy},
-    {"softmax_cross_entropy_backward", ops::softmax_cross_entropy_backward},
+constexpr EmitterRow<OneDnnLowering> kRows[] = {
+    {"normalize_input", normalize_input},
+    {"conv2d", conv2d},
+    {"conv2d_backward_data", conv2d_backward_data},
+    {"conv2d_backward_filter", conv2d_backward_filter},
+    {"batch_norm", batch_norm},
+    {"batch_norm_backward", batch_norm_backward},
+    {"batch_norm_inference", batch_norm_inference},
+    {"relu", relu},
+    {"relu_backward", relu_backward},
+    {"add", add},
+    {"max_pool", max_pool},
+    {"max_pool_backward", max_pool_backward},
+    {"avg_pool", avg_pool},
+    {"avg_pool_backward", avg_pool_backward},
+    {"linear", linear},
+    {"linear_backward_data", linear_backward_data},
+    {"linear_backward_weight", linear_backward_weight},
+    {"softmax_cross_entropy", softmax_cross_entropy},
+    {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
 };
 
 }  // namespace
+}  // namespace ops
 
-Emitter find_emitter(const Node& node) {
-  const auto* row = std::ranges::find(kRows, op_name(node.op), &Row::op);
-  if (row != std::end(kRows)) return row->emit;
-  throw Error("backend onednn has no kernel for '" + node.name + "', a " +
-              std::string(op_name(node.op)));
-}
+std::span<const EmitterRow<OneDnnLowering>> emitters() noexcept { return ops::kRows; }
 
 }  // namespace winnow::train::onednn

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <span>
+
+#include "train/backend/lower/emitters.h"
 #include "train/backend/onednn/lowering_internal.h"
 
 // One emitter an operation: makes the calls of one node of it. A file a family, a row in ops.cpp.
 namespace winnow::train::onednn {
 
-using Emitter = void (*)(OneDnnLowering&, const Node&);
-Emitter find_emitter(const Node& node);  // Error for an operation that has none
+std::span<const EmitterRow<OneDnnLowering>> emitters() noexcept;
 
 namespace ops {
 void normalize_input(OneDnnLowering& lowering, const Node& node);
