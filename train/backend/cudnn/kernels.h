@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "train/backend/cudnn/device.h"
+#include "train/backend/lower/group_norm_kernels.h"
 
 // Own kernels: the base path for all but convolutions and matrix products, and the last resort for
 // those. All pointers are device memory; activations are NHWC, of type `type`; statistics,
@@ -16,6 +17,8 @@ using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
 using train::kernels::Elementwise;
+using train::kernels::GroupNorm;
+using train::kernels::GroupNormBackward;
 using train::kernels::Loss;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
@@ -146,6 +149,8 @@ struct Table {
   void (*sgd)(const Sgd&, Stream&);
   void (*lars)(const Lars&, Stream&);
   void (*statistic)(const Statistic&, Stream&);
+  void (*group_norm)(const GroupNorm&, Stream&);
+  void (*group_norm_backward)(const GroupNormBackward&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

@@ -3,6 +3,7 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
+#include "train/backend/cudnn/kernels_group_norm_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
@@ -192,7 +193,9 @@ constexpr Table make_table(const char* name) noexcept {
           .finite_check = To::finite_check,
           .sgd = To::sgd,
           .lars = To::lars,
-          .statistic = To::statistic};
+          .statistic = To::statistic,
+          .group_norm = group_norm<Launcher>,
+          .group_norm_backward = group_norm_backward<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -23,6 +23,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"linear_backward_weight", ops::linear_backward_weight},
     {"softmax_cross_entropy", ops::softmax_cross_entropy},
     {"softmax_cross_entropy_backward", ops::softmax_cross_entropy_backward},
+    {"group_norm", ops::group_norm},
+    {"group_norm_backward", ops::group_norm_backward},
 };
 
 }  // namespace

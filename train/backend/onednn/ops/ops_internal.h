@@ -30,6 +30,8 @@ void linear_backward_data(OneDnnLowering& lowering, const Node& node);
 void linear_backward_weight(OneDnnLowering& lowering, const Node& node);
 void softmax_cross_entropy(OneDnnLowering& lowering, const Node& node);
 void softmax_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
+void group_norm(OneDnnLowering& lowering, const Node& node);
+void group_norm_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
