@@ -6,6 +6,7 @@
 #include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
+#include "train/ops/grouped_conv2d.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
@@ -38,6 +39,9 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kSoftmaxCrossEntropyBackward,
     &kGroupNorm,
     &kGroupNormBackward,
+    &kGroupedConv2d,
+    &kGroupedConv2dBackwardData,
+    &kGroupedConv2dBackwardFilter,
 });
 
 }  // namespace

@@ -25,6 +25,9 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"softmax_cross_entropy_backward", ops::softmax_cross_entropy_backward},
     {"group_norm", ops::group_norm},
     {"group_norm_backward", ops::group_norm_backward},
+    {"grouped_conv2d", ops::grouped_conv2d},
+    {"grouped_conv2d_backward_data", ops::grouped_conv2d_backward_data},
+    {"grouped_conv2d_backward_filter", ops::grouped_conv2d_backward_filter},
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
     {"group_norm", group_norm},
     {"group_norm_backward", group_norm_backward},
+    {"grouped_conv2d", grouped_conv2d},
+    {"grouped_conv2d_backward_data", grouped_conv2d_backward_data},
+    {"grouped_conv2d_backward_filter", grouped_conv2d_backward_filter},
 };
 
 }  // namespace
