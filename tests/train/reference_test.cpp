@@ -11,6 +11,7 @@
 
 #include "common/rng.h"
 #include "tests/train/cases.h"
+#include "tests/train/run_operation.h"
 #include "train/backend/reference/interpret.h"
 #include "train/graph/reference.h"
 #include "train/nets/nets.h"
@@ -54,33 +55,6 @@ TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
 }
 
 // Results worked out by hand.
-
-struct Given {
-  Shape shape;
-  Numbers numbers;
-  Storage storage = Storage::kCompute;
-};
-
-std::vector<Numbers> outputs_of(const Operation& op, const std::vector<Given>& given,
-                                Attributes attributes) {
-  Graph graph;
-  std::map<ValueId, Numbers> inputs;
-  std::vector<ValueId> ids;
-  for (const Given& g : given) {
-    Value value;
-    value.name = "input " + std::to_string(ids.size());
-    value.shape = g.shape;
-    value.kind = ValueKind::kInput;
-    value.storage = g.storage;
-    ids.push_back(add_value(graph, value));
-    inputs[ids.back()] = g.numbers;
-  }
-  const auto made = add_node(graph, op, "y", ids, std::move(attributes));
-  const auto values = interpret(graph, inputs);
-  std::vector<Numbers> outputs;
-  for (const ValueId id : made) outputs.push_back(values[position(id)]);
-  return outputs;
-}
 
 ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
   ConvAttributes attributes;

@@ -57,6 +57,11 @@ ValueId NetBuilder::weight(std::string name, Shape shape, Init init) {
   return add_value(graph_, std::move(value));
 }
 
+ValueId NetBuilder::add_layer(const Operation& op, const std::string& name,
+                              std::vector<ValueId> inputs, Attributes attributes) {
+  return add_node(graph_, op, name, std::move(inputs), std::move(attributes))[0];
+}
+
 ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   const Shape filter = {conv.filters, channels(x), conv.kernel, conv.kernel};
   std::vector<ValueId> inputs = {x, weight(name + ".weight", filter, conv.init)};
@@ -68,7 +73,7 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   attributes.stride = conv.stride;
   attributes.pad = conv.pad;
   attributes.bias = conv.bias;
-  return add_node(graph_, kConv2d, name, std::move(inputs), attributes)[0];
+  return add_layer(kConv2d, name, std::move(inputs), attributes);
 }
 
 ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
@@ -84,12 +89,10 @@ ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
   return made[0];
 }
 
-ValueId NetBuilder::relu(const std::string& name, ValueId x) {
-  return add_node(graph_, kRelu, name, {x})[0];
-}
+ValueId NetBuilder::relu(const std::string& name, ValueId x) { return add_layer(kRelu, name, {x}); }
 
 ValueId NetBuilder::add(const std::string& name, ValueId a, ValueId b) {
-  return add_node(graph_, kAdd, name, {a, b})[0];
+  return add_layer(kAdd, name, {a, b});
 }
 
 ValueId NetBuilder::max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad) {
@@ -98,7 +101,7 @@ ValueId NetBuilder::max_pool(const std::string& name, ValueId x, int kernel, int
   attributes.kernel_w = kernel;
   attributes.stride = stride;
   attributes.pad = pad;
-  return add_node(graph_, kMaxPool, name, {x}, attributes)[0];
+  return add_layer(kMaxPool, name, {x}, attributes);
 }
 
 ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
@@ -106,7 +109,7 @@ ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
   PoolAttributes attributes;
   attributes.kernel_h = static_cast<int>(shape[2]);
   attributes.kernel_w = static_cast<int>(shape[3]);
-  return add_node(graph_, kAvgPool, name, {x}, attributes)[0];
+  return add_layer(kAvgPool, name, {x}, attributes);
 }
 
 ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t features) {
@@ -115,7 +118,7 @@ ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t feat
   const ValueId w = weight(name + ".weight", {features, depth}, Init::kUniformFanIn);
   const ValueId b =
       vector(name + ".bias", features, ValueKind::kParameter, Init::kUniformFanIn, depth);
-  return add_node(graph_, kLinear, name, {x, w, b}, LinearAttributes{true, {}})[0];
+  return add_layer(kLinear, name, {x, w, b}, LinearAttributes{true, {}});
 }
 
 Graph NetBuilder::finish(ValueId logits) && {

@@ -9,8 +9,9 @@
 
 namespace winnow::train {
 
-// Writes a net layer by layer; each layer adds its parameters under torchvision's names and returns
-// the value it computes. `name` is the layer's name, "layer1.0.conv1".
+// Writes a net layer by layer. A layer adds its parameters under torchvision's names and returns
+// the value it computes. `name` is the layer's name, "layer1.0.conv1". Layers that are not here are
+// functions over `weight`, `vector` and `add_layer`.
 class NetBuilder {
  public:
   // Begins with the inputs of every net; throws ShapeError when the options do not fit each other.
@@ -28,7 +29,7 @@ class NetBuilder {
     Init init = Init::kKaimingFanOut;
   };
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
-  // With its running statistics as states and the batch's as outputs.
+  // With its running statistics as buffers and the batch's as outputs.
   ValueId batch_norm(const std::string& name, ValueId x);
   ValueId relu(const std::string& name, ValueId x);
   ValueId add(const std::string& name, ValueId a, ValueId b);
@@ -36,14 +37,19 @@ class NetBuilder {
   ValueId global_average_pool(const std::string& name, ValueId x);
   ValueId linear(const std::string& name, ValueId x, std::int64_t features);
 
+  // A parameter with decay: a filter or the weight of a linear layer.
+  ValueId weight(std::string name, Shape shape, Init init);
+  // A parameter without decay, or a buffer, of `size` elements.
+  ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
+                 std::int64_t fan_in = 0);
+  // Returns the first output of a new node.
+  ValueId add_layer(const Operation& op, const std::string& name, std::vector<ValueId> inputs,
+                    Attributes attributes = {});
+
   // Ends with the loss of the logits.
   Graph finish(ValueId logits) &&;
 
  private:
-  ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
-                 std::int64_t fan_in = 0);
-  ValueId weight(std::string name, Shape shape, Init init);
-
   Graph graph_;
   double label_smoothing_;
   ValueId image_, targets_, weights_;

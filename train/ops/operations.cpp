@@ -5,6 +5,8 @@
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
+#include "train/ops/group_norm.h"
+#include "train/ops/grouped_conv2d.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
@@ -35,6 +37,11 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kNormalizeInput,
     &kSoftmaxCrossEntropy,
     &kSoftmaxCrossEntropyBackward,
+    &kGroupNorm,
+    &kGroupNormBackward,
+    &kGroupedConv2d,
+    &kGroupedConv2dBackwardData,
+    &kGroupedConv2dBackwardFilter,
 });
 
 }  // namespace

@@ -12,16 +12,18 @@ namespace winnow::train {
 // What convolutions and linear layers have in common: y is a sum of products of data and filter.
 
 // The sum y[n,k,p,q] = sum over c,r,s of x[n, c, p*stride+r-pad, q*stride+s-pad] * w[k,c,r,s]. A
-// linear layer is the convolution whose filter is as large as the image.
+// linear layer is the convolution whose filter is as large as the image. With G groups, filters of
+// C/G channels, the filters of one group read the channels of that group.
 struct ProductSum {
   ImageLayout x;
-  Shape w;  // (K,C,R,S), in logical order
+  Shape w;  // (K,C/G,R,S), in logical order
   ImageLayout y;
   WindowRows rows{1, 0};
 
   // visit(x, w, y) with the positions in memory, for every product that is not padding.
   template <class Visit>
   void for_each_product(Visit visit) const {
+    const std::int64_t group_filters = y.c / (x.c / w[1]);
     for (std::int64_t n = 0; n < y.n; ++n) {
       for (std::int64_t p = 0; p < y.h; ++p) {
         for (std::int64_t q = 0; q < y.w; ++q) {
@@ -31,8 +33,9 @@ struct ProductSum {
               const std::int64_t column = rows.at(q, s);
               if (row < 0 || row >= x.h || column < 0 || column >= x.w) continue;
               for (std::int64_t k = 0; k < y.c; ++k) {
-                for (std::int64_t c = 0; c < x.c; ++c) {
-                  visit(x.at(n, c, row, column), filter_at(k, c, r, s), y.at(n, k, p, q));
+                const std::int64_t first = k / group_filters * w[1];
+                for (std::int64_t c = 0; c < w[1]; ++c) {
+                  visit(x.at(n, first + c, row, column), filter_at(k, c, r, s), y.at(n, k, p, q));
                 }
               }
             }

@@ -80,7 +80,8 @@ std::vector<double> numbers(const void* data, Element type, std::int64_t count) 
 void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
   const ConvExtents& e = d.extents;
   const std::int64_t x_count = e.x.n * e.x.h * e.x.w * e.x.c;
-  const std::int64_t w_count = e.y.c * e.r * e.s * e.x.c;
+  const std::int64_t channels = e.filter_channels();
+  const std::int64_t w_count = e.y.c * e.r * e.s * channels;
   const std::int64_t y_count = e.x.n * e.y.h * e.y.w * e.y.c;
   const auto operand = [&](Pass computed_in, std::int64_t count, const void* data) {
     return d.pass == computed_in ? std::vector<double>(static_cast<std::size_t>(count), 0.0)
@@ -98,12 +99,13 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
             const std::int64_t row = p * e.stride - e.pad + r;
             const std::int64_t column = q * e.stride - e.pad + s;
             if (row < 0 || row >= e.x.h || column < 0 || column >= e.x.w) continue;
-            double* const xs =
+            double* const image =
                 &x[static_cast<std::size_t>(((n * e.x.h + row) * e.x.w + column) * e.x.c)];
             double* const ys = &y[static_cast<std::size_t>(((n * e.y.h + p) * e.y.w + q) * e.y.c)];
             for (std::int64_t k = 0; k < e.y.c; ++k) {
-              double* const ws = &w[static_cast<std::size_t>(((k * e.r + r) * e.s + s) * e.x.c)];
-              for (std::int64_t c = 0; c < e.x.c; ++c) {
+              double* const xs = image + k / (e.y.c / e.groups) * channels;
+              double* const ws = &w[static_cast<std::size_t>(((k * e.r + r) * e.s + s) * channels)];
+              for (std::int64_t c = 0; c < channels; ++c) {
                 switch (d.pass) {
                   case Pass::kForward:
                     ys[k] += xs[c] * ws[c];

@@ -242,11 +242,12 @@ Descriptor make_card_properties(std::string_view json) {
 
 OperationGraph describe(const ConvolutionDescription& d, const PlanTarget& target) {
   const auto type = [&](Pass computed_in) { return d.pass == computed_in ? d.result : d.type; };
-  const auto& [x, y, r, s, stride, pad] = d.extents;
+  const ConvExtents& e = d.extents;
   std::vector<Descriptor> parts;
-  parts.push_back(tensor(kImage, type(Pass::kBackwardData), nhwc(x.n, x.c, x.h, x.w)));
-  parts.push_back(tensor(kFilter, type(Pass::kBackwardFilter), nhwc(y.c, x.c, r, s)));
-  parts.push_back(tensor(kResult, type(Pass::kForward), nhwc(y.n, y.c, y.h, y.w)));
+  parts.push_back(tensor(kImage, type(Pass::kBackwardData), nhwc(e.x.n, e.x.c, e.x.h, e.x.w)));
+  parts.push_back(
+      tensor(kFilter, type(Pass::kBackwardFilter), nhwc(e.y.c, e.filter_channels(), e.r, e.s)));
+  parts.push_back(tensor(kResult, type(Pass::kForward), nhwc(e.y.n, e.y.c, e.y.h, e.y.w)));
   parts.push_back(window(d));
 
   const OperationNames names = names_of(d.pass);

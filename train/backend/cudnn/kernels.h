@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "train/backend/cudnn/device.h"
+#include "train/backend/lower/group_norm_kernels.h"
 #include "train/optim/options.h"
 
 // Own kernels, for all but convolutions and matrix products. For those they are the last resort.
@@ -14,15 +15,16 @@
 // Memory     All pointers are device memory. Activations are NHWC of `type`; statistics, parameters
 //            and losses f32.
 // Outputs    are assigned, never accumulated. Every element is written.
-// Same bits  in every run on one kind of card: sums have a fixed order over partitions that depend
-// on
-//            the shape alone, and nothing is added atomically or contracted to fused multiply-adds.
+// Same bits  in every run on one kind of card. Sums have a fixed order over partitions that depend
+//            on the shape alone. Nothing is added atomically or contracted to fused multiply-adds.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
 using train::kernels::Elementwise;
+using train::kernels::GroupNorm;
+using train::kernels::GroupNormBackward;
 using train::kernels::Loss;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
@@ -152,6 +154,8 @@ struct Table {
   void (*finite_check)(const FiniteCheck&, Stream&);
   std::span<const UpdateRow> updates;
   void (*statistic)(const Statistic&, Stream&);
+  void (*group_norm)(const GroupNorm&, Stream&);
+  void (*group_norm_backward)(const GroupNormBackward&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

@@ -36,7 +36,7 @@ struct DirectConvolutionKernel {
   WINNOW_DEVICE_FN Index count() const {
     if constexpr (kPass == Pass::kForward) return d.x.n * d.y.h * d.y.w * d.y.c;
     if constexpr (kPass == Pass::kBackwardData) return d.x.n * d.x.h * d.x.w * d.x.c;
-    if constexpr (kPass == Pass::kBackwardFilter) return d.y.c * d.r * d.s * d.x.c;
+    if constexpr (kPass == Pass::kBackwardFilter) return d.y.c * d.r * d.s * filter_channels();
   }
   LaunchShape shape() const { return flat_shape<1>(count()); }
 
@@ -50,11 +50,18 @@ struct DirectConvolutionKernel {
   }
 
  private:
+  WINNOW_DEVICE_FN Index filter_channels() const { return divide(d.x.c, d.groups); }
+  WINNOW_DEVICE_FN Index group_of_filter(Index k) const {
+    return divide(k, divide(d.y.c, d.groups));
+  }
+
   // Operands (x, w).
   WINNOW_DEVICE_FN float forward(Index i) const {
     const QuotientRest k = split(i, d.y.c);
     const QuotientRest q = split(k.quotient, d.y.w);
     const QuotientRest p = split(q.quotient, d.y.h);
+    const Index channels = filter_channels();
+    const Index first = group_of_filter(k.rest) * channels;
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
       const Index h = p.rest * d.stride + r - d.pad;
@@ -62,9 +69,9 @@ struct DirectConvolutionKernel {
       for (Index s = 0; s < d.s; ++s) {
         const Index w = q.rest * d.stride + s - d.pad;
         if (w < 0 || w >= d.x.w) continue;
-        const T* x = a + ((p.quotient * d.x.h + h) * d.x.w + w) * d.x.c;
-        const T* filter = b + ((k.rest * d.r + r) * d.s + s) * d.x.c;
-        for (Index c = 0; c < d.x.c; ++c) sum.add(as_float(x[c]), as_float(filter[c]));
+        const T* x = a + ((p.quotient * d.x.h + h) * d.x.w + w) * d.x.c + first;
+        const T* filter = b + ((k.rest * d.r + r) * d.s + s) * channels;
+        for (Index c = 0; c < channels; ++c) sum.add(as_float(x[c]), as_float(filter[c]));
       }
     }
     return sum.sum();
@@ -75,6 +82,9 @@ struct DirectConvolutionKernel {
     const QuotientRest c = split(i, d.x.c);
     const QuotientRest w = split(c.quotient, d.x.w);
     const QuotientRest h = split(w.quotient, d.x.h);
+    const QuotientRest group = split(c.rest, filter_channels());
+    const Index filters = divide(d.y.c, d.groups);
+    const Index first = group.quotient * filters;
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
       const Index down = h.rest + d.pad - r;
@@ -86,10 +96,10 @@ struct DirectConvolutionKernel {
         if (right < 0) continue;
         const QuotientRest q = split(right, d.stride);
         if (q.rest != 0 || q.quotient >= d.y.w) continue;
-        const T* dy = a + ((h.quotient * d.y.h + p.quotient) * d.y.w + q.quotient) * d.y.c;
-        const T* filter = b + (r * d.s + s) * d.x.c + c.rest;
-        const Index step = d.r * d.s * d.x.c;
-        for (Index k = 0; k < d.y.c; ++k) sum.add(as_float(dy[k]), as_float(filter[k * step]));
+        const T* dy = a + ((h.quotient * d.y.h + p.quotient) * d.y.w + q.quotient) * d.y.c + first;
+        const Index step = d.r * d.s * filter_channels();
+        const T* filter = b + first * step + (r * d.s + s) * filter_channels() + group.rest;
+        for (Index k = 0; k < filters; ++k) sum.add(as_float(dy[k]), as_float(filter[k * step]));
       }
     }
     return sum.sum();
@@ -97,9 +107,10 @@ struct DirectConvolutionKernel {
 
   // Operands (x, dy).
   WINNOW_DEVICE_FN float backward_filter(Index i) const {
-    const QuotientRest c = split(i, d.x.c);
+    const QuotientRest c = split(i, filter_channels());
     const QuotientRest s = split(c.quotient, d.s);
     const QuotientRest r = split(s.quotient, d.r);
+    const Index channel = group_of_filter(r.quotient) * filter_channels() + c.rest;
     LongSum sum;
     for (Index n = 0; n < d.x.n; ++n) {
       for (Index p = 0; p < d.y.h; ++p) {
@@ -108,7 +119,7 @@ struct DirectConvolutionKernel {
         for (Index q = 0; q < d.y.w; ++q) {
           const Index w = q * d.stride + s.rest - d.pad;
           if (w < 0 || w >= d.x.w) continue;
-          sum.add(as_float(a[((n * d.x.h + h) * d.x.w + w) * d.x.c + c.rest]),
+          sum.add(as_float(a[((n * d.x.h + h) * d.x.w + w) * d.x.c + channel]),
                   as_float(b[((n * d.y.h + p) * d.y.w + q) * d.y.c + r.quotient]));
         }
       }

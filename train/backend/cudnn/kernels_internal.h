@@ -1,55 +1,18 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <initializer_list>
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
+#include "train/backend/cudnn/kernels_group_norm_internal.h"
+#include "train/backend/cudnn/kernels_launch_internal.h"
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 #include "train/backend/cudnn/kernels_pool_internal.h"
 #include "train/backend/cudnn/kernels_update_internal.h"
 
 namespace winnow::train::cudnn::kernels {
-
-template <class T>
-struct Typed {
-  using Type = T;
-};
-template <class Function>
-void by_type(Element type, Function f) {
-  type == Element::kF32 ? f(Typed<float>()) : f(Typed<Bf16>());
-}
-template <class T>
-using TypeOf = typename T::Type;
-
-// Whether rows of `channels` elements at these addresses (any of them null) can be moved in packs
-// of `pack`, `bytes` long.
-inline bool fits_packs(std::initializer_list<const void*> addresses, std::int64_t channels,
-                       int pack, int bytes) {
-  for (const void* address : addresses) {
-    if (reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(bytes) != 0) {
-      return false;
-    }
-  }
-  return channels % pack == 0;
-}
-
-// f<T, N>() with packs as wide as type, addresses and channels allow.
-template <class Function>
-void by_pack(Element type, std::initializer_list<const void*> addresses, std::int64_t channels,
-             Function f) {
-  by_type(type, [&](auto typed) {
-    using T = TypeOf<decltype(typed)>;
-    if (fits_packs(addresses, channels, kPack<T>, 16)) {
-      f.template operator()<T, kPack<T>>();
-    } else {
-      f.template operator()<T, 1>();
-    }
-  });
-}
 
 template <class Launcher>
 struct Launches;
@@ -62,8 +25,7 @@ template <class Launcher>
 struct Launches {
   template <class Kernel>
   static void launch(const Kernel& kernel, Stream& stream) {
-    static_assert(std::is_trivially_copyable_v<Kernel>);
-    Launcher::launch(kernel, stream);
+    kernels::launch<Launcher>(kernel, stream);
   }
 
   static void convert(const Convert& a, Stream& stream) {
@@ -106,19 +68,10 @@ struct Launches {
     });
   }
 
-  template <class T, int N, class Terms>
-  static void sum_channels(const Terms& terms, std::int64_t rows, std::int64_t channels,
-                           void* scratch, Stream& stream) {
-    const Parts parts = parts_of(rows, channels);
-    auto* sums = static_cast<double*>(scratch);
-    launch(ChannelSumsKernel<T, N, Terms>{terms, channels, parts, sums}, stream);
-    launch(FinishSumsKernel<Terms>{terms, channels, parts, sums}, stream);
-  }
-
   static void bias_gradient(const BiasGradient& a, Stream& stream) {
     by_pack(a.type, {a.dy}, a.channels, [&]<class T, int N>() {
       const BiasTerms<T> terms{static_cast<const T*>(a.dy), a.dbias};
-      sum_channels<T, N>(terms, a.rows, a.channels, a.scratch, stream);
+      sum_channels<Launcher, T, N>(terms, a.rows, a.channels, a.scratch, stream);
     });
   }
 
@@ -143,8 +96,8 @@ struct Launches {
   static void batch_norm_backward(const BatchNormBackward& a, Stream& stream) {
     by_pack(a.layer.type, {a.x, a.dy, a.y, a.gradients.dx, a.gradients.dresidual}, a.layer.channels,
             [&]<class T, int N>() {
-              sum_channels<T, N>(NormTerms<T>{a}, a.layer.rows, a.layer.channels, a.memory.scratch,
-                                 stream);
+              sum_channels<Launcher, T, N>(NormTerms<T>{a}, a.layer.rows, a.layer.channels,
+                                           a.memory.scratch, stream);
               launch(BatchNormBackwardKernel<T, N>{a}, stream);
             });
   }
@@ -258,7 +211,9 @@ constexpr Table make_table(const char* name) noexcept {
           .direct_convolution = To::direct_convolution,
           .finite_check = To::finite_check,
           .updates = kUpdateRows<Launcher>,
-          .statistic = To::statistic};
+          .statistic = To::statistic,
+          .group_norm = group_norm<Launcher>,
+          .group_norm_backward = group_norm_backward<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -13,7 +13,7 @@
 
 namespace winnow::train::cudnn {
 
-// A filter (K,C,R,S).
+// A filter (K,C/groups,R,S).
 struct FilterExtents {
   std::int64_t k, c, r, s;
   std::int64_t count() const { return k * c * r * s; }

@@ -44,6 +44,7 @@ std::string to_string(const ConvExtents& e) {
   add("q", e.y.w);
   add("stride", e.stride);
   add("pad", e.pad);
+  if (e.groups > 1) add("groups", e.groups);
   return text;
 }
 
@@ -68,8 +69,8 @@ LayerOperands layer_operands(const Node& node, Pass pass, bool bias) {
   throw Error("'" + node.name + "' is in no pass");
 }
 
-ConvExtents conv_extents(const Graph& graph, const Node& node, const LayerOperands& operands) {
-  const auto& attributes = attributes_of<ConvAttributes>(node);
+ConvExtents conv_extents(const Graph& graph, const LayerOperands& operands,
+                         const ConvAttributes& attributes) {
   const Shape& filter = graph.value(operands.weight).shape;
   ConvExtents extents;
   extents.x = image_extents(graph.value(operands.data).shape);
@@ -78,6 +79,7 @@ ConvExtents conv_extents(const Graph& graph, const Node& node, const LayerOperan
   extents.s = filter.at(3);
   extents.stride = attributes.stride;
   extents.pad = attributes.pad;
+  extents.groups = extents.x.c / filter.at(1);
   return extents;
 }
 

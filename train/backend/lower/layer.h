@@ -6,6 +6,7 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/graph/graph.h"
+#include "train/ops/conv2d.h"
 
 namespace winnow::train {
 
@@ -26,8 +27,11 @@ struct ConvExtents {
   ImageExtents y;
   std::int64_t r = 1, s = 1;  // height and width of the filter
   int stride = 1, pad = 0;
+  // Filter k reads the channels of its group alone: filters are (K,C/groups,R,S).
+  std::int64_t groups = 1;
+  std::int64_t filter_channels() const { return x.c / groups; }
 };
-// "n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1".
+// "n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1"; with several groups " groups4" behind it.
 std::string to_string(const ConvExtents& extents);
 
 // What tells a layer from others in KernelChoices: "conv2d forward bf16 n32 c64 ...".
@@ -44,6 +48,8 @@ struct LayerOperands {
 };
 LayerOperands layer_operands(const Node& node, Pass pass, bool bias);
 
-ConvExtents conv_extents(const Graph& graph, const Node& node, const LayerOperands& operands);
+// The groups follow from the shapes.
+ConvExtents conv_extents(const Graph& graph, const LayerOperands& operands,
+                         const ConvAttributes& attributes);
 
 }  // namespace winnow::train

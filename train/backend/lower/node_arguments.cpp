@@ -165,9 +165,9 @@ PixelScale pixel_scale(const Node& node) {
   PixelScale scale;
   for (std::size_t c = 0; c < attributes.mean.size(); ++c) {
     const double mean = attributes.mean[c];
-    const double deviation = attributes.stddev[c];
-    scale.factor.push_back(static_cast<float>(1 / (255 * deviation)));
-    scale.offset.push_back(static_cast<float>(-mean / deviation));
+    const double stddev = attributes.stddev[c];
+    scale.factor.push_back(static_cast<float>(1 / (255 * stddev)));
+    scale.offset.push_back(static_cast<float>(-mean / stddev));
   }
   return scale;
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
 
 // Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
@@ -56,6 +57,8 @@ struct Table {
   void (*avg_pool_backward)(const Pool&, int threads);
   void (*loss)(const Loss&, int threads);
   void (*loss_backward)(const Loss&, int threads);
+  void (*group_norm)(const GroupNorm&, int threads);
+  void (*group_norm_backward)(const GroupNormBackward&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -53,12 +53,17 @@ Primitive prepared(const Description& description, Pass pass, Element type, cons
   return made;
 }
 
+dnnl::memory::dims filter_dims(const ConvExtents& e) {
+  if (e.groups == 1) return {e.y.c, e.x.c, e.r, e.s};
+  return {e.groups, e.y.c / e.groups, e.filter_channels(), e.r, e.s};
+}
+
 Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& e, bool bias,
                       Element element) {
   const Type type = type_of(element);
   const Desc data({e.x.n, e.x.c, e.x.h, e.x.w}, type, Tag::nhwc);
   const Desc result({e.y.n, e.y.c, e.y.h, e.y.w}, type, Tag::nhwc);
-  const dnnl::memory::dims filter_extents = {e.y.c, e.x.c, e.r, e.s};
+  const dnnl::memory::dims filter_extents = filter_dims(e);
   const Desc filter(filter_extents, type, Tag::any);
   const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
   const Desc biases = bias ? Desc({e.y.c}, Type::f32, Tag::x) : Desc();
@@ -169,7 +174,7 @@ Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents
 }
 
 Desc plain_filter(const ConvExtents& e) {
-  return Desc({e.y.c, e.x.c, e.r, e.s}, Type::f32, Tag::oihw);
+  return Desc(filter_dims(e), Type::f32, e.groups > 1 ? Tag::goihw : Tag::oihw);
 }
 
 Desc plain_filter(const LinearExtents& e) {

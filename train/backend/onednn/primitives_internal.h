@@ -42,7 +42,7 @@ Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExte
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
                       bool bias, Element type);
 
-// The filter as parameters are kept: f32, (K,C,R,S) or (K,D) in that order.
+// The filter as parameters are kept: f32, (K,C/groups,R,S) or (K,D) in that order.
 dnnl::memory::desc plain_filter(const ConvExtents& extents);
 dnnl::memory::desc plain_filter(const LinearExtents& extents);
 

@@ -1,18 +1,23 @@
+#include "train/backend/cudnn/ops/convolution.h"
 #include "train/backend/cudnn/ops/ops.h"
 #include "train/ops/conv2d.h"
 
 namespace winnow::train::cudnn::ops {
+void emit_convolution(CudnnLowering& lowering, const Node& node, const Convolution& convolution) {
+  Layer layer{};
+  layer.op = convolution.op;
+  layer.operands = layer_operands(node, convolution.pass, convolution.attributes.bias);
+  layer.description = lowering.description(convolution.pass);
+  ConvExtents& extents = layer.description.extents;
+  extents = conv_extents(lowering.graph(), layer.operands, convolution.attributes);
+  layer.filter = {extents.y.c, extents.filter_channels(), extents.r, extents.s};
+  lowering.layer(layer);
+}
+
 namespace {
 
 void emit(CudnnLowering& lowering, const Node& node, Pass pass) {
-  Layer layer{};
-  layer.op = "conv2d";
-  layer.operands = layer_operands(node, pass, attributes_of<ConvAttributes>(node).bias);
-  layer.description = lowering.description(pass);
-  ConvExtents& extents = layer.description.extents;
-  extents = conv_extents(lowering.graph(), node, layer.operands);
-  layer.filter = {extents.y.c, extents.x.c, extents.r, extents.s};
-  lowering.layer(layer);
+  emit_convolution(lowering, node, {"conv2d", pass, attributes_of<ConvAttributes>(node)});
 }
 
 }  // namespace

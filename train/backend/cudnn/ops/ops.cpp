@@ -23,6 +23,11 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"linear_backward_weight", ops::linear_backward_weight},
     {"softmax_cross_entropy", ops::softmax_cross_entropy},
     {"softmax_cross_entropy_backward", ops::softmax_cross_entropy_backward},
+    {"group_norm", ops::group_norm},
+    {"group_norm_backward", ops::group_norm_backward},
+    {"grouped_conv2d", ops::grouped_conv2d},
+    {"grouped_conv2d_backward_data", ops::grouped_conv2d_backward_data},
+    {"grouped_conv2d_backward_filter", ops::grouped_conv2d_backward_filter},
 };
 
 }  // namespace

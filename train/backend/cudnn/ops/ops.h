@@ -30,6 +30,11 @@ void linear_backward_data(CudnnLowering& lowering, const Node& node);
 void linear_backward_weight(CudnnLowering& lowering, const Node& node);
 void softmax_cross_entropy(CudnnLowering& lowering, const Node& node);
 void softmax_cross_entropy_backward(CudnnLowering& lowering, const Node& node);
+void group_norm(CudnnLowering& lowering, const Node& node);
+void group_norm_backward(CudnnLowering& lowering, const Node& node);
+void grouped_conv2d(CudnnLowering& lowering, const Node& node);
+void grouped_conv2d_backward_data(CudnnLowering& lowering, const Node& node);
+void grouped_conv2d_backward_filter(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

@@ -19,6 +19,8 @@ void avg_pool(const Pool& a, int threads);
 void avg_pool_backward(const Pool& a, int threads);
 void loss(const Loss& a, int threads);
 void loss_backward(const Loss& a, int threads);
+void group_norm(const GroupNorm& a, int threads);
+void group_norm_backward(const GroupNormBackward& a, int threads);
 
 extern const Table kTable;
 

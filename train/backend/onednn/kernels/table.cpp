@@ -18,6 +18,8 @@ constinit const Table kTable = {
     .avg_pool_backward = avg_pool_backward,
     .loss = loss,
     .loss_backward = loss_backward,
+    .group_norm = group_norm,
+    .group_norm_backward = group_norm_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -1,17 +1,23 @@
+#include "train/backend/onednn/ops/convolution_internal.h"
 #include "train/backend/onednn/ops/ops_internal.h"
 #include "train/ops/conv2d.h"
 
 namespace winnow::train::onednn::ops {
-namespace {
-
-void emit(OneDnnLowering& lowering, const Node& node, Pass pass) {
-  const bool bias = attributes_of<ConvAttributes>(node).bias && pass != Pass::kBackwardData;
+void emit_convolution(OneDnnLowering& lowering, const Node& node, const Convolution& convolution) {
+  const auto& [op, pass, attributes] = convolution;
+  const bool bias = attributes.bias && pass != Pass::kBackwardData;
   const LayerOperands operands = layer_operands(node, pass, bias);
-  const ConvExtents extents = conv_extents(lowering.graph(), node, operands);
+  const ConvExtents extents = conv_extents(lowering.graph(), operands, attributes);
   const Primitive made =
       make_convolution(lowering.engine(), pass, extents, bias, lowering.compute());
   lowering.layer(operands, made, plain_filter(extents),
-                 layer_name("conv2d", pass, lowering.compute(), to_string(extents)));
+                 layer_name(op, pass, lowering.compute(), to_string(extents)));
+}
+
+namespace {
+
+void emit(OneDnnLowering& lowering, const Node& node, Pass pass) {
+  emit_convolution(lowering, node, {"conv2d", pass, attributes_of<ConvAttributes>(node)});
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"linear_backward_weight", linear_backward_weight},
     {"softmax_cross_entropy", softmax_cross_entropy},
     {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
+    {"group_norm", group_norm},
+    {"group_norm_backward", group_norm_backward},
+    {"grouped_conv2d", grouped_conv2d},
+    {"grouped_conv2d_backward_data", grouped_conv2d_backward_data},
+    {"grouped_conv2d_backward_filter", grouped_conv2d_backward_filter},
 };
 
 }  // namespace

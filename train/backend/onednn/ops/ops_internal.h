@@ -30,6 +30,11 @@ void linear_backward_data(OneDnnLowering& lowering, const Node& node);
 void linear_backward_weight(OneDnnLowering& lowering, const Node& node);
 void softmax_cross_entropy(OneDnnLowering& lowering, const Node& node);
 void softmax_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
+void group_norm(OneDnnLowering& lowering, const Node& node);
+void group_norm_backward(OneDnnLowering& lowering, const Node& node);
+void grouped_conv2d(OneDnnLowering& lowering, const Node& node);
+void grouped_conv2d_backward_data(OneDnnLowering& lowering, const Node& node);
+void grouped_conv2d_backward_filter(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn

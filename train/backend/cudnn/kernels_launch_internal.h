@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+#include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/backend/cudnn/kernels_norm_internal.h"
+
+// How arguments become launches of kernels, whoever the Launcher is.
+namespace winnow::train::cudnn::kernels {
+
+template <class Launcher, class Kernel>
+void launch(const Kernel& kernel, Stream& stream) {
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  Launcher::launch(kernel, stream);
+}
+
+template <class T>
+struct Typed {
+  using Type = T;
+};
+template <class Function>
+void by_type(Element type, Function f) {
+  type == Element::kF32 ? f(Typed<float>()) : f(Typed<Bf16>());
+}
+template <class T>
+using TypeOf = typename T::Type;
+
+// Whether rows of `channels` elements at these addresses (any of them null) can be moved in packs
+// of `pack`, `bytes` long.
+inline bool fits_packs(std::initializer_list<const void*> addresses, std::int64_t channels,
+                       int pack, int bytes) {
+  for (const void* address : addresses) {
+    if (reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(bytes) != 0) {
+      return false;
+    }
+  }
+  return channels % pack == 0;
+}
+
+// f<T, N>() with packs as wide as type, addresses and channels allow.
+template <class Function>
+void by_pack(Element type, std::initializer_list<const void*> addresses, std::int64_t channels,
+             Function f) {
+  by_type(type, [&](auto typed) {
+    using T = TypeOf<decltype(typed)>;
+    if (fits_packs(addresses, channels, kPack<T>, 16)) {
+      f.template operator()<T, kPack<T>>();
+    } else {
+      f.template operator()<T, 1>();
+    }
+  });
+}
+
+// Sums over the rows of a matrix, channel by channel. `scratch`: channel_sums_scratch_bytes.
+template <class Launcher, class T, int N, class Terms>
+void sum_channels(const Terms& terms, std::int64_t rows, std::int64_t channels, void* scratch,
+                  Stream& stream) {
+  const Parts parts = parts_of(rows, channels);
+  auto* sums = static_cast<double*>(scratch);
+  launch<Launcher>(ChannelSumsKernel<T, N, Terms>{terms, channels, parts, sums}, stream);
+  launch<Launcher>(FinishSumsKernel<Terms>{terms, channels, parts, sums}, stream);
+}
+
+}  // namespace winnow::train::cudnn::kernels

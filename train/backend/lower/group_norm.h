@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "train/backend/lower/group_norm_kernels.h"
+#include "train/backend/lower/node_arguments.h"
+
+namespace winnow::train {
+
+kernels::GroupNormLayer group_norm_layer(const ValuePlaces& places, const Node& node);
+
+Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& node,
+                                              std::optional<Slots::Id> scratch);
+Fill<kernels::GroupNormBackward> group_norm_backward_arguments(ValuePlaces& places,
+                                                               const Node& node, Slots::Id scratch);
+
+}  // namespace winnow::train

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "train/backend/lower/kernel_arguments.h"
+
+// Arguments of the kernels of group norm, see train/ops/group_norm.h.
+namespace winnow::train::kernels {
+
+struct GroupNormLayer {
+  Element type;  // of x, y and their gradients
+  std::int64_t batch, pixels, channels, groups;
+  double epsilon;
+};
+
+struct GroupNorm {
+  GroupNormLayer layer;
+  const void* x;
+  void* y;
+  const float* scale;
+  const float* shift;
+  NormStatistics statistics;  // (batch, groups), written
+  void* scratch;              // or null, where a backend's kernel needs none
+};
+
+struct GroupNormGradients {
+  void* dx;
+  float* dscale;
+  float* dshift;
+};
+
+struct GroupNormBackward {
+  GroupNormLayer layer;
+  const void* x;
+  const void* dy;
+  const float* scale;
+  NormStatistics statistics;  // read
+  GroupNormGradients gradients;
+  void* scratch;
+};
+
+}  // namespace winnow::train::kernels

@@ -1,0 +1,29 @@
+#include "train/nets/grouped_conv.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "train/ops/grouped_conv2d.h"
+
+namespace winnow::train {
+
+ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
+                     const NetBuilder::Conv& conv, int groups) {
+  // Groups that do not divide are refused below.
+  const std::int64_t channels =
+      net.channels(x) / std::clamp<std::int64_t>(groups, 1, net.channels(x));
+  const Shape filter = {conv.filters, channels, conv.kernel, conv.kernel};
+  std::vector<ValueId> inputs = {x, net.weight(name + ".weight", filter, conv.init)};
+  if (conv.bias) {
+    inputs.push_back(net.vector(name + ".bias", conv.filters, ValueKind::kParameter,
+                                Init::kUniformFanIn, channels * conv.kernel * conv.kernel));
+  }
+  GroupedConvAttributes attributes;
+  attributes.stride = conv.stride;
+  attributes.pad = conv.pad;
+  attributes.bias = conv.bias;
+  attributes.groups = groups;
+  return net.add_layer(kGroupedConv2d, name, std::move(inputs), attributes);
+}
+
+}  // namespace winnow::train

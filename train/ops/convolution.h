@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+
+#include "train/graph/gradient.h"
+#include "train/graph/reference.h"
+#include "train/graph/shape_inference.h"
+#include "train/ops/cases.h"
+#include "train/ops/conv2d.h"
+
+namespace winnow::train {
+
+// What the families of convolutions share. With G groups filters are (K,C/G,R,S), and the filters
+// of a group read the channels of that group.
+
+std::vector<Value> infer_convolution(const ShapeInference& in, const ConvAttributes& conv,
+                                     std::int64_t groups);
+std::vector<Value> infer_convolution_data(const ShapeInference& in, const ConvAttributes& conv,
+                                          std::int64_t groups);
+std::vector<Value> infer_convolution_filter(const ShapeInference& in, const ConvAttributes& conv,
+                                            std::int64_t groups);
+
+// Their float64 meanings. The groups follow from the shapes.
+void convolve(const ReferenceOperands& operands, const ConvAttributes& conv);
+void convolve_data(const ReferenceOperands& operands, const ConvAttributes& conv);
+void convolve_filter(const ReferenceOperands& operands, const ConvAttributes& conv);
+
+// The attributes of a backward node of `node`.
+ConvAttributes backward_attributes(const GradientBuilder& builder, const Node& node,
+                                   ConvAttributes conv);
+
+// One convolution to make cases of: forward and filter gradient with and without a bias, and the
+// data gradient. Names begin with those of the operations.
+struct ConvolutionCase {
+  std::string name;
+  Shape x;  // N, C, H, W
+  Shape w;  // K, C/G, R, S
+  int stride = 1;
+  int pad = 0;
+};
+struct ConvolutionOperations {
+  const Operation& forward;
+  const Operation& data;
+  const Operation& filter;
+  Attributes (*attributes)(const ConvAttributes& conv, std::int64_t groups);
+};
+void add_convolution_cases(CaseTable& table, const ConvolutionOperations& operations,
+                           const ConvolutionCase& made);
+
+}  // namespace winnow::train
