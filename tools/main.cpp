@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "tools/augment_config.h"
 #include "tools/command.h"
+#include "tools/openmp_waiting.h"
 
 namespace winnow::tools {
 namespace {
@@ -187,4 +188,7 @@ int main_of(int argc, char** argv) {
 }  // namespace
 }  // namespace winnow::tools
 
-int main(int argc, char** argv) { return winnow::tools::main_of(argc, argv); }
+int main(int argc, char** argv) {
+  winnow::tools::decide_openmp_waiting(argv);
+  return winnow::tools::main_of(argc, argv);
+}
