@@ -11,7 +11,7 @@
 #include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
 #include "train/backend/reference/reference.h"
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/model/model.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
@@ -29,7 +29,7 @@ inline Graph training_graph(const char* net, std::int64_t batch) {
                                                       .width_px = 16,
                                                       .classes = 3,
                                                       .mean = {0.5F},
-                                                      .deviation = {0.25F}}))));
+                                                      .stddev = {0.25F}}))));
 }
 
 inline pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {

@@ -7,7 +7,7 @@ target_compile_definitions(test_train_optim PRIVATE
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.step_threads SOURCES step_threads_test.cpp deferred_backend.cpp
-  DEPS winnow::backend_reference winnow::nets winnow::step LABELS unit tsan)
+  DEPS winnow::backend_reference winnow::nets winnow::rewrites winnow::step LABELS unit tsan)
 winnow_test(train.memory_needs SOURCES memory_needs_test.cpp DEPS winnow::run)
 winnow_test(train.batch_layout SOURCES batch_layout_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "train/graph/rewrites.h"
+#include "train/rewrites/rewrites.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/lanes.h"
