@@ -38,7 +38,7 @@ struct Options {
 template <class Rows>
 std::string table_of(const Rows& rows) {
   std::string text;
-  for (const auto& row : rows) text += fmt::format("\n  {:12}{}", row.name, row.what);
+  for (const auto& row : rows) text += fmt::format("\n  {:14}{}", row.name, row.what);
   return text;
 }
 
