@@ -97,15 +97,12 @@ Training::Training(Backend& backend, const Recipe& recipe)
   weights_->bind(*programs_.front());
   weights_->load();
   const auto micro_batches = static_cast<int>(recipe.batch / recipe.micro_batch);
-  StepOptions options;
-  options.asynchronous = !backend.is_on_cpu();
-  options.reproducible = recipe.reproducible;
-  options.sum = {.schedule = &comm::find_schedule("multicolor"),
-                 .schedule_options = {},
-                 .micro_batches = {micro_batches},
-                 .total_micro_batches = micro_batches};
-  executor_ =
-      std::make_unique<StepExecutor>(programs_, model_, *weights_, *comm_, std::move(options));
+  RunPlan plan;
+  plan.numerics.sums = recipe.reproducible ? Sums::kWholeNumbers : Sums::kFloats;
+  plan.layout = {.ranks = {{.lanes = {micro_batches}}}, .schedule = "multicolor"};
+  executor_ = std::make_unique<StepExecutor>(
+      programs_, model_, *weights_, *comm_,
+      plan_execution(plan, graph, {.rank = 0, .node_of = {0}}, !backend.is_on_cpu()));
 }
 
 Training::Result Training::step(pipeline::Batch& batch) {
