@@ -8,6 +8,8 @@
 #include <set>
 
 #include "common/comm/exchange.h"
+#include "common/comm/mpi/check_mpi_internal.h"
+#include "common/comm/mpi/combine_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"

@@ -1,0 +1,142 @@
+#include <span>
+#include <utility>
+
+#include "common/comm/mpi/channel_internal.h"
+#include "common/comm/mpi/check_mpi_internal.h"
+#include "common/failpoint.h"
+
+namespace winnow::comm {
+
+Channel::Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send,
+                 RequestPool& requests)
+    : comm_(comm), tag_limit_(tag_limit), send_(send), requests_(requests), chains_(window) {
+  for (Chain& chain : chains_) idle_.push_back(&chain);
+}
+
+void Channel::start_collective(Operation& operation) {
+  operation.posted = true;
+  requests_.make_room(1);
+  operation.tag = take_tag();  // also without transfers: other ranks may have some
+  before_message("mpi.collective", -1);
+  requests_.add(operation.start(comm_), {&operation, nullptr, nullptr});
+  operation.opening = true;
+}
+
+bool Channel::start_chains(Operation& operation) {
+  const std::span<const Transfer> transfers = operation.transfers;
+  const std::size_t before = operation.started;
+  while (operation.started < transfers.size() && !idle_.empty()) {
+    Chain& chain = *idle_.back();
+    idle_.pop_back();
+    chain.operation = &operation;
+    // Every rank takes part in every chain of an all-reduce, or its contribution would be missing.
+    // So all ranks count alike, and ranks in the same chain are apart by a few windows at most. Of
+    // an all-to-all a rank is in some chains only: all have the operation's tag, and a pair's
+    // messages match since both ends post them in the same order, chain by chain.
+    chain.tag = operation.tag ? *operation.tag : take_tag();
+    chain.first = chain.end = operation.started;
+    chain.last = chain.first;
+    while (chain.last < transfers.size() &&
+           transfers[chain.last].chain == transfers[chain.first].chain) {
+      ++chain.last;
+    }
+    operation.started = chain.last;
+    start_round(chain);
+  }
+  return operation.started != before;
+}
+
+bool Channel::finish(const Posted& posted) {
+  if (posted.chain == nullptr) return finish_collective(*posted.operation);
+  return --posted.chain->waiting == 0 && finish_round(*posted.chain);
+}
+
+int Channel::take_tag() {
+  const int tag = next_tag_;
+  next_tag_ = tag == tag_limit_ ? 0 : tag + 1;
+  return tag;
+}
+
+void Channel::start_round(Chain& chain) {
+  const std::span<const Transfer> transfers = chain.operation->transfers;
+  chain.begin = chain.end;
+  while (chain.end < chain.last && transfers[chain.end].round == transfers[chain.begin].round)
+    ++chain.end;
+  chain.waiting = chain.end - chain.begin;
+  requests_.make_room(chain.waiting);
+  const std::span<const Transfer> round = transfers.subspan(chain.begin, chain.waiting);
+  // Receives first, so that no message of this round arrives unexpected and is copied twice.
+  for (const Transfer& transfer : round) {
+    if (transfer.kind != Transfer::Kind::kSend) post_receive(chain, transfer);
+  }
+  for (const Transfer& transfer : round) {
+    if (transfer.kind == Transfer::Kind::kSend) post_send(chain, transfer);
+  }
+}
+
+void Channel::post_receive(Chain& chain, const Transfer& transfer) {
+  const Operation& operation = *chain.operation;
+  const std::size_t element_bytes = operation.combine.element_bytes;
+  std::byte* into = transfer.kind == Transfer::Kind::kReceiveAdd
+                        ? receive_buffer(chain, transfer.count * element_bytes)
+                        : operation.in + transfer.begin * element_bytes;
+  MPI_Request request = MPI_REQUEST_NULL;
+  before_message("mpi.receive", transfer.peer);
+  check_mpi(MPI_Irecv(into, static_cast<int>(transfer.count), operation.combine.type, transfer.peer,
+                      chain.tag, comm_, &request),
+            "MPI_Irecv", transfer.peer);
+  requests_.add(request, {chain.operation, &chain, &transfer});
+}
+
+void Channel::post_send(Chain& chain, const Transfer& transfer) {
+  const Operation& operation = *chain.operation;
+  const std::byte* from = operation.out + transfer.begin * operation.combine.element_bytes;
+  MPI_Request request = MPI_REQUEST_NULL;
+  before_message("mpi.send", transfer.peer);
+  check_mpi(send_(from, static_cast<int>(transfer.count), operation.combine.type, transfer.peer,
+                  chain.tag, comm_, &request),
+            "MPI_Isend", transfer.peer);
+  after_message("mpi.send", transfer.peer);
+  requests_.add(request, {chain.operation, &chain, &transfer});
+}
+
+// For the round's next addition. It stays with the chain until the round is finished.
+std::byte* Channel::receive_buffer(Chain& chain, std::size_t bytes) {
+  std::vector<std::byte> free;
+  if (!scratch_.empty()) {
+    free = std::move(scratch_.back());
+    scratch_.pop_back();
+  }
+  if (free.size() < bytes) free.resize(bytes);
+  chain.arrived.push_back(std::move(free));
+  return chain.arrived.back().data();
+}
+
+bool Channel::finish_collective(Operation& operation) {
+  operation.opening = false;
+  if (operation.agreed) operation.agreed();
+  return operation.transfers.empty();
+}
+
+bool Channel::finish_round(Chain& chain) {
+  Operation& operation = *chain.operation;
+  std::size_t next = 0;
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Transfer& transfer = operation.transfers[i];
+    if (transfer.kind != Transfer::Kind::kReceiveAdd) continue;
+    std::vector<std::byte>& term = chain.arrived[next++];
+    operation.combine.apply(operation.in + transfer.begin * operation.combine.element_bytes,
+                            term.data(), transfer.count);
+    scratch_.push_back(std::move(term));
+  }
+  chain.arrived.clear();
+  if (chain.end < chain.last) {
+    start_round(chain);
+    return false;
+  }
+  idle_.push_back(&chain);
+  operation.finished += chain.last - chain.first;
+  return operation.finished == operation.transfers.size();
+}
+
+}  // namespace winnow::comm

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "common/comm/mpi/operation_internal.h"
+#include "common/comm/mpi/request_pool_internal.h"
+
+namespace winnow::comm {
+
+// A chain under way. Its current round is transfers [begin, end) of the operation.
+struct Chain {
+  Operation* operation = nullptr;
+  int tag = 0;
+  std::size_t first = 0;  // the chain is transfers [first, last)
+  std::size_t last = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t waiting = 0;                      // requests of the round not yet complete
+  std::vector<std::vector<std::byte>> arrived;  // of the round's additions, in list order
+};
+
+// Which call sends: MPI_Isend or MPI_Issend.
+using SendCall = decltype(&MPI_Isend);
+
+// Runs the operations of one class of work on a communicator of its own: their collectives, then
+// the chains of their transfers, round by round.
+//
+// Order        chains (see Transfer) start in the order (operation, chain), the same on every rank
+//              that is in them; a window of them is active on a rank
+// No deadlock  of all unfinished chains take the first in that order. Where it is unfinished, all
+//              before it are finished, so it is active and needs nothing but the messages of its
+//              own ranks
+// Same bits    additions wait for the whole round and then run in list order, whichever message
+//              came first
+// Threads      the engine's only
+class Channel {
+ public:
+  // At most `window` chains are active. Tags 0 .. tag_limit are used. `requests` and the
+  // communicator outlive the channel.
+  Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  MPI_Comm comm() const noexcept { return comm_; }
+
+  // Posts the operation's collective. Throws what operation.start throws.
+  void start_collective(Operation& operation);
+
+  // Starts chains of the operation until all have started or the window is full.
+  //
+  // Out     true: some have
+  // Throws  SystemError: of MPI, as finish()
+  bool start_chains(Operation& operation);
+
+  // Goes on after a request of this channel that is complete: with the next round, or the end.
+  //
+  // Out     true: the operation is complete
+  // Throws  what operation.agreed throws
+  bool finish(const Posted& posted);
+
+ private:
+  int take_tag();
+  void start_round(Chain& chain);
+  void post_receive(Chain& chain, const Transfer& transfer);
+  void post_send(Chain& chain, const Transfer& transfer);
+  std::byte* receive_buffer(Chain& chain, std::size_t bytes);
+  static bool finish_collective(Operation& operation);
+  bool finish_round(Chain& chain);
+
+  const MPI_Comm comm_;
+  const int tag_limit_;
+  const SendCall send_;
+  RequestPool& requests_;
+  std::vector<Chain> chains_;                    // a window of them
+  std::vector<Chain*> idle_;                     // those not under way
+  std::vector<std::vector<std::byte>> scratch_;  // free receive buffers
+  int next_tag_ = 0;
+};
+
+}  // namespace winnow::comm

@@ -1,0 +1,32 @@
+#include <algorithm>
+#include <thread>
+
+#include "common/comm/mpi/pace_internal.h"
+
+namespace winnow::comm {
+
+namespace {
+
+constexpr int kEmptyPolls = 200;
+constexpr std::chrono::microseconds kShortestNap{5};
+constexpr std::chrono::microseconds kLongestNap{100};
+
+}  // namespace
+
+void Pace::found() noexcept {
+  empty_polls_ = 0;
+  nap_ = kShortestNap;
+}
+
+std::chrono::microseconds Pace::rest() {
+  if (empty_polls_ < kEmptyPolls) {
+    ++empty_polls_;
+    return {};
+  }
+  const std::chrono::microseconds slept = nap_;
+  std::this_thread::sleep_for(slept);
+  nap_ = std::clamp(2 * nap_, kShortestNap, kLongestNap);
+  return slept;
+}
+
+}  // namespace winnow::comm
