@@ -27,6 +27,7 @@ void require_training_split(const DataOptions& options, const pipeline::DatasetI
 // The training samples. The evaluation sets go into `data`.
 pipeline::SampleSet choose_samples(const DataOptions& options, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
+  pipeline::check_holds_images(cache);
   require_training_split(options, data.info);
   pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
   if (options.holdout > 0) {
