@@ -15,6 +15,7 @@
 #include "tools/shuffle_flags.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
+#include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/run/train.h"
 
@@ -279,6 +280,7 @@ void add_run_flags(CLI::App& app, Options& o) {
 
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+         "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nBackends:" + table_of(train::backends()) +
          "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() +
          "\nThe number of ranks changes who computes a micro-batch, not the global batches. The "

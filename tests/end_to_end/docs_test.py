@@ -20,6 +20,9 @@ class Docs(Case):
             rows = re.search(rf"^{table}:\n((?:  \w.*\n)+)", said, re.MULTILINE)
             self.assertIsNotNone(rows, table)
             self.assertEqual(self.listed(title), re.findall(r"^  (\w+)", rows[1], re.MULTILINE), title)
+        formats = (ROOT / "docs" / "formats" / "checkpoint.md").read_text()
+        for name in self.listed("Optimizers") + self.listed("Learning-rate schedules"):
+            self.assertRegex(formats, rf"(?m)^\|.*`{name}`.*\|", "docs/formats/checkpoint.md has no row of its options")
         rates = re.search(r"--sched TEXT:\{([\w,]+)\}", said)
         self.assertEqual(self.listed("Learning-rate schedules"), rates[1].split(","))
 

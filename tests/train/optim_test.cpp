@@ -130,8 +130,8 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
     for (const Option& option : row.options) {
       SCOPED_TRACE(option.key);
       EXPECT_TRUE(option.range.contains(option.initial));
-      const double other =
-          option.kind == OptionKind::kSwitch ? 1 - option.initial : option.initial / 2;
+      const bool flips = option.kind == OptionKind::kSwitch || option.initial == 0;
+      const double other = flips ? 1 - option.initial : option.initial / 2;
       EXPECT_NE(run({{std::string(option.key), {other}}}), usual);
       EXPECT_EQ(run({{std::string(option.key), {option.initial}}}), usual);
     }
