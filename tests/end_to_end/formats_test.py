@@ -200,9 +200,9 @@ class Newer(Copies):
         self.refuses(manifest.resolve(), "eval", run, V1 / "raw")
         self.refuses(manifest.resolve(), *self.resume(run), "--replan")  # whatever made this program
 
-    def newer_json(self, path):
+    def newer_json(self, path, by=1):
         document = json.loads(path.read_text())
-        document["version"] += 1
+        document["version"] += by
         path.write_text(with_digest(document) if "digest" in document else json.dumps(document, indent=2) + "\n")
 
     def test_state(self):
@@ -214,7 +214,7 @@ class Newer(Copies):
 
     def test_plan(self):
         run = self.copy("run")
-        self.newer_json(run / "plan.json")
+        self.newer_json(run / "plan.json", by=2)  # it is of version 1, today's is 2
         self.refuses(run / "plan.json", *self.resume(run))
 
     def resume(self, run):
