@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace winnow::tools {
 namespace {
@@ -27,8 +29,11 @@ void decide_openmp_waiting(char** argv) {
   if (getauxval(AT_BASE) == 0) return;
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   ::setenv("GOMP_SPINCOUNT", "1000", 0);
+  // By its path, so that ps and pkill go on calling it winnow. Where that has gone, by the link.
+  std::error_code none;
+  ::execv(std::filesystem::read_symlink("/proc/self/exe", none).c_str(), argv);
   ::execv("/proc/self/exe", argv);
-  // It returns only where it failed. Training is slower on a shared machine then, and no less
+  // They return only where they failed. Training is slower on a shared machine then, and no less
   // right.
 }
 

@@ -2,8 +2,6 @@
 
 #include <numeric>
 
-#include "common/checksum.h"
-
 namespace winnow::train {
 namespace {
 
@@ -43,24 +41,6 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
   execution.transfers =
       plan_transfers(layout, execution.gradients, placement, execution.reproducible);
   return execution;
-}
-
-std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
-  std::vector<std::uint64_t> numbers;
-  const auto append = [&](const std::vector<comm::Transfer>& some) {
-    numbers.push_back(some.size());
-    for (const comm::Transfer& t : some) {
-      for (const auto number :
-           {static_cast<std::uint64_t>(t.kind), static_cast<std::uint64_t>(t.peer),
-            static_cast<std::uint64_t>(t.chain), static_cast<std::uint64_t>(t.round),
-            static_cast<std::uint64_t>(t.begin), static_cast<std::uint64_t>(t.count)}) {
-        numbers.push_back(number);
-      }
-    }
-  };
-  for (const auto& bucket : transfers.buckets) append(bucket);
-  append(transfers.exponents);
-  return xxh3_64(std::as_bytes(std::span(numbers)));
 }
 
 }  // namespace winnow::train

@@ -1,0 +1,26 @@
+#include <span>
+
+#include "common/checksum.h"
+#include "train/plan/execution.h"
+
+namespace winnow::train {
+
+std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
+  std::vector<std::uint64_t> numbers;
+  const auto append = [&](const std::vector<comm::Transfer>& some) {
+    numbers.push_back(some.size());
+    for (const comm::Transfer& t : some) {
+      for (const auto number :
+           {static_cast<std::uint64_t>(t.kind), static_cast<std::uint64_t>(t.peer),
+            static_cast<std::uint64_t>(t.chain), static_cast<std::uint64_t>(t.round),
+            static_cast<std::uint64_t>(t.begin), static_cast<std::uint64_t>(t.count)}) {
+        numbers.push_back(number);
+      }
+    }
+  };
+  for (const auto& bucket : transfers.buckets) append(bucket);
+  append(transfers.exponents);
+  return xxh3_64(std::as_bytes(std::span(numbers)));
+}
+
+}  // namespace winnow::train
