@@ -70,11 +70,11 @@ class Measure(unittest.TestCase):
         code, said = self.measure(self.altered("fails", "echo 'winnow: no' >&2; exit 1"))
         self.assertEqual(code, 1, said)
         self.assertIn("NOT EXPECTED  exit: winnow: no", said)
-        add = json.dumps({"step": 1, "train.top1": 0.5})
+        add = json.dumps({"step": 1, "train.top5": 0.5})
         other = self.altered("adds", f"winnow \"$@\" || exit; [[ $1 == train ]] && echo '{add}' >> run/metrics.jsonl; true")
         code, said = self.measure(other)
         self.assertEqual(code, 0, said)
-        self.assertIn("added: train.top1", said)
+        self.assertIn("added: train.top5", said)
 
 
 if __name__ == "__main__":
