@@ -25,6 +25,12 @@ Range covering(Index in, int kernel, int stride, int pad, Index outs) {
   return {past <= 0 ? 0 : (past + stride - 1) / stride, least(outs, at / stride + 1)};
 }
 
+// Where element (h, w) lies in window (p, q), counted row by row.
+std::int32_t place_in(const PoolWindow& window, Index h, Index w, Index p, Index q) {
+  return static_cast<std::int32_t>((h - (p * window.stride - window.pad)) * window.kernel_w + w -
+                                   (q * window.stride - window.pad));
+}
+
 template <class T>
 void max_pool_typed(const Pool& a, int threads) {
   const PoolLayer l = a.layer;
@@ -43,9 +49,7 @@ void max_pool_typed(const Pool& a, int threads) {
         for (Index h = hs.begin; h < hs.end; ++h) {
           for (Index w = ws.begin; w < ws.end; ++w) {
             const Index from = ((n * l.height + h) * l.width + w) * l.channels + c;
-            const auto here =
-                static_cast<std::int32_t>((h - (p * window.stride - window.pad)) * window.kernel_w +
-                                          w - (q * window.stride - window.pad));
+            const std::int32_t here = place_in(window, h, w, p, q);
             const Floats v = load_block(x + from, lanes);
             if (none) {
               best = v;
@@ -89,9 +93,7 @@ void max_pool_backward_apart(const Pool& a, int threads) {
         const Floats g = load_block(dy + from + c, lanes);
         for (Index h = hs.begin; h < hs.end; ++h) {
           for (Index w = ws.begin; w < ws.end; ++w) {
-            const auto here =
-                static_cast<std::int32_t>((h - (p * window.stride - window.pad)) * window.kernel_w +
-                                          w - (q * window.stride - window.pad));
+            const std::int32_t here = place_in(window, h, w, p, q);
             store_block(dx + ((n * l.height + h) * l.width + w) * l.channels + c,
                         place == here ? g : Floats{}, lanes);
           }
@@ -118,9 +120,7 @@ void max_pool_backward_overlapping(const Pool& a, int threads) {
         for (Index p = ps.begin; p < ps.end; ++p) {
           for (Index q = qs.begin; q < qs.end; ++q) {
             const Index from = ((n * l.out_height + p) * l.out_width + q) * l.channels + c;
-            const auto here =
-                static_cast<std::int32_t>((h - (p * window.stride - window.pad)) * window.kernel_w +
-                                          w - (q * window.stride - window.pad));
+            const std::int32_t here = place_in(window, h, w, p, q);
             const Ints place = __builtin_convertvector(load_bytes(a.index + from, lanes), Ints);
             sum += place == here ? load_block(dy + from, lanes) : Floats{};
           }
