@@ -9,7 +9,7 @@
 
 #include "dedup/cluster/cluster.h"
 #include "dedup/fingerprints.h"
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 #include "dedup/leak/leak.h"
 #include "dedup/policy/policy.h"
 #include "dedup/selection.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 

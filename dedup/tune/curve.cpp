@@ -11,7 +11,7 @@
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 #include "dedup/policy/policy.h"
 
 namespace winnow::dedup {

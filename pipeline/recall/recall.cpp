@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "dedup/deduplicate.h"
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/parallel/worker_limit.h"

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "dedup/index/index.h"
-#include "dedup/index/plan.h"
-#include "dedup/index/scan.h"
+#include "dedup/search/search.h"
+#include "dedup/search/plan.h"
+#include "dedup/search/scan.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

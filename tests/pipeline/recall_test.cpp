@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/resample.h"
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/recall/edits.h"
 #include "pipeline/store/cache.h"

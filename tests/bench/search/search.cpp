@@ -19,9 +19,9 @@
 
 #include "common/comm/mpi/mpi.h"
 #include "common/rng.h"
-#include "dedup/index/index.h"
-#include "dedup/index/plan.h"
-#include "dedup/index/scan.h"
+#include "dedup/search/search.h"
+#include "dedup/search/plan.h"
+#include "dedup/search/scan.h"
 #include "dedup/ranks/shared_search.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "dedup/index/scan_loop_internal.h"
+#include "dedup/search/scan_loop_internal.h"
 
 namespace winnow::dedup {
 namespace {

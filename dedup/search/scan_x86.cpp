@@ -1,7 +1,7 @@
 #include <array>
 
-#include "dedup/index/scan.h"
-#include "dedup/index/scan_kernels_internal.h"
+#include "dedup/search/scan.h"
+#include "dedup/search/scan_kernels_internal.h"
 
 namespace winnow::dedup {
 namespace {

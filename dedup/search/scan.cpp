@@ -1,9 +1,9 @@
-#include "dedup/index/scan.h"
+#include "dedup/search/scan.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "dedup/index/scan_kernels_internal.h"
+#include "dedup/search/scan_kernels_internal.h"
 
 namespace winnow::dedup {
 namespace {

@@ -1,4 +1,4 @@
-#include "dedup/index/join.h"
+#include "dedup/search/join.h"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/checksum.h"
-#include "dedup/index/plan.h"
+#include "dedup/search/plan.h"
 
 namespace winnow::dedup {
 namespace {

@@ -1,4 +1,4 @@
-#include "dedup/index/plan.h"
+#include "dedup/search/plan.h"
 
 #include <algorithm>
 #include <array>

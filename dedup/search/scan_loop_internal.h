@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dedup/index/scan_kernels_internal.h"
+#include "dedup/search/scan_kernels_internal.h"
 
 namespace winnow::dedup {
 namespace {

@@ -1,4 +1,4 @@
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "dedup/index/scan.h"
+#include "dedup/search/scan.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

@@ -1,4 +1,4 @@
-#include "dedup/index/index.h"
+#include "dedup/search/search.h"
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_sort.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "common/rng.h"
-#include "dedup/index/join.h"
+#include "dedup/search/join.h"
 
 namespace winnow::dedup {
 namespace {

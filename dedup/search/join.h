@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "dedup/index/index.h"
-#include "dedup/index/scan.h"
+#include "dedup/search/search.h"
+#include "dedup/search/scan.h"
 
 namespace winnow::dedup {
 

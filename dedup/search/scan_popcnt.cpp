@@ -1,4 +1,4 @@
-#include "dedup/index/scan_loop_internal.h"
+#include "dedup/search/scan_loop_internal.h"
 
 namespace winnow::dedup {
 
