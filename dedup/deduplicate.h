@@ -9,9 +9,9 @@
 
 #include "dedup/cluster/cluster.h"
 #include "dedup/fingerprints.h"
-#include "dedup/search/search.h"
 #include "dedup/leak/leak.h"
 #include "dedup/policy/policy.h"
+#include "dedup/search/search.h"
 #include "dedup/selection.h"
 
 namespace winnow::dedup {

@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
-#include "dedup/store/stored_index.h"
+#include "dedup/index/index.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"

@@ -11,8 +11,8 @@
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "dedup/cluster/cluster.h"
-#include "dedup/search/search.h"
 #include "dedup/search/scan.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 namespace {

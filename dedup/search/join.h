@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "dedup/search/search.h"
 #include "dedup/search/scan.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 

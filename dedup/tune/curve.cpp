@@ -11,8 +11,8 @@
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
-#include "dedup/search/search.h"
 #include "dedup/policy/policy.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 namespace {

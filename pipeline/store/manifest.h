@@ -65,7 +65,7 @@ void set_tally(Manifest& manifest, const Tally& tally);
 // JSON text; the digest is XXH3-128 of it without the digest line. Equal manifests, equal text.
 // Class and source names may be any bytes (docs/formats/manifest.md says how they are written).
 std::string to_json(const Manifest& manifest);
-// UsageError for that of an index (dedup/store); FormatError naming `where` for a newer version, a
+// UsageError for that of an index (dedup/index); FormatError naming `where` for a newer version, a
 // digest that does not match, and anything that to_json cannot have written of a sound cache.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 std::string digest(const Manifest& manifest);  // 32 hex digits

@@ -1,5 +1,3 @@
-#include "dedup/search/search.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -9,6 +7,7 @@
 #include <numeric>
 
 #include "dedup/search/scan.h"
+#include "dedup/search/search.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

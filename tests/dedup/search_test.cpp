@@ -1,5 +1,7 @@
 // The join finds what the scan finds, on every kind of codes that we could think of.
 
+#include "dedup/search/search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -11,7 +13,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "dedup/search/search.h"
 #include "dedup/search/plan.h"
 #include "dedup/search/scan.h"
 #include "tests/dedup/tables.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/rng.h"
-#include "dedup/store/stored_index.h"
+#include "dedup/index/index.h"
 
 namespace {
 

@@ -1,5 +1,7 @@
 // Times the search for all near pairs among codes that are made up or read; see --help.
 
+#include "dedup/search/search.h"
+
 #include <oneapi/tbb/global_control.h>
 #include <sys/resource.h>
 
@@ -19,10 +21,9 @@
 
 #include "common/comm/mpi/mpi.h"
 #include "common/rng.h"
-#include "dedup/search/search.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/search/plan.h"
 #include "dedup/search/scan.h"
-#include "dedup/ranks/shared_search.h"
 
 namespace {
 

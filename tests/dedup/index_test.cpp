@@ -1,5 +1,7 @@
 // Indexes that grow: what is decided of them is what is decided of one table of their live rows.
 
+#include "dedup/index/index.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +17,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_text.h"
-#include "dedup/store/stored_index.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 

@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/json_text.h"
-#include "dedup/store/open_index_internal.h"
+#include "dedup/index/open_index_internal.h"
 
 namespace winnow::dedup {
 namespace fs = std::filesystem;

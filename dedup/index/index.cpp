@@ -1,4 +1,4 @@
-#include "dedup/store/stored_index.h"
+#include "dedup/index/index.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
-#include "dedup/store/open_index_internal.h"
+#include "dedup/index/open_index_internal.h"
 
 namespace winnow::dedup {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/utf8.h"
-#include "dedup/store/manifest_internal.h"
+#include "dedup/index/manifest_internal.h"
 
 namespace winnow::dedup {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/checksum.h"
 #include "common/file.h"
-#include "dedup/store/stored_index.h"
+#include "dedup/index/index.h"
 
 // The files of an index beside its tables. What is read is vouched for by its hash; readers check
 // what could lead them astray all the same, and throw FormatError naming the file. Writers are

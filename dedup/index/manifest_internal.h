@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dedup/store/stored_index.h"
+#include "dedup/index/index.h"
 
 namespace winnow::dedup {
 

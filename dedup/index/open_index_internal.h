@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/file.h"
-#include "dedup/store/files_internal.h"
-#include "dedup/store/manifest_internal.h"
-#include "dedup/store/stored_index.h"
+#include "dedup/index/files_internal.h"
+#include "dedup/index/index.h"
+#include "dedup/index/manifest_internal.h"
 
 namespace winnow::dedup {
 

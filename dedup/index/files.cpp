@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "dedup/column_file.h"
-#include "dedup/store/files_internal.h"
+#include "dedup/index/files_internal.h"
 
 namespace winnow::dedup {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/store/open_index_internal.h"
+#include "dedup/index/open_index_internal.h"
 
 namespace winnow::dedup {
 namespace fs = std::filesystem;
