@@ -55,8 +55,12 @@ void tell(const Options& o, const pipeline::ExportOptions& options, const pipeli
         "the cache holds variants of each training image, not the image: the first is exported");
   }
   if (!options.selection.empty()) {
+    const bool in_place = o.options.selection.empty();
+    const std::string who =
+        in_place ? "" : fmt::format("selection '{}' leaves out ", o.options.selection);
     say(session,
-        fmt::format("selection '{}' leaves out {}{}", options.selection, grouped(result.left_out),
+        fmt::format("{}{}{}{}", who, grouped(result.left_out),
+                    in_place ? " are left out, as duplicates" : "",
                     options.removed_to.empty() ? "" : ", in " + options.removed_to.string()));
   }
   const pipeline::Manifest& manifest = cache.manifest();

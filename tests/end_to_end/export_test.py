@@ -217,8 +217,10 @@ class Export(Case):
         root = self.deep_photos()
         kept, removed = self.split_tree(root)
         before = tree_bytes(root)
-        said = self.ok("export", root, "--to", self.folder / "clean", "--hidden", "--removed", self.folder / "doubles",
-                       "--json").json()  # fmt: skip
+        told = self.ok("export", root, "--to", self.folder / "clean", "--hidden", "--removed", self.folder / "doubles",
+                       "--json")  # fmt: skip
+        self.assertIn(f"4 are left out, as duplicates, in {self.folder / 'doubles'}", told.err)
+        said = told.json()
         self.assertEqual((said["as"], said["samples"], said["left_out"]), ("tree", 6, 4))
         self.assertEqual(tree_bytes(self.folder / "clean"), kept)
         self.assertEqual(tree_bytes(self.folder / "doubles"), removed)
