@@ -75,6 +75,29 @@ class Docs(Case):
                         self.assertTrue(any(f"/{file}".endswith(tail) or tail + "/" in f"/{file}" for file in self.files))
         self.assertGreater(checked, 200)
 
+    @functools.lru_cache
+    def help_of(self, *verb):
+        return self.ok(*verb, "--help").out
+
+    def test_examples(self):
+        """Every `winnow VERB ...` that a page or a help has on a line of its own is of a verb that there is, with options it has."""
+        verbs = re.findall(r"^  (\w+)  ", self.help_of().partition("Subcommands:")[2], re.MULTILINE)
+        self.assertIn("export", verbs)
+        texts = {**self.pages(), **{f"{verb} --help": self.help_of(verb) for verb in verbs}}
+        checked = set()
+        for name, text in texts.items():
+            joined = text.replace("\\\n", " ")
+            lines = re.findall(r"^ +(?:mpirun -np \d+ )?winnow \w.*", text.replace("\\\n", " "), re.MULTILINE)
+            for command in re.findall(r"\bwinnow (\w[^&|>#\n]*)", "\n".join(lines)):
+                verb, *words = command.split()
+                part = words[:1] if "Subcommands:" in self.help_of(verb) else []
+                for flag in re.findall(r"(?<= )--[a-z][a-z-]+", command):
+                    checked.add((verb, *part, flag))
+                    with self.subTest(where=name, command=command):
+                        options = rf"^ *(-\w,)?(--[\w-]+,)?{flag}\b"
+                        self.assertTrue(re.search(options, self.help_of(verb, *part), re.MULTILINE), flag)
+        self.assertGreater(len(checked), 60)
+
     def test_glossary(self):
         page = (ROOT / "docs" / "glossary.md").read_text()
         rows = [row for row in page.splitlines() if row.startswith("| ") and not row.startswith("| word")]
