@@ -6,6 +6,8 @@ import unittest
 
 from program import ROOT, Case
 
+FOLDERS = ("cmake", "common", "datasets", "dedup", "docs", "pipeline", "tests", "tools", "train")
+
 
 class Docs(Case):
     def listed(self, title):
@@ -29,11 +31,10 @@ class Docs(Case):
 
     @functools.cached_property
     def files(self):
-        """Every file of the repository, by its path from the root; not what is built or hidden."""
-        found = []
-        for top in ROOT.iterdir():
-            if not top.name.startswith((".", "build")):
-                found += [top] if top.is_file() else [path for path in top.rglob("*") if path.is_file()]
+        """Every file of the repository's folders, by its path from the root, and those beside them."""
+        found = [path for path in ROOT.iterdir() if path.is_file()]
+        for folder in FOLDERS:
+            found += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
         return sorted(str(path.relative_to(ROOT)) for path in found if "__pycache__" not in path.parts)
 
     def pages(self):
@@ -61,7 +62,7 @@ class Docs(Case):
     def test_named_files(self):
         """A source, a page or a place in the tree between backquotes is there. Names in capitals stand for any."""
         source = re.compile(r"[\w./{},-]+\.(h|cpp|cu|cmake|py|md)")
-        place = re.compile(r"(cmake|common|datasets|dedup|docs|pipeline|tests|tools|train)/[\w./{},-]+")
+        place = re.compile(rf"({'|'.join(FOLDERS)})/[\w./{{}},-]+")
         checked = 0
         for name, text in self.pages().items():
             for word in re.findall(r"`([^`\s]+)", text):
