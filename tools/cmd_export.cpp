@@ -131,7 +131,12 @@ void export_in_place(const Options& o, const InPlace& in_place, pipeline::Export
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   const auto hashes =
       deciding.hash == dedup::kExact ? std::vector<std::string>() : std::vector{deciding.hash};
-  fingerprint_in_place(o.cache, in_place.reading, hashes, session, folder.path());
+  try {
+    fingerprint_in_place(o.cache, in_place.reading, hashes, session, folder.path());
+  } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
+    throw StoppedError("the export was stopped while it read " + o.cache.string() +
+                       ", and left nothing; run the same command again to make it");
+  }
   const pipeline::Cache cache = pipeline::Cache::open(folder.path());
   dedup::Result result = dedup::deduplicate(cache.open_fingerprints(), deciding);
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);

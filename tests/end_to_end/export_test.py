@@ -245,6 +245,19 @@ class Export(Case):
         self.refused(2, ["webdataset", "ingest"], "export", root, "--to", out, "--as", "webdataset")
         self.assertFalse(out.exists())
 
+    def test_a_data_set_in_place_ended_early(self):
+        root = self.deep_photos()
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        before = sorted(os.listdir(self.folder))
+        for point in ("dir.create.after:fingerprints", "file.create.after:unfinished"):  # of the fingerprints, of the tree
+            stopped = run("export", root, "--to", self.folder / "out",
+                          env={"WINNOW_FAILPOINTS": f"term={point}:1", "TMPDIR": str(temporary)})
+            self.assertEqual(stopped.code, 75, stopped.err)
+            self.assertIn("left nothing; run the same command again to make it", stopped.err)
+            self.assertEqual(os.listdir(temporary), [])
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+
     def test_leaks_fail_in_place(self):
         root = self.photos()
         self.refused(3, ["share pictures"], "export", root, "--to", self.folder / "out", "--on-leak", "fail")
