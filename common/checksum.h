@@ -11,6 +11,8 @@
 
 namespace winnow {
 
+// Computed by libxxhash, of which this is the one home.
+
 // A 128-bit content hash, in XXH3's canonical (big-endian) byte order, as `xxh128sum` prints it.
 struct Hash128 {
   std::array<std::uint8_t, 16> bytes{};

@@ -7,6 +7,9 @@
 
 namespace winnow {
 
+// Why not OpenCV: its resize() has other pixels. Hashes and training want Pillow's, bit for bit, and
+// Pillow is no C library.
+
 enum class ResampleFilter { kBilinear, kLanczos };  // Pillow's BILINEAR (triangle) and LANCZOS
 
 // Resizes exactly as Pillow's Image.resize does on 8-bit images: antialiased (the filter's support

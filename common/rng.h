@@ -5,6 +5,8 @@
 
 namespace winnow {
 
+// Why not Random123: of its headers we need the dozen lines below; tests hold them to its answers.
+//
 // Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): four random
 // words that are a pure function of a 64-bit key and a 128-bit counter.
 constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,

@@ -5,19 +5,27 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "common/error.h"
+#include "dedup/deduplicate.h"
 #include "pipeline/export/export.h"
+#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/settings.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
+#include "tools/in_place.h"
+#include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
+#include "tools/temporary_folder.h"
 
 namespace winnow::tools {
 namespace {
 
 struct Options {
-  std::filesystem::path cache;
+  std::filesystem::path cache;  // or a data set
   std::filesystem::path to;
-  std::string as = "image-folder";
+  std::string as;  // empty: a tree of a data set, an image folder of a cache
   std::string split;
   std::string link;
   pipeline::ExportOptions options;
@@ -25,37 +33,42 @@ struct Options {
   bool json = false;
 };
 
-void run(const Options& o, Session& session) {
-  using pipeline::ExportAs;
-  const std::map<std::string, ExportAs> ways{{"image-folder", ExportAs::kImageFolder},
-                                             {"webdataset", ExportAs::kWebDataset},
-                                             {"list", ExportAs::kList}};
-  pipeline::ExportOptions options = o.options;
-  options.as = ways.at(o.as);
-  options.shard_bytes = o.shard_mib << 20;
-  options.stop = session.stop;
-  if (!o.link.empty())
-    options.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
-  options.threads = thread_plan(session, o.options.threads).decode;
-  if (!o.split.empty()) options.split = parse_split(o.split);
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  pipeline::ExportResult result;
-  {
-    const ProgressSink bar = make_progress_bar("export", "samples", true);
-    result = pipeline::export_cache(cache, o.to, options, bar);
-  }
+// What is read and decided of a data set in place, and its options, which are for no cache.
+struct InPlace {
+  IngestFlags reading;
+  DedupFlags flags;
+  std::vector<CLI::Option*> options;
+};
+
+void tell(const Options& o, const pipeline::ExportOptions& options, const pipeline::Cache& cache,
+          const pipeline::ExportResult& result, Session& session) {
   const double rate = static_cast<double>(result.samples) / std::max(result.seconds, 1e-9);
+  const bool list = options.as == pipeline::ExportAs::kList;
   say(session,
       fmt::format("{} samples {} in {:.1f} s, {:.0f} a second: {} files, {} MiB, in {}",
-                  grouped(result.samples), o.as == "list" ? "listed" : "exported", result.seconds,
-                  rate, grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
-  if (pipeline::variant_settings(cache.manifest()).copies > 1 && options.as != ExportAs::kList) {
+                  grouped(result.samples), list ? "listed" : "exported", result.seconds, rate,
+                  grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
+  if (pipeline::variant_settings(cache.manifest()).copies > 1 &&
+      (options.as == pipeline::ExportAs::kImageFolder ||
+       options.as == pipeline::ExportAs::kWebDataset)) {
     say(session,
         "the cache holds variants of each training image, not the image: the first is exported");
   }
   if (!options.selection.empty()) {
+    const bool in_place = o.options.selection.empty();
+    const std::string who =
+        in_place ? "" : fmt::format("selection '{}' leaves out ", o.options.selection);
     say(session,
-        fmt::format("selection '{}' leaves out {}", options.selection, grouped(result.left_out)));
+        fmt::format("{}{}{}{}", who, grouped(result.left_out),
+                    in_place ? " are left out, as duplicates" : "",
+                    options.removed_to.empty() ? "" : ", in " + options.removed_to.string()));
+  }
+  const pipeline::Manifest& manifest = cache.manifest();
+  const std::uint64_t lost = manifest.inputs - manifest.ledger.at("ok");
+  if (options.as == pipeline::ExportAs::kTree && lost > 0) {
+    say(session,
+        fmt::format("{} inputs that were not read, or dropped by the ingest, are in no tree",
+                    grouped(lost)));
   }
   if (result.linked + result.copied > 0) {
     say(session,
@@ -74,52 +87,159 @@ void run(const Options& o, Session& session) {
   fmt::print("{}\n", json.dump());
 }
 
+void write(const Options& o, const pipeline::ExportOptions& options, const pipeline::Cache& cache,
+           Session& session) {
+  pipeline::ExportResult result;
+  {
+    const ProgressSink bar = make_progress_bar("export", "samples", true);
+    result = pipeline::export_cache(cache, o.to, options, bar);
+  }
+  tell(o, options, cache, result, session);
+}
+
+void export_a_cache(const Options& o, const InPlace& in_place,
+                    const pipeline::ExportOptions& options, Session& session) {
+  for (const CLI::Option* option : in_place.options) {
+    if (option->count() == 0) continue;
+    throw UsageError(option->get_name() + " is for a data set that is exported in place; of " +
+                     o.cache.string() + " choose a --selection, as winnow dedup makes them");
+  }
+  write(o, options, pipeline::Cache::open(o.cache), session);
+}
+
+// Fingerprints a data set, decides what of it stays, and exports that from its own files.
+void export_in_place(const Options& o, const InPlace& in_place, pipeline::ExportOptions options,
+                     Session& session) {
+  using pipeline::ExportAs;
+  if (options.as != ExportAs::kTree && options.as != ExportAs::kList) {
+    throw UsageError(o.cache.string() +
+                     " is a data set, of which --as tree and list are made in "
+                     "place; ingest it first for --as " +
+                     o.as);
+  }
+  if (!options.selection.empty()) {
+    throw UsageError("--selection names one of a cache, and " + o.cache.string() +
+                     " is a data set: it is deduplicated by --threshold and so on");
+  }
+  options.selection = "default";
+  if (options.as == ExportAs::kTree && options.source.folders.empty()) {
+    const bool folder = std::filesystem::is_directory(o.cache);
+    options.source.folders = {folder ? o.cache : std::filesystem::absolute(o.cache).parent_path()};
+  }
+  pipeline::check_destinations(o.to, options);
+  const dedup::Options deciding = dedup_options(in_place.flags);
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto hashes =
+      deciding.hash == dedup::kExact ? std::vector<std::string>() : std::vector{deciding.hash};
+  try {
+    fingerprint_in_place(o.cache, in_place.reading, hashes, session, folder.path());
+  } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
+    throw StoppedError("the export was stopped while it read " + o.cache.string() +
+                       ", and left nothing; run the same command again to make it");
+  }
+  const pipeline::Cache cache = pipeline::Cache::open(folder.path());
+  dedup::Result result = dedup::deduplicate(cache.open_fingerprints(), deciding);
+  if (in_place.flags.fails_on_leak()) refuse_leaks(result);
+  result.selection.name = options.selection;
+  result.selection.cache_digest = cache.digest();
+  cache.write_selection(result.selection);
+  write(o, options, cache, session);
+}
+
+void run(Options o, const InPlace& in_place, Session& session) {
+  using pipeline::ExportAs;
+  const std::map<std::string, ExportAs> ways{{"image-folder", ExportAs::kImageFolder},
+                                             {"tree", ExportAs::kTree},
+                                             {"webdataset", ExportAs::kWebDataset},
+                                             {"list", ExportAs::kList}};
+  const bool data_set = is_data_set(o.cache);
+  if (o.as.empty()) o.as = data_set ? "tree" : "image-folder";
+  pipeline::ExportOptions options = o.options;
+  options.as = ways.at(o.as);
+  options.shard_bytes = o.shard_mib << 20;
+  options.stop = session.stop;
+  if (!o.link.empty()) {
+    options.source.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
+  }
+  options.threads = thread_plan(session, in_place.reading.ingest.threads).decode;
+  if (!o.split.empty()) options.split = parse_split(o.split);
+  const pipeline::WorkerLimit limit(options.threads);
+  if (data_set) {
+    export_in_place(o, in_place, std::move(options), session);
+  } else {
+    export_a_cache(o, in_place, options, session);
+  }
+}
+
+void add_in_place_flags(CLI::App& app, InPlace& in_place) {
+  const auto before = static_cast<std::ptrdiff_t>(app.get_options().size());
+  add_reading_flags(app, in_place.reading);
+  add_dedup_flags(app, "--", in_place.flags);
+  const std::vector<CLI::Option*> all = app.get_options();
+  for (auto option = all.begin() + before; option != all.end(); ++option) {
+    if ((*option)->get_name() == "--threads") continue;  // of any export
+    (*option)->group("Of a data set in place");
+    in_place.options.push_back(*option);
+  }
+}
+
 }  // namespace
 
 Command add_export(CLI::App& program) {
   auto o = std::make_shared<Options>();
+  auto in_place = std::make_shared<InPlace>();
   CLI::App* app = program.add_subcommand(
       "export", "Write a cache's images, or a list of them, for other programs to read");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_option("cache", o->cache,
+                  "Cache made by winnow ingest, or a data set, as of ingest, whose duplicates are "
+                  "found where it is and left out")
+      ->required();
   app->add_option("--to", o->to, "What to make: a folder, or with --as list a file")->required();
   app->add_option("--as", o->as,
-                  "image-folder: SPLIT/CLASS/NAME; webdataset: tar shards; list: a CSV, no images")
-      ->check(CLI::IsMember({"image-folder", "webdataset", "list"}))
-      ->capture_default_str();
+                  "image-folder: SPLIT/CLASS/NAME; tree: the files under the paths that they have "
+                  "in their source; webdataset: tar shards; list: a CSV, no images. "
+                  "Without: image-folder of a cache, tree of a data set")
+      ->check(CLI::IsMember({"image-folder", "tree", "webdataset", "list"}));
   app->add_option("--selection", o->options.selection,
                   "Only what this selection keeps (a list says of all whether it does, and why)");
+  app->add_option("--removed", o->options.removed_to,
+                  "With --as tree: another folder to make, a tree of what is left out");
   app->add_option("--split", o->split, "Only this split")
       ->check(CLI::IsMember({"train", "val", "test"}));
-  auto* source = app->add_option("--source", o->options.sources,
-                                 "With --link: the folder that was ingested (for a table or list, "
-                                 "the one its paths begin at); once for each source");
+  app->add_option("--source", o->options.source.folders,
+                  "With --as tree or --link: the folder that was ingested (for a table or list, "
+                  "the one its paths begin at); once for each source");
   app->add_option("--link", o->link,
-                  "Image folders of links to the source's files instead of copies: hard, symbolic")
-      ->check(CLI::IsMember({"hard", "symbolic"}))
-      ->needs(source);
-  app->add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                  "Links to the source's files instead of copies, in trees and image folders: "
+                  "hard, symbolic")
+      ->check(CLI::IsMember({"hard", "symbolic"}));
   app->add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_in_place_flags(*app, *in_place);
   app->footer(
-      "Encoded images keep their bytes, pixels become PNG; of images that ingest --augment made\n"
-      "variants of, the first is exported. What is there already is never\n"
-      "replaced, and nothing is there before all of it is: it is made beside it and renamed at "
-      "the\n"
-      "end. SIGTERM or SIGUSR1 (exit code 75) and a full disk leave nothing, a kill leaves\n"
-      "TO.export, which the same command removes when it is run again.\n\n"
+      "Trees have the very files that were ingested, each checked against the hash it had: from\n"
+      "--source, or from the cache where that is ingest --store original. With several sources\n"
+      "each has a folder in TO. Elsewhere encoded images keep their bytes and pixels become PNG;\n"
+      "of images that ingest --augment made variants of, the first is exported.\n\n"
+      "What is there already is never replaced, and nothing is there before all of it is: it is\n"
+      "made beside it and renamed at the end, what --removed names before TO. SIGTERM or SIGUSR1\n"
+      "(exit code 75) and a full disk leave nothing, a kill leaves TO.export, which the same\n"
+      "command removes when it is run again. Sources are only read.\n\n"
       "A link is made only to a file that has the very bytes that were ingested; what is gone or\n"
-      "changed is copied from the cache, and named. A change of a file changes what a link "
-      "shows.\n\n"
+      "changed is copied from the cache, and named, or refused where the cache does not hold it.\n"
+      "A change of a file changes what a link shows.\n\n"
       "Examples:\n"
+      "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
+      "  winnow export photos --to clean --removed doubles --threshold 6 --link hard\n"
+      "  winnow export cache --to clean --as tree --selection default --source photos\n"
       "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
       "  winnow export cache --to shards --as webdataset --split train\n"
       "  winnow export cache --to clean --selection default --link hard --source photos\n"
       "  winnow export cache --to all.csv --as list --selection default");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {app, false, [o, in_place](Session& session) { run(*o, *in_place, session); },
+          /*stops=*/true};
 }
 
 }  // namespace winnow::tools

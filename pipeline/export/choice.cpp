@@ -29,6 +29,16 @@ Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
   return choice;
 }
 
+std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,
+                                      const dedup::Selection& selection) {
+  const Choice all = choose(table, split, &selection, true);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < all.rows.size(); ++i) {
+    if (!(selection.weights[all.decisions[i]] > 0)) rows.push_back(all.rows[i]);
+  }
+  return rows;
+}
+
 void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table) {
   if (selection.splits.empty()) return;
   const Choice all = choose(table, std::nullopt, &selection, true);

@@ -29,6 +29,10 @@ void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
 
+// The rows of `split`, or of all, that `selection` removed, ascending. Throws as choose().
+std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,
+                                      const dedup::Selection& selection);
+
 // How many samples a selection keeps and removes, by split, and by split and label: one of several
 // labels counts with each of them.
 struct SelectionCounts {

@@ -52,6 +52,23 @@ std::string file_name(std::string_view sample, std::string_view ending, bool rep
   return fitted(name.stem, std::string(ending));
 }
 
+TreePath tree_path(std::string_view sample) {
+  TreePath path;
+  for (std::size_t begin = 0; begin < sample.size();) {
+    const std::size_t end = std::min(sample.find('/', begin), sample.size());
+    std::string part(sample.substr(begin, end - begin));
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == "..") part = "_..";
+    std::ranges::replace(part, '\0', '_');
+    if (!path.name.empty()) path.folder += (path.folder.empty() ? "" : "/") + path.name;
+    const Stem stem = split_name_of(part);
+    path.name = fitted(stem.stem, std::string(stem.ending));
+  }
+  if (path.name.empty()) path.name = "_";
+  return path;
+}
+
 std::vector<std::string> folder_names(const std::vector<std::string>& names) {
   std::set<std::string> taken;
   std::vector<std::string> out;

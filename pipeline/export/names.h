@@ -21,6 +21,15 @@ std::string safe_part(std::string_view text);
 // `ending` (".png") where it does not end as an image does, or `replace` is set.
 std::string file_name(std::string_view sample, std::string_view ending, bool replace);
 
+// The path of what its source calls `sample`, to be put below a folder: its parts as they are, also
+// hidden ones. It stays below that folder: ".." becomes "_..", empty parts and "." are left out, a
+// part is cut at 255 bytes.
+struct TreePath {
+  std::string folder;  // "a/b", or ""
+  std::string name;
+};
+TreePath tree_path(std::string_view sample);
+
 // safe_part of each, different for each: one that is taken gets "-2", "-3" ... at its end.
 std::vector<std::string> folder_names(const std::vector<std::string>& names);
 

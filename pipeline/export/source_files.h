@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/sample.h"
 #include "pipeline/store/manifest.h"
@@ -24,12 +25,17 @@ class SourceFiles {
   // its bytes have this hash; an absolute path.
   std::optional<std::filesystem::path> find(SampleId id, const std::string& name,
                                             const Hash128& hash) const;
+  // The bytes of that file.
+  std::optional<Bytes> read(SampleId id, const std::string& name, const Hash128& hash) const;
 
  private:
+  std::optional<std::filesystem::path> file_of(SampleId id, const std::string& name) const;
+
   std::vector<std::filesystem::path> folders_;
 };
 
-// UsageError where a hard link cannot reach from one file system to the other, else SystemError.
+// A hard link is to the file itself, also where `target` is a symbolic link. UsageError where the
+// file system makes no such link, or it cannot reach from one to the other; else SystemError.
 void make_link(const std::filesystem::path& target, const std::filesystem::path& at, Link kind);
 
 }  // namespace winnow::pipeline

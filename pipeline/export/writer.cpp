@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "datasets/tar_file_writer.h"
@@ -38,6 +39,22 @@ std::string ending_of(BytesView encoded) {
   return ".jpg";  // readers go by an image's bytes
 }
 
+std::uint64_t bytes_of(const ReadySample& sample) {
+  return sample.same_file ? 0 : sample.file.bytes.size();
+}
+
+void make_files(std::span<const ReadySample> samples, const std::vector<fs::path>& paths,
+                Link link) {
+  tbb::parallel_for(std::size_t{0}, samples.size(), [&](std::size_t i) {
+    const ReadySample& sample = samples[i];
+    if (sample.same_file) {
+      make_link(*sample.same_file, paths[i], link);
+    } else {
+      write_new_file(paths[i], sample.file.bytes);
+    }
+  });
+}
+
 class FolderWriter final : public SampleWriter {
  public:
   FolderWriter(fs::path root, FolderPlan plan, Link link)
@@ -52,16 +69,9 @@ class FolderWriter final : public SampleWriter {
       const bool pixels = sample.record.coding == Coding::kRaw;
       const std::string name = file_name(sample.name, sample.file.ending, pixels);
       paths.push_back(root_ / paths_.claim(folder, name, sample.record.id));
-      count(sample.same_file ? 0 : sample.file.bytes.size());
+      count(bytes_of(sample));
     }
-    tbb::parallel_for(std::size_t{0}, samples.size(), [&](std::size_t i) {
-      const ReadySample& sample = samples[i];
-      if (sample.same_file) {
-        make_link(*sample.same_file, paths[i], link_);
-      } else {
-        write_new_file(paths[i], sample.file.bytes);
-      }
-    });
+    make_files(samples, paths, link_);
   }
 
  private:
@@ -75,6 +85,50 @@ class FolderWriter final : public SampleWriter {
   const fs::path root_;
   const FolderPlan plan_;
   const Link link_;
+  UniquePaths paths_;
+  std::unordered_set<std::string> made_;
+};
+
+// The tree of each source, in a folder of its own where there are several.
+class TreeWriter final : public SampleWriter {
+ public:
+  TreeWriter(fs::path root, const Manifest& manifest, Link link)
+      : root_(std::move(root)), link_(link) {
+    std::vector<std::string> names;
+    for (const SourceInfo& source : manifest.sources) names.push_back(source.name);
+    if (names.size() > 1) source_folders_ = folder_names(names);
+  }
+
+  void put(std::span<const ReadySample> samples) override {
+    std::vector<fs::path> paths;
+    for (const ReadySample& sample : samples) {
+      const TreePath path = tree_path(sample.name);
+      std::string folder = folder_of(sample.record.id);
+      if (!folder.empty() && !path.folder.empty()) folder += '/';
+      folder += path.folder;
+      if (made_.insert(folder).second) make_folder(root_ / folder);
+      paths.push_back(root_ / paths_.claim(folder, path.name, sample.record.id));
+      count(bytes_of(sample));
+    }
+    make_files(samples, paths, link_);
+  }
+
+ private:
+  // Not synced: there may be very many, and all is synced at the end.
+  static void make_folder(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error) return;
+    throw SystemError("cannot make the folder " + path.string() + ": " + error.message());
+  }
+
+  std::string folder_of(SampleId id) const {
+    return source_folders_.empty() ? "" : source_folders_.at(source_of(id));
+  }
+
+  const fs::path root_;
+  const Link link_;
+  std::vector<std::string> source_folders_;
   UniquePaths paths_;
   std::unordered_set<std::string> made_;
 };
@@ -214,6 +268,10 @@ ImageFile image_file(const RecordView& record, Bytes& made) {
 
 std::unique_ptr<SampleWriter> make_folder_writer(fs::path root, FolderPlan plan, Link link) {
   return std::make_unique<FolderWriter>(std::move(root), std::move(plan), link);
+}
+
+std::unique_ptr<SampleWriter> make_tree_writer(fs::path root, const Manifest& manifest, Link link) {
+  return std::make_unique<TreeWriter>(std::move(root), manifest, link);
 }
 
 std::unique_ptr<SampleWriter> make_webdataset_writer(fs::path root, const Manifest& manifest,

@@ -25,13 +25,15 @@ ImageFile image_file(const RecordView& record, Bytes& made);
 
 // A sample as it is to be written.
 struct ReadySample {
-  RecordView record;
-  std::string name;  // what the source calls it
+  RecordView record;  // for a tree: its id alone
+  std::string name;   // what the source calls it
   Bytes made;
   ImageFile file;
   std::optional<std::filesystem::path> same_file;  // that holds these bytes: link to it
 };
 
+// Tars are written by libarchive (datasets/tar_file_writer.h), PNGs by OpenCV (decode/encode.h).
+//
 // Writes samples into a folder, in the order they come. Not for several threads at once; some use
 // all of TBB's.
 class SampleWriter {
@@ -57,6 +59,8 @@ class SampleWriter {
 // export.h says what they write. `manifest` must outlive them.
 std::unique_ptr<SampleWriter> make_folder_writer(std::filesystem::path root, FolderPlan plan,
                                                  Link link);
+std::unique_ptr<SampleWriter> make_tree_writer(std::filesystem::path root, const Manifest& manifest,
+                                               Link link);
 std::unique_ptr<SampleWriter> make_webdataset_writer(std::filesystem::path root,
                                                      const Manifest& manifest,
                                                      std::uint64_t shard_bytes);

@@ -1,9 +1,12 @@
-"""docs/trainer.md lists what the program's own tables have, neither more nor less."""
+"""The pages name files, headings and options that there are; docs/trainer.md lists what the program's tables have, no more, no less."""
 
+import functools
 import re
 import unittest
 
 from program import ROOT, Case
+
+FOLDERS = ("cmake", "common", "datasets", "dedup", "docs", "pipeline", "tests", "tools", "train")
 
 
 class Docs(Case):
@@ -25,6 +28,91 @@ class Docs(Case):
             self.assertRegex(formats, rf"(?m)^\|.*`{name}`.*\|", "docs/formats/checkpoint.md has no row of its options")
         rates = re.search(r"--sched TEXT:\{([\w,]+)\}", said)
         self.assertEqual(self.listed("Learning-rate schedules"), rates[1].split(","))
+
+    @functools.cached_property
+    def files(self):
+        """Every file of the repository's folders, by its path from the root, and those beside them."""
+        found = [path for path in ROOT.iterdir() if path.is_file()]
+        for folder in FOLDERS:
+            found += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+        return sorted(str(path.relative_to(ROOT)) for path in found if "__pycache__" not in path.parts)
+
+    def pages(self):
+        return {name: (ROOT / name).read_text() for name in self.files if name.endswith(".md")}
+
+    def headings(self, page):
+        """Anchors as GitHub makes them."""
+        lines = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in lines}
+
+    def test_links(self):
+        pages = self.pages()
+        self.assertGreater(len(pages), 20)
+        for name, text in pages.items():
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if "://" in target:
+                    continue
+                path, _, anchor = target.partition("#")
+                to = (ROOT / name).parent / path if path else ROOT / name
+                with self.subTest(page=name, link=target):
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        self.assertIn(anchor, self.headings(to.read_text()))
+
+    def test_named_files(self):
+        """A source, a page or a place in the tree between backquotes is there. Names in capitals stand for any."""
+        source = re.compile(r"[\w./{},-]+\.(h|cpp|cu|cmake|py|md)")
+        place = re.compile(rf"({'|'.join(FOLDERS)})/[\w./{{}},-]+")
+        checked = 0
+        for name, text in self.pages().items():
+            for word in re.findall(r"`([^`\s]+)", text):
+                if not (source.fullmatch(word) or place.fullmatch(word)) or re.search(r"[A-Z]{3,}|_X\b", word):
+                    continue
+                braces = re.fullmatch(r"(.*)\{(.*)\}(.*)", word)
+                for one in [braces[1] + x + braces[3] for x in braces[2].split(",")] if braces else [word]:
+                    checked += 1
+                    with self.subTest(page=name, names=one):
+                        tail = "/" + one.rstrip("/")
+                        self.assertTrue(any(f"/{file}".endswith(tail) or tail + "/" in f"/{file}" for file in self.files))
+        self.assertGreater(checked, 200)
+
+    @functools.lru_cache
+    def help_of(self, *verb):
+        return self.ok(*verb, "--help").out
+
+    def test_examples(self):
+        """Every `winnow VERB ...` that a page or a help has on a line of its own is of a verb that there is, with options it has."""
+        verbs = re.findall(r"^  (\w+)  ", self.help_of().partition("Subcommands:")[2], re.MULTILINE)
+        self.assertIn("export", verbs)
+        texts = {**self.pages(), **{f"{verb} --help": self.help_of(verb) for verb in verbs}}
+        checked = set()
+        for name, text in texts.items():
+            joined = text.replace("\\\n", " ")
+            lines = re.findall(r"^ +(?:mpirun -np \d+ )?winnow \w.*", text.replace("\\\n", " "), re.MULTILINE)
+            for command in re.findall(r"\bwinnow (\w[^&|>#\n]*)", "\n".join(lines)):
+                verb, *words = command.split()
+                part = words[:1] if "Subcommands:" in self.help_of(verb) else []
+                for flag in re.findall(r"(?<= )--[a-z][a-z-]+", command):
+                    checked.add((verb, *part, flag))
+                    with self.subTest(where=name, command=command):
+                        options = rf"^ *(-\w,)?(--[\w-]+,)?{flag}\b"
+                        self.assertTrue(re.search(options, self.help_of(verb, *part), re.MULTILINE), flag)
+        self.assertGreater(len(checked), 60)
+
+    def test_glossary(self):
+        page = (ROOT / "docs" / "glossary.md").read_text()
+        rows = [row for row in page.splitlines() if row.startswith("| ") and not row.startswith("| word")]
+        self.assertGreater(len(rows), 40)
+        for row in rows:  # a word, what it is, elsewhere, where
+            with self.subTest(row=row):
+                cells = [cell.strip() for cell in row.split("|")[1:-1]]
+                self.assertEqual(len(cells), 4)
+                self.assertRegex(cells[3], r"^`[\w/]+\.h`(, `[\w/]+\.h`)*$")
+        helped = "".join(self.ok(verb, "--help").out for verb in ("dedup", "export", "ingest", "split", "train"))
+        for flag in set(re.findall(r"--[a-z][a-z-]+", page)):
+            self.assertTrue(re.search(rf"{flag}\b", helped), flag)
+        for word in re.findall(r"`(?:winnow )?(ingest|dedup|split|compact|export)\b", page):
+            self.ok(word, "--help")
 
 
 if __name__ == "__main__":

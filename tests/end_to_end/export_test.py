@@ -131,6 +131,218 @@ class Export(Case):
                              "--source", root)  # fmt: skip
                 self.ok("export", cache, "--to", f"{far}/out", "--link", "symbolic", "--source", root)
 
+    def deep_photos(self):
+        """a/b/x, c/x ...: at any depth, the same names in several folders, hidden ones, four copies, one file that is no image."""
+        root = self.folder / "deep"
+        for path in ("a/b/x.ppm", "c/x.ppm", "c/d/e/x.ppm", "top.ppm", ".hidden/h.ppm", "a/b/with\\two words.ppm"):
+            self.write_ppm(root / path, self.image(self.SIDE), self.SIDE)
+        for of, path in (("a/b/x.ppm", "copies/x.ppm"), ("a/b/x.ppm", "copies/of/x.ppm"), ("c/x.ppm", "zz/x.ppm"),
+                         ("top.ppm", "zz/top.ppm")):  # fmt: skip
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes((root / of).read_bytes())
+        (root / "notes.txt").write_text("notes")
+        (root / "c" / "broken.ppm").write_bytes(b"P6\n24 24\n255\n")
+        return root
+
+    DEEP_REMOVED = {"copies/x.ppm", "copies/of/x.ppm", "zz/x.ppm", "zz/top.ppm"}
+
+    def split_tree(self, root):
+        """The images of deep_photos(): those that stay, and those that go."""
+        files = {name: data for name, data in tree_bytes(root).items() if name not in ("notes.txt", "c/broken.ppm")}
+        removed = {name: files.pop(name) for name in self.DEEP_REMOVED}
+        return files, removed
+
+    def test_a_tree_without_its_duplicates(self):
+        root = self.deep_photos()
+        before = tree_bytes(root)
+        kept, removed = self.split_tree(root)
+        for store in ("original", "raw", "none"):
+            cache = self.cache_of(root, f"cache-{store}", "--store", store, "--hidden")
+            self.ok("dedup", cache, "--hash", "exact")
+            for link in ("", "hard", "symbolic"):
+                for source in (True, False) if store == "original" and not link else (True,):
+                    with self.subTest(store=store, link=link, source=source):
+                        to = self.folder / f"kept-{store}-{link}-{source}"
+                        gone = self.folder / f"gone-{store}-{link}-{source}"
+                        said = self.ok("export", cache, "--to", to, "--as", "tree", "--selection", "default", "--removed",
+                                       gone, *(["--source", root] if source else []),
+                                       *(["--link", link] if link else []), "--json").json()  # fmt: skip
+                        self.assertEqual(tree_bytes(to), kept)
+                        self.assertEqual(tree_bytes(gone), removed)
+                        self.assertEqual((said["as"], said["samples"], said["left_out"], said["files"]), ("tree", 6, 4, 10))
+                        self.assertEqual((said["linked"], said["copied"]), (10, 0) if link else (0, 0))
+                        one = to / "c" / "d" / "e" / "x.ppm"
+                        self.assertEqual(one.is_symlink(), link == "symbolic")
+                        self.assertEqual(one.samefile(root / "c" / "d" / "e" / "x.ppm"), bool(link))
+        self.assertEqual(tree_bytes(root), before)
+        self.assertEqual(list(self.folder.glob("*.export")), [])
+
+    def test_a_tree_is_of_what_was_ingested(self):
+        root = self.deep_photos()
+        kept, _ = self.split_tree(root)
+        caches = {store: self.cache_of(root, f"cache-{store}", "--store", store, "--hidden")
+                  for store in ("original", "none")}
+        for cache in caches.values():
+            self.ok("dedup", cache, "--hash", "exact")
+        changed = root / "c" / "x.ppm"
+        changed.write_bytes(self.image(self.SIDE))
+        (root / "top.ppm").unlink()
+        args = ["--as", "tree", "--selection", "default", "--source", root]
+        before = sorted(os.listdir(self.folder))
+        for link in ([], ["--link", "hard"]):
+            self.refused(2, ["is gone from its source", "ingest again"], "export", caches["none"], "--to",
+                         self.folder / "out", *args, *link, "--removed", self.folder / "gone")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        for i, link in enumerate(([], ["--link", "hard"])):
+            said = self.ok("export", caches["original"], "--to", self.folder / f"out{i}", *args, *link)
+            self.assertEqual(tree_bytes(self.folder / f"out{i}"), kept)
+            self.assertEqual("'c/x.ppm'" in said.err, bool(link))
+            self.assertIn("1 inputs that were not read", said.err)
+        # No file of the cache's own: it says where to get them.
+        self.refused(2, ["--source"], "export", caches["none"], "--to", self.folder / "x", "--as", "tree")
+
+    def test_a_hard_link_is_to_the_file_itself(self):
+        root = self.folder / "linked"
+        self.write_ppm(root / "b" / "real.ppm", self.image(self.SIDE), self.SIDE)
+        (root / "a.ppm").symlink_to("b/real.ppm")
+        for as_ in ("tree", "image-folder"):
+            with self.subTest(as_=as_):
+                cache = self.cache_of(root, f"cache-{as_}")
+                out = self.folder / f"out-{as_}"
+                self.ok("export", cache, "--to", out, "--as", as_, "--link", "hard", "--source", root)
+                self.assertFalse((out / "a.ppm").is_symlink())
+                self.assertEqual((out / "a.ppm").read_bytes(), (root / "b" / "real.ppm").read_bytes())
+
+    def test_a_data_set_in_place(self):
+        root = self.deep_photos()
+        kept, removed = self.split_tree(root)
+        before = tree_bytes(root)
+        told = self.ok("export", root, "--to", self.folder / "clean", "--hidden", "--removed", self.folder / "doubles",
+                       "--json")  # fmt: skip
+        self.assertIn(f"4 are left out, as duplicates, in {self.folder / 'doubles'}", told.err)
+        said = told.json()
+        self.assertEqual((said["as"], said["samples"], said["left_out"]), ("tree", 6, 4))
+        self.assertEqual(tree_bytes(self.folder / "clean"), kept)
+        self.assertEqual(tree_bytes(self.folder / "doubles"), removed)
+        listed = self.ok("dedup", root, "--hidden").out
+        self.assertEqual({row["name"] for row in csv.DictReader(io.StringIO(listed))}, set(removed))
+        self.ok("export", root, "--to", self.folder / "hard", "--hidden", "--hash", "exact", "--link", "hard")
+        self.assertEqual(tree_bytes(self.folder / "hard"), kept)
+        self.assertTrue((self.folder / "hard" / "top.ppm").samefile(root / "top.ppm"))
+        self.ok("export", root, "--to", self.folder / "all.csv", "--hidden", "--as", "list")
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO((self.folder / "all.csv").read_text()))}
+        self.assertEqual({name for name, row in rows.items() if row["kept"] == "no"}, set(removed))
+        table = root / "table.csv"
+        table.write_text("file\ntop.ppm\nzz/top.ppm\nc/x.ppm\n")
+        self.ok("export", table, "--to", self.folder / "of-table")
+        self.assertEqual(sorted(tree_bytes(self.folder / "of-table")), ["c/x.ppm", "top.ppm"])
+        table.unlink()
+        self.assertEqual(tree_bytes(root), before)
+        cache = self.cache_of(root)
+        out = self.folder / "out"
+        self.refused(2, ["--threshold", "--selection"], "export", cache, "--to", out, "--threshold", 4)
+        self.refused(2, ["--selection"], "export", root, "--to", out, "--selection", "default")
+        self.refused(2, ["webdataset", "ingest"], "export", root, "--to", out, "--as", "webdataset")
+        self.assertFalse(out.exists())
+
+    def test_a_data_set_in_place_ended_early(self):
+        root = self.deep_photos()
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        before = sorted(os.listdir(self.folder))
+        for point in ("dir.create.after:fingerprints", "file.create.after:unfinished"):  # of the fingerprints, of the tree
+            stopped = run("export", root, "--to", self.folder / "out",
+                          env={"WINNOW_FAILPOINTS": f"term={point}:1", "TMPDIR": str(temporary)})
+            self.assertEqual(stopped.code, 75, stopped.err)
+            self.assertIn("left nothing; run the same command again to make it", stopped.err)
+            self.assertEqual(os.listdir(temporary), [])
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_leaks_fail_in_place(self):
+        root = self.photos()
+        self.refused(3, ["share pictures"], "export", root, "--to", self.folder / "out", "--on-leak", "fail")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_trees_of_several_sources(self):
+        for folder in ("one", "two"):
+            self.write_ppm(self.folder / folder / "same" / "x.ppm", self.image(self.SIDE), self.SIDE)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "one", self.folder / "two", "--out", cache)
+        self.ok("export", cache, "--to", self.folder / "out", "--as", "tree")
+        self.assertEqual(tree_bytes(self.folder / "out"),
+                         {f"{name}/same/x.ppm": (self.folder / name / "same" / "x.ppm").read_bytes() for name in ("one", "two")})
+        self.refused(2, ["2 sources"], "export", cache, "--to", self.folder / "x", "--as", "tree", "--source", self.folder / "one")
+
+    def test_trees_stay_where_they_are_put(self):
+        archive = self.folder / "hostile.tar"
+        names = ["../../up.ppm", "/absolute.ppm", "./a/./b.ppm", "a//b.ppm", "a/../../c.ppm"]
+        with tarfile.open(archive, "w") as tar:
+            for name in names:
+                data = b"P6\n%d %d\n255\n" % (self.SIDE, self.SIDE) + self.image(self.SIDE)
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+        cache = self.cache_of(archive)
+        out = self.folder / "in" / "here" / "out"
+        said = self.ok("export", cache, "--to", out, "--as", "tree", "--json").json()
+        files = sorted(tree_bytes(self.folder / "in"))
+        self.assertEqual(len(files), said["samples"])
+        self.assertGreaterEqual(said["samples"], 3)
+        for name in files:
+            self.assertTrue(name.startswith("here/out/"), name)
+
+    def test_trees_that_cannot_be(self):
+        root = self.photos(4)
+        cache = self.cache_of(root)
+        self.ok("dedup", cache, "--hash", "exact")
+        out = self.folder / "out"
+        tree = ["export", cache, "--to", out, "--as", "tree"]
+        chosen = [*tree, "--selection", "default"]
+        self.refused(2, ["--removed", "--selection"], *tree, "--removed", self.folder / "gone")
+        self.refused(2, ["--removed", "tree"], "export", cache, "--to", out, "--selection", "default", "--removed",
+                     self.folder / "gone")  # fmt: skip
+        for gone in (out, out / "gone", self.folder, f"{self.folder}/x/../out/gone"):
+            self.refused(2, [], *chosen, "--removed", gone)
+        mine = self.folder / "mine"
+        mine.mkdir()
+        (mine / "mine.txt").write_text("mine")
+        self.refused(2, [str(mine), "already"], *chosen, "--removed", mine)
+        self.assertEqual(tree_bytes(mine), {"mine.txt": b"mine"})
+        self.refused(2, ["--source"], "export", cache, "--to", out, "--source", root)
+        self.assertFalse(out.exists())
+
+    def test_trees_ended_early(self):
+        root = self.deep_photos()
+        kept, removed = self.split_tree(root)
+        cache = self.cache_of(root, "cache", "--store", "none", "--hidden")
+        self.ok("dedup", cache, "--hash", "exact")
+        before = sorted(os.listdir(self.folder))
+        for link, act in (([], "file.write"), (["--link", "hard"], "link.create")):
+            args = ["export", cache, "--to", self.folder / "out", "--as", "tree", "--selection", "default", "--source", root,
+                    "--removed", self.folder / "gone", *link]  # fmt: skip
+            for file in ("h.ppm", "top.ppm"):  # of the one that is made last, of both
+                full = run(*args, env={"WINNOW_FAILPOINTS": f"enospc={act}.before:{file}:1"})
+                self.assertEqual(full.code, 1, full.err)
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
+                stopped = run(*args, env={"WINNOW_FAILPOINTS": f"term={act}.after:{file}:1"})
+                self.assertEqual(stopped.code, 75, stopped.err)
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
+                killed = run(*args, env={"WINNOW_FAILPOINTS": f"kill={act}.after:{file}:1"})
+                self.assertLess(killed.code, 0)
+                self.assertFalse((self.folder / "out").exists() or (self.folder / "gone").exists())
+            # Between the two: what was removed is there whole, and the next says so.
+            between = run(*args, env={"WINNOW_FAILPOINTS": "kill=dir.rename.before:out:1"})
+            self.assertLess(between.code, 0)
+            self.assertFalse((self.folder / "out").exists())
+            self.assertEqual(tree_bytes(self.folder / "gone"), removed)
+            self.refused(2, [str(self.folder / "gone"), "move it away"], *args)
+            (self.folder / "gone").rename(self.folder / "moved")
+            self.ok(*args)
+            self.assertEqual((tree_bytes(self.folder / "out"), tree_bytes(self.folder / "gone")), (kept, removed))
+            for name in ("out", "gone", "moved"):
+                (self.folder / name).rename(self.folder / f"{name}{len(before)}")
+            before = sorted(os.listdir(self.folder))
+
     def test_same_bytes_for_any_number_of_threads(self):
         for store in ("original", "raw"):
             cache = self.cache_of(self.photos(40), store, "--store", store)

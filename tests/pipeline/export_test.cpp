@@ -41,6 +41,26 @@ TEST(ExportNames, EndAsImagesDo) {
   EXPECT_TRUE(longest.ends_with(".png"));
 }
 
+TEST(ExportNames, OfTreesKeepTheirParts) {
+  const auto path = [](std::string_view name) {
+    const TreePath found = tree_path(name);
+    return found.folder + "|" + found.name;
+  };
+  EXPECT_EQ(path("x.jpg"), "|x.jpg");
+  EXPECT_EQ(path("a/b/x.jpg"), "a/b|x.jpg");
+  EXPECT_EQ(path(".hidden/@eaDir/a\\b .JPG"), ".hidden/@eaDir|a\\b .JPG");
+  EXPECT_EQ(path("../../etc/passwd"), "_../_../etc|passwd");
+  EXPECT_EQ(path("a/.."), "a|_..");
+  EXPECT_EQ(path("/etc//./x"), "etc|x");
+  EXPECT_EQ(path("..."), "|...");
+  EXPECT_EQ(path(""), "|_");
+  EXPECT_EQ(path("///"), "|_");
+  EXPECT_EQ(path(std::string_view("a\0b/c", 5)), "a_b|c");
+  const TreePath longest = tree_path(std::string(300, 'd') + "/" + std::string(300, 'x') + ".png");
+  EXPECT_EQ(longest.folder, std::string(255, 'd'));
+  EXPECT_EQ(longest.name, std::string(251, 'x') + ".png");
+}
+
 TEST(ExportNames, OfFoldersDiffer) {
   EXPECT_EQ(folder_names({"a/b", "a_b", "a_b-2", "a\\b"}),
             (std::vector<std::string>{"a_b", "a_b-2", "a_b-2-2", "a_b-3"}));
@@ -84,6 +104,8 @@ TEST(ExportChoice, TakesASplitAndWhatASelectionKeeps) {
   EXPECT_EQ(choose(table, Split::kTrain, &selection, false).rows, (Rows{0, 3}));
   EXPECT_EQ(choose(table, Split::kTrain, &selection, false).decisions, (Rows{0, 3}));
   EXPECT_EQ(choose(table, Split::kTrain, &selection, true).rows, (Rows{0, 2, 3}));
+  EXPECT_EQ(removed_rows(table, std::nullopt, selection), (Rows{2}));
+  EXPECT_EQ(removed_rows(table, Split::kTest, selection), Rows{});
   selection.ids = {0, 10, 30};
   selection.weights.pop_back();
   EXPECT_THROW(choose(table, std::nullopt, &selection, false), FormatError);

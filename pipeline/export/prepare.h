@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/checksum.h"
+#include "dedup/fingerprints.h"
+#include "pipeline/export/export.h"
+#include "pipeline/export/source_files.h"
+#include "pipeline/export/writer.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::pipeline {
+
+// Makes samples ready to be written: reads, checks and encodes several at once, on TBB's threads.
+class Preparer {
+ public:
+  // All must outlive it. `table` has the splits in which samples are exported. UsageError as
+  // SourceFiles.
+  Preparer(const Cache& cache, const dedup::Fingerprints& table, const LedgerNames& names,
+           const ExportOptions& options);
+
+  // Those of these rows of the table, in their order. Throws what is wrong with the first of them:
+  // FormatError for a damaged record, UsageError where a tree wants a file whose bytes are nowhere,
+  // StoppedError.
+  std::vector<ReadySample> prepare(std::span<const std::size_t> rows) const;
+
+ private:
+  void prepare_one(std::size_t row, ReadySample& sample) const;
+  void find_original(std::size_t row, ReadySample& sample) const;
+
+  const Cache& cache_;
+  const dedup::Fingerprints& table_;
+  const LedgerNames& names_;
+  const ExportOptions& options_;
+  std::optional<SourceFiles> files_;
+  std::vector<Hash128> hashes_;  // by row: of the file that was ingested
+};
+
+// StoppedError where that is asked for.
+void check_stop(const StopRequested& stop);
+
+}  // namespace winnow::pipeline
