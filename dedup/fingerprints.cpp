@@ -302,6 +302,7 @@ const CodeColumn* Fingerprints::find_codes(std::string_view hash) const noexcept
 }
 
 std::uint32_t ragged_offset(std::uint64_t values) {
+  if (values > kMostValues) throw UsageError(kTooMany);
   return static_cast<std::uint32_t>(values);
 }
 

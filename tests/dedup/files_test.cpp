@@ -399,6 +399,21 @@ TEST(Fingerprints, AreMergedInTheOrderOfTheirIds) {
   EXPECT_EQ(merge({}).size(), 0U);
 }
 
+TEST(Fingerprints, HaveNoOffsetsThatDoNotFit) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_EQ(ragged_offset(0), 0U);
+  EXPECT_EQ(ragged_offset(kMost), kMost);
+  EXPECT_THROW(ragged_offset(kMost + 1), UsageError);
+  EXPECT_THROW(ragged_offset(3 * kMost), UsageError);
+  const Fingerprints table = small_table(10);
+  const TemporaryFolder folder;
+  const auto writer = [&](const TableSize& size) {
+    FingerprintWriter(folder / "large", table, size);
+  };
+  EXPECT_THROW(writer({.rows = 10, .labels = kMost + 1}), UsageError);
+  EXPECT_THROW(writer({.rows = 10, .group_bytes = kMost + 1}), UsageError);
+}
+
 TEST(FingerprintFile, OfSomeRowsIsThatOfATableOfThem) {
   const TemporaryFolder folder;
   const Fingerprints table = small_table(40);
