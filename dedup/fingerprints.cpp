@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "dedup/column_file.h"
+#include "dedup/hash/hash_name.h"
 
 namespace winnow::dedup {
 namespace {
@@ -64,11 +65,8 @@ struct Checker {
   }
 };
 
-bool plain_name(std::string_view name) noexcept {
-  for (const std::string_view scale : {"@1/2", "@1/4", "@1/8"}) {
-    if (name.ends_with(scale)) name.remove_suffix(scale.size());
-  }
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+bool is_plain(const HashName& name) noexcept {
+  return !name.row.empty() && std::ranges::all_of(name.row, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
 }
@@ -97,7 +95,7 @@ std::optional<CodeColumn> parse_column_name(std::string_view name) {
   const auto version = parse_number<std::uint32_t>(rest.substr(first + 1, second - first - 1));
   const auto bits = parse_number<int>(rest.substr(second + 1));
   if (!version || !bits) return std::nullopt;
-  CodeColumn column{std::string(rest.substr(0, first)), *version, *bits, {}};
+  CodeColumn column = empty_codes(std::string(rest.substr(0, first)), *version, *bits);
   if (column.bits <= 0 || column_name(column) != name) return std::nullopt;
   return column;
 }
@@ -301,6 +299,11 @@ const CodeColumn* Fingerprints::find_codes(std::string_view hash) const noexcept
   return nullptr;
 }
 
+CodeColumn empty_codes(std::string hash, std::uint32_t version, int bits) {
+  const std::optional<HashName> name = parse_hash_name(hash);
+  return {std::move(hash), version, bits, {}, name ? name->orientations : 1};
+}
+
 std::uint32_t ragged_offset(std::uint64_t values) {
   if (values > kMostValues) throw UsageError(kTooMany);
   return static_cast<std::uint32_t>(values);
@@ -368,9 +371,12 @@ void check_table(const Fingerprints& table, const std::string& where, const Colu
   });
   for (const CodeColumn& column : table.codes) {
     if (!wanted(column)) continue;
-    check.require(plain_name(column.hash) && table.find_codes(column.hash) == &column,
+    const std::optional<HashName> name = parse_hash_name(column.hash);
+    check.require(name && is_plain(*name) && table.find_codes(column.hash) == &column,
                   "a hash has a bad name or is there twice");
-    check.require(column.bits > 0 && column.bits % (64 * column.orientations()) == 0 &&
+    check.require(name->orientations == column.orientations,
+                  "the codes of '" + column.hash + "' are not of the orientations it says");
+    check.require(column.bits > 0 && column.bits % (64 * column.orientations) == 0 &&
                       column.words.size() % column.words_per_code() == 0,
                   "the codes of '" + column.hash + "' are not whole words");
     check.size(column.words.size() / column.words_per_code(), column.hash);

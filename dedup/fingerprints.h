@@ -16,29 +16,31 @@
 #include "common/file.h"
 #include "common/sample.h"
 #include "dedup/column_file.h"
-#include "dedup/hash/orientations.h"
 
 namespace winnow::dedup {
 
 // Codes of one perceptual hash, bits/64 words a row. Bit i of a code is bit (63 - i % 64) of word
 // i / 64: written as hex, words in order, a code reads as imagehash and imagededup print it.
 // Name and version travel with the codes; columns of different versions are never compared.
-// A hash of several orientations (orientations.h) has a code of each in a row: rows are then as far
-// apart as the nearest of them, see code_distance() in index.h.
+// A hash of several orientations (hash_name.h) has a code of each in a row: rows are then as far
+// apart as the nearest of them, see code_distance() in search.h.
 struct CodeColumn {
-  std::string hash;           // row of hashes.h, with its scale: "phash", "phash@1/8"
+  std::string hash;           // a name as of hash_name.h: "phash", "pdq_dihedral@1/8"
   std::uint32_t version = 0;  // raised by any change that alters one bit on any image
   int bits = 64;              // of a row
   std::vector<std::uint64_t> words;
+  int orientations = 1;  // what the name says
 
   std::size_t words_per_code() const noexcept { return static_cast<std::size_t>(bits) / 64; }
-  int orientations() const noexcept { return orientations_of(hash); }
   // That two rows can be apart.
-  int most_distance() const noexcept { return bits / orientations(); }
+  int most_distance() const noexcept { return bits / orientations; }
   std::span<const std::uint64_t> code(std::size_t row) const noexcept {
     return std::span(words).subspan(row * words_per_code(), words_per_code());
   }
 };
+
+// A column without rows, in as many orientations as the name says; in 1 if it is no name.
+CodeColumn empty_codes(std::string hash, std::uint32_t version, int bits);
 
 // The offset behind so many values. UsageError for more than 32 bits can tell.
 std::uint32_t ragged_offset(std::uint64_t values);

@@ -404,7 +404,7 @@ TEST(Deduplicate, ListsEveryPair) {
 Fingerprints turned_table(std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   std::vector<TestImage> images;
-  CodeColumn turned{"phash_dihedral", 1, 8 * 64, {}};
+  CodeColumn turned = empty_codes("phash_dihedral", 1, 8 * 64);
   for (std::uint32_t row = 0; row < 60; ++row) {
     images.push_back({.id = row + 1, .file = row + 1, .pixels = row + 1});
     // A row of its own, or one of the last with a few bits changed in any of its codes.

@@ -246,6 +246,7 @@ TEST(FingerprintFile, IsNotWrittenFromColumnsThatMakeNoTable) {
       {"quality", [](Fingerprints& t) { t.quality.push_back(1); }},
       {"name", [](Fingerprints& t) { t.codes[0].hash = "a:b"; }},
       {"twice", [](Fingerprints& t) { t.codes[1] = t.codes[0]; }},
+      {"orientations", [](Fingerprints& t) { t.codes[1].orientations = 2; }},
       {"whole words", [](Fingerprints& t) { t.codes[0].bits = 63; }},
       {"whole words", [](Fingerprints& t) { t.codes[0].bits = 0; }},
       {"dhash-128", [](Fingerprints& t) { t.codes[1].words.resize(2); }},
