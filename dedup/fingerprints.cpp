@@ -421,7 +421,7 @@ TableSize& TableSize::operator+=(const TableSize& more) {
 }
 
 TableSize FingerprintWriter::size_of(const Fingerprints& table) noexcept {
-  return {table.size(), table.labels.values.size(), table.groups.values.size()};
+  return {table.size(), table.labels.values.size(), table.group_keys.values.size()};
 }
 
 TableSize FingerprintWriter::size_of(const ColumnSource& table) {

@@ -67,7 +67,7 @@ struct Fingerprints {
   std::vector<SampleId> ids;
   std::vector<Split> splits;
   Ragged<std::int32_t> labels;  // training labels (see the manifest); none, one or many
-  Ragged<char> groups;          // group keys; empty: none
+  Ragged<char> group_keys;      // "groups" in the file; empty: none
   std::vector<std::uint32_t> widths_px;
   std::vector<std::uint32_t> heights_px;
   std::vector<std::uint64_t> file_bytes;  // of the encoded input
@@ -116,7 +116,7 @@ inline constexpr std::tuple kFields{
     Field{"ids", &Fingerprints::ids, true},
     Field{"splits", &Fingerprints::splits, true},
     RaggedField{"labels", &Fingerprints::labels, &TableSize::labels},
-    RaggedField{"groups", &Fingerprints::groups, &TableSize::group_bytes},
+    RaggedField{"groups", &Fingerprints::group_keys, &TableSize::group_bytes},
     Field{"widths_px", &Fingerprints::widths_px},
     Field{"heights_px", &Fingerprints::heights_px},
     Field{"file_bytes", &Fingerprints::file_bytes},

@@ -64,7 +64,7 @@ struct HashCode {
 };
 
 // The rows of an image to go on with at once: so many are in a core's cache together with what is
-// made of them. Whole groups of four, as resizing goes.
+// made of them. A multiple of four, as resizing goes.
 int rows_at_once(int width_px, int channels) noexcept;
 
 // Several hashes of one image, whose rows come as of HashStream.

@@ -198,7 +198,7 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place.in, position);
-  table.groups.push_back(entries.group(position));
+  table.group_keys.push_back(entries.group(position));
   table.widths_px.push_back(static_cast<std::uint32_t>(input.width_px));
   table.heights_px.push_back(static_cast<std::uint32_t>(input.height_px));
   table.file_bytes.push_back(input.encoded.empty() ? input.image.pixels.size()
