@@ -138,8 +138,6 @@ HashCode compute_hash(ImageView image, const HashKind& hash) {
   return std::move(compute_hashes(image, std::span(&hash, 1), memory).front());
 }
 
-std::span<const Hash> hashes() { return kHashes; }
-
 std::vector<HashKind> hash_kinds() {
   std::vector<HashKind> kinds;
   for (const Hash& row : kHashes) kinds.push_back({&row, 1});

@@ -85,13 +85,12 @@ std::vector<HashCode> compute_hashes(ImageView image, std::span<const HashKind> 
                                      HashMemory& memory);
 HashCode compute_hash(ImageView image, const HashKind& hash);
 
-// Bit for bit what their authors' programs print of the same pixels: imagehash 4.3 (ahash, dhash,
-// dhash_vertical, phash, phash16; whash but for ties, which it leaves to rounding), imagededup 0.3
-// (its names begin with it), PDQ's reference in C++ (without its shrinking of large images).
-// Zauner 2010; N. Krawetz 2013; Facebook's "PDQ" 2019.
-std::span<const Hash> hashes();
-
-// All kinds of all of them, of whole pictures.
+// All kinds of all hashes, of whole pictures; those of one orientation first.
+// Their codes are bit for bit what the authors' programs print of the same pixels:
+//   imagehash 4.3      ahash, dhash, dhash_vertical, phash, phash16; whash but for ties, which it
+//                      leaves to rounding. Zauner 2010; N. Krawetz 2013.
+//   imagededup 0.3     whose names begin with it
+//   PDQ's reference    in C++, without its shrinking of large images. Facebook 2019.
 std::vector<HashKind> hash_kinds();
 
 // UsageError naming what is known.
