@@ -8,6 +8,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "dedup/hash/block_mean.h"
 #include "dedup/hash/hash_name.h"
 #include "dedup/hash/pdq.h"
 #include "dedup/hash/resized_hashes.h"
@@ -74,6 +75,10 @@ constexpr std::array kHashes{
     Hash{.name = "imagededup_whash",
          .what = "as whash, of 256x256, resized before gray (imagededup)",
          .begin = small<kResizeFirst, 256, 256, whash_or_equal_bits>},
+    Hash{.name = "block_mean",
+         .bits = 256,
+         .what = "16x16 blocks at 256x256 at or above their mean (OpenCV's BlockMeanHash, mode 0)",
+         .begin = begin_block_mean},
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ HashCode compute_hash(ImageView image, const HashKind& hash);
 //   imagehash 4.3      ahash, dhash, dhash_vertical, phash, phash16; whash but for ties, which it
 //                      leaves to rounding. Zauner 2010; N. Krawetz 2013.
 //   imagededup 0.3     whose names begin with it
+//   OpenCV 4           block_mean, which its img_hash calls BlockMeanHash of mode 0
 //   PDQ's reference    in C++, without its shrinking of large images. Facebook 2019.
 std::vector<HashKind> hash_kinds();
 

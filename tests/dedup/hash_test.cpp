@@ -135,6 +135,7 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
 TEST(Hash, IsTheSameWithAnyInstructions) {
   const std::map<std::string, std::uint64_t> want{
       {"ahash", 7939563635248227089U},
+      {"block_mean", 11411468699719657632U},
       {"dhash", 16164566741835358326U},
       {"dhash_vertical", 2573541333397549353U},
       {"features", 1170871000040033072U},
