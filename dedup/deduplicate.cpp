@@ -350,7 +350,7 @@ void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
 
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
   if (const CodeColumn* column = table.find_codes(hash)) return *column;
-  find_scaled_hash(hash);  // an unknown name is the likelier mistake, and is told apart
+  find_hash(hash);  // an unknown name is the likelier mistake, and is told apart
   throw UsageError("these fingerprints hold no codes of '" + hash +
                    "'; compare those they hold, which winnow info lists, or ingest with --hash " +
                    hash);

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "dedup/column_file.h"
+#include "dedup/hash/hash_name.h"
 
 namespace winnow::dedup {
 namespace {
@@ -18,8 +19,16 @@ namespace {
 constexpr FileKind kKind{"WNWFPRNT", 1, "fingerprint table"};
 constexpr std::string_view kCodesPrefix = "codes:";
 constexpr const char* kTooMany =
-    "a fingerprint table holds at most 2^32 - 2 rows; split the data set";
-constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
+    "a fingerprint table holds at most 2^32 - 2 rows, and 2^32 - 1 labels and bytes of group keys; "
+    "split the data set";
+constexpr std::uint64_t kMostValues = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostRows = kMostValues - 1;
+
+// A RaggedField, or a Field.
+template <class F>
+constexpr bool is_ragged = requires(F field) {
+  field.values;
+};
 
 struct Checker {
   const std::string& where;
@@ -28,30 +37,36 @@ struct Checker {
   void require(bool good, const std::string& why) const {
     if (!good) throw FormatError(where + " is not a fingerprint table: " + why + "; make it again");
   }
-  void size(std::size_t count, const char* column) const {
+  void size(std::size_t count, std::string_view column) const {
     require(count == rows, "it has " + std::to_string(rows) + " ids and " + std::to_string(count) +
-                               " entries of '" + column + "'");
+                               " entries of '" + std::string(column) + "'");
   }
   template <class T>
-  void ragged(const Ragged<T>& column, const char* name) const {
-    size(column.offsets.empty() ? 0 : column.offsets.size() - 1, name);
-    require(!column.offsets.empty() && column.offsets.front() == 0 &&
-                std::is_sorted(column.offsets.begin(), column.offsets.end()) &&
-                column.offsets.back() == column.values.size(),
-            std::string("the offsets of '") + name + "' do not fit its values");
+  void column(const std::vector<T>& values, std::string_view name) const {
+    size(values.size(), name);
   }
-  void numbers(const std::vector<float>& column, const char* name) const {
-    size(column.size(), name);
-    require(std::none_of(column.begin(), column.end(), [](float x) { return std::isnan(x); }),
-            std::string("'") + name + "' holds what is not a number");
+  template <class T>
+  void column(const Ragged<T>& rows_of, std::string_view name) const {
+    const std::vector<std::uint32_t>& offsets = rows_of.offsets;
+    size(offsets.empty() ? 0 : offsets.size() - 1, name);
+    require(!offsets.empty() && offsets.front() == 0 && std::ranges::is_sorted(offsets) &&
+                offsets.back() == rows_of.values.size(),
+            "the offsets of '" + std::string(name) + "' do not fit its values");
+  }
+  void column(const std::vector<float>& values, std::string_view name) const {
+    size(values.size(), name);
+    require(std::ranges::none_of(values, [](float x) { return std::isnan(x); }),
+            "'" + std::string(name) + "' holds what is not a number");
+  }
+  void column(const std::vector<Split>& splits, std::string_view name) const {
+    size(splits.size(), name);
+    require(std::ranges::all_of(splits, [](Split s) { return static_cast<int>(s) < kSplitCount; }),
+            "it names a split that does not exist");
   }
 };
 
-bool plain_name(std::string_view name) noexcept {
-  for (const std::string_view scale : {"@1/2", "@1/4", "@1/8"}) {
-    if (name.ends_with(scale)) name.remove_suffix(scale.size());
-  }
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+bool is_plain(const HashName& name) noexcept {
+  return !name.row.empty() && std::ranges::all_of(name.row, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
 }
@@ -80,7 +95,7 @@ std::optional<CodeColumn> parse_column_name(std::string_view name) {
   const auto version = parse_number<std::uint32_t>(rest.substr(first + 1, second - first - 1));
   const auto bits = parse_number<int>(rest.substr(second + 1));
   if (!version || !bits) return std::nullopt;
-  CodeColumn column{std::string(rest.substr(0, first)), *version, *bits, {}};
+  CodeColumn column = empty_codes(std::string(rest.substr(0, first)), *version, *bits);
   if (column.bits <= 0 || column_name(column) != name) return std::nullopt;
   return column;
 }
@@ -90,49 +105,40 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
   return values;
 }
 
-// The places of the columns whose length is not the number of rows.
-constexpr std::size_t kLabelOffsets = 2;
-constexpr std::size_t kLabels = 3;
-constexpr std::size_t kGroupOffsets = 4;
-constexpr std::size_t kGroups = 5;
+// A ragged column is two in the file.
+std::string offsets_of(std::string_view name) { return std::string(name) + ":offsets"; }
+std::string values_of(std::string_view name) { return std::string(name) + ":values"; }
+
+template <class T>
+void add_views(std::vector<ColumnView>& to, std::string_view name, const std::vector<T>& values) {
+  to.push_back(column(std::string(name), view(values)));
+}
+template <class T>
+void add_views(std::vector<ColumnView>& to, std::string_view name, const Ragged<T>& rows) {
+  add_views(to, offsets_of(name), rows.offsets);
+  add_views(to, values_of(name), rows.values);
+}
 
 // All columns in the order of the file.
 std::vector<ColumnView> columns_of(const Fingerprints& table) {
-  std::vector<ColumnView> columns{column("ids", view(table.ids)),
-                                  column("splits", view(table.splits)),
-                                  column("labels:offsets", view(table.labels.offsets)),
-                                  column("labels:values", view(table.labels.values)),
-                                  column("groups:offsets", view(table.groups.offsets)),
-                                  column("groups:values", view(table.groups.values)),
-                                  column("widths_px", view(table.widths_px)),
-                                  column("heights_px", view(table.heights_px)),
-                                  column("file_bytes", view(table.file_bytes)),
-                                  column("file_hashes", view(table.file_hashes)),
-                                  column("pixel_hashes", view(table.pixel_hashes)),
-                                  column("sharpness", view(table.sharpness)),
-                                  column("quality", view(table.quality))};
-  for (const CodeColumn& codes : table.codes) {
-    columns.push_back(column(column_name(codes), view(codes.words)));
-  }
+  std::vector<ColumnView> columns;
+  for_each_field([&](const auto& field) { add_views(columns, field.name, table.*field.column); });
+  for (const CodeColumn& codes : table.codes) add_views(columns, column_name(codes), codes.words);
   return columns;
 }
 
 // Of a table of that size with the hashes of `like`.
-std::vector<ColumnShape> shapes_of(const Fingerprints& like, const FingerprintWriter::Size& size) {
-  if (size.rows >= kMostRows || size.labels > kMostRows || size.group_bytes > kMostRows) {
-    throw UsageError(kTooMany);
-  }
+std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& size) {
+  if (size.rows > kMostRows) throw UsageError(kTooMany);
   std::vector<ColumnShape> shapes;
-  for (ColumnView& column : columns_of(like)) {
-    column.shape.count = size.rows;
-    shapes.push_back(std::move(column.shape));
-  }
-  shapes[kLabelOffsets].count += 1;
-  shapes[kLabels].count = size.labels;
-  shapes[kGroupOffsets].count += 1;
-  shapes[kGroups].count = size.group_bytes;
-  for (std::size_t i = 0; i < like.codes.size(); ++i) {
-    shapes[shapes.size() - like.codes.size() + i].count *= like.codes[i].words_per_code();
+  for (ColumnView& column : columns_of(like)) shapes.push_back(std::move(column.shape));
+  auto shape = shapes.begin();
+  for_each_field([&]<class F>(const F& field) {
+    shape++->count = size.rows + (is_ragged<F> ? 1 : 0);
+    if constexpr (is_ragged<F>) shape++->count = ragged_offset(size.*field.values);
+  });
+  for (const CodeColumn& codes : like.codes) {
+    shape++->count = size.rows * codes.words_per_code();
   }
   return shapes;
 }
@@ -148,6 +154,7 @@ bool same_hashes(const std::vector<CodeColumn>& a, const std::vector<CodeColumn>
   });
 }
 
+// Of several values a row where `width` is not 1.
 template <class T>
 std::vector<T> marked(const std::vector<T>& values, const std::vector<bool>& keep,
                       std::size_t width = 1) {
@@ -171,6 +178,18 @@ Ragged<T> marked(const Ragged<T>& rows, const std::vector<bool>& keep) {
   return out;
 }
 
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+template <class T>
+void append(Ragged<T>& to, const Ragged<T>& from) {
+  ragged_offset(to.values.size() + from.values.size());  // there is one
+  const auto by = static_cast<std::uint32_t>(to.values.size());
+  append(to.values, from.values);
+  for (std::size_t i = 1; i < from.offsets.size(); ++i) to.offsets.push_back(by + from.offsets[i]);
+}
+
 // The next row of several tables.
 struct NextRow {
   SampleId id;
@@ -178,86 +197,94 @@ struct NextRow {
   std::uint32_t row;
 };
 
-// A column of tables with the rows in that order; `of` gives the column of one.
-template <class Of>
-auto in_order(std::span<const Fingerprints> tables, const std::vector<NextRow>& order, const Of& of,
-              std::size_t width = 1) {
-  std::remove_cvref_t<decltype(of(tables.front()))> out;
+// A column of tables, which `of` gives of one, with the rows in that order.
+template <class T, class Of>
+void put_in_order(std::vector<T>& out, std::span<const Fingerprints> tables,
+                  const std::vector<NextRow>& order, const Of& of, std::size_t width = 1) {
   for (const NextRow& next : order) {
-    const auto& values = of(tables[next.table]);
+    const std::vector<T>& values = of(tables[next.table]);
     if (values.empty()) break;  // not among the columns that they have
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(next.row * width);
     out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(width));
   }
-  return out;
 }
-
-template <class Of>
-auto rows_in_order(std::span<const Fingerprints> tables, const std::vector<NextRow>& order,
-                   const Of& of) {
-  std::remove_cvref_t<decltype(of(tables.front()))> out;
+template <class T, class Of>
+void put_in_order(Ragged<T>& out, std::span<const Fingerprints> tables,
+                  const std::vector<NextRow>& order, const Of& of) {
   for (const NextRow& next : order) {
-    const auto& rows = of(tables[next.table]);
+    const Ragged<T>& rows = of(tables[next.table]);
     if (rows.size() == 0) break;
     out.push_back(rows[next.row]);
   }
-  return out;
 }
 
 constexpr const char* kOtherHashes =
     "cannot append fingerprints made with other hashes or other versions of them; "
     "fingerprint both with the same --hash and the same winnow";
 
+// Writes a field of rows that come behind those `done` to the column at `place`, or the two of a
+// ragged one, and goes on behind them.
+template <class F>
+void append_field(ColumnFileWriter& file, std::size_t& place, const F& field,
+                  const Fingerprints& rows, TableSize& done) {
+  const auto& column = rows.*field.column;
+  if constexpr (is_ragged<F>) {
+    std::vector<std::uint32_t> offsets(column.offsets.begin() + 1, column.offsets.end());
+    for (std::uint32_t& offset : offsets) offset = ragged_offset(done.*field.values + offset);
+    done.*field.values += column.values.size();
+    file.append(place++, as_bytes(offsets));
+    file.append(place++, as_bytes(column.values));
+  } else {
+    file.append(place++, as_bytes(column));
+  }
+}
+
+std::string codes_name(const CodeColumn& column) { return std::string(kCodesPrefix) + column.hash; }
+
 // Which columns are meant.
 class Wanted {
  public:
   explicit Wanted(const ColumnNames* names) : names_(names) {}
-  bool operator()(std::string_view name) const { return !names_ || names_->contains(name); }
-  bool operator()(const CodeColumn& column) const {
-    return (*this)(std::string(kCodesPrefix) + column.hash);
-  }
+  bool operator()(const auto& field) const { return field.always || contains(field.name); }
+  bool operator()(const CodeColumn& column) const { return contains(codes_name(column)); }
 
  private:
+  bool contains(std::string_view name) const { return !names_ || names_->contains(name); }
+
   const ColumnNames* names_;
 };
+
+// Takes the next column, or passes over it.
+template <class T>
+void read(ColumnFileReader& in, std::string_view name, std::optional<std::uint64_t> count,
+          bool wanted, std::vector<T>& values) {
+  if (wanted) {
+    values = in.take<T>(name, count);
+  } else {
+    in.skip<T>(name, count);
+  }
+}
 
 Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNames* columns) {
   const Wanted wanted(columns);
   const std::uint64_t rows = in.rows();
-  if (rows >= kMostRows) in.fail("it has too many rows");
-  const auto read = [&]<class T>(std::vector<T>& values, const char* column, const char* wanted_as,
-                                 std::optional<std::uint64_t> count) {
-    if (wanted(wanted_as)) {
-      values = in.take<T>(column, count);
-    } else {
-      in.skip<T>(column, count);
-    }
-  };
+  if (rows > kMostRows) in.fail("it has too many rows");
   Fingerprints table;
-  table.ids = in.take<SampleId>("ids", rows);
-  table.splits = in.take<Split>("splits", rows);
-  read(table.labels.offsets, "labels:offsets", "labels", rows + 1);
-  read(table.labels.values, "labels:values", "labels", std::nullopt);
-  read(table.groups.offsets, "groups:offsets", "groups", rows + 1);
-  read(table.groups.values, "groups:values", "groups", std::nullopt);
-  read(table.widths_px, "widths_px", "widths_px", rows);
-  read(table.heights_px, "heights_px", "heights_px", rows);
-  read(table.file_bytes, "file_bytes", "file_bytes", rows);
-  read(table.file_hashes, "file_hashes", "file_hashes", rows);
-  read(table.pixel_hashes, "pixel_hashes", "pixel_hashes", rows);
-  read(table.sharpness, "sharpness", "sharpness", rows);
-  read(table.quality, "quality", "quality", rows);
+  for_each_field([&]<class F>(const F& field) {
+    auto& column = table.*field.column;
+    if constexpr (is_ragged<F>) {
+      read(in, offsets_of(field.name), rows + 1, wanted(field), column.offsets);
+      read(in, values_of(field.name), std::nullopt, wanted(field), column.values);
+    } else {
+      read(in, field.name, rows, wanted(field), column);
+    }
+  });
   while (!in.next_name().empty()) {
     const std::string name(in.next_name());
     std::optional<CodeColumn> column = parse_column_name(name);
     if (!column) in.finish();  // says that the column is unknown
-    const std::uint64_t words = rows * column->words_per_code();
-    if (wanted(*column)) {
-      column->words = in.take<std::uint64_t>(name, words);
-      table.codes.push_back(*std::move(column));
-    } else {
-      in.skip<std::uint64_t>(name, words);
-    }
+    read(in, name, rows * column->words_per_code(), wanted(*column), column->words);
+    if (wanted(*column)) table.codes.push_back(*std::move(column));
   }
   check_table(table, where, columns);
   return table;
@@ -272,74 +299,41 @@ const CodeColumn* Fingerprints::find_codes(std::string_view hash) const noexcept
   return nullptr;
 }
 
+CodeColumn empty_codes(std::string hash, std::uint32_t version, int bits) {
+  const std::optional<HashName> name = parse_hash_name(hash);
+  return {std::move(hash), version, bits, {}, name ? name->orientations : 1};
+}
+
+std::uint32_t ragged_offset(std::uint64_t values) {
+  if (values > kMostValues) throw UsageError(kTooMany);
+  return static_cast<std::uint32_t>(values);
+}
+
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns) {
   const Wanted wanted(&columns);
   Fingerprints out;
-  out.ids = table.ids;
-  out.splits = table.splits;
-  if (wanted("labels")) out.labels = table.labels;
-  if (wanted("groups")) out.groups = table.groups;
-  if (wanted("widths_px")) out.widths_px = table.widths_px;
-  if (wanted("heights_px")) out.heights_px = table.heights_px;
-  if (wanted("file_bytes")) out.file_bytes = table.file_bytes;
-  if (wanted("file_hashes")) out.file_hashes = table.file_hashes;
-  if (wanted("pixel_hashes")) out.pixel_hashes = table.pixel_hashes;
-  if (wanted("sharpness")) out.sharpness = table.sharpness;
-  if (wanted("quality")) out.quality = table.quality;
+  for_each_field([&](const auto& field) {
+    if (wanted(field)) out.*field.column = table.*field.column;
+  });
   std::ranges::copy_if(table.codes, std::back_inserter(out.codes), wanted);
   return out;
 }
 
 Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep) {
-  Fingerprints out{.ids = marked(table.ids, keep),
-                   .splits = marked(table.splits, keep),
-                   .labels = marked(table.labels, keep),
-                   .groups = marked(table.groups, keep),
-                   .widths_px = marked(table.widths_px, keep),
-                   .heights_px = marked(table.heights_px, keep),
-                   .file_bytes = marked(table.file_bytes, keep),
-                   .file_hashes = marked(table.file_hashes, keep),
-                   .pixel_hashes = marked(table.pixel_hashes, keep),
-                   .sharpness = marked(table.sharpness, keep),
-                   .quality = marked(table.quality, keep),
-                   .codes = {}};
-  for (const CodeColumn& codes : table.codes) {
-    out.codes.push_back(
-        {codes.hash, codes.version, codes.bits, marked(codes.words, keep, codes.words_per_code())});
+  Fingerprints out;
+  for_each_field([&](const auto& field) { out.*field.column = marked(table.*field.column, keep); });
+  out.codes = without_codes(table.codes);
+  for (std::size_t i = 0; i < out.codes.size(); ++i) {
+    out.codes[i].words = marked(table.codes[i].words, keep, out.codes[i].words_per_code());
   }
   return out;
 }
 
 void append_rows(Fingerprints& table, const Fingerprints& rows) {
-  const auto append = [&](auto Fingerprints::*column) {
-    const auto& from = rows.*column;
-    auto& to = table.*column;
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  const auto append_ragged = [&](auto Fingerprints::*column) {
-    const auto& from = rows.*column;
-    auto& to = table.*column;
-    if (from.values.size() > kMostRows - to.values.size()) throw UsageError(kTooMany);
-    const auto by = static_cast<std::uint32_t>(to.values.size());
-    to.values.insert(to.values.end(), from.values.begin(), from.values.end());
-    for (std::size_t i = 1; i < from.offsets.size(); ++i)
-      to.offsets.push_back(by + from.offsets[i]);
-  };
-  append(&Fingerprints::ids);
-  append(&Fingerprints::splits);
-  append_ragged(&Fingerprints::labels);
-  append_ragged(&Fingerprints::groups);
-  append(&Fingerprints::widths_px);
-  append(&Fingerprints::heights_px);
-  append(&Fingerprints::file_bytes);
-  append(&Fingerprints::file_hashes);
-  append(&Fingerprints::pixel_hashes);
-  append(&Fingerprints::sharpness);
-  append(&Fingerprints::quality);
   if (!same_hashes(table.codes, rows.codes)) throw UsageError(kOtherHashes);
+  for_each_field([&](const auto& field) { append(table.*field.column, rows.*field.column); });
   for (std::size_t i = 0; i < rows.codes.size(); ++i) {
-    const std::vector<std::uint64_t>& from = rows.codes[i].words;
-    table.codes[i].words.insert(table.codes[i].words.end(), from.begin(), from.end());
+    append(table.codes[i].words, rows.codes[i].words);
   }
 }
 
@@ -352,29 +346,16 @@ Fingerprints merge(std::span<const Fingerprints> tables) {
     }
   }
   std::ranges::sort(order, {}, &NextRow::id);
-  const auto column = [&](auto Fingerprints::*member) {
-    return in_order(
-        tables, order, [member](const Fingerprints& t) -> auto& { return t.*member; });
-  };
-  const auto ragged = [&](auto Fingerprints::*member) {
-    return rows_in_order(
-        tables, order, [member](const Fingerprints& t) -> auto& { return t.*member; });
-  };
-  Fingerprints out{.ids = column(&Fingerprints::ids),
-                   .splits = column(&Fingerprints::splits),
-                   .labels = ragged(&Fingerprints::labels),
-                   .groups = ragged(&Fingerprints::groups),
-                   .widths_px = column(&Fingerprints::widths_px),
-                   .heights_px = column(&Fingerprints::heights_px),
-                   .file_bytes = column(&Fingerprints::file_bytes),
-                   .file_hashes = column(&Fingerprints::file_hashes),
-                   .pixel_hashes = column(&Fingerprints::pixel_hashes),
-                   .sharpness = column(&Fingerprints::sharpness),
-                   .quality = column(&Fingerprints::quality),
-                   .codes = without_codes(tables.front().codes)};
+  Fingerprints out;
+  for_each_field([&](const auto& field) {
+    put_in_order(
+        out.*field.column, tables,
+        order, [&](const Fingerprints& of) -> auto& { return of.*field.column; });
+  });
+  out.codes = without_codes(tables.front().codes);
   for (std::size_t i = 0; i < out.codes.size(); ++i) {
-    const auto words = [i](const Fingerprints& t) -> auto& { return t.codes.at(i).words; };
-    out.codes[i].words = in_order(tables, order, words, out.codes[i].words_per_code());
+    const auto words = [i](const Fingerprints& of) -> auto& { return of.codes.at(i).words; };
+    put_in_order(out.codes[i].words, tables, order, words, out.codes[i].words_per_code());
   }
   return out;
 }
@@ -382,33 +363,23 @@ Fingerprints merge(std::span<const Fingerprints> tables) {
 void check_table(const Fingerprints& table, const std::string& where, const ColumnNames* columns) {
   const Checker check{where, table.size()};
   const Wanted wanted(columns);
-  check.require(table.size() < kMostRows, "it has too many rows");
+  check.require(table.size() <= kMostRows, "it has too many rows");
   check.require(std::ranges::adjacent_find(table.ids, std::greater_equal<>()) == table.ids.end(),
                 "its ids do not ascend");
-  check.size(table.splits.size(), "splits");
-  check.require(
-      std::ranges::all_of(table.splits, [](Split s) { return static_cast<int>(s) < kSplitCount; }),
-      "it names a split that does not exist");
-  const auto size = [&](const auto& values, const char* column) {
-    if (wanted(column)) check.size(values.size(), column);
-  };
-  if (wanted("labels")) check.ragged(table.labels, "labels");
-  if (wanted("groups")) check.ragged(table.groups, "groups");
-  size(table.widths_px, "widths_px");
-  size(table.heights_px, "heights_px");
-  size(table.file_bytes, "file_bytes");
-  size(table.file_hashes, "file_hashes");
-  size(table.pixel_hashes, "pixel_hashes");
-  if (wanted("sharpness")) check.numbers(table.sharpness, "sharpness");
-  if (wanted("quality")) check.numbers(table.quality, "quality");
+  for_each_field([&](const auto& field) {
+    if (wanted(field)) check.column(table.*field.column, field.name);
+  });
   for (const CodeColumn& column : table.codes) {
     if (!wanted(column)) continue;
-    check.require(plain_name(column.hash) && table.find_codes(column.hash) == &column,
+    const std::optional<HashName> name = parse_hash_name(column.hash);
+    check.require(name && is_plain(*name) && table.find_codes(column.hash) == &column,
                   "a hash has a bad name or is there twice");
-    check.require(column.bits > 0 && column.bits % (64 * column.orientations()) == 0 &&
+    check.require(name->orientations == column.orientations,
+                  "the codes of '" + column.hash + "' are not of the orientations it says");
+    check.require(column.bits > 0 && column.bits % (64 * column.orientations) == 0 &&
                       column.words.size() % column.words_per_code() == 0,
                   "the codes of '" + column.hash + "' are not whole words");
-    check.size(column.words.size() / column.words_per_code(), column.hash.c_str());
+    check.size(column.words.size() / column.words_per_code(), column.hash);
   }
 }
 
@@ -428,53 +399,38 @@ Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns
 
 Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
                    const std::vector<std::string>& hashes, const std::vector<bool>& keep) {
-  const auto part = [&](std::string_view name) {
-    return select_rows(columns({std::string(name)}), keep);
+  const ColumnSource kept = [&](const ColumnNames& names) {
+    return select_rows(columns(names), keep);
   };
-  const auto codes_name = [](const std::string& hash) { return std::string(kCodesPrefix) + hash; };
   Fingerprints like;
   for (const std::string& hash : hashes) {
-    for (CodeColumn& codes : part(codes_name(hash)).codes) {
-      codes.words.clear();
+    for (CodeColumn& codes : without_codes(kept({std::string(kCodesPrefix) + hash}).codes)) {
       like.codes.push_back(std::move(codes));
     }
   }
-  const auto rows = static_cast<std::uint64_t>(std::ranges::count(keep, true));
-  const FingerprintWriter::Size size{rows, part("labels").labels.values.size(),
-                                     part("groups").groups.values.size()};
-  ColumnFileWriter file(path, kKind, size.rows, shapes_of(like, size));
-  const auto put = [&file](const Fingerprints& table, std::initializer_list<std::size_t> places) {
-    const std::vector<ColumnView> views = columns_of(table);
-    for (const std::size_t place : places) file.append(place, views[place].data);
-  };
-  put(part("labels"), {0, 1, kLabelOffsets, kLabels});
-  put(part("groups"), {kGroupOffsets, kGroups});
-  constexpr std::size_t kFirstPlain = 2;  // of kColumns
-  for (std::size_t i = kFirstPlain; i < kColumns.size(); ++i) {
-    put(part(kColumns[i]), {kGroups + 1 + i - kFirstPlain});
-  }
-  const std::size_t first_codes = kGroups + 1 + kColumns.size() - kFirstPlain;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    const Fingerprints codes = part(codes_name(hashes[i]));
-    file.append(first_codes + i, columns_of(codes).back().data);
-  }
-  return file.finish();
+  FingerprintWriter writer(path, like, FingerprintWriter::size_of(kept));
+  writer.append(kept);
+  return writer.finish();
 }
 
-FingerprintWriter::Size& FingerprintWriter::Size::operator+=(const Size& more) {
+TableSize& TableSize::operator+=(const TableSize& more) {
   rows += more.rows;
   labels += more.labels;
   group_bytes += more.group_bytes;
   return *this;
 }
 
-FingerprintWriter::Size FingerprintWriter::size_of(const Fingerprints& table) noexcept {
-  return {table.size(), table.labels.values.size(), table.groups.values.size()};
+TableSize FingerprintWriter::size_of(const Fingerprints& table) noexcept {
+  return {table.size(), table.labels.values.size(), table.group_keys.values.size()};
 }
 
-FingerprintWriter::Size FingerprintWriter::size_of(const ColumnSource& table) {
-  Size size = size_of(table({"labels"}));
-  size.group_bytes = table({"groups"}).groups.values.size();
+TableSize FingerprintWriter::size_of(const ColumnSource& table) {
+  TableSize size{.rows = table({}).size()};
+  for_each_field([&]<class F>(const F& field) {
+    if constexpr (is_ragged<F>) {
+      size.*field.values = (table({std::string(field.name)}).*field.column).values.size();
+    }
+  });
   return size;
 }
 
@@ -482,11 +438,12 @@ FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerpri
                                      const Size& size)
     : hashes_(without_codes(like.codes)),
       file_(std::move(path), kKind, size.rows, shapes_of(like, size)) {
-  // The offsets of rows begin with a zero.
-  const std::uint32_t zero = 0;
-  for (const std::size_t column : {kLabelOffsets, kGroupOffsets}) {
-    file_.append(column, std::as_bytes(std::span(&zero, 1)));
-  }
+  std::size_t place = 0;
+  for_each_field([&]<class F>(const F&) {
+    const std::uint32_t zero = 0;  // the offsets of rows begin with it
+    if constexpr (is_ragged<F>) file_.append(place++, std::as_bytes(std::span(&zero, 1)));
+    ++place;
+  });
 }
 
 void FingerprintWriter::append(const Fingerprints& rows) {
@@ -497,55 +454,30 @@ void FingerprintWriter::append(const Fingerprints& rows) {
                      " to a table that ends at id " + std::to_string(last_id_) +
                      "; append tables in the order of their ids");
   }
-  if (!same_hashes(hashes_, rows.codes)) {
-    throw UsageError(kOtherHashes);
-  }
-  std::vector<ColumnView> columns = columns_of(rows);
-  const auto moved = [](const std::vector<std::uint32_t>& offsets, std::uint64_t by) {
-    std::vector<std::uint32_t> out(offsets.begin() + 1, offsets.end());
-    for (std::uint32_t& offset : out) offset += static_cast<std::uint32_t>(by);
-    return out;
-  };
-  const std::vector<std::uint32_t> labels = moved(rows.labels.offsets, done_.labels);
-  const std::vector<std::uint32_t> groups = moved(rows.groups.offsets, done_.group_bytes);
-  columns[kLabelOffsets].data = as_bytes(labels);
-  columns[kGroupOffsets].data = as_bytes(groups);
-  for (std::size_t i = 0; i < columns.size(); ++i) file_.append(i, columns[i].data);
-  done_ += size_of(rows);
+  if (!same_hashes(hashes_, rows.codes)) throw UsageError(kOtherHashes);
+  std::size_t place = 0;
+  for_each_field([&](const auto& field) { append_field(file_, place, field, rows, done_); });
+  for (const CodeColumn& codes : rows.codes) file_.append(place++, as_bytes(codes.words));
+  done_.rows += rows.size();
   last_id_ = rows.ids.back();
 }
 
 void FingerprintWriter::append(const ColumnSource& table) {
   if (done_.rows > 0) throw UsageError("a whole table can only be what a table begins with");
-  const auto append_columns = [&](const Fingerprints& rows, std::size_t first, std::size_t count) {
-    const std::vector<ColumnView> columns = columns_of(rows);
-    for (std::size_t i = first; i < first + count; ++i) {
-      BytesView data = columns[i].data;
-      // The zero that offsets begin with is there already.
-      if (i == kLabelOffsets || i == kGroupOffsets) data = data.subspan(sizeof(std::uint32_t));
-      file_.append(i, data);
-    }
-  };
-  {
-    const Fingerprints rows = table({});
-    if (rows.size() == 0) return;
-    append_columns(rows, 0, kLabelOffsets);
+  const auto read = [&](std::string name) { return table({std::move(name)}); };
+  if (const Fingerprints rows = table({}); rows.size() > 0) {
     done_.rows = rows.size();
     last_id_ = rows.ids.back();
   }
-  std::size_t at = kLabelOffsets;
-  for (const std::string_view name : kColumns) {
-    const std::size_t count = name == "labels" || name == "groups" ? 2 : 1;
-    const Fingerprints rows = table({std::string(name)});
-    if (name == "labels") done_.labels = rows.labels.values.size();
-    if (name == "groups") done_.group_bytes = rows.groups.values.size();
-    append_columns(rows, at, count);
-    at += count;
-  }
+  if (done_.rows == 0) return;
+  std::size_t place = 0;
+  for_each_field([&](const auto& field) {
+    append_field(file_, place, field, read(std::string(field.name)), done_);
+  });
   for (const CodeColumn& hash : hashes_) {
-    const Fingerprints rows = table({std::string(kCodesPrefix) + hash.hash});
+    const Fingerprints rows = read(codes_name(hash));
     if (!same_hashes(rows.codes, {hash})) throw UsageError(kOtherHashes);
-    file_.append(at++, std::as_bytes(std::span(rows.codes.front().words)));
+    file_.append(place++, as_bytes(rows.codes.front().words));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "common/bytes.h"
@@ -15,29 +16,34 @@
 #include "common/file.h"
 #include "common/sample.h"
 #include "dedup/column_file.h"
-#include "dedup/hash/orientations.h"
 
 namespace winnow::dedup {
 
 // Codes of one perceptual hash, bits/64 words a row. Bit i of a code is bit (63 - i % 64) of word
 // i / 64: written as hex, words in order, a code reads as imagehash and imagededup print it.
 // Name and version travel with the codes; columns of different versions are never compared.
-// A hash of several orientations (orientations.h) has a code of each in a row: rows are then as far
-// apart as the nearest of them, see code_distance() in index.h.
+// A hash of several orientations (hash_name.h) has a code of each in a row: rows are then as far
+// apart as the nearest of them, see code_distance() in search.h.
 struct CodeColumn {
-  std::string hash;           // row of hashes.h, with its scale: "phash", "phash@1/8"
+  std::string hash;           // a name as of hash_name.h: "phash", "pdq_dihedral@1/8"
   std::uint32_t version = 0;  // raised by any change that alters one bit on any image
   int bits = 64;              // of a row
   std::vector<std::uint64_t> words;
+  int orientations = 1;  // what the name says
 
   std::size_t words_per_code() const noexcept { return static_cast<std::size_t>(bits) / 64; }
-  int orientations() const noexcept { return orientations_of(hash); }
   // That two rows can be apart.
-  int most_distance() const noexcept { return bits / orientations(); }
+  int most_distance() const noexcept { return bits / orientations; }
   std::span<const std::uint64_t> code(std::size_t row) const noexcept {
     return std::span(words).subspan(row * words_per_code(), words_per_code());
   }
 };
+
+// A column without rows, in as many orientations as the name says; in 1 if it is no name.
+CodeColumn empty_codes(std::string hash, std::uint32_t version, int bits);
+
+// The offset behind so many values. UsageError for more than 32 bits can tell.
+std::uint32_t ragged_offset(std::uint64_t values);
 
 // Rows of variable length, in one array: row i is values[offsets[i], offsets[i+1]).
 template <class T>
@@ -50,8 +56,9 @@ struct Ragged {
     return std::span(values).subspan(offsets[row], offsets[row + 1] - offsets[row]);
   }
   void push_back(std::span<const T> row) {
+    const std::uint32_t end = ragged_offset(values.size() + row.size());
     values.insert(values.end(), row.begin(), row.end());
-    offsets.push_back(static_cast<std::uint32_t>(values.size()));
+    offsets.push_back(end);
   }
 };
 
@@ -60,7 +67,7 @@ struct Fingerprints {
   std::vector<SampleId> ids;
   std::vector<Split> splits;
   Ragged<std::int32_t> labels;  // training labels (see the manifest); none, one or many
-  Ragged<char> groups;          // group keys; empty: none
+  Ragged<char> group_keys;      // "groups" in the file; empty: none
   std::vector<std::uint32_t> widths_px;
   std::vector<std::uint32_t> heights_px;
   std::vector<std::uint64_t> file_bytes;  // of the encoded input
@@ -75,12 +82,66 @@ struct Fingerprints {
   const CodeColumn* find_codes(std::string_view hash) const noexcept;
 };
 
-// Columns by their names in the file, "labels" and "groups" for both of theirs, "codes:phash" for
-// codes whatever their version. ids and splits are always meant.
+// How large the columns of a table are.
+struct TableSize {
+  std::uint64_t rows = 0;
+  std::uint64_t labels = 0;       // values
+  std::uint64_t group_bytes = 0;  // values
+
+  TableSize& operator+=(const TableSize& more);
+};
+
+// A column of one value a row, and one of any number of them, which is two in the file.
+template <class T>
+struct Field {
+  std::string_view name;  // in the file
+  std::vector<T> Fingerprints::*column;
+  bool always = false;  // rows never come without it
+};
+template <class T>
+Field(std::string_view, std::vector<T> Fingerprints::*, bool = false) -> Field<T>;
+template <class T>
+struct RaggedField {
+  std::string_view name;  // in the file, with ":offsets" and ":values"
+  Ragged<T> Fingerprints::*column;
+  std::uint64_t TableSize::*values;
+  bool always = false;
+};
+template <class T>
+RaggedField(std::string_view, Ragged<T> Fingerprints::*, std::uint64_t TableSize::*)
+    -> RaggedField<T>;
+
+// All columns but the codes, in the order of the file.
+inline constexpr std::tuple kFields{
+    Field{"ids", &Fingerprints::ids, true},
+    Field{"splits", &Fingerprints::splits, true},
+    RaggedField{"labels", &Fingerprints::labels, &TableSize::labels},
+    RaggedField{"groups", &Fingerprints::group_keys, &TableSize::group_bytes},
+    Field{"widths_px", &Fingerprints::widths_px},
+    Field{"heights_px", &Fingerprints::heights_px},
+    Field{"file_bytes", &Fingerprints::file_bytes},
+    Field{"file_hashes", &Fingerprints::file_hashes},
+    Field{"pixel_hashes", &Fingerprints::pixel_hashes},
+    Field{"sharpness", &Fingerprints::sharpness},
+    Field{"quality", &Fingerprints::quality},
+};
+template <class Visit>
+constexpr void for_each_field(const Visit& visit) {
+  std::apply([&](const auto&... field) { (visit(field), ...); }, kFields);
+}
+
+// Columns by their names in the file, one name for both parts of a ragged one, "codes:phash" for
+// codes whatever their version. Those that are always there are always meant.
 using ColumnNames = std::set<std::string, std::less<>>;
-inline constexpr std::array<std::string_view, 9> kColumns{
-    "labels",      "groups",       "widths_px", "heights_px", "file_bytes",
-    "file_hashes", "pixel_hashes", "sharpness", "quality"};
+// What can be asked for beside codes.
+inline constexpr auto kColumns = [] {
+  std::array<std::string_view, std::tuple_size_v<decltype(kFields)> - 2> names;
+  std::size_t count = 0;
+  for_each_field([&](const auto& field) {
+    if (!field.always) names.at(count++) = field.name;
+  });
+  return names;
+}();
 
 // Gives these columns of a table, the others empty.
 using ColumnSource = std::function<Fingerprints(const ColumnNames&)>;
@@ -122,13 +183,7 @@ Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& column
 // Writes the file of a table that is not held: its rows come in any number of pieces.
 class FingerprintWriter {
  public:
-  struct Size {
-    std::uint64_t rows = 0;
-    std::uint64_t labels = 0;       // values
-    std::uint64_t group_bytes = 0;  // values
-
-    Size& operator+=(const Size& more);
-  };
+  using Size = TableSize;
   static Size size_of(const Fingerprints& table) noexcept;
   static Size size_of(const ColumnSource& table);
 

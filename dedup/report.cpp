@@ -130,8 +130,8 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
   });
 }
 
-void list_blank(std::span<const float> quality, const Fingerprints& table, const NameOf& name_of,
-                ListForm form, const TextSink& out) {
+void list_low_quality(std::span<const float> quality, const Fingerprints& table,
+                      const NameOf& name_of, ListForm form, const TextSink& out) {
   List list({"id", "name", "split", "labels"}, form, out);
   const Samples samples{table, name_of};
   for (std::size_t row = 0; row < quality.size(); ++row) {

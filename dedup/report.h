@@ -42,10 +42,10 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out);
 
-// The samples with too little in them to match by codes, in id order: id,name,split,labels.
+// The samples of low quality (features.h), in id order: id,name,split,labels.
 // `quality` is that column of the table.
-void list_blank(std::span<const float> quality, const Fingerprints& table, const NameOf& name_of,
-                ListForm form, const TextSink& out);
+void list_low_quality(std::span<const float> quality, const Fingerprints& table,
+                      const NameOf& name_of, ListForm form, const TextSink& out);
 
 // One JSON object, schema "winnow.dedup/1" (docs/schemas).
 std::string json_summary(const Result& result, const Options& options);

@@ -266,10 +266,13 @@ double pictures_per_second(const std::vector<Image>& images, double seconds, con
 }
 
 void bench_hash(const HashOptions& o, const Session& session) {
-  std::vector<std::vector<const dedup::Hash*>> sets;
-  for (const std::string& name : o.hashes) sets.push_back({&dedup::find_hash(name)});
+  if (dedup::common_scale(o.hashes) != 1) {
+    throw UsageError("pictures are not made smaller here; name hashes without @1/2, @1/4 and @1/8");
+  }
+  std::vector<std::vector<dedup::HashKind>> sets;
+  for (const std::string& name : o.hashes) sets.push_back({dedup::find_hash(name)});
   if (sets.size() > 1) {
-    std::vector<const dedup::Hash*>& all = sets.emplace_back();
+    std::vector<dedup::HashKind>& all = sets.emplace_back();
     for (std::size_t i = 0; i + 1 < sets.size(); ++i) all.push_back(sets[i].front());
   }
   const std::vector<Image> images = pictures(o.height_px, o.width_px);
@@ -291,8 +294,8 @@ void bench_hash(const HashOptions& o, const Session& session) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     std::string name;
-    for (const dedup::Hash* hash : sets[i]) {
-      name += (name.empty() ? "" : "+") + std::string(hash->name);
+    for (const dedup::HashKind& hash : sets[i]) {
+      name += (name.empty() ? "" : "+") + hash.name();
     }
     rows.push_back({name, median(hashed[i]), median(grayed), "images/s"});
   }

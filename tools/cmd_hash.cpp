@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,32 +29,23 @@ struct Options {
   bool json = false;
 };
 
-// Only PDQ has a quality of its own.
-bool has_quality(const dedup::Hash& hash) { return hash.name.starts_with("pdq"); }
-
-// As it was asked for: "pdq@1/8".
-struct NamedHash {
-  std::string name;
-  const dedup::Hash* hash;
-};
-using NamedHashes = std::vector<NamedHash>;
-
-std::string header(const NamedHashes& hashes) {
+std::string header(std::span<const dedup::HashKind> hashes) {
   std::string line = "image,width,height";
-  for (const auto& [name, hash] : hashes) {
-    line += fmt::format(",{}", name);
-    if (has_quality(*hash)) line += fmt::format(",{}_quality", name);
+  for (const dedup::HashKind& hash : hashes) {
+    line += fmt::format(",{}", hash.name());
+    if (hash.row->has_quality) line += fmt::format(",{}_quality", hash.name());
   }
   return line + ",problem";
 }
 
-std::string csv_line(const HashedInput& input, std::string_view name, const NamedHashes& hashes) {
+std::string csv_line(const HashedInput& input, std::string_view name,
+                     std::span<const dedup::HashKind> hashes) {
   std::string line = csv_field(name);
   line += input.codes.empty() ? ",," : fmt::format(",{},{}", input.width_px, input.height_px);
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     line += ',';
     if (!input.codes.empty()) line += dedup::to_hex(input.codes[i].words);
-    if (!has_quality(*hashes[i].hash)) continue;
+    if (!hashes[i].row->has_quality) continue;
     line += ',';
     if (!input.codes.empty()) line += std::to_string(input.codes[i].quality);
   }
@@ -61,7 +53,7 @@ std::string csv_line(const HashedInput& input, std::string_view name, const Name
 }
 
 nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
-                               const NamedHashes& hashes) {
+                               std::span<const dedup::HashKind> hashes) {
   nlohmann::ordered_json json{{"schema", "winnow.hash/1"}, {"image", to_utf8(std::string(name))}};
   if (!input.problem.empty()) {
     json["problem"] = to_utf8(input.problem);
@@ -70,10 +62,10 @@ nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
   json["width"] = input.width_px;
   json["height"] = input.height_px;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    json["hashes"].push_back({{"hash", hashes[i].name},
-                              {"version", hashes[i].hash->version},
+    json["hashes"].push_back({{"hash", hashes[i].name()},
+                              {"version", hashes[i].row->version},
                               {"hex", dedup::to_hex(input.codes[i].words)}});
-    if (has_quality(*hashes[i].hash)) json["hashes"].back()["quality"] = input.codes[i].quality;
+    if (hashes[i].row->has_quality) json["hashes"].back()["quality"] = input.codes[i].quality;
   }
   return json;
 }
@@ -81,17 +73,13 @@ nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
 void hash(const Options& o, const Session& session) {
   const auto source = datasets::open_source(o.source, open_options(o.flags));
   const pipeline::IngestOptions ingest = ingest_options(o.flags, session);
-  std::vector<const dedup::Hash*> hashes;
-  NamedHashes named;
-  for (const std::string& name : ingest.hashes) {
-    hashes.push_back(dedup::find_scaled_hash(name).hash);
-    named.push_back({name, hashes.back()});
-  }
+  std::vector<dedup::HashKind> hashes;
+  for (const std::string& name : ingest.hashes) hashes.push_back(dedup::find_hash(name));
   std::uint64_t hashed = 0;
   Progress progress{.done = 0, .total = source->entries().size(), .note = {}};
   {
     const ProgressSink bar = make_progress_bar("hash", "images", true);
-    if (!o.json) fmt::print("{}\n", header(named));
+    if (!o.json) fmt::print("{}\n", header(hashes));
     pipeline::hash_source(*source, hashes,
                           {.decode = ingest.decode,
                            .scale = dedup::common_scale(ingest.hashes),
@@ -99,8 +87,8 @@ void hash(const Options& o, const Session& session) {
                            .stop = session.stop},
                           [&](const HashedInput& input) {
                             const std::string name = source->entries().names()[input.position];
-                            fmt::print("{}\n", o.json ? json_of(input, name, named).dump()
-                                                      : csv_line(input, name, named));
+                            fmt::print("{}\n", o.json ? json_of(input, name, hashes).dump()
+                                                      : csv_line(input, name, hashes));
                             if (input.problem.empty()) ++hashed;
                             ++progress.done;
                             bar(progress);

@@ -252,7 +252,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
 
 void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
   if (hash == dedup::kExact) return;
-  dedup::find_scaled_hash(hash);  // there is such a one
+  dedup::find_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;
   throw UsageError(fmt::format(
       "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "

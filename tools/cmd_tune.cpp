@@ -142,12 +142,12 @@ LineChart chart_of(const std::vector<Tuned>& all, const std::filesystem::path& c
 void add_recall(const Options& o, const Session& session, const pipeline::Cache& cache,
                 std::vector<Tuned>& all) {
   if (o.images == 0 || cache.manifest().shards.empty()) return;
-  std::vector<const dedup::Hash*> hashes;
+  std::vector<dedup::HashKind> hashes;
   std::vector<Tuned*> of_hash;
   for (Tuned& tuned : all) {
-    const dedup::ScaledHash hash = dedup::find_scaled_hash(tuned.curve.hash);
+    const dedup::HashKind hash = dedup::find_hash(tuned.curve.hash);
     if (hash.scale != 1) continue;
-    hashes.push_back(hash.hash);
+    hashes.push_back(hash);
     of_hash.push_back(&tuned);
   }
   const ProgressSink bar = make_progress_bar("edit and hash", "images", true);

@@ -26,14 +26,14 @@ void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::Tex
                     form, out);
 }
 
-void list_blank(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
-  dedup::list_blank(table.quality, table, what.name_of, form, out);
+  dedup::list_low_quality(table.quality, table, what.name_of, form, out);
 }
 
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
   std::set<std::filesystem::path> paths;
-  for (const auto& path : {flags.removed, flags.groups, flags.pairs, flags.blank}) {
+  for (const auto& path : {flags.removed, flags.groups, flags.pairs, flags.low_quality}) {
     if (!path.empty() && !paths.insert(path.lexically_normal()).second) {
       throw UsageError("two lists would go into " + path.string() + "; name another file for one");
     }
@@ -49,7 +49,7 @@ void write_lists(const Deduplicated& what, const ListFlags& flags) {
   write(flags.removed, list_removed);
   write(flags.groups, list_groups);
   write(flags.pairs, list_pairs);
-  write(flags.blank, list_blank);
+  write(flags.low_quality, list_low_quality);
 }
 
 void print_removed(const Deduplicated& what) {
@@ -93,7 +93,7 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
   app.add_option("--list-groups", flags.groups,
                  "Also list every image of every group, with the group's diameter in bits" + form);
   app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
-  app.add_option("--list-blank", flags.blank,
+  app.add_option("--list-blank", flags.low_quality,
                  "Also list the images with too little in them to match by a hash" + form);
 }
 

@@ -14,7 +14,7 @@ struct ListFlags {
   std::filesystem::path removed;
   std::filesystem::path groups;
   std::filesystem::path pairs;
-  std::filesystem::path blank;
+  std::filesystem::path low_quality;  // --list-blank
 };
 
 // --list, --list-groups, --list-pairs and --list-blank. `flags` must live as long as `app`.

@@ -204,8 +204,8 @@ std::string in_words(const pipeline::VariantSettings& variants) {
 
 std::string hash_lines() {
   std::string lines;
-  for (const dedup::Hash& hash : dedup::hashes()) {
-    lines += fmt::format("\n  {:18}{}", hash.name, hash.what);
+  for (const dedup::HashKind& hash : dedup::hash_kinds()) {
+    lines += fmt::format("\n  {:18}{}", hash.name(), hash.what());
   }
   lines +=
       "\n  NAME@1/8          of the picture at an eighth of its sides, also @1/2 and @1/4: bits "

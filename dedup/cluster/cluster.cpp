@@ -132,7 +132,7 @@ GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows
     std::uint32_t to_first;
     std::uint32_t row;
   };
-  const int orientations = codes.orientations();
+  const int orientations = codes.orientations;
   const auto distance = [&](std::uint32_t a, std::uint32_t b) {
     return static_cast<std::uint32_t>(code_distance(codes.code(a), codes.code(b), orientations));
   };

@@ -12,7 +12,8 @@ namespace winnow::dedup {
 float sharpness(ImageView gray);
 
 // 0..100: how much there is to match on, the gradient sum of PDQ's quality metric taken on a 64x64
-// reduction. 0: flat, every such image would match every other; they are set apart.
+// reduction. Low is 0: every such image would match every other, so they are set apart. The flag
+// --list-blank and the key "blank" of winnow.dedup/1 mean these.
 float quality(ImageView gray);
 
 // Both, of an image whose rows come a few at a time, from the top.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
-#include "dedup/hash/orientations.h"
+#include "dedup/hash/block_mean.h"
+#include "dedup/hash/hash_name.h"
 #include "dedup/hash/pdq.h"
 #include "dedup/hash/resized_hashes.h"
 
@@ -16,54 +18,78 @@ namespace {
 
 using enum SmallRule::Order;
 
+// Of a rule that knows no orientations, or does.
+template <auto kBits>
+void codes_of(ImageView small, int orientations, std::uint64_t* words) {
+  if constexpr (requires { kBits(small, orientations, words); }) {
+    kBits(small, orientations, words);
+  } else {
+    kBits(small, words);
+  }
+}
+
 template <SmallRule::Order kOrder, int kHeight, int kWidth, auto kBits>
-std::unique_ptr<HashStream> small(int height_px, int width_px, int channels,
+std::unique_ptr<HashStream> small(int height_px, int width_px, int channels, int orientations,
                                   ResampleWeights* weights) {
-  static constexpr SmallRule kRule{kOrder, kHeight, kWidth, kBits};
-  return begin_small(kRule, height_px, width_px, channels, weights);
+  static constexpr SmallRule kRule{kOrder, kHeight, kWidth, codes_of<kBits>};
+  return begin_small(kRule, height_px, width_px, channels, orientations, weights);
 }
 
 constexpr std::array kHashes{
-    Hash{"phash", 1, 64, "low frequencies of a 32x32 DCT above their median (imagehash)",
-         small<kGrayFirst, 32, 32, phash_bits>},
-    Hash{"dhash", 1, 64, "signs of the horizontal gradients at 9x8 (imagehash)",
-         small<kGrayFirst, 8, 9, dhash_bits>},
-    Hash{"dhash_vertical", 1, 64, "signs of the vertical gradients at 8x9 (imagehash)",
-         small<kGrayFirst, 9, 8, dhash_vertical_bits>},
-    Hash{"ahash", 1, 64, "pixels at 8x8 above their mean (imagehash's average_hash)",
-         small<kGrayFirst, 8, 8, ahash_bits>},
-    Hash{"whash", 1, 64, "Haar's wavelet at 8x8 above its median (imagehash)",
-         small<kGrayFirst, 0, 0, whash_bits>},
-    Hash{"phash16", 1, 256, "as phash, of 64x64 and 16x16 frequencies (imagehash, hash_size 16)",
-         small<kGrayFirst, 64, 64, phash16_bits>},
-    Hash{"pdq", 1, 256, "frequencies 1..16 of a blurred 64x64 above their median (PDQ)", begin_pdq},
-    Hash{"imagededup_phash", 1, 64, "as phash, resized before gray, median without DC (imagededup)",
-         small<kResizeFirst, 32, 32, phash_or_equal_bits>},
-    Hash{"imagededup_dhash", 1, 64, "as dhash, resized before gray (imagededup)",
-         small<kResizeFirst, 8, 9, dhash_bits>},
-    Hash{"imagededup_ahash", 1, 64, "as ahash, resized before gray (imagededup)",
-         small<kResizeFirst, 8, 8, ahash_or_equal_bits>},
-    Hash{"imagededup_whash", 1, 64, "as whash, of 256x256, resized before gray (imagededup)",
-         small<kResizeFirst, 256, 256, whash_or_equal_bits>},
-    Hash{"phash_mirrored", 1, 2 * 64, "phash, which finds mirror images too",
-         small<kGrayFirst, 32, 32, phash_mirrored_bits>},
-    Hash{"phash_dihedral", 1, 8 * 64, "phash, which finds mirrored and turned copies too",
-         small<kGrayFirst, 32, 32, phash_dihedral_bits>},
-    Hash{"phash16_mirrored", 1, 2 * 256, "phash16, which finds mirror images too",
-         small<kGrayFirst, 64, 64, phash16_mirrored_bits>},
-    Hash{"phash16_dihedral", 1, 8 * 256, "phash16, which finds mirrored and turned copies too",
-         small<kGrayFirst, 64, 64, phash16_dihedral_bits>},
-    Hash{"pdq_mirrored", 1, 2 * 256, "pdq, which finds mirror images too", begin_pdq_mirrored},
-    Hash{"pdq_dihedral", 1, 8 * 256, "pdq, which finds mirrored and turned copies too",
-         begin_pdq_dihedral},
+    Hash{.name = "phash",
+         .most_orientations = 8,
+         .what = "low frequencies of a 32x32 DCT above their median (imagehash)",
+         .begin = small<kGrayFirst, 32, 32, phash_bits>},
+    Hash{.name = "dhash",
+         .what = "signs of the horizontal gradients at 9x8 (imagehash)",
+         .begin = small<kGrayFirst, 8, 9, dhash_bits>},
+    Hash{.name = "dhash_vertical",
+         .what = "signs of the vertical gradients at 8x9 (imagehash)",
+         .begin = small<kGrayFirst, 9, 8, dhash_vertical_bits>},
+    Hash{.name = "ahash",
+         .what = "pixels at 8x8 above their mean (imagehash's average_hash)",
+         .begin = small<kGrayFirst, 8, 8, ahash_bits>},
+    Hash{.name = "whash",
+         .what = "Haar's wavelet at 8x8 above its median (imagehash)",
+         .begin = small<kGrayFirst, 0, 0, whash_bits>},
+    Hash{.name = "phash16",
+         .bits = 256,
+         .most_orientations = 8,
+         .what = "as phash, of 64x64 and 16x16 frequencies (imagehash, hash_size 16)",
+         .begin = small<kGrayFirst, 64, 64, phash16_bits>},
+    Hash{.name = "pdq",
+         .bits = 256,
+         .most_orientations = 8,
+         .has_quality = true,
+         .what = "frequencies 1..16 of a blurred 64x64 above their median (PDQ)",
+         .begin = begin_pdq},
+    Hash{.name = "imagededup_phash",
+         .what = "as phash, resized before gray, median without DC (imagededup)",
+         .begin = small<kResizeFirst, 32, 32, phash_or_equal_bits>},
+    Hash{.name = "imagededup_dhash",
+         .what = "as dhash, resized before gray (imagededup)",
+         .begin = small<kResizeFirst, 8, 9, dhash_bits>},
+    Hash{.name = "imagededup_ahash",
+         .what = "as ahash, resized before gray (imagededup)",
+         .begin = small<kResizeFirst, 8, 8, ahash_or_equal_bits>},
+    Hash{.name = "imagededup_whash",
+         .what = "as whash, of 256x256, resized before gray (imagededup)",
+         .begin = small<kResizeFirst, 256, 256, whash_or_equal_bits>},
+    Hash{.name = "block_mean",
+         .bits = 256,
+         .what = "16x16 blocks at 256x256 at or above their mean (OpenCV's BlockMeanHash, mode 0)",
+         .begin = begin_block_mean},
 };
 
 }  // namespace
 
-int orientations_of(std::string_view hash) noexcept {
-  const std::string_view name = hash.substr(0, hash.find('@'));
-  if (name.ends_with("_dihedral")) return 8;
-  return name.ends_with("_mirrored") ? 2 : 1;
+std::string HashKind::name() const { return to_text({row->name, orientations, scale}); }
+
+std::string HashKind::what() const {
+  if (orientations == 1) return std::string(row->what);
+  return std::string(row->name) + (orientations == 2
+                                       ? ", which finds mirror images too"
+                                       : ", which finds mirrored and turned copies too");
 }
 
 int rows_at_once(int width_px, int channels) noexcept {
@@ -73,10 +99,10 @@ int rows_at_once(int width_px, int channels) noexcept {
 }
 
 HashStreams::HashStreams(int height_px, int width_px, int channels,
-                         std::span<const Hash* const> hashes, ResampleWeights& weights)
+                         std::span<const HashKind> hashes, ResampleWeights& weights)
     : hashes_(hashes) {
-  for (const Hash* hash : hashes) {
-    streams_.push_back(hash->begin(height_px, width_px, channels, &weights));
+  for (const HashKind& hash : hashes) {
+    streams_.push_back(hash.row->begin(height_px, width_px, channels, hash.orientations, &weights));
   }
 }
 
@@ -87,13 +113,13 @@ void HashStreams::add(ImageView rows, ImageView gray) {
 std::vector<HashCode> HashStreams::finish() {
   std::vector<HashCode> codes(hashes_.size());
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    codes[i].words.resize(static_cast<std::size_t>(hashes_[i]->bits) / 64);
+    codes[i].words.resize(static_cast<std::size_t>(hashes_[i].bits()) / 64);
     codes[i].quality = streams_[i]->finish(codes[i].words.data());
   }
   return codes;
 }
 
-std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
+std::vector<HashCode> compute_hashes(ImageView image, std::span<const HashKind> hashes,
                                      HashMemory& memory) {
   const int at_once = rows_at_once(image.width_px, image.channels);
   HashStreams streams(image.height_px, image.width_px, image.channels, hashes, memory.weights);
@@ -112,40 +138,43 @@ std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* cons
   return streams.finish();
 }
 
-HashCode compute_hash(ImageView image, const Hash& hash) {
+HashCode compute_hash(ImageView image, const HashKind& hash) {
   HashMemory memory;
-  const Hash* const one = &hash;
-  return std::move(compute_hashes(image, std::span(&one, 1), memory).front());
+  return std::move(compute_hashes(image, std::span(&hash, 1), memory).front());
 }
 
-std::span<const Hash> hashes() { return kHashes; }
-
-const Hash& find_hash(std::string_view name) {
-  std::string known;
+std::vector<HashKind> hash_kinds() {
+  std::vector<HashKind> kinds;
+  for (const Hash& row : kHashes) kinds.push_back({&row, 1});
   for (const Hash& row : kHashes) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    if (row.most_orientations == 8) kinds.insert(kinds.end(), {{&row, 2}, {&row, 8}});
   }
-  throw UsageError("there is no hash '" + std::string(name) + "'; known: " + known);
+  return kinds;
 }
 
-ScaledHash find_scaled_hash(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, int>, 3> kScales{
-      {{"@1/2", 2}, {"@1/4", 4}, {"@1/8", 8}}};
-  const std::size_t at = std::min(name.find('@'), name.size());
-  const std::string_view suffix = name.substr(at);
-  const Hash& hash = find_hash(name.substr(0, at));
-  if (suffix.empty()) return {&hash, 1};
-  const auto scale = std::ranges::find(kScales, suffix, [](auto& row) { return row.first; });
-  if (scale != kScales.end()) return {&hash, scale->second};
-  throw UsageError("'" + std::string(name) + "' names no scale; hashes are of all pixels, as " +
-                   std::string(hash.name) + ", or of a scale: @1/2, @1/4 or @1/8");
+HashKind find_hash(std::string_view name) {
+  const std::string_view whole = name.substr(0, name.find('@'));
+  std::string known;
+  for (HashKind kind : hash_kinds()) {
+    if (kind.name() == whole) {
+      const std::optional<HashName> parsed = parse_hash_name(name);
+      if (!parsed) {
+        throw UsageError("'" + std::string(name) +
+                         "' names no scale; hashes are of all pixels, as " + std::string(whole) +
+                         ", or of a scale: @1/2, @1/4 or @1/8");
+      }
+      kind.scale = parsed->scale;
+      return kind;
+    }
+    known += (known.empty() ? "" : ", ") + kind.name();
+  }
+  throw UsageError("there is no hash '" + std::string(whole) + "'; known: " + known);
 }
 
 int common_scale(std::span<const std::string> names) {
   int scale = 0;
   for (const std::string& name : names) {
-    const int one = find_scaled_hash(name).scale;
+    const int one = find_hash(name).scale;
     if (scale != 0 && one != scale) {
       throw UsageError("the hashes " + names.front() + " and " + name +
                        " are of two scales, and pictures are decoded once; give all hashes one");

@@ -27,12 +27,28 @@ class HashStream {
 // thread-safe, the same bits on every machine.
 struct Hash {
   std::string_view name;
-  std::uint32_t version;
-  int bits;               // of all its orientations; bits/64 words (bit order: CodeColumn)
-  std::string_view what;  // one line for --help
-  // Of an image of at least 1x1 with 1 or 3 channels. `weights` may be null, else outlives it.
-  std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels,
-                                       ResampleWeights* weights);
+  std::uint32_t version = 1;
+  int bits = 64;              // of a code; bits/64 words (bit order: CodeColumn)
+  int most_orientations = 1;  // 8: it can have codes of turned pictures too (hash_name.h)
+  bool has_quality = false;   // a measure of its own of how much there is to match on
+  std::string_view what;      // one line for --help
+  // The codes of so many orientations, one after the other, of an image of at least 1x1 with 1 or 3
+  // channels. `weights` may be null, else outlives it.
+  std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels, int orientations,
+                                       ResampleWeights* weights) = nullptr;
+};
+
+// A hash as people ask for it: in how many orientations, and of the picture at which part of both
+// its sides. Kinds that differ have other codes, of other names.
+struct HashKind {
+  const Hash* row = nullptr;
+  int orientations = 1;  // 1, 2 or 8
+  int scale = 1;         // 1, 2, 4 or 8: hashed is what decode() gives at that scale
+
+  std::string name() const;                                       // as of hash_name.h
+  std::string what() const;                                       // one line for --help
+  int bits() const noexcept { return row->bits * orientations; }  // of all its codes
+  friend bool operator==(const HashKind&, const HashKind&) = default;
 };
 
 // What the hashes of one image leave for those of the next.
@@ -41,50 +57,45 @@ struct HashMemory {
   ResampleWeights weights;
 };
 
-// One code of an image.
+// The codes of an image by one hash, of all orientations.
 struct HashCode {
   std::vector<std::uint64_t> words;
   int quality = 0;  // as of HashStream::finish
 };
 
 // The rows of an image to go on with at once: so many are in a core's cache together with what is
-// made of them. Whole groups of four, as resizing goes.
+// made of them. A multiple of four, as resizing goes.
 int rows_at_once(int width_px, int channels) noexcept;
 
 // Several hashes of one image, whose rows come as of HashStream.
 class HashStreams {
  public:
-  HashStreams(int height_px, int width_px, int channels, std::span<const Hash* const> hashes,
+  HashStreams(int height_px, int width_px, int channels, std::span<const HashKind> hashes,
               ResampleWeights& weights);
   void add(ImageView rows, ImageView gray);
   std::vector<HashCode> finish();
 
  private:
-  std::span<const Hash* const> hashes_;
+  std::span<const HashKind> hashes_;
   std::vector<std::unique_ptr<HashStream>> streams_;
 };
 
 // Of a whole image: its gray is made once for all.
-std::vector<HashCode> compute_hashes(ImageView image, std::span<const Hash* const> hashes,
+std::vector<HashCode> compute_hashes(ImageView image, std::span<const HashKind> hashes,
                                      HashMemory& memory);
-HashCode compute_hash(ImageView image, const Hash& hash);
+HashCode compute_hash(ImageView image, const HashKind& hash);
 
-// Bit for bit what their authors' programs print of the same pixels: imagehash 4.3 (ahash, dhash,
-// dhash_vertical, phash, phash16; whash but for ties, which it leaves to rounding), imagededup 0.3
-// (its names begin with it), PDQ's reference in C++ (without its shrinking of large images).
-// Zauner 2010; N. Krawetz 2013; Facebook's "PDQ" 2019.
-std::span<const Hash> hashes();
+// All kinds of all hashes, of whole pictures; those of one orientation first.
+// Their codes are bit for bit what the authors' programs print of the same pixels:
+//   imagehash 4.3      ahash, dhash, dhash_vertical, phash, phash16; whash but for ties, which it
+//                      leaves to rounding. Zauner 2010; N. Krawetz 2013.
+//   imagededup 0.3     whose names begin with it
+//   OpenCV 4           block_mean, which its img_hash calls BlockMeanHash of mode 0
+//   PDQ's reference    in C++, without its shrinking of large images. Facebook 2019.
+std::vector<HashKind> hash_kinds();
 
-// A hash and what it is computed of: the picture at 1/scale of both its sides, 1, 2, 4 or 8. Names
-// say so, as "phash@1/8", since the bits are others; "phash" is that of all pixels.
-struct ScaledHash {
-  const Hash* hash = nullptr;
-  int scale = 1;
-};
-
-// Both throw UsageError naming what is known.
-const Hash& find_hash(std::string_view name);  // a row of hashes()
-ScaledHash find_scaled_hash(std::string_view name);
+// UsageError naming what is known.
+HashKind find_hash(std::string_view name);
 // What all of these are computed of. UsageError where they differ.
 int common_scale(std::span<const std::string> names);
 

@@ -412,14 +412,9 @@ class PdqStream final : public HashStream {
 
 }  // namespace
 
-std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int, ResampleWeights*) {
-  return std::make_unique<PdqStream>(height_px, width_px, 1);
-}
-std::unique_ptr<HashStream> begin_pdq_mirrored(int height_px, int width_px, int, ResampleWeights*) {
-  return std::make_unique<PdqStream>(height_px, width_px, 2);
-}
-std::unique_ptr<HashStream> begin_pdq_dihedral(int height_px, int width_px, int, ResampleWeights*) {
-  return std::make_unique<PdqStream>(height_px, width_px, 8);
+std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int, int orientations,
+                                      ResampleWeights*) {
+  return std::make_unique<PdqStream>(height_px, width_px, orientations);
 }
 
 }  // namespace winnow::dedup

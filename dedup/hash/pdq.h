@@ -10,12 +10,8 @@ namespace winnow::dedup {
 // luma in float, twice a box filter along rows and columns, 64x64 samples, frequencies 1..16 of
 // their DCT above the lower of the two in the middle. Its code is in the order of its text form.
 // Images with a side under 5 pixels have code 0 and quality 0.
-std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int channels,
+// Of several orientations (hash_name.h) by one transform.
+std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int channels, int orientations,
                                       ResampleWeights* unused);
-// Of 2 or 8 orientations (orientations.h), by one transform.
-std::unique_ptr<HashStream> begin_pdq_mirrored(int height_px, int width_px, int channels,
-                                               ResampleWeights* unused);
-std::unique_ptr<HashStream> begin_pdq_dihedral(int height_px, int width_px, int channels,
-                                               ResampleWeights* unused);
 
 }  // namespace winnow::dedup

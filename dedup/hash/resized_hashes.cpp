@@ -134,11 +134,8 @@ void whash_of(ImageView small, bool or_equal, std::uint64_t* words) {
 
 class SmallStream final : public HashStream {
  public:
-  SmallStream(const SmallRule& rule, int height_px, int width_px, int channels, int to_height_px,
-              int to_width_px, ResampleWeights* weights)
-      : rule_(rule),
-        resizer_(height_px, width_px, channels, to_height_px, to_width_px, ResampleFilter::kLanczos,
-                 weights) {}
+  SmallStream(const SmallRule& rule, int orientations, RowResizer resizer)
+      : rule_(rule), orientations_(orientations), resizer_(std::move(resizer)) {}
 
   void add(ImageView rows, ImageView gray) override {
     resizer_.add(rule_.order == SmallRule::Order::kGrayFirst ? gray : rows);
@@ -146,12 +143,13 @@ class SmallStream final : public HashStream {
   int finish(std::uint64_t* words) override {
     Image small = resizer_.finish();
     if (small.channels != 1) small = to_gray(small.view());
-    rule_.bits(small.view(), words);
+    rule_.bits(small.view(), orientations_, words);
     return 100;
   }
 
  private:
   const SmallRule& rule_;
+  const int orientations_;
   RowResizer resizer_;
 };
 
@@ -178,12 +176,12 @@ void dhash_vertical_bits(ImageView small, std::uint64_t* words) {
   set_bits(bits, words);
 }
 
-void phash_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 1, words); }
-void phash_mirrored_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 2, words); }
-void phash_dihedral_bits(ImageView small, std::uint64_t* words) { phash_of<32>(small, 8, words); }
-void phash16_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 1, words); }
-void phash16_mirrored_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 2, words); }
-void phash16_dihedral_bits(ImageView small, std::uint64_t* words) { phash_of<64>(small, 8, words); }
+void phash_bits(ImageView small, int orientations, std::uint64_t* words) {
+  phash_of<32>(small, orientations, words);
+}
+void phash16_bits(ImageView small, int orientations, std::uint64_t* words) {
+  phash_of<64>(small, orientations, words);
+}
 
 void phash_or_equal_bits(ImageView small, std::uint64_t* words) {
   const auto block = low_dct<32>(small);
@@ -198,13 +196,14 @@ void whash_bits(ImageView small, std::uint64_t* words) { whash_of(small, false, 
 void whash_or_equal_bits(ImageView small, std::uint64_t* words) { whash_of(small, true, words); }
 
 std::unique_ptr<HashStream> begin_small(const SmallRule& rule, int height_px, int width_px,
-                                        int channels, ResampleWeights* weights) {
+                                        int channels, int orientations, ResampleWeights* weights) {
   const auto shorter = static_cast<unsigned>(std::min(height_px, width_px));
   const int square = std::max(8, static_cast<int>(std::bit_floor(shorter)));
-  return std::make_unique<SmallStream>(rule, height_px, width_px,
-                                       rule.order == SmallRule::Order::kGrayFirst ? 1 : channels,
-                                       rule.height_px == 0 ? square : rule.height_px,
-                                       rule.width_px == 0 ? square : rule.width_px, weights);
+  RowResizer resizer(height_px, width_px, rule.order == SmallRule::Order::kGrayFirst ? 1 : channels,
+                     rule.height_px == 0 ? square : rule.height_px,
+                     rule.width_px == 0 ? square : rule.width_px, ResampleFilter::kLanczos,
+                     weights);
+  return std::make_unique<SmallStream>(rule, orientations, std::move(resizer));
 }
 
 }  // namespace winnow::dedup

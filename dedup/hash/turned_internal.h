@@ -5,7 +5,7 @@
 
 namespace winnow::dedup {
 
-// The low frequencies of a picture's cosine transform in an orientation (orientations.h), from
+// The low frequencies of a picture's cosine transform in an orientation (hash_name.h), from
 // those of the picture as it is: of what is mirrored, odd ones change their sign. The block begins
 // with frequency kFirst of both axes; rows are those along y.
 template <std::size_t kSide, std::size_t kFirst, class T>

@@ -20,9 +20,9 @@ namespace winnow::dedup {
 // Of a row that matches nothing by its code.
 inline constexpr std::uint32_t kNoCode = 0xFFFFFFFF;
 
-// Links between the first rows of codes, and the first row of each row's
-// code, or kNoCode: all by their numbers in the index. Links that a segment has go from its rows to
-// these and earlier ones.
+// What a segment adds, by numbers of rows in the index: the first row of each row's code, or
+// kNoCode, and the links between first rows. A link goes from a row of the segment to another of it
+// or of an earlier one.
 struct CodeLinks {
   std::vector<std::uint32_t> firsts;  // of the segment's rows
   std::vector<Edge> edges;

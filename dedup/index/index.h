@@ -57,10 +57,9 @@ struct Match {
 
 class OpenIndex;
 
-// An index as it is when it is opened: later changes do not reach it, nor what it gave. Files are
-// compared with their hashes when they are first read. For one thread at a time; what it gives may
-// outlive it.
-//
+// An index as it is when it is opened: later changes do not reach it, nor what it gave.
+// Files are compared with their hashes when they are first read.
+// For one thread at a time. What it gives may outlive it.
 // Everything throws FormatError naming the file that is damaged, cut, missing or newer.
 class StoredIndex {
  public:
@@ -90,9 +89,9 @@ class StoredIndex {
   // 32 hex digits that are the same for the same live rows, however they came to be there.
   std::string digest() const;
 
-  // The rows of a table that have a duplicate among the live ones: by codes of at most `threshold`
-  // bits between them, where both have quality above 0, or by equal files or pixels. Ascending.
-  // UsageError for a table without the index's codes, or codes of another version.
+  // The rows of a table that have a duplicate among the live ones, ascending: equal files or
+  // pixels or, where both have quality above 0, codes at most `threshold` bits apart.
+  // UsageError for a table without the index's codes, or with codes of another version.
   std::vector<Match> find_matches(const ColumnSource& table, int threshold) const;
 
  private:
@@ -121,15 +120,15 @@ struct Added {
   std::vector<std::string> known;    // and of those that are in the index already
 };
 
-// Changes. Each happens wholly or, when it throws or the process dies, not at all, but that of a
-// new index an empty one may stay; a second change at the same time is a UsageError. All durable
-// when they return.
+// Changes. Each happens wholly or not at all, also when it throws or the process dies; where a new
+// index was to be made, an empty one may stay. Durable when they return. UsageError while another
+// change goes on.
 
-// Adds the rows of sources that are not in the index; makes the index where there is none. Labels
-// are translated by the names of their classes, new classes come last, as in a cache that gets more
-// sources. Searches the new codes among themselves and against those that are there. A source whose
-// rows are all deleted can be added again. UsageError for another hash, version or radius, and for
-// a source that is there with other rows.
+// Adds the rows of sources that are not in the index; makes the index where there is none.
+// Labels are translated by the names of their classes. New classes come last.
+// Searches the new codes among themselves and against those that are there.
+// A source whose rows are all deleted can be added again.
+// UsageError for another hash, version or radius, and for a source that is there with other rows.
 Added add_to_index(const std::filesystem::path& folder, const Addition& addition,
                    const IndexOptions& options = {});
 

@@ -54,7 +54,7 @@ class Searchers {
             const EdgeSink& sink) {
     std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
     std::ranges::sort(sorted);  // the first of equal codes is the first row
-    CodeColumn asked{codes.hash, codes.version, codes.bits, {}};
+    CodeColumn asked = empty_codes(codes.hash, codes.version, codes.bits);
     asked.words.reserve(sorted.size() * codes.words_per_code());
     for (const std::uint32_t row : sorted) {
       const auto code = codes.code(row);
@@ -113,8 +113,7 @@ class Searchers {
     broadcast(comm_, std::span(codes.words), 0);
   }
   void receive(const Question& question, CodeColumn& codes) {
-    codes.hash = comm::broadcast_text(comm_, {});
-    codes.bits = static_cast<int>(question.bits);
+    codes = empty_codes(comm::broadcast_text(comm_, {}), 0, static_cast<int>(question.bits));
     codes.words.resize(question.codes * codes.words_per_code());
     broadcast(comm_, std::span(codes.words), 0);
   }

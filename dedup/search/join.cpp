@@ -1,8 +1,6 @@
 #include "dedup/search/join.h"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "common/checksum.h"
+#include "dedup/search/cells_internal.h"
 #include "dedup/search/plan.h"
 
 namespace winnow::dedup {
@@ -24,8 +23,7 @@ namespace {
 // A plane of a tile (16 KiB) and one of its partner's stay in a core's first-level cache.
 constexpr std::size_t kTileWords = 2048;
 constexpr std::size_t kBatchEdges = 16384;
-// Cells from which work is divided: partitions by chunks, buckets and tiles among threads.
-constexpr std::size_t kChunkCodes = 1 << 17;
+// Cells from which buckets and tiles are divided among threads.
 constexpr std::size_t kParallelCodes = 1 << 16;
 constexpr std::size_t kParallelTiles = 64;
 // What a scan must take before a cell is looked at, and what a plan must save to be followed.
@@ -37,207 +35,13 @@ constexpr std::size_t kAlwaysReplanCodes = 1 << 17;
 constexpr std::size_t kSample = 256;
 constexpr std::size_t kReplanSample = 1024;
 
-// Runs body(0..count - 1), in parallel if asked for. A thread that waits here takes no work from
-// outside, which would need memory of its own on top.
-template <class Body>
-void for_each_index(std::size_t count, bool parallel, const Body& body) {
-  if (!parallel) {
-    for (std::size_t i = 0; i < count; ++i) body(i);
-    return;
-  }
-  tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, body); });
-}
-
-// Codes that agree in some bands.
-struct Cell {
-  CodePlanes codes;
-  const std::uint32_t* names;
-};
-
-// In which of a band's buckets the codes of a cell are.
-class Keys {
- public:
-  Keys(const Cell& cell, const Band& band, const ScanKernel& kernel)
-      : codes_(cell.codes.count),
-        buckets_(std::size_t{1} << band.bits.size()),
-        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(codes_)),
-        counts_(chunks() * buckets_) {
-    for_each_index(chunks(), chunks() > 1, [&](std::size_t c) {
-      const auto [first, last] = chunk(c);
-      kernel.gather_bits(cell.codes.part(first, last), band.bits, keys_.get() + first);
-      std::uint32_t* counts = counts_.data() + c * buckets_;
-      for (std::size_t j = first; j < last; ++j) ++counts[keys_[j]];
-    });
-  }
-
-  std::size_t chunks() const noexcept { return (codes_ + kChunkCodes - 1) / kChunkCodes; }
-  std::pair<std::size_t, std::size_t> chunk(std::size_t c) const noexcept {
-    return {c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes_)};
-  }
-  std::uint16_t operator[](std::size_t code) const noexcept { return keys_[code]; }
-  std::size_t buckets() const noexcept { return buckets_; }
-  std::uint32_t count(std::size_t c, std::size_t bucket) const noexcept {
-    return counts_[c * buckets_ + bucket];
-  }
-  std::size_t count(std::size_t bucket) const noexcept {
-    std::size_t sum = 0;
-    for (std::size_t c = 0; c < chunks(); ++c) sum += count(c, bucket);
-    return sum;
-  }
-
- private:
-  std::size_t codes_;
-  std::size_t buckets_;
-  std::unique_ptr<std::uint16_t[]> keys_;
-  std::vector<std::uint32_t> counts_;  // of each chunk
-};
-
-// The codes of a cell that are in some of a band's buckets, in their order.
-class Excerpt {
- public:
-  // `wanted`: by bucket, 1 or 0.
-  Excerpt(const Cell& cell, const Keys& keys, const std::vector<std::uint8_t>& wanted)
-      : words_per_code_(cell.codes.words_per_code) {
-    std::vector<std::size_t> ends(keys.chunks());
-    for (std::size_t c = 0; c < ends.size(); ++c) {
-      for (std::size_t b = 0; b < keys.buckets(); ++b) count_ += wanted[b] * keys.count(c, b);
-      ends[c] = count_;
-    }
-    words_ = std::make_unique_for_overwrite<std::uint64_t[]>(count_ * words_per_code_);
-    names_ = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
-    for_each_index(ends.size(), ends.size() > 1, [&](std::size_t c) {
-      std::size_t to = c == 0 ? 0 : ends[c - 1];
-      // What is not wanted is written over.
-      for (std::size_t j = keys.chunk(c).first; to < ends[c]; ++j) {
-        names_[to] = cell.names[j];
-        for (std::size_t w = 0; w < words_per_code_; ++w) {
-          words_[w * count_ + to] = cell.codes.words[w * cell.codes.stride + j];
-        }
-        to += wanted[keys[j]];
-      }
-    });
-  }
-  Cell cell() const noexcept {
-    return {{words_.get(), count_, words_per_code_, count_}, names_.get()};
-  }
-
- private:
-  std::size_t words_per_code_;
-  std::size_t count_ = 0;
-  std::unique_ptr<std::uint64_t[]> words_;
-  std::unique_ptr<std::uint32_t[]> names_;
-};
-
-// A cell in the order of one band's bits, cut into buckets.
-class Partition {
- public:
-  Partition(std::size_t capacity, std::size_t words_per_code)
-      : capacity_(capacity),
-        words_per_code_(words_per_code),
-        words_(std::make_unique_for_overwrite<std::uint64_t[]>(capacity * words_per_code)),
-        names_(std::make_unique_for_overwrite<std::uint32_t[]>(capacity)),
-        keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
-
-  std::size_t capacity() const noexcept { return capacity_; }
-
-  // The cell has capacity() codes at most.
-  void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
-    const std::size_t codes = cell.codes.count;
-    const std::size_t buckets = std::size_t{1} << band.bits.size();
-    const std::size_t chunks = (codes + kChunkCodes - 1) / kChunkCodes;
-    const auto chunk = [&](std::size_t c) {
-      return std::pair(c * kChunkCodes, std::min((c + 1) * kChunkCodes, codes));
-    };
-    starts_.assign(chunks * buckets, 0);
-    for_each_index(chunks, chunks > 1, [&](std::size_t c) {
-      const auto [first, last] = chunk(c);
-      kernel.gather_bits(cell.codes.part(first, last), band.bits, keys_.get() + first);
-      std::uint32_t* counts = starts_.data() + c * buckets;
-      for (std::size_t j = first; j < last; ++j) ++counts[keys_[j]];
-    });
-    offsets_.resize(buckets + 1);
-    std::uint32_t at = 0;
-    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
-      offsets_[bucket] = at;
-      for (std::size_t c = 0; c < chunks; ++c) {
-        at += std::exchange(starts_[c * buckets + bucket], at);
-      }
-    }
-    offsets_[buckets] = at;
-    for_each_index(chunks, chunks > 1, [&](std::size_t c) {
-      const auto [first, last] = chunk(c);
-      move(cell, first, last, starts_.data() + c * buckets);
-    });
-  }
-
-  Cell bucket(std::size_t b) const noexcept {
-    const std::size_t first = offsets_[b];
-    return {{words_.get() + first, capacity_, words_per_code_, offsets_[b + 1] - first},
-            names_.get() + first};
-  }
-
- private:
-  // Moves codes [first, last) to where their buckets' codes belong, `to`.
-  void move(const Cell& cell, std::size_t first, std::size_t last, std::uint32_t* to) {
-    const std::uint16_t* keys = keys_.get();
-    const std::uint64_t* codes = cell.codes.words;
-    const std::uint32_t* names = cell.names;
-    std::uint64_t* moved_codes = words_.get();
-    std::uint32_t* moved_names = names_.get();
-    const std::size_t words = words_per_code_;
-    const std::size_t stride = cell.codes.stride;
-    const std::size_t moved_stride = capacity_;
-    for (std::size_t j = first; j < last; ++j) {
-      const std::size_t place = to[keys[j]]++;
-      moved_names[place] = names[j];
-      moved_codes[place] = codes[j];
-      for (std::size_t w = 1; w < words; ++w) {
-        moved_codes[w * moved_stride + place] = codes[w * stride + j];
-      }
-    }
-  }
-
-  std::size_t capacity_;
-  std::size_t words_per_code_;
-  std::unique_ptr<std::uint64_t[]> words_;
-  std::unique_ptr<std::uint32_t[]> names_;
-  std::unique_ptr<std::uint16_t[]> keys_;
-  std::vector<std::uint32_t> starts_;  // of each bucket's codes of each chunk
-  std::vector<std::uint32_t> offsets_;
-};
-
-// Partitions of one thread that nobody uses just now: their memory is not asked of the system, and
-// cleared by it, for every cell again.
-class Spares {
- public:
-  std::unique_ptr<Partition> take(std::size_t codes, std::size_t words_per_code) {
-    for (auto& spare : spares_) {
-      if (spare->capacity() < codes || spare->capacity() > 8 * codes) continue;
-      std::swap(spare, spares_.back());
-      std::unique_ptr<Partition> taken = std::move(spares_.back());
-      spares_.pop_back();
-      return taken;
-    }
-    return std::make_unique<Partition>(codes + codes / 4, words_per_code);
-  }
-  void give(std::unique_ptr<Partition> partition) {
-    if (partition->capacity() <= kLargest && spares_.size() < kMost) {
-      spares_.push_back(std::move(partition));
-    }
-  }
-
- private:
-  static constexpr std::size_t kLargest = std::size_t{1} << 18;
-  static constexpr std::size_t kMost = 8;
-  std::vector<std::unique_ptr<Partition>> spares_;
-};
-
 // The bands that a cell was parted by, from it back to the whole.
 struct Past {
   const Band* band;
   const Past* before;
 };
 
+// A cell to be joined, and what was done to it before.
 struct Work {
   Cell left;
   Cell right;  // not used in a join of one side with itself
@@ -258,35 +62,153 @@ std::uint64_t digest_of(std::uint64_t name, std::uint64_t number,
   return xxh3_64(std::as_bytes(std::span(all)));
 }
 
-class Joiner {
+// What all cells of a search have in common.
+struct Task {
+  bool self;  // one side is joined with itself
+  std::size_t words;
+  int radius;
+  SearchMethod method;
+  SearchPart part;
+  const ScanKernel& kernel;
+  JoinCosts costs;
+  std::size_t replan_codes;  // as kReplanCodes
+
+  JoinCase case_of(std::size_t of_left, std::size_t of_right, int budget) const {
+    const auto left = static_cast<double>(of_left);
+    const auto right = static_cast<double>(of_right);
+    return {.codes = self ? left : left + right,
+            .pairs = self ? left * (left - 1) / 2 : left * right,
+            .words_per_code = words,
+            .radius = radius,
+            .budget = budget,
+            .differences = {}};
+  }
+};
+
+const ScanKernel& kernel_of(const SearchOptions& options) {
+  for (const ScanKernel& kernel : scan_kernels()) {
+    if (kernel.name == options.kernel && kernel.runs_here()) return kernel;
+  }
+  return best_scan_kernel();
+}
+
+Task task_of(std::size_t words, bool self, int radius, const SearchPart& part,
+             const SearchOptions& options) {
+  const ScanKernel& kernel = kernel_of(options);
+  const std::size_t compared = words_to_compare(words, static_cast<std::uint32_t>(radius));
+  Task task{.self = self,
+            .words = words,
+            .radius = radius,
+            .method = options.method,
+            .part = part,
+            .kernel = kernel,
+            .costs = join_costs(kernel.pair_ns * static_cast<double>(compared), words),
+            .replan_codes = kReplanCodes};
+  if (options.method == SearchMethod::kJoin) {
+    task.costs.pair = 50;  // so that partitions are cheaper
+    task.replan_codes = 0;
+  }
+  return task;
+}
+
+// What to do with a cell.
+struct Step {
+  enum class Kind { kNothing, kScan, kSplit };
+  Kind kind = Kind::kNothing;
+  std::vector<Band> bands = {};  // to split by; none: those it inherits
+};
+
+// Decides it by what scans and partitions cost.
+class Planner {
  public:
-  Joiner(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
-         const SearchPart& part, const SearchOptions& options, const EdgeSink& sink)
-      : left_(left),
-        right_(right),
-        part_(part),
-        words_(left.codes.words_per_code),
-        radius_(radius),
-        method_(options.method),
-        kernel_(kernel_of(options)),
-        costs_(join_costs(kernel_.pair_ns * static_cast<double>(words_to_compare(
-                                                words_, static_cast<std::uint32_t>(radius))),
-                          words_)),
-        replan_codes_(kReplanCodes),
-        sink_(sink) {
-    if (options.method == SearchMethod::kJoin) {
-      costs_.pair = 50;  // so that partitions are cheaper
-      replan_codes_ = 0;
+  explicit Planner(const Task& task) : task_(task) {}
+
+  Step step_of(const Work& work) const {
+    JoinCase problem =
+        task_.case_of(work.left.codes.count, task_.self ? 0 : work.right.codes.count, work.budget);
+    if (problem.pairs < 1) return {};
+    if (task_.method == SearchMethod::kScan || problem.pairs * task_.costs.pair < kSmallScanNs) {
+      return {Step::Kind::kScan};
+    }
+    const auto codes = static_cast<std::size_t>(problem.codes);
+    JoinChoice inherited;
+    if (!work.bands.empty()) {
+      inherited = choose_levels(problem, work.bands, task_.costs);
+      if (worthwhile(inherited)) {  // were the codes uniform
+        const auto differences = sample(work, kSample);
+        problem.differences = differences;
+        inherited = choose_levels(problem, work.bands, task_.costs);
+      } else if (codes < task_.replan_codes) {
+        return {Step::Kind::kScan};
+      }
+    }
+    if (worthwhile(inherited) && codes < kAlwaysReplanCodes) return {Step::Kind::kSplit};
+    if (work.past != nullptr && codes < task_.replan_codes) return {Step::Kind::kScan};
+    const auto differences = sample(work, kReplanSample);
+    problem.differences = differences;
+    JoinPlan plan = plan_join(problem, unused_bits(work.past), task_.costs);
+    if (worthwhile(inherited) && inherited.cost_ns <= plan.choice.cost_ns) {
+      return {Step::Kind::kSplit};
+    }
+    if (worthwhile(plan.choice)) return {Step::Kind::kSplit, std::move(plan.bands)};
+    return {Step::Kind::kScan};
+  }
+
+ private:
+  static bool worthwhile(const JoinChoice& choice) {
+    return choice.levels > 0 && choice.cost_ns < kWorthwhile * choice.scan_ns;
+  }
+
+  std::vector<std::uint64_t> unused_bits(const Past* past) const {
+    std::vector<std::uint64_t> unused(task_.words, ~std::uint64_t{0});
+    for (; past != nullptr; past = past->before) {
+      for (std::size_t w = 0; w < task_.words; ++w) unused[w] &= ~past->band->mask[w];
+    }
+    return unused;
+  }
+
+  // Pairs spread over the cell by two additive sequences, those of a code with itself left out.
+  std::vector<std::uint64_t> sample(const Work& work, std::size_t pairs) const {
+    const CodePlanes& a = work.left.codes;
+    const CodePlanes& b = task_.self ? a : work.right.codes;
+    std::vector<std::uint64_t> differences;
+    differences.reserve(pairs * task_.words);
+    std::uint64_t x = 0;
+    std::uint64_t y = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      x += 0x9E3779B97F4A7C15;
+      y += 0xD1B54A32D192ED03;
+      const std::size_t of_a = static_cast<std::size_t>(((x >> 32) * a.count) >> 32);
+      const std::size_t of_b = static_cast<std::size_t>(((y >> 32) * b.count) >> 32);
+      if (task_.self && of_a == of_b) continue;
+      for (std::size_t w = 0; w < task_.words; ++w) {
+        differences.push_back(a.words[w * a.stride + of_a] ^ b.words[w * b.stride + of_b]);
+      }
+    }
+    return differences;
+  }
+
+  const Task& task_;
+};
+
+// Compares the codes of cells that are not split, and hands on what is near.
+class Scanner {
+ public:
+  Scanner(const Task& task, const EdgeSink& sink) : task_(task), sink_(sink) {}
+
+  void scan(const Work& work) {
+    if (task_.self) {
+      scan_tiles(work, work.left, work.left, false);
+    } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
+      scan_tiles(work, work.right, work.left, true);
+    } else {
+      scan_tiles(work, work.left, work.right, false);
     }
   }
 
-  std::uint64_t run() {
-    Work all{{left_.codes, left_.names}, {}, {}, radius_, nullptr, {}};
-    if (right_) all.right = {right_->codes, right_->names};
-    all.shared = part_.count > 1;
-    visit(all);
+  // What was found last.
+  void finish() {
     for (Local& local : locals_) flush(local);
-    return division_;
   }
 
  private:
@@ -296,111 +218,111 @@ class Joiner {
     std::array<std::uint32_t, kTileWords> hits;
     std::array<std::uint32_t, kTileWords> distances;
     std::vector<std::uint64_t> query;
-    Spares spares;
   };
 
-  static const ScanKernel& kernel_of(const SearchOptions& options) {
-    for (const ScanKernel& kernel : scan_kernels()) {
-      if (kernel.name == options.kernel && kernel.runs_here()) return kernel;
-    }
-    return best_scan_kernel();
-  }
-
-  bool self() const noexcept { return !right_; }
-
-  JoinCase case_of(const Work& work) const {
-    return case_of(work.left.codes.count, self() ? 0 : work.right.codes.count, work.budget);
-  }
-  JoinCase case_of(std::size_t of_left, std::size_t of_right, int budget) const {
-    const auto left = static_cast<double>(of_left);
-    const auto right = static_cast<double>(of_right);
-    return {.codes = self() ? left : left + right,
-            .pairs = self() ? left * (left - 1) / 2 : left * right,
-            .words_per_code = words_,
-            .radius = radius_,
-            .budget = budget,
-            .differences = {}};
-  }
-
-  void visit(const Work& work) {
-    JoinCase problem = case_of(work);
-    if (problem.pairs < 1) return;
-    if (method_ == SearchMethod::kScan || problem.pairs * costs_.pair < kSmallScanNs) {
-      scan(work);
-      return;
-    }
-    const auto worthwhile = [&](const JoinChoice& choice) {
-      return choice.levels > 0 && choice.cost_ns < kWorthwhile * choice.scan_ns;
+  void scan_tiles(const Work& work, const Cell& queries, const Cell& codes, bool swapped) {
+    // Parts of a search take turns; who begins is told by the name, or small cells would be one's.
+    const auto parts = static_cast<std::uint64_t>(task_.part.count);
+    const auto is_mine = [&](std::uint64_t turn) {
+      return !work.shared ||
+             (work.name + turn) % parts == static_cast<std::uint64_t>(task_.part.index);
     };
-    const auto codes = static_cast<std::size_t>(problem.codes);
-    JoinChoice inherited;
-    if (!work.bands.empty()) {
-      inherited = choose_levels(problem, work.bands, costs_);
-      if (worthwhile(inherited)) {  // were the codes uniform
-        const auto differences = sample(work, kSample);
-        problem.differences = differences;
-        inherited = choose_levels(problem, work.bands, costs_);
-      } else if (codes < replan_codes_) {
-        scan(work);
-        return;
+    std::size_t tile = std::max<std::size_t>(kTileWords / task_.words, 64);
+    if (work.shared) {  // so small that there are some for each
+      const std::size_t longer = std::max(queries.codes.count, codes.codes.count);
+      tile = std::clamp<std::size_t>(longer / (2 * parts), 64, tile);
+    }
+    if (queries.codes.count <= tile && codes.codes.count <= tile) {
+      if (is_mine(0)) scan_tile(queries, codes, task_.self, work.differ, swapped);
+      return;
+    }
+    const std::size_t rows = (queries.codes.count + tile - 1) / tile;
+    const std::size_t columns = (codes.codes.count + tile - 1) / tile;
+    const auto cut = [&](const Cell& cell, std::size_t t) {
+      const std::size_t first = t * tile;
+      return Cell{cell.codes.part(first, std::min(first + tile, cell.codes.count)),
+                  cell.names + first};
+    };
+    for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
+      const std::size_t x = pair / columns;
+      const std::size_t y = pair % columns;
+      if ((task_.self && x > y) || !is_mine(pair)) return;
+      scan_tile(cut(queries, x), cut(codes, y), task_.self && x == y, work.differ, swapped);
+    });
+  }
+
+  void scan_tile(const Cell& queries, const Cell& codes, bool triangle,
+                 std::span<const std::uint64_t> differ, bool swapped) {
+    Local& local = locals_.local();
+    const auto radius = static_cast<std::uint32_t>(task_.radius);
+    const std::size_t found =
+        task_.kernel.candidates(queries.codes, codes.codes, triangle, radius, local.found.data());
+    if (found == 0) return;
+    local.query.resize(task_.words);
+    for (std::size_t f = 0; f < found; ++f) {
+      const std::size_t i = local.found[f];
+      for (std::size_t w = 0; w < task_.words; ++w) {
+        local.query[w] = queries.codes.words[w * queries.codes.stride + i];
       }
-    }
-    if (worthwhile(inherited) && codes < kAlwaysReplanCodes) {
-      split(work);
-      return;
-    }
-    if (work.past != nullptr && codes < replan_codes_) {
-      scan(work);
-      return;
-    }
-    const auto differences = sample(work, kReplanSample);
-    problem.differences = differences;
-    const JoinPlan plan = plan_join(problem, unused_bits(work.past), costs_);
-    if (worthwhile(inherited) && inherited.cost_ns <= plan.choice.cost_ns) {
-      split(work);
-    } else if (worthwhile(plan.choice)) {
-      Work replanned = work;
-      replanned.bands = plan.bands;
-      split(replanned);
-    } else {
-      scan(work);
+      const std::size_t first = triangle ? i + 1 : 0;
+      const std::size_t hits = task_.kernel.scan(codes.codes.part(first, codes.codes.count),
+                                                 {local.query.data(), radius, differ},
+                                                 local.hits.data(), local.distances.data());
+      for (std::size_t h = 0; h < hits; ++h) {
+        Edge edge{queries.names[i], codes.names[first + local.hits[h]], local.distances[h]};
+        if (task_.self ? edge.a > edge.b : swapped) std::swap(edge.a, edge.b);
+        local.edges.push_back(edge);
+      }
+      if (local.edges.size() >= kBatchEdges) flush(local);
     }
   }
 
-  std::vector<std::uint64_t> unused_bits(const Past* past) const {
-    std::vector<std::uint64_t> unused(words_, ~std::uint64_t{0});
-    for (; past != nullptr; past = past->before) {
-      for (std::size_t w = 0; w < words_; ++w) unused[w] &= ~past->band->mask[w];
+  void flush(Local& local) {
+    if (local.edges.empty()) return;
+    {
+      const std::lock_guard lock(sink_mutex_);
+      sink_(local.edges);
     }
-    return unused;
+    local.edges.clear();
   }
 
-  // Pairs spread over the cell by two additive sequences, those of a code with itself left out.
-  std::vector<std::uint64_t> sample(const Work& work, std::size_t pairs) const {
-    const CodePlanes& a = work.left.codes;
-    const CodePlanes& b = self() ? a : work.right.codes;
-    std::vector<std::uint64_t> differences;
-    differences.reserve(pairs * words_);
-    std::uint64_t x = 0;
-    std::uint64_t y = 0;
-    for (std::size_t i = 0; i < pairs; ++i) {
-      x += 0x9E3779B97F4A7C15;
-      y += 0xD1B54A32D192ED03;
-      const std::size_t of_a = static_cast<std::size_t>(((x >> 32) * a.count) >> 32);
-      const std::size_t of_b = static_cast<std::size_t>(((y >> 32) * b.count) >> 32);
-      if (self() && of_a == of_b) continue;
-      for (std::size_t w = 0; w < words_; ++w) {
-        differences.push_back(a.words[w * a.stride + of_a] ^ b.words[w * b.stride + of_b]);
-      }
+  const Task& task_;
+  const EdgeSink& sink_;
+  std::mutex sink_mutex_;
+  tbb::enumerable_thread_specific<Local> locals_;
+};
+
+// Visits a cell and those it is cut into.
+class Joiner {
+ public:
+  Joiner(const Task& task, const EdgeSink& sink)
+      : task_(task), planner_(task), scanner_(task, sink) {}
+
+  // Of the whole; gives the number that tells how work was divided.
+  std::uint64_t run(const Work& whole) {
+    visit(whole);
+    scanner_.finish();
+    return division_;
+  }
+
+ private:
+  void visit(const Work& work) {
+    const Step step = planner_.step_of(work);
+    if (step.kind == Step::Kind::kScan) {
+      if (work.shared) division_ += digest_of(work.name, ~std::uint64_t{0});
+      scanner_.scan(work);
+    } else if (step.kind == Step::Kind::kSplit) {
+      Work by_bands = work;
+      if (!step.bands.empty()) by_bands.bands = step.bands;
+      split(by_bands);
     }
-    return differences;
   }
 
   void split(Work work) {
-    const std::size_t codes = work.left.codes.count + (self() ? 0 : work.right.codes.count);
+    const std::size_t codes = work.left.codes.count + (task_.self ? 0 : work.right.codes.count);
     std::unique_ptr<Partition> left;
     std::unique_ptr<Partition> right;
-    std::vector<std::uint64_t> loads(work.shared ? static_cast<std::size_t>(part_.count) : 0);
+    std::vector<std::uint64_t> loads(work.shared ? static_cast<std::size_t>(task_.part.count) : 0);
     std::vector<std::uint64_t> differ(work.differ.begin(), work.differ.end());
     std::vector<Past> past(static_cast<std::size_t>(work.budget) + 1);
     for (int i = 0; i <= work.budget; ++i) {
@@ -411,14 +333,14 @@ class Joiner {
         owners = fill_shared(work, next, loads, left, right);
       } else {
         fill(work.left, band, left);
-        if (!self()) fill(work.right, band, right);
+        if (!task_.self) fill(work.right, band, right);
       }
       past[next] = {&band, i == 0 ? work.past : &past[next - 1]};
       for_each_index(std::size_t{1} << band.bits.size(), codes >= kParallelCodes,
                      [&](std::size_t bucket) {
                        Work part{left->bucket(bucket), {},          work.bands.subspan(next + 1),
                                  work.budget - i,      &past[next], differ};
-                       if (!self()) part.right = right->bucket(bucket);
+                       if (!task_.self) part.right = right->bucket(bucket);
                        part.shared = work.shared && owners[bucket] == kAllParts;
                        if (part.shared) {
                          part.name = digest_of(work.name, next << 32 | bucket);
@@ -428,16 +350,16 @@ class Joiner {
                      });
       differ.insert(differ.end(), band.mask.begin(), band.mask.end());
     }
-    locals_.local().spares.give(std::move(left));
-    if (right) locals_.local().spares.give(std::move(right));
+    spares_.local().give(std::move(left));
+    if (right) spares_.local().give(std::move(right));
   }
 
   // Cuts a cell into the buckets of a band.
   void fill(const Cell& cell, const Band& band, std::unique_ptr<Partition>& into) {
-    Spares& spares = locals_.local().spares;
+    Spares& spares = spares_.local();
     if (into && into->capacity() < cell.codes.count) spares.give(std::move(into));
-    if (!into) into = spares.take(cell.codes.count, words_);
-    into->fill(cell, band, kernel_);
+    if (!into) into = spares.take(cell.codes.count, task_.words);
+    into->fill(cell, band, task_.kernel);
   }
 
   // Cuts what is this part's of a cell that the parts share; says who visits each bucket. All parts
@@ -447,16 +369,16 @@ class Joiner {
                                          std::unique_ptr<Partition>& left,
                                          std::unique_ptr<Partition>& right) {
     const Band& band = work.bands[next];
-    const Keys left_keys(work.left, band, kernel_);
+    const Keys left_keys(work.left, band, task_.kernel);
     std::optional<Keys> right_keys;
-    if (!self()) right_keys.emplace(work.right, band, kernel_);
+    if (!task_.self) right_keys.emplace(work.right, band, task_.kernel);
     std::vector<std::uint64_t> costs(left_keys.buckets());
     for (std::size_t bucket = 0; bucket < costs.size(); ++bucket) {
-      const JoinCase problem =
-          case_of(left_keys.count(bucket), right_keys ? right_keys->count(bucket) : 0, work.budget);
+      const JoinCase problem = task_.case_of(
+          left_keys.count(bucket), right_keys ? right_keys->count(bucket) : 0, work.budget);
       // By a scan: where codes are alike it may come to that, and where they are not, buckets are
       // of one size.
-      const double cost = problem.pairs * costs_.pair + problem.codes * costs_.move;
+      const double cost = problem.pairs * task_.costs.pair + problem.codes * task_.costs.move;
       if (problem.pairs >= 1) costs[bucket] = 1 + static_cast<std::uint64_t>(std::llround(cost));
     }
     if (work.large == 0) {  // the first; there are as many bands as this still to come
@@ -473,110 +395,30 @@ class Joiner {
       // Parts take turns in being the first, or small cells would be one's.
       if (owner < loads.size())
         owner = static_cast<std::uint32_t>((work.name + owner) % loads.size());
-      wanted.push_back(owner == kAllParts || owner == static_cast<std::uint32_t>(part_.index));
+      wanted.push_back(owner == kAllParts || owner == static_cast<std::uint32_t>(task_.part.index));
     }
     fill(Excerpt(work.left, left_keys, wanted).cell(), band, left);
     if (right_keys) fill(Excerpt(work.right, *right_keys, wanted).cell(), band, right);
     return owners;
   }
 
-  void scan(const Work& work) {
-    if (work.shared) division_ += digest_of(work.name, ~std::uint64_t{0});
-    if (self()) {
-      scan_tiles(work, work.left, work.left, false);
-    } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
-      scan_tiles(work, work.right, work.left, true);
-    } else {
-      scan_tiles(work, work.left, work.right, false);
-    }
-  }
-
-  void scan_tiles(const Work& work, const Cell& queries, const Cell& codes, bool swapped) {
-    // Parts of a search take turns; who begins is told by the name, or small cells would be one's.
-    const auto parts = static_cast<std::uint64_t>(part_.count);
-    const auto is_mine = [&](std::uint64_t turn) {
-      return !work.shared || (work.name + turn) % parts == static_cast<std::uint64_t>(part_.index);
-    };
-    std::size_t tile = std::max<std::size_t>(kTileWords / words_, 64);
-    if (work.shared) {  // so small that there are some for each
-      const std::size_t longer = std::max(queries.codes.count, codes.codes.count);
-      tile = std::clamp<std::size_t>(longer / (2 * parts), 64, tile);
-    }
-    if (queries.codes.count <= tile && codes.codes.count <= tile) {
-      if (is_mine(0)) scan_tile(queries, codes, self(), work.differ, swapped);
-      return;
-    }
-    const std::size_t rows = (queries.codes.count + tile - 1) / tile;
-    const std::size_t columns = (codes.codes.count + tile - 1) / tile;
-    const auto cut = [&](const Cell& cell, std::size_t t) {
-      const std::size_t first = t * tile;
-      return Cell{cell.codes.part(first, std::min(first + tile, cell.codes.count)),
-                  cell.names + first};
-    };
-    for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
-      const std::size_t x = pair / columns;
-      const std::size_t y = pair % columns;
-      if ((self() && x > y) || !is_mine(pair)) return;
-      scan_tile(cut(queries, x), cut(codes, y), self() && x == y, work.differ, swapped);
-    });
-  }
-
-  void scan_tile(const Cell& queries, const Cell& codes, bool triangle,
-                 std::span<const std::uint64_t> differ, bool swapped) {
-    Local& local = locals_.local();
-    const auto radius = static_cast<std::uint32_t>(radius_);
-    const std::size_t found =
-        kernel_.candidates(queries.codes, codes.codes, triangle, radius, local.found.data());
-    if (found == 0) return;
-    local.query.resize(words_);
-    for (std::size_t f = 0; f < found; ++f) {
-      const std::size_t i = local.found[f];
-      for (std::size_t w = 0; w < words_; ++w) {
-        local.query[w] = queries.codes.words[w * queries.codes.stride + i];
-      }
-      const std::size_t first = triangle ? i + 1 : 0;
-      const std::size_t hits = kernel_.scan(codes.codes.part(first, codes.codes.count),
-                                            {local.query.data(), radius, differ}, local.hits.data(),
-                                            local.distances.data());
-      for (std::size_t h = 0; h < hits; ++h) {
-        Edge edge{queries.names[i], codes.names[first + local.hits[h]], local.distances[h]};
-        if (self() ? edge.a > edge.b : swapped) std::swap(edge.a, edge.b);
-        local.edges.push_back(edge);
-      }
-      if (local.edges.size() >= kBatchEdges) flush(local);
-    }
-  }
-
-  void flush(Local& local) {
-    if (local.edges.empty()) return;
-    {
-      const std::lock_guard lock(sink_mutex_);
-      sink_(local.edges);
-    }
-    local.edges.clear();
-  }
-
-  const JoinSide& left_;
-  const std::optional<JoinSide>& right_;
-  SearchPart part_;
-  std::size_t words_;
-  int radius_;
-  SearchMethod method_;
-  const ScanKernel& kernel_;
-  JoinCosts costs_;
-  std::size_t replan_codes_;
-  const EdgeSink& sink_;
-  std::mutex sink_mutex_;
-  std::atomic<std::uint64_t> division_ =
-      0;  // a sum of digests of what was decided about shared work
-  tbb::enumerable_thread_specific<Local> locals_;
+  const Task& task_;
+  const Planner planner_;
+  Scanner scanner_;
+  // A sum of digests of what was decided about shared work.
+  std::atomic<std::uint64_t> division_ = 0;
+  tbb::enumerable_thread_specific<Spares> spares_;
 };
 
 }  // namespace
 
 std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
                    const SearchPart& part, const SearchOptions& options, const EdgeSink& sink) {
-  return Joiner(left, right, radius, part, options, sink).run();
+  const Task task = task_of(left.codes.words_per_code, !right, radius, part, options);
+  Work whole{{left.codes, left.names}, {}, {}, radius, nullptr, {}};
+  if (right) whole.right = {right->codes, right->names};
+  whole.shared = part.count > 1;
+  return Joiner(task, sink).run(whole);
 }
 
 }  // namespace winnow::dedup

@@ -9,8 +9,8 @@ namespace winnow::dedup {
 
 // Which pairs to compare, decided as data.
 //
-// Among budget + 1 groups of bits that share none, two codes that differ in at most `budget` bits
-// agree in one whole group: a band. So all pairs of a cell are those that agree in band 0, those
+// Among budget + 1 sets of bits that share none, two codes that differ in at most `budget` bits
+// agree in one whole set: a band. So all pairs of a cell are those that agree in band 0, those
 // that do not but agree in band 1 (they may differ in budget - 1 bits elsewhere), and so on; each
 // pair is in one part only. A cell is partitioned by one band after the other and each bucket is a
 // cell again, with the bands behind and the budget that is left; what is small enough is scanned.

@@ -154,7 +154,7 @@ std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sort
                                 const SearchPart& part, const EdgeSink& sink,
                                 const SearchOptions& options) {
   std::uint64_t division = 0;
-  const int orientations = codes.orientations();
+  const int orientations = codes.orientations;
   const DistinctCodes upright = distinct_codes(codes, sorted, 0);
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
@@ -199,7 +199,7 @@ bool have_one_code(const CodeColumn& codes, const Edge& edge) noexcept {
 }
 
 int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept {
-  return code_distance(codes.code(a), codes.code(b), codes.orientations());
+  return code_distance(codes.code(a), codes.code(b), codes.orientations);
 }
 
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
@@ -218,7 +218,7 @@ std::uint64_t find_edges_of_part(const CodeColumn& codes, std::span<const std::u
     for (const std::uint32_t row : same.subspan(1)) equal.add({same.front(), row, 0});
   }
   equal.flush();
-  if (codes.orientations() > 1) {
+  if (codes.orientations > 1) {
     return find_turned_edges(codes, sorted, radius, part, sink, options);
   }
   if (radius == 0) return sorted.distinct();
@@ -249,7 +249,7 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
     std::iota(distinct.names.begin(), distinct.names.end(), std::uint32_t{0});
     return distinct;
   };
-  const int orientations = a.orientations();
+  const int orientations = a.orientations;
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
     const DistinctCodes distinct_a = numbered(a, sorted_a, turns_b ? 0 : orientation);
@@ -276,7 +276,7 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
 std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,
                                      std::span<const std::uint32_t> rows, int radius) {
   std::vector<Neighbour> near;
-  const int orientations = codes.orientations();
+  const int orientations = codes.orientations;
   for (const std::uint32_t row : rows) {
     const int distance = code_distance(code, codes.code(row), orientations);
     if (distance <= radius) near.push_back({row, static_cast<std::uint32_t>(distance)});

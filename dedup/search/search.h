@@ -23,16 +23,16 @@ struct Edge {
 
 int hamming(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) noexcept;
 
-// Bits between two images, whose rows of a column these are: hamming() or, where a row has codes of
-// 2 or 8 orientations, the least of it between the first code of the one and any of the other but
-// the seventh, which the sixth undoes: a picture turned to the right has the other turned to the
-// left. Symmetric; no metric, since the codes of a turned picture are not those bits in another
-// order.
+// Bits between two images, whose rows of a column these are.
+// Of one orientation: hamming().
+// Of 2 or 8: the least between the first code of either and any code of the other. The seventh is
+// left out: a picture turned to the right has the other turned to the left, which is the sixth.
+// Symmetric. No metric: the codes of a turned picture are not the same bits in another order.
 int code_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
                   int orientations) noexcept;
 int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept;
-// Whether the rows of an edge have one code, in all orientations: where there are several, other
-// codes can be at distance 0, and what is near the one need not be near the other.
+// Whether the rows of an edge have one code, in all orientations. Rows at distance 0 need not: they
+// may agree in one orientation only, and what is near the one need not be near the other.
 bool have_one_code(const CodeColumn& codes, const Edge& edge) noexcept;
 
 // Takes edges as they are found: every edge once, one batch at a time, in no order, on any thread.
@@ -50,10 +50,10 @@ struct SearchOptions {
   std::string_view kernel = {};  // a row of scan.h that runs here; empty: the best
 };
 
-// All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
-// one code are linked to the first of them (distance 0), and between two codes only their first
-// rows are linked; so components are exact while a heap of equal images costs a line, not a square.
-// Of several orientations, equal codes are those that are equal in all of them.
+// All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes.
+// Rows of one code are linked to the first of them, at distance 0. Between two codes only their
+// first rows are linked. So components are exact while a heap of equal images costs a line, not a
+// square. Of several orientations, equal codes are those that are equal in all of them.
 // Parallel by TBB. Beside the edges it needs about 28 bytes a row for codes of 64 bits, and 16
 // more for every 64 bits more; twice that with orientations, of which each is searched by itself.
 void find_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,

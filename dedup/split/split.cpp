@@ -277,7 +277,7 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
   for (const std::uint32_t block : blocks.of_row) blocks.count = std::max(blocks.count, block + 1);
   found = {};
   Fingerprints table = columns({"labels", "groups"});
-  if (options.group_keys) blocks = unite_keys(blocks, table.groups);
+  if (options.group_keys) blocks = unite_keys(blocks, table.group_keys);
   if (std::ranges::none_of(table.splits, [&](Split s) { return options.of[index_of(s)]; })) {
     throw UsageError(
         "there is no sample in the splits that are to be dealt out; name others with --of");

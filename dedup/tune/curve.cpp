@@ -331,7 +331,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
     count_groups(std::move(links[t]), nodes, point, rows);
     curve.points.push_back(point);
   }
-  fit_chance(curve, codes.orientations());
+  fit_chance(curve, codes.orientations);
   constexpr double kLeastChance = 0.05;
   const bool by_class = curve.chance >= kLeastChance && 2 * sum.labelled >= sum.pairs;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;

@@ -97,7 +97,6 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
       resize_(options.resize),
       variants_(options.variants),
       left_out_(options.left_out),
-      hash_names_(options.hashes),
       scale_(dedup::common_scale(options.hashes)),
       gates_(gates),
       scratch_(gates.scratch_bytes) {
@@ -107,7 +106,7 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
     stand_ins_.erase(std::unique(stand_ins_.begin(), stand_ins_.end()), stand_ins_.end());
   }
   for (const std::string& name : options.hashes) {
-    const dedup::Hash* hash = dedup::find_scaled_hash(name).hash;
+    const dedup::HashKind hash = dedup::find_hash(name);
     if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) {
       throw UsageError("the hash " + name + " is named twice; name it once");
     }
@@ -117,11 +116,8 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
 
 dedup::Fingerprints ChunkMaker::empty_fingerprints() const {
   dedup::Fingerprints table;
-  for (std::size_t i = 0; i < hashes_.size(); ++i) {
-    table.codes.push_back({.hash = hash_names_[i],
-                           .version = hashes_[i]->version,
-                           .bits = hashes_[i]->bits,
-                           .words = {}});
+  for (const dedup::HashKind& hash : hashes_) {
+    table.codes.push_back(dedup::empty_codes(hash.name(), hash.row->version, hash.bits()));
   }
   return table;
 }
@@ -202,7 +198,7 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   table.ids.push_back(place.in.id_of(position));
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place.in, position);
-  table.groups.push_back(entries.group(position));
+  table.group_keys.push_back(entries.group(position));
   table.widths_px.push_back(static_cast<std::uint32_t>(input.width_px));
   table.heights_px.push_back(static_cast<std::uint32_t>(input.height_px));
   table.file_bytes.push_back(input.encoded.empty() ? input.image.pixels.size()

@@ -144,9 +144,8 @@ class ChunkMaker {
   VariantSettings variants_;
   const LeftOut* left_out_;
   std::vector<SampleId> stand_ins_;  // for those left out; ascending
-  std::vector<const dedup::Hash*> hashes_;
-  std::vector<std::string> hash_names_;  // with their scale
-  int scale_;                            // of the pictures that are fingerprinted
+  std::vector<dedup::HashKind> hashes_;
+  int scale_;  // of the pictures that are fingerprinted
   Gates& gates_;
   mutable ScratchPool scratch_;
 };

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kAtOnce = 512;
 
 HashedInput hashed(const datasets::Source& source, std::uint64_t position,
-                   std::span<const dedup::Hash* const> hashes, const HashSourceOptions& options,
+                   std::span<const dedup::HashKind> hashes, const HashSourceOptions& options,
                    dedup::HashMemory& memory) {
   HashedInput input;
   input.position = position;
@@ -51,7 +51,7 @@ HashedInput hashed(const datasets::Source& source, std::uint64_t position,
 
 }  // namespace
 
-void hash_source(const datasets::Source& source, std::span<const dedup::Hash* const> hashes,
+void hash_source(const datasets::Source& source, std::span<const dedup::HashKind> hashes,
                  const HashSourceOptions& options,
                  const std::function<void(const HashedInput&)>& take) {
   const WorkerLimit limit(options.threads);

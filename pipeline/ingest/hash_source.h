@@ -32,7 +32,7 @@ struct HashSourceOptions {
 // Reads, decodes and hashes every input, in parallel, and gives them to `take` in the order of the
 // listing, from the calling thread. Holds one image a thread, and the codes of a few hundred.
 // Throws what reading the source, `take` and a stop (StoppedError) throw.
-void hash_source(const datasets::Source& source, std::span<const dedup::Hash* const> hashes,
+void hash_source(const datasets::Source& source, std::span<const dedup::HashKind> hashes,
                  const HashSourceOptions& options,
                  const std::function<void(const HashedInput&)>& take);
 

@@ -38,7 +38,7 @@ struct LeftOut {
 
 struct IngestOptions {
   Store store = Store::kOriginal;
-  // All of one scale (find_scaled_hash). With one, what is encoded is not decoded whole: sharpness,
+  // All of one scale (find_hash). With one, what is encoded is not decoded whole: sharpness,
   // quality and sums of pixels are of the scale too, and pixel hashes those of the bytes.
   std::vector<std::string> hashes{"phash", "dhash"};
   bool memory = false;                     // shards on tmpfs, the cache holds a link to them

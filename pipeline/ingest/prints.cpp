@@ -71,7 +71,7 @@ Hash128 hash_pixels(const Image& image) {
   return stream.digest();
 }
 
-Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
+Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory) {
   const int at_once = dedup::rows_at_once(image.width_px, image.channels);
   Xxh3Stream pixels;

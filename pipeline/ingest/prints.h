@@ -25,7 +25,7 @@ struct Prints {
 
 // In one pass: everything is made of some rows before the next are looked at, since a large picture
 // takes longer to read from memory than most of this to compute.
-Prints prints_of(const Image& image, std::span<const dedup::Hash* const> hashes,
+Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory);
 
 }  // namespace winnow::pipeline

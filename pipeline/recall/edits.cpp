@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
@@ -14,6 +15,7 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 
+// Not by OpenCV, whose warps round by its version: what recall counts is to stay the same.
 namespace winnow::pipeline {
 namespace {
 
@@ -174,72 +176,93 @@ Image copied(ImageView image, std::uint32_t copy, std::uint64_t picture) {
   return as_jpeg(toned.view(), static_cast<int>(between(50, 96)));
 }
 
-}  // namespace
+// Edits in the order in which they are added; those that draw nothing at random by what they do.
+class EditList {
+ public:
+  template <class Apply>
+  void add(std::string_view family, std::string name, const Apply& apply) {
+    edits_.push_back({family, std::move(name),
+                      [apply](ImageView image, std::uint64_t) { return apply(image); }});
+  }
+  void add_copy(std::uint32_t copy) {
+    edits_.push_back(
+        {"copy", "all at once, copy " + std::to_string(copy),
+         [=](ImageView image, std::uint64_t picture) { return copied(image, copy, picture); }});
+  }
+  std::vector<Edit> take() && { return std::move(edits_); }
 
-std::vector<Edit> common_edits() {
-  std::vector<Edit> edits;
-  const auto add = [&edits](std::string_view family, std::string name, auto apply) {
-    edits.push_back({family, std::move(name),
-                     [apply](ImageView image, std::uint64_t) { return apply(image); }});
-  };
+ private:
+  std::vector<Edit> edits_;
+};
+
+// "1.25" of 125; "0.5" of 5.
+std::string hundredths_text(int n) {
+  return std::to_string(n / 100) + "." + std::to_string(n % 100 / 10) + std::to_string(n % 10);
+}
+std::string tenths_text(int n) { return std::to_string(n / 10) + "." + std::to_string(n % 10); }
+
+void add_rendered(EditList& edits) {
   for (const int quality : {95, 75, 50, 30, 10}) {
-    add("jpeg", "JPEG quality " + std::to_string(quality),
-        [=](ImageView image) { return as_jpeg(image, quality); });
+    edits.add("jpeg", "JPEG quality " + std::to_string(quality),
+              [=](ImageView image) { return as_jpeg(image, quality); });
   }
   for (const int percent : {25, 50, 75, 150, 200}) {
-    add("scale", "scaled to " + std::to_string(percent) + " %", [=](ImageView image) {
+    edits.add("scale", "scaled to " + std::to_string(percent) + " %", [=](ImageView image) {
       return resize(image, scaled(image.height_px, percent / 100.0),
                     scaled(image.width_px, percent / 100.0), ResampleFilter::kBilinear);
     });
   }
   for (const int hundredths : {50, 80, 125, 200}) {
-    add("gamma",
-        "gamma " + std::to_string(hundredths / 100) + "." + std::to_string(hundredths % 100 / 10) +
-            std::to_string(hundredths % 10),
-        [=](ImageView image) { return with_gamma(image, hundredths / 100.0); });
+    edits.add("gamma", "gamma " + hundredths_text(hundredths),
+              [=](ImageView image) { return with_gamma(image, hundredths / 100.0); });
   }
   for (const int thousandths : {2, 5, 10}) {
-    add("blur",
-        "blurred by " + std::to_string(thousandths / 10) + "." + std::to_string(thousandths % 10) +
-            " % of a side",
-        [=](ImageView image) {
-          const int side = std::max(image.height_px, image.width_px);
-          return blurred(image, std::max(0.3, side * thousandths / 1000.0));
-        });
+    edits.add("blur", "blurred by " + tenths_text(thousandths) + " % of a side",
+              [=](ImageView image) {
+                const int side = std::max(image.height_px, image.width_px);
+                return blurred(image, std::max(0.3, side * thousandths / 1000.0));
+              });
   }
-  add("watermark", "watermark", watermarked);
+}
+
+void add_reframed(EditList& edits) {
+  edits.add("watermark", "watermark", watermarked);
   for (const int percent : {2, 5}) {
-    add("border", std::to_string(percent) + " % white border",
-        [=](ImageView image) { return bordered(image, percent / 100.0, 255); });
-    add("border", std::to_string(percent) + " % black border",
-        [=](ImageView image) { return bordered(image, percent / 100.0, 0); });
+    edits.add("border", std::to_string(percent) + " % white border",
+              [=](ImageView image) { return bordered(image, percent / 100.0, 255); });
+    edits.add("border", std::to_string(percent) + " % black border",
+              [=](ImageView image) { return bordered(image, percent / 100.0, 0); });
   }
   for (const int percent : {1, 2, 5, 10}) {
-    add("crop", std::to_string(percent) + " % cropped",
-        [=](ImageView image) { return cropped(image, percent / 100.0); });
+    edits.add("crop", std::to_string(percent) + " % cropped",
+              [=](ImageView image) { return cropped(image, percent / 100.0); });
   }
   for (const int degrees : {1, 2, 5}) {
-    add("rotation", "rotated by " + std::to_string(degrees) + " degrees",
-        [=](ImageView image) { return rotated(image, degrees); });
+    edits.add("rotation", "rotated by " + std::to_string(degrees) + " degrees",
+              [=](ImageView image) { return rotated(image, degrees); });
   }
-  add("flip", "mirrored left to right", [](ImageView image) {
+  edits.add("flip", "mirrored left to right", [](ImageView image) {
     return made(image.height_px, image.width_px, image.channels,
                 [&](int y, int x, int c) { return at(image, y, image.width_px - 1 - x, c); });
   });
-  add("flip", "mirrored top to bottom", [](ImageView image) {
+  edits.add("flip", "mirrored top to bottom", [](ImageView image) {
     return made(image.height_px, image.width_px, image.channels,
                 [&](int y, int x, int c) { return at(image, image.height_px - 1 - y, x, c); });
   });
-  add("format", "six levels a colour, as of GIF", [](ImageView image) {
+}
+
+}  // namespace
+
+std::vector<Edit> common_edits() {
+  EditList edits;
+  add_rendered(edits);
+  add_reframed(edits);
+  edits.add("format", "six levels a colour, as of GIF", [](ImageView image) {
     return mapped(image, [](std::uint8_t v) { return to_byte(std::round(v / 51.0) * 51.0); });
   });
-  add("format", "gray", gray_as_colour);
-  for (std::uint32_t copy = 1; copy <= 4; ++copy) {
-    edits.push_back(
-        {"copy", "all at once, copy " + std::to_string(copy),
-         [=](ImageView image, std::uint64_t picture) { return copied(image, copy, picture); }});
-  }
-  return edits;
+  edits.add("format", "gray", gray_as_colour);
+  for (std::uint32_t copy = 1; copy <= 4; ++copy) edits.add_copy(copy);
+  return std::move(edits).take();
 }
 
 }  // namespace winnow::pipeline

@@ -24,7 +24,7 @@ namespace {
 using Distances = std::vector<std::vector<int>>;
 
 std::optional<Distances> distances_of(const Cache& cache, SampleId id,
-                                      std::span<const dedup::Hash* const> hashes,
+                                      std::span<const dedup::HashKind> hashes,
                                       const std::vector<Edit>& edits, dedup::HashMemory& memory) {
   const auto image = pixels_of(cache.record(id, first_variant), decode_settings(cache.manifest()));
   if (!image) return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<Distances> distances_of(const Cache& cache, SampleId id,
     const auto codes = dedup::compute_hashes(edited.view(), hashes, memory);
     std::vector<int>& of_edit = distances.emplace_back();
     for (std::size_t h = 0; h < hashes.size(); ++h) {
-      of_edit.push_back(dedup::code_distance(original[h].words, codes[h].words,
-                                             dedup::orientations_of(hashes[h]->name)));
+      of_edit.push_back(
+          dedup::code_distance(original[h].words, codes[h].words, hashes[h].orientations));
     }
   }
   return distances;
@@ -51,7 +51,7 @@ double EditRecall::at(int threshold) const {
 }
 
 std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
-                                                    std::span<const dedup::Hash* const> hashes,
+                                                    std::span<const dedup::HashKind> hashes,
                                                     const RecallOptions& options,
                                                     const ProgressSink& progress) {
   if (cache.manifest().shards.empty()) {
@@ -67,13 +67,11 @@ std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
   const std::vector<std::size_t> places = pick(ids.size(), options.images, options.seed);
   const std::vector<Edit> edits = common_edits();
   std::vector<std::vector<EditRecall>> recalls;
-  for (const dedup::Hash* hash : hashes) {
+  for (const dedup::HashKind& hash : hashes) {
     std::vector<EditRecall>& of_hash = recalls.emplace_back();
     for (const Edit& edit : edits) {
-      of_hash.push_back(
-          {std::string(edit.family), edit.name,
-           std::vector<std::uint64_t>(
-               static_cast<std::size_t>(hash->bits / dedup::orientations_of(hash->name)) + 1)});
+      of_hash.push_back({std::string(edit.family), edit.name,
+                         std::vector<std::uint64_t>(static_cast<std::size_t>(hash.row->bits) + 1)});
     }
   }
   const WorkerLimit limit(options.threads);

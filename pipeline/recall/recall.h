@@ -32,7 +32,7 @@ struct EditRecall {
 // above 0 that can be decoded. Nothing but the cache, the number of images and the seed matters.
 // UsageError for a cache of fingerprints only.
 std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
-                                                    std::span<const dedup::Hash* const> hashes,
+                                                    std::span<const dedup::HashKind> hashes,
                                                     const RecallOptions& options,
                                                     const ProgressSink& progress);
 

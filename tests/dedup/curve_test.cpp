@@ -113,7 +113,7 @@ TEST(Curve, CountsWhatLookingAtEveryPairCounts) {
   table.labels = labels;
   expect_counts(table, curve_of(table, {.hash = "phash", .most = 16}));
 
-  CodeColumn mirrored{"phash_mirrored", 1, 128, {}};
+  CodeColumn mirrored = empty_codes("phash_mirrored", 1, 128);
   CounterRng rng(4, 0, 0, RandomUse::kTest);
   for (std::size_t row = 0; row < table.size(); ++row) {
     mirrored.words.push_back(table.codes[0].words[row]);

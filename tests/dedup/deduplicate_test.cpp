@@ -404,7 +404,7 @@ TEST(Deduplicate, ListsEveryPair) {
 Fingerprints turned_table(std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   std::vector<TestImage> images;
-  CodeColumn turned{"phash_dihedral", 1, 8 * 64, {}};
+  CodeColumn turned = empty_codes("phash_dihedral", 1, 8 * 64);
   for (std::uint32_t row = 0; row < 60; ++row) {
     images.push_back({.id = row + 1, .file = row + 1, .pixels = row + 1});
     // A row of its own, or one of the last with a few bits changed in any of its codes.
@@ -688,7 +688,7 @@ TEST(Report, ListsTheGroups) {
       "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,0.0,none,1,false\n");
 }
 
-TEST(Report, ListsPairsAndWhatIsBlank) {
+TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
   const Reported r;
   const auto columns = [&](const ColumnNames& names) { return select_columns(r.table, names); };
   EXPECT_EQ(r.text(ListForm::kCsv,
@@ -700,7 +700,7 @@ TEST(Report, ListsPairsAndWhatIsBlank) {
             "3,p/3.jpg,train,,4,p/4.jpg,none,7,1\n");
   EXPECT_EQ(r.text(ListForm::kJsonLines,
                    [&](ListForm form, const TextSink& out) {
-                     list_blank(r.table.quality, r.table, odd_name, form, out);
+                     list_low_quality(r.table.quality, r.table, odd_name, form, out);
                    }),
             R"({"id":5,"name":"p/5.jpg","split":"train","labels":[0]})"
             "\n");

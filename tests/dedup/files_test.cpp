@@ -35,10 +35,10 @@ Fingerprints small_table(std::size_t rows = 3) {
                       .pixels = 100 + i});
   }
   Fingerprints table = make_table(images);
-  table.groups = {};
+  table.group_keys = {};
   for (std::size_t i = 0; i < rows; ++i) {
     const std::string key = i % 2 == 0 ? "case " + std::to_string(i) : "";
-    table.groups.push_back(std::span<const char>(key));
+    table.group_keys.push_back(std::span<const char>(key));
   }
   CodeColumn wide{"dhash-128", 7, 128, {}};
   for (std::size_t i = 0; i < 2 * rows; ++i) wide.words.push_back(rng.next_u64());
@@ -153,8 +153,8 @@ TEST(FingerprintFile, HoldsEveryColumn) {
   EXPECT_EQ(back.splits, table.splits);
   EXPECT_EQ(back.labels.offsets, table.labels.offsets);
   EXPECT_EQ(back.labels.values, table.labels.values);
-  EXPECT_EQ(back.groups.offsets, table.groups.offsets);
-  EXPECT_EQ(back.groups.values, table.groups.values);
+  EXPECT_EQ(back.group_keys.offsets, table.group_keys.offsets);
+  EXPECT_EQ(back.group_keys.values, table.group_keys.values);
   EXPECT_EQ(back.widths_px, table.widths_px);
   EXPECT_EQ(back.heights_px, table.heights_px);
   EXPECT_EQ(back.file_bytes, table.file_bytes);
@@ -236,7 +236,7 @@ TEST(FingerprintFile, IsNotWrittenFromColumnsThatMakeNoTable) {
       {"split", [](Fingerprints& t) { t.splits[0] = static_cast<Split>(9); }},
       {"labels", [](Fingerprints& t) { t.labels.offsets.back() += 1; }},
       {"labels", [](Fingerprints& t) { t.labels.offsets.clear(); }},
-      {"groups", [](Fingerprints& t) { t.groups.offsets[1] = 1000; }},
+      {"groups", [](Fingerprints& t) { t.group_keys.offsets[1] = 1000; }},
       {"widths_px", [](Fingerprints& t) { t.widths_px.push_back(1); }},
       {"heights_px", [](Fingerprints& t) { t.heights_px.clear(); }},
       {"file_bytes", [](Fingerprints& t) { t.file_bytes.push_back(1); }},
@@ -246,6 +246,7 @@ TEST(FingerprintFile, IsNotWrittenFromColumnsThatMakeNoTable) {
       {"quality", [](Fingerprints& t) { t.quality.push_back(1); }},
       {"name", [](Fingerprints& t) { t.codes[0].hash = "a:b"; }},
       {"twice", [](Fingerprints& t) { t.codes[1] = t.codes[0]; }},
+      {"orientations", [](Fingerprints& t) { t.codes[1].orientations = 2; }},
       {"whole words", [](Fingerprints& t) { t.codes[0].bits = 63; }},
       {"whole words", [](Fingerprints& t) { t.codes[0].bits = 0; }},
       {"dhash-128", [](Fingerprints& t) { t.codes[1].words.resize(2); }},
@@ -328,14 +329,14 @@ Fingerprints rows_of(const Fingerprints& table, std::size_t first, std::size_t l
   for (std::size_t i = 0; i < images.size(); ++i) images[i].id = table.ids[first + i];
   Fingerprints out = make_table(images);
   out.labels = {};
-  out.groups = {};
+  out.group_keys = {};
   out.codes = table.codes;
   for (CodeColumn& column : out.codes) column.words.clear();
   for (std::size_t row = first; row < last; ++row) {
     const std::size_t i = row - first;
     out.splits[i] = table.splits[row];
     out.labels.push_back(table.labels[row]);
-    out.groups.push_back(table.groups[row]);
+    out.group_keys.push_back(table.group_keys[row]);
     out.widths_px[i] = table.widths_px[row];
     out.heights_px[i] = table.heights_px[row];
     out.file_bytes[i] = table.file_bytes[row];
@@ -391,12 +392,27 @@ TEST(Fingerprints, AreMergedInTheOrderOfTheirIds) {
     const Fingerprints some = merge(parts);
     EXPECT_EQ(some.ids, table.ids);
     EXPECT_EQ(some.quality, table.quality);
-    EXPECT_EQ(some.groups.values, table.groups.values);
+    EXPECT_EQ(some.group_keys.values, table.group_keys.values);
     EXPECT_EQ(some.labels.size(), 0U);
     EXPECT_TRUE(some.sharpness.empty());
     EXPECT_TRUE(some.codes.empty());
   }
   EXPECT_EQ(merge({}).size(), 0U);
+}
+
+TEST(Fingerprints, HaveNoOffsetsThatDoNotFit) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_EQ(ragged_offset(0), 0U);
+  EXPECT_EQ(ragged_offset(kMost), kMost);
+  EXPECT_THROW(ragged_offset(kMost + 1), UsageError);
+  EXPECT_THROW(ragged_offset(3 * kMost), UsageError);
+  const Fingerprints table = small_table(10);
+  const TemporaryFolder folder;
+  const auto writer = [&](const TableSize& size) {
+    FingerprintWriter(folder / "large", table, size);
+  };
+  EXPECT_THROW(writer({.rows = 10, .labels = kMost + 1}), UsageError);
+  EXPECT_THROW(writer({.rows = 10, .group_bytes = kMost + 1}), UsageError);
 }
 
 TEST(FingerprintFile, OfSomeRowsIsThatOfATableOfThem) {

@@ -49,7 +49,7 @@ std::uint64_t mirrored(std::uint64_t code) { return __builtin_bswap64(code); }
 Fingerprints table_of(const std::vector<TestImage>& images, const std::string& hash) {
   Fingerprints table = make_table(images);
   if (hash == "phash") return table;
-  CodeColumn codes{hash, 1, 128, {}};
+  CodeColumn codes = empty_codes(hash, 1, 128);
   for (const TestImage& image : images) {
     codes.words.insert(codes.words.end(), {image.code, mirrored(image.code)});
   }

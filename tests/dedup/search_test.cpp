@@ -236,7 +236,7 @@ TEST_P(Search, InPartsFindsEveryEdgeOnce) {
     CodeColumn codes = column_of(kind.rows, bits, 3, kind.word);
     const std::vector<std::uint32_t> rows = all_rows(kind.rows);
     for (const char* hash : {"test", "test_mirrored"}) {
-      codes.hash = bits == 64 ? "test" : hash;
+      codes.orientations = empty_codes(bits == 64 ? "test" : hash, 1, bits).orientations;
       const int radius = static_cast<int>(rng.below(14));
       const auto want = edges_within(codes, rows, radius);
       constexpr SearchMethod kMethods[] = {SearchMethod::kAuto, SearchMethod::kScan,

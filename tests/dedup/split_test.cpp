@@ -471,10 +471,10 @@ Fingerprints table_with_copies(std::uint64_t seed, std::uint32_t count) {
     images.push_back(image);
   }
   Fingerprints table = make_table(images);
-  table.groups = {};
+  table.group_keys = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string key = rng.below(5) == 0 ? "burst " + std::to_string(rng.below(count)) : "";
-    table.groups.push_back(key);
+    table.group_keys.push_back(key);
   }
   return table;
 }
@@ -519,7 +519,7 @@ TEST(MakeSplits, MakesASelectionThatLeaksNowhere) {
       after.ids.push_back(table.ids[row]);
       after.splits.push_back(selection.splits[row]);
       after.labels.push_back(table.labels[row]);
-      after.groups.push_back(table.groups[row]);
+      after.group_keys.push_back(table.group_keys[row]);
       after.widths_px.push_back(1);
       after.heights_px.push_back(1);
       after.file_bytes.push_back(1);
@@ -528,7 +528,7 @@ TEST(MakeSplits, MakesASelectionThatLeaksNowhere) {
       after.sharpness.push_back(1);
       after.quality.push_back(table.quality[row]);
       after.codes[0].words.push_back(table.codes[0].words[row]);
-      const std::string key(table.groups[row].begin(), table.groups[row].end());
+      const std::string key(table.group_keys[row].begin(), table.group_keys[row].end());
       if (!key.empty() && selection.splits[row] != Split::kNone) {
         bursts[key].insert(selection.splits[row]);
       }

@@ -42,7 +42,7 @@ inline Fingerprints make_table(const std::vector<TestImage>& images) {
     table.ids.push_back(image.id);
     table.splits.push_back(image.split);
     table.labels.push_back(image.labels);
-    table.groups.push_back(std::span<const char>());
+    table.group_keys.push_back(std::span<const char>());
     table.widths_px.push_back(image.width_px);
     table.heights_px.push_back(32);
     table.file_bytes.push_back(1000);

@@ -26,8 +26,8 @@ std::vector<std::uint32_t> all_rows(std::size_t count) {
 // some agree in one orientation only, and some look the same in two.
 CodeColumn turned_codes(const char* hash, std::size_t words, std::size_t rows, std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
-  CodeColumn column{hash, 1, 0, {}};
-  const auto orientations = static_cast<std::size_t>(column.orientations());
+  CodeColumn column = empty_codes(hash, 1, 0);
+  const auto orientations = static_cast<std::size_t>(column.orientations);
   column.bits = static_cast<int>(64 * words * orientations);
   for (std::size_t row = 0; row < rows; ++row) {
     std::vector<std::uint64_t> codes(words * orientations);
@@ -90,8 +90,8 @@ std::vector<Edge> slow_edges(const CodeColumn& codes, std::uint32_t rows, std::u
     }
     for (std::uint32_t a = 0; a < b; ++a) {
       if (first[a] != a) continue;
-      const std::uint32_t distance = slow_distance(codes.code(a), codes.code(b),
-                                                   static_cast<std::size_t>(codes.orientations()));
+      const std::uint32_t distance =
+          slow_distance(codes.code(a), codes.code(b), static_cast<std::size_t>(codes.orientations));
       if (distance <= radius) edges.push_back({a, b, distance});
     }
   }
@@ -134,7 +134,7 @@ TEST_P(Turned, EdgesBetweenTwoTablesAreThoseOfEveryPair) {
   for (const std::uint32_t x : a) {
     for (const auto& [y, distance] : neighbours_of(codes.code(x), codes, b, 7)) {
       EXPECT_EQ(distance, slow_distance(codes.code(x), codes.code(y),
-                                        static_cast<std::size_t>(codes.orientations())));
+                                        static_cast<std::size_t>(codes.orientations)));
       want.push_back({x, y, distance});
     }
   }
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Hashes, Turned,
                          });
 
 TEST(TurnedCodes, OfEqualPicturesCostALine) {
-  CodeColumn codes{"test_dihedral", 1, 8 * 64, {}};
+  CodeColumn codes = empty_codes("test_dihedral", 1, 8 * 64);
   codes.words.assign(8 * 5000, 42);  // looks the same in all orientations, too
   EXPECT_EQ(edges_within(codes, all_rows(5000), 8).size(), 4999U);
 }
@@ -186,7 +186,8 @@ Fingerprints mirrored_table() {
                                    {.id = 2, .split = Split::kTest, .file = 2, .pixels = 2},
                                    {.id = 3, .file = 3, .pixels = 3}});
   // The second is the mirror image of the first but for two bits.
-  table.codes = {{"phash_mirrored", 1, 128, {0xFF00, 0xABCDEF, 0xABCDEC, 0xFF00FF, 0x12345678, 7}}};
+  table.codes = {empty_codes("phash_mirrored", 1, 128)};
+  table.codes[0].words = {0xFF00, 0xABCDEF, 0xABCDEC, 0xFF00FF, 0x12345678, 7};
   return table;
 }
 

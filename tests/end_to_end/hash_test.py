@@ -7,9 +7,10 @@ import unittest
 
 from program import Case, run
 
-# Of "blob" at 97 x 61 by imagehash 4.3, imagededup 0.3 and PDQ's reference.
+# Of "blob" at 97 x 61 by imagehash 4.3, imagededup 0.3, OpenCV 4.6 and PDQ's reference.
 BLOB = {
     "ahash": "78f8f8fcfcf8f878",
+    "block_mean": "fc01fe01fe03ff03ff07ff07ff07ff07ff07ff07ff07ff07ff03fe03fe01fc01",
     "dhash": "c0c0c0c0c0c0c0c0",
     "dhash_vertical": "ffffffff00000000",
     "phash": "c0002b002d002d00",

@@ -270,7 +270,7 @@ TEST_P(GoldenCache, Fingerprints) {
     EXPECT_EQ(table.splits[row], input.split);
     ASSERT_EQ(table.labels[row].size(), 1U);
     EXPECT_EQ(table.labels[row][0], input.label);
-    EXPECT_EQ(table.groups[row].size(), 0U);
+    EXPECT_EQ(table.group_keys[row].size(), 0U);
     EXPECT_EQ(table.widths_px[row], static_cast<std::uint32_t>(input.width));
     EXPECT_EQ(table.heights_px[row], static_cast<std::uint32_t>(input.height));
     EXPECT_EQ(table.file_bytes[row], input.file().size());

@@ -17,8 +17,7 @@ Image noise(int height, int width, int channels) {
 }
 
 TEST(Prints, AreThoseOfTheWholeImage) {
-  std::vector<const dedup::Hash*> hashes;
-  for (const dedup::Hash& hash : dedup::hashes()) hashes.push_back(&hash);
+  const std::vector<dedup::HashKind> hashes = dedup::hash_kinds();
   dedup::HashMemory memory;  // as the image before left it
   struct Size {
     int height;
@@ -36,8 +35,8 @@ TEST(Prints, AreThoseOfTheWholeImage) {
       EXPECT_EQ(prints.sharpness, dedup::sharpness(gray.view()));
       EXPECT_EQ(prints.quality, dedup::quality(gray.view()));
       std::vector<std::uint64_t> codes;
-      for (const dedup::Hash* hash : hashes) {
-        const auto words = dedup::compute_hash(image.view(), *hash).words;
+      for (const dedup::HashKind& hash : hashes) {
+        const auto words = dedup::compute_hash(image.view(), hash).words;
         codes.insert(codes.end(), words.begin(), words.end());
       }
       EXPECT_EQ(prints.codes, codes) << size.height << " x " << size.width;

@@ -109,8 +109,8 @@ class Recall : public testing::Test {
 
 TEST_F(Recall, CountsHowFarEachEditIs) {
   const Cache made = cache(Store::kOriginal);
-  const dedup::Hash& hash = dedup::find_hash("phash");
-  const dedup::Hash* const hashes[] = {&hash, &dedup::find_hash("pdq")};
+  const dedup::HashKind hash = dedup::find_hash("phash");
+  const dedup::HashKind hashes[] = {hash, dedup::find_hash("pdq")};
   const auto recalls = measure_recall(made, hashes, {.images = 1000}, {});
   ASSERT_EQ(recalls.size(), 2U);
   const std::vector<Edit> edits = common_edits();
@@ -141,7 +141,7 @@ TEST_F(Recall, CountsHowFarEachEditIs) {
 
 TEST_F(Recall, DependsOnTheSeedAndNothingElse) {
   const Cache made = cache(Store::kOriginal);
-  const dedup::Hash* const hashes[] = {&dedup::find_hash("dhash")};
+  const dedup::HashKind hashes[] = {dedup::find_hash("dhash")};
   const auto of = [&](std::uint64_t seed, int threads) {
     std::vector<std::vector<std::uint64_t>> all;
     const auto recalls =
@@ -158,7 +158,7 @@ TEST_F(Recall, DependsOnTheSeedAndNothingElse) {
 
 TEST_F(Recall, NeedsPictures) {
   const Cache made = cache(Store::kNone);
-  const dedup::Hash* const hashes[] = {&dedup::find_hash("dhash")};
+  const dedup::HashKind hashes[] = {dedup::find_hash("dhash")};
   EXPECT_THROW(measure_recall(made, hashes, {}, {}), UsageError);
 }
 

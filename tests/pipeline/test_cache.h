@@ -141,7 +141,7 @@ class TestCache {
       table.ids.push_back(s.id);
       table.splits.push_back(s.split);
       table.labels.push_back(s.labels);
-      table.groups.push_back(std::span<const char>(s.group));
+      table.group_keys.push_back(std::span<const char>(s.group));
       table.widths_px.push_back(static_cast<std::uint32_t>(s.image.width_px));
       table.heights_px.push_back(static_cast<std::uint32_t>(s.image.height_px));
       table.file_bytes.push_back(s.payload.size());

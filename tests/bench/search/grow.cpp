@@ -127,7 +127,7 @@ Fingerprints table_of(const Settings& settings, std::uint32_t batch) {
   std::iota(table.ids.begin(), table.ids.end(), SampleId{0});
   table.splits.assign(count, Split::kTrain);
   table.labels.offsets.assign(count + 1, 0);
-  table.groups.offsets.assign(count + 1, 0);
+  table.group_keys.offsets.assign(count + 1, 0);
   table.widths_px.assign(count, 64);
   table.heights_px.assign(count, 64);
   table.file_bytes.assign(count, 1000);

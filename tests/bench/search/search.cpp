@@ -120,7 +120,7 @@ int run(std::map<std::string, std::string> flags, const LinkSource& links) {
     return flags.contains(name) ? std::stoull(flags[name]) : otherwise;
   };
   const std::string hash = flags.contains("hash") ? flags["hash"] : "bench";
-  CodeColumn column{hash, 1, static_cast<int>(number("bits", 64)), {}};
+  CodeColumn column = empty_codes(hash, 1, static_cast<int>(number("bits", 64)));
   const std::size_t words = column.words_per_code();
   std::size_t count = number("count", 1'000'000);
   const int radius = static_cast<int>(number("radius", 8));
