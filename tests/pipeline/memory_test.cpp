@@ -142,7 +142,7 @@ class Copy : public testing::Test {
   }
 
   ShardCopy get(CopyOptions options = {}) {
-    options.target.memory = memory_;
+    options.memory = memory_;
     options.note = [this](const std::string& sentence) { notes_ += sentence + "\n"; };
     return ShardCopy::get(root_, options);
   }

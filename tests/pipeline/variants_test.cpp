@@ -171,7 +171,7 @@ TEST_F(Variants, TrainingSeesEachOnceInAsManyEpochs) {
     for (const SampleId id : samples.ids) requests.push_back({.id = id, .epoch = epoch});
     LoadOptions options{.geometry = {24, 20, channels}, .seed = 4};
     const Batch batch = load_batch(cache, requests, options);
-    options.work.threads = 4;
+    options.threads = 4;
     const Batch by_four = load_batch(cache, requests, options);
     EXPECT_TRUE(batch.pixels == by_four.pixels);
     EXPECT_EQ(batch.ids, by_four.ids);
