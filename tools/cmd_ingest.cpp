@@ -86,9 +86,6 @@ void write_report(const Options& o, const std::filesystem::path& out,
     descriptions.push_back(source.source->description());
     for (const datasets::Skipped& some : source.source->skipped()) skipped.push_back(some);
   }
-  if (const std::string remark = orientation_remark(result); !remark.empty()) {
-    descriptions.push_back(remark);
-  }
   page.run = {.descriptions = std::move(descriptions),
               .skipped = std::move(skipped),
               .command = o.output.words,
@@ -96,7 +93,8 @@ void write_report(const Options& o, const std::filesystem::path& out,
               .times = result.times,
               .seconds = result.seconds,
               .inputs_done = result.inputs_done,
-              .peak_rss_bytes = peak_rss_bytes()};
+              .peak_rss_bytes = peak_rss_bytes(),
+              .note = orientation_remark(result)};
   write_file_durably(o.output.report, html_of(page));
 }
 
