@@ -8,6 +8,7 @@
 #include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
 #include "datasets/csv.h"
+#include "datasets/food101.h"
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
 #include "datasets/list.h"
@@ -45,6 +46,8 @@ constexpr std::array kFormats{
            open_list},
     Format{"svhn", "SVHN's cropped digits: train_32x32.mat, test_32x32.mat, extra_32x32.mat",
            svhn_found_at, open_svhn},
+    Format{"food101", "Food-101's folder: images/CLASS/ID.jpg, meta/train.txt and meta/test.txt",
+           food101_found_at, open_food101},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };

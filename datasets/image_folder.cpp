@@ -49,7 +49,9 @@ class Walker {
   Walker(fs::path root, const OpenOptions& options) : root_(std::move(root)), options_(options) {}
 
   NamedFiles walk() {
-    visit("", 0);
+    look_through();
+    const auto above = static_cast<int>(std::ranges::count(tree_.wrapper, '/'));
+    visit("", -above);
     std::sort(tree_.folders.begin(), tree_.folders.end());
     return std::move(tree_);
   }
@@ -59,6 +61,53 @@ class Walker {
  private:
   using FolderKey = std::pair<dev_t, ino_t>;
 
+  // Finds the folders around a set, as a download leaves them: each holds nothing but one folder,
+  // which is no split and holds folders alone. Who asks for classes by folders means the first ones
+  // there are, unless these hold splits.
+  void look_through() {
+    constexpr int kMost = 16;  // links may lead in a circle
+    std::string wrapper;
+    SortedNames names = names_in(wrapper);
+    for (int depth = 0; depth < kMost && holds_one_folder(names); ++depth) {
+      const std::string inner = wrapper + std::string(names[0]);
+      names = names_in(inner);
+      if (!holds_folders(names)) break;
+      wrapper = inner;
+    }
+    const bool splits = any_split(names_in(wrapper));
+    if (splits || options_.labels != LabelsFrom::kFolder) tree_.wrapper = std::move(wrapper);
+  }
+
+  static bool is_split(std::string_view folder) {
+    return parse_split(folder.substr(0, folder.size() - 1)).value_or(Split::kNone) != Split::kNone;
+  }
+  static bool any_split(const SortedNames& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i].ends_with('/') && is_split(names[i])) return true;
+    }
+    return false;
+  }
+  static bool holds_folders(const SortedNames& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!names[i].ends_with('/')) return false;
+    }
+    return names.size() > 0;
+  }
+  static bool holds_one_folder(const SortedNames& names) {
+    return names.size() == 1 && names[0].ends_with('/') && !is_split(names[0]);
+  }
+
+  // Nothing where it cannot be listed: that is said when it is walked.
+  SortedNames names_in(const std::string& folder) const {
+    SortedNames names;
+    Skips ignored;
+    const std::string name = folder.substr(0, folder.empty() ? 0 : folder.size() - 1);
+    const fs::path path = name.empty() ? root_ : root_ / name;
+    if (list_once(name, path, names, ignored) != 0) return {};
+    return names;
+  }
+
+  // `depth` is below the wrapper.
   void visit(const std::string& folder, int depth) {
     const fs::path path = folder.empty() ? root_ : root_ / folder;
     struct stat info {};
@@ -191,6 +240,8 @@ class ImageFolder final : public Source {
  public:
   ImageFolder(fs::path root, Layout layout, const Skips& skips)
       : root_(std::move(root)), layout_(std::move(layout)), skipped_(skips.rows()) {
+    skipped_.insert(skipped_.end(), layout_.skipped.begin(), layout_.skipped.end());
+    std::ranges::sort(skipped_, {}, &Skipped::reason);
     layout_.description += skips.note();
   }
 
@@ -220,7 +271,9 @@ std::unique_ptr<Source> open_image_folder(const fs::path& path, const OpenOption
   }
   Walker walker(path, options);
   const NamedFiles files = walker.walk();
-  Layout layout = lay_out({path.string(), "image folder"}, files, options);
+  const std::string wrapper = files.wrapper.substr(0, files.wrapper.rfind('/'));
+  Layout layout = lay_out({(path / wrapper).string(), "image folder"}, files, options);
+  if (!wrapper.empty()) layout.description += "; all below '" + wrapper + "'";
   return std::make_unique<ImageFolder>(path, std::move(layout), walker.skips());
 }
 

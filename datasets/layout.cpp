@@ -61,6 +61,7 @@ std::string some_of(const Names& names) {
 // So many images beside split folders are taken for previews and left out; more are a part of the
 // set that must not be lost silently.
 constexpr std::size_t kMaxStrayImages = 10;
+constexpr std::size_t kNamedStrays = 3;
 
 class LayoutMaker {
  public:
@@ -76,22 +77,29 @@ class LayoutMaker {
     find_splits();
     find_classes();
     judge_empty_classes();
-    Layout layout{make_entries(), classes_, describe(), {}};
-    if (splits_) layout.left_out = files_at_root();
+    Layout layout{make_entries(), classes_, describe(), {}, {}};
+    if (!leaves_root_out_) return layout;
+    layout.left_out = files_at_root();
+    layout.skipped = {{"beside the " + beside(), at_root_}};
     return layout;
   }
 
  private:
+  std::string_view below_wrapper(std::string_view name) const {
+    return name.substr(tree_.wrapper.size());
+  }
+
   void find_splits() {
     NameSet split_folders;
     NameSet others;       // folders with images beside them
     NameSet with_images;  // split folders with images directly in them
-    for (const std::string& file : tree_.files) {
+    for (const std::string& name : tree_.files) {
+      const std::string_view file = below_wrapper(name);
       const std::string_view top = first_part(file);
       const int depth = depth_of(file);
-      all_in_folders_ = all_in_folders_ && depth == 2;
+      if (depth > 2 && deep_.empty()) deep_ = file;
       if (depth == 1) {
-        ++at_root_;
+        if (++at_root_ <= kNamedStrays) strays_.emplace_back(file);
       } else if (!split_of_folder(top)) {
         insert(others, top);
       } else {
@@ -99,9 +107,11 @@ class LayoutMaker {
         if (depth == 2) insert(with_images, top);
       }
     }
+    folders_ = others.size();
     if (split_folders.empty()) return;
     if (others.empty() && at_root_ <= kMaxStrayImages) {
       splits_ = true;
+      leaves_root_out_ = at_root_ > 0;
       return;
     }
     const bool may_be_classes = with_images.size() == split_folders.size() && at_root_ == 0;
@@ -128,23 +138,52 @@ class LayoutMaker {
     } else if (options_.labels == LabelsFrom::kFolder) {
       if (at_root_ > 0) {
         throw UsageError(count_of(at_root_, "image lies", "images lie") + " directly in " + root_ +
-                         " and so in no class folder; move " + (at_root_ == 1 ? "it" : "them") +
+                         " and so in no class folder (" + some_of_strays() + "); move " +
+                         (at_root_ == 1 ? "it" : "them") +
                          " into one, or take the set as unlabelled (--labels none)");
       }
       labelled_ = {Split::kNone};
-    } else if (all_in_folders_) {
+    } else if (are_class_folders()) {
       labelled_ = {Split::kNone};
+      leaves_root_out_ = at_root_ > 0;
+    } else if (folders_ > 0) {
+      note_ += why_unlabelled();
     }
     std::set<std::string_view> names;
-    for (const std::string& folder : tree_.folders) {
+    for (const std::string& name : tree_.folders) {
+      const std::string_view folder = below_wrapper(name);
       if (is_class_folder(folder)) names.insert(class_of(folder));
     }
     classes_.assign(names.begin(), names.end());
   }
 
+  // Without splits: a few images beside several folders are taken for previews. More of them than
+  // of folders, and it is a heap of images of which some are in folders.
+  bool are_class_folders() const {
+    if (folders_ == 0 || !deep_.empty()) return false;
+    return at_root_ == 0 || (folders_ > 1 && at_root_ <= std::min(folders_, kMaxStrayImages));
+  }
+
+  std::string why_unlabelled() const {
+    if (!deep_.empty()) {
+      return ", because '" + deep_ +
+             "' lies deeper than CLASS/FILE; --labels folder takes the first folder as the class";
+    }
+    return ", because " + count_of(at_root_, "image lies", "images lie") +
+           " beside the folders: " + some_of_strays();
+  }
+
+  std::string some_of_strays() const {
+    const std::size_t more = at_root_ - strays_.size();
+    return some_of(strays_) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  }
+
+  std::string beside() const { return splits_ ? "splits" : "class folders"; }
+
   void find_split_classes() {
     std::map<Split, NameSet> found;
-    for (const std::string& file : tree_.files) {
+    for (const std::string& name : tree_.files) {
+      const std::string_view file = below_wrapper(name);
       if (depth_of(file) < 3) continue;
       insert(found[*split_of_folder(first_part(file))], class_of(file));
     }
@@ -194,11 +233,12 @@ class LayoutMaker {
   // A class that lost its images, to a copy that was cut short say, should not go unnoticed.
   void judge_empty_classes() {
     NameSet empty;
-    for (const std::string& folder : tree_.folders) {
-      if (is_class_folder(folder)) empty.insert(folder);
+    for (const std::string& name : tree_.folders) {
+      const std::string_view folder = below_wrapper(name);
+      if (is_class_folder(folder)) empty.emplace(folder);
     }
-    for (const std::string& file : tree_.files) {
-      const auto folder = empty.find(class_folder_of(file));
+    for (const std::string& name : tree_.files) {
+      const auto folder = empty.find(class_folder_of(below_wrapper(name)));
       if (folder != empty.end()) empty.erase(folder);
     }
     if (empty.empty()) return;
@@ -215,12 +255,13 @@ class LayoutMaker {
     Listing entries;
     entries.reserve(tree_.files.size());
     auto bytes = tree_.bytes.begin();
-    for (const std::string& file : tree_.files) {
+    for (const std::string& name : tree_.files) {
+      const std::string_view file = below_wrapper(name);
       Entry entry;
-      entry.name = file;
+      entry.name = name;
       entry.split = split_of(file);
       entry.input_bytes = *bytes++;
-      if (splits_ && depth_of(file) == 1) continue;
+      if (leaves_root_out_ && depth_of(file) == 1) continue;
       if (labelled_.contains(entry.split) && depth_of(file) >= (splits_ ? 3 : 2)) {
         const auto at = std::lower_bound(classes_.begin(), classes_.end(), class_of(file));
         entry.labels = {static_cast<std::int32_t>(at - classes_.begin())};
@@ -233,8 +274,8 @@ class LayoutMaker {
   std::vector<std::size_t> files_at_root() const {
     std::vector<std::size_t> found;
     std::size_t at = 0;
-    for (const std::string& file : tree_.files) {
-      if (depth_of(file) == 1) found.push_back(at);
+    for (const std::string& name : tree_.files) {
+      if (depth_of(below_wrapper(name)) == 1) found.push_back(at);
       ++at;
     }
     return found;
@@ -242,13 +283,14 @@ class LayoutMaker {
 
   std::string describe() const {
     std::set<Split> splits;
-    for (const std::string& file : tree_.files) splits.insert(split_of(file));
+    for (const std::string& name : tree_.files) splits.insert(split_of(below_wrapper(name)));
     splits.erase(Split::kNone);
     std::string text = kind_ + ": ";
     if (splits_) text += count_of(splits.size(), "split", "splits") + ", ";
     text += labelled_.empty() ? "unlabelled" : count_of(classes_.size(), "class", "classes");
-    if (splits_ && at_root_ > 0) {
-      text += "; " + count_of(at_root_, "image", "images") + " beside the splits left out";
+    if (leaves_root_out_) {
+      text += "; " + count_of(at_root_, "image", "images") + " beside the " + beside() +
+              " left out: " + some_of_strays();
     }
     return text + note_;
   }
@@ -258,9 +300,12 @@ class LayoutMaker {
   const NamedFiles& tree_;
   const OpenOptions& options_;
   bool splits_ = false;
-  std::size_t at_root_ = 0;     // images directly at the root
-  bool all_in_folders_ = true;  // every image, one level down
-  std::set<Split> labelled_;    // those whose images have classes; kNone for all, without splits
+  bool leaves_root_out_ = false;
+  std::size_t at_root_ = 0;          // images directly at the root
+  std::vector<std::string> strays_;  // the first of them
+  std::size_t folders_ = 0;          // with images, which are no splits
+  std::string deep_;          // the first image below folders in folders; "" where there is none
+  std::set<Split> labelled_;  // those whose images have classes; kNone for all, without splits
   std::vector<std::string> classes_;  // sorted
   std::string note_;
 };

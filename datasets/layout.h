@@ -20,6 +20,8 @@ struct NamedFiles {
   NameColumn files;                  // images, in the order of the listing
   std::vector<std::uint64_t> bytes;  // of each file
   std::vector<std::string> folders;  // sorted; of depth 1 and 2, with images or without
+  // "" or "photos/2020/": what all names begin with, and splits and classes are looked for behind.
+  std::string wrapper = {};
 };
 
 struct Layout {
@@ -27,6 +29,7 @@ struct Layout {
   std::vector<std::string> class_names;
   std::string description;
   std::vector<std::size_t> left_out;  // ascending positions in `files` of what is in no entry
+  std::vector<Skipped> skipped;       // the same, counted
 };
 
 struct Place {

@@ -34,7 +34,8 @@ struct MatArray {
 // compressed one by one (zlib): those that are read are inflated in one pass, and their checksum is
 // checked. Nothing is held but pieces.
 // Throws UsageError naming the file where it is of another version (7.3 is HDF5), damaged or cut
-// short. Reference: MathWorks, "MAT-File Format", level 5.
+// short. Our own, since libmatio holds whole variables, as large as their headers say, and SVHN's
+// have gigabytes. Reference: MathWorks, "MAT-File Format", level 5.
 void for_each_array(const InputFile& file, const std::function<void(const MatArray&)>& take);
 
 }  // namespace winnow::datasets

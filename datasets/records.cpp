@@ -100,16 +100,13 @@ std::vector<Part> find_parts(const fs::path& path, const std::function<bool(cons
 }
 
 void PartFiles::add(InputFile file, std::size_t end) {
-  constexpr std::size_t kMostOpen = 128;
-  files_.push_back({end, file.path(), std::nullopt});
-  if (files_.size() <= kMostOpen) files_.back().open.emplace(std::move(file));
+  files_.add(std::move(file));
+  ends_.push_back(end);
 }
 
 void PartFiles::use(std::size_t position, const std::function<void(const InputFile&)>& call) const {
-  const auto file = std::upper_bound(files_.begin(), files_.end(), position,
-                                     [](std::size_t at, const File& row) { return at < row.end; });
-  if (file->open) return call(*file->open);
-  call(InputFile(file->path));
+  const auto end = std::upper_bound(ends_.begin(), ends_.end(), position);
+  call(*files_.get(static_cast<std::size_t>(end - ends_.begin())));
 }
 
 void RowGatherer::add(Row row, const fs::path& file, std::uint64_t index) {

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/file.h"
+#include "datasets/open_files.h"
 #include "datasets/source.h"
 
 // What the readers of files that hold many images each have in common.
@@ -66,8 +66,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 bool any_name_in(const std::filesystem::path& folder,
                  const std::function<bool(const std::string&)>& is_such);
 
-// The files of a set, each with a run of entries. A few are kept open: sets have thousands, and a
-// process may often have a thousand. Once all are added, safe from many threads.
+// The files of a set, each with a run of entries. Once all are added, safe from many threads.
 class PartFiles {
  public:
   // Entries up to `end` that are of none before are of this one.
@@ -76,12 +75,8 @@ class PartFiles {
   void use(std::size_t position, const std::function<void(const InputFile&)>& call) const;
 
  private:
-  struct File {
-    std::size_t end;
-    std::filesystem::path path;
-    std::optional<InputFile> open;
-  };
-  std::vector<File> files_;
+  OpenFiles files_;
+  std::vector<std::size_t> ends_;  // by file
 };
 
 // An input as its file describes it.

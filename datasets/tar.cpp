@@ -291,6 +291,8 @@ class TarSource final : public Source {
     layout_ = lay_out({path.string(), "tar"}, files, options);
     layout_.description += gatherer.notes();
     skipped_ = gatherer.skips().rows();
+    skipped_.insert(skipped_.end(), layout_.skipped.begin(), layout_.skipped.end());
+    std::ranges::sort(skipped_, {}, &Skipped::reason);
     addresses_.reserve(images.size());
     auto left_out = layout_.left_out.begin();
     for (std::size_t i = 0; i < images.size(); ++i) {

@@ -13,7 +13,6 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMaxOpenFiles = 128;
 constexpr std::uint64_t kMaxShards = 1'000'000;
 
 // "a-{000..012}.tar" taken apart.
@@ -146,14 +145,15 @@ TarSet::TarSet(const std::vector<TarPath>& tars) {
   std::uint64_t address = 0;
   for (const TarPath& tar : tars) {
     InputFile file(tar.path);
-    Part part{tar.path, address, 0, file.size(), is_compressed(file), std::nullopt};
-    if (part.inflated) {
+    Part part{tar.path, address, 0, file.size(), std::nullopt};
+    if (is_compressed(file)) {
       if (!scratch) scratch.emplace();
       part.begin = inflated_bytes_;
       part.bytes = inflate(file, *scratch);
       inflated_bytes_ += part.bytes;
-    } else if (tars.size() <= kMaxOpenFiles) {
-      part.file = std::move(file);
+    } else {
+      part.file = files_.size();
+      files_.add(std::move(file));
     }
     address += part.bytes;
     parts_.push_back(std::move(part));
@@ -162,17 +162,7 @@ TarSet::TarSet(const std::vector<TarPath>& tars) {
 }
 
 void TarSet::with_file(const Part& part, const std::function<void(const InputFile&)>& use) const {
-  if (part.inflated) {
-    use(*inflated_);
-  } else if (part.file) {
-    use(*part.file);
-  } else {
-    const InputFile file(part.path);
-    if (file.size() != part.bytes) {
-      throw SystemError(part.path.string() + " changed while it was being read");
-    }
-    use(file);
-  }
+  use(part.file ? *files_.get(*part.file) : *inflated_);
 }
 
 bool TarSet::list_range(const Part& part, std::uint64_t begin, std::uint64_t end,

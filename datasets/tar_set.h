@@ -10,6 +10,7 @@
 
 #include "common/expected.h"
 #include "common/file.h"
+#include "datasets/open_files.h"
 #include "datasets/source.h"
 #include "datasets/tar_file.h"
 
@@ -34,8 +35,8 @@ struct TarPath {
 std::vector<TarPath> find_tars(const std::filesystem::path& path);
 
 // Archives side by side, each byte of what they hold (inflated) at one address. Compressed ones are
-// inflated once, into a temporary file. Immutable once made; safe from many threads. Throws
-// UsageError for what is no archive, SystemError.
+// inflated once, into a temporary file; of others those read last stay open. Safe from many
+// threads. Throws UsageError for what is no archive, SystemError.
 class TarSet {
  public:
   explicit TarSet(const std::vector<TarPath>& tars);
@@ -61,8 +62,7 @@ class TarSet {
     std::uint64_t address;  // of its first byte
     std::uint64_t begin;    // and where that lies in its file
     std::uint64_t bytes;
-    bool inflated;
-    std::optional<InputFile> file;  // kept open, where they are few
+    std::optional<std::size_t> file;  // its number in files_; none: it is inflated
   };
 
   // Calls with the file that holds the part.
@@ -72,6 +72,7 @@ class TarSet {
                   const std::function<bool(const TarMember&)>& take) const;
 
   std::vector<Part> parts_;
+  OpenFiles files_;  // those that are not inflated
   std::optional<InputFile> inflated_;
   std::uint64_t inflated_bytes_ = 0;
 };

@@ -8,7 +8,8 @@
 #include "common/file.h"
 
 // Google's Protocol Buffers on the wire, as far as readers of images need it: fields one after the
-// other, without a schema. What is long is passed over, never held.
+// other, without a schema. What is long is passed over, never held: protozero, which does the same
+// in memory, wants the whole message there, and opening a set would read all its images.
 namespace winnow::datasets {
 
 // Gives `count` bytes at `offset`, valid until the next call. `count` is at most 64 here.

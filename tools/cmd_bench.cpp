@@ -134,27 +134,28 @@ void bench_decode(const Options& o, const Session& session) {
   const Held held = hold(*source, o.hold_mib << 20, session.stop);
   const auto count = static_cast<double>(held.bytes.size());
   const std::uint64_t times =
-      times_for(o.seconds, held, options.threads, options.decode, session.stop);
+      times_for(o.seconds, held, options.work.threads, options.decode, session.stop);
   const std::uint64_t times_alone =
-      std::max<std::uint64_t>(1, times / static_cast<std::uint64_t>(options.threads));
+      std::max<std::uint64_t>(1, times / static_cast<std::uint64_t>(options.work.threads));
   std::vector<double> together;
   std::vector<double> alone;
   double megapixels = 0;
   for (int round = 0; round < o.rounds; ++round) {
     together.push_back(seconds_of([&] {
-                         megapixels = 1e-6 / static_cast<double>(times) *
-                                      static_cast<double>(decode_all(held, times, options.threads,
-                                                                     options.decode, session.stop));
+                         megapixels =
+                             1e-6 / static_cast<double>(times) *
+                             static_cast<double>(decode_all(held, times, options.work.threads,
+                                                            options.decode, session.stop));
                        }) /
                        static_cast<double>(times));
     alone.push_back(
         seconds_of([&] { decode_all(held, times_alone, 1, options.decode, session.stop); }) /
         static_cast<double>(times_alone));
     say(session, fmt::format("round {}: {} images, {:.1f} a second on {} threads, {:.1f} on one",
-                             round + 1, held.bytes.size(), count / together.back(), options.threads,
-                             count / alone.back()));
+                             round + 1, held.bytes.size(), count / together.back(),
+                             options.work.threads, count / alone.back()));
   }
-  const double linear = options.threads / median(alone);
+  const double linear = options.work.threads / median(alone);
   report(o.json, session,
          {{"decode", count / median(together), count * linear, "images/s"},
           {"decode pixels", megapixels / median(together), megapixels * linear, "Mpixel/s"}});
@@ -198,12 +199,12 @@ void bench_ingest(const Options& o, const Session& session) {
   const pipeline::IngestOptions options = ingest_options(o.flags, session);
   const Held held = hold(*source, o.hold_mib << 20, session.stop);
   const std::uint64_t times =
-      times_for(o.seconds, held, options.threads, options.decode, session.stop);
+      times_for(o.seconds, held, options.work.threads, options.decode, session.stop);
   const Repeated repeated(*source, held.positions, times);
   const auto count = static_cast<double>(repeated.entries().size());
   const auto rate_of = [count](const auto& work) { return count / seconds_of(work); };
   const auto decode_to = [&](const fs::path& copies) {
-    decode_all(held, times, options.threads, options.decode, session.stop, copies);
+    decode_all(held, times, options.work.threads, options.decode, session.stop, copies);
   };
   std::vector<double> ingested;
   std::vector<double> decoded;

@@ -83,7 +83,7 @@ void hash(const Options& o, const Session& session) {
     pipeline::hash_source(*source, hashes,
                           {.decode = ingest.decode,
                            .scale = dedup::common_scale(ingest.hashes),
-                           .threads = ingest.threads,
+                           .threads = ingest.work.threads,
                            .stop = session.stop},
                           [&](const HashedInput& input) {
                             const std::string name = source->entries().names()[input.position];

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/ingest_end.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/report/page.h"
@@ -32,36 +32,45 @@
 namespace winnow::tools {
 namespace {
 
+// What to do beyond a plain ingest.
+struct Task {
+  bool memory = false;
+  bool retry = false;
+  bool drop = false;
+  bool estimate = false;
+};
+
+// When it counts as failed.
+struct GateFlags {
+  std::string fail_on = "none";
+  std::string max_bad;
+};
+
+// What is told of it.
+struct Output {
+  std::filesystem::path report;
+  std::vector<std::string> words;  // of the command
+  bool json = false;
+};
+
 struct Options {
   std::vector<std::filesystem::path> sources;
   std::filesystem::path out;
   std::filesystem::path into;
   IngestFlags flags;
-  bool memory = false;
-  bool retry = false;
-  bool drop = false;
+  Task task;
   DedupFlags drop_flags;
-  std::string fail_on = "none";
-  std::string max_bad;
-  std::filesystem::path report;
-  std::vector<std::string> words;  // of the command
-  bool estimate = false;
-  bool json = false;
+  GateFlags gate;
+  Output output;
 };
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 // Before an hour's work: that its page will have a folder to be in.
 void check_report(const Options& o, const std::filesystem::path& out) {
-  if (o.report.empty() || o.report.parent_path() == out) return;
-  const std::filesystem::path folder = std::filesystem::absolute(o.report).parent_path();
+  if (o.output.report.empty() || o.output.report.parent_path() == out) return;
+  const std::filesystem::path folder = std::filesystem::absolute(o.output.report).parent_path();
   std::error_code ignored;
   if (std::filesystem::is_directory(folder, ignored)) return;
-  throw UsageError("the report cannot be written to " + o.report.string() +
+  throw UsageError("the report cannot be written to " + o.output.report.string() +
                    ": there is no folder " + folder.string() + "; make it first");
 }
 
@@ -79,30 +88,14 @@ void write_report(const Options& o, const std::filesystem::path& out,
   }
   page.run = {.descriptions = std::move(descriptions),
               .skipped = std::move(skipped),
-              .command = o.words,
+              .command = o.output.words,
               .folder = std::filesystem::current_path().string(),
               .times = result.times,
               .seconds = result.seconds,
               .inputs_done = result.inputs_done,
-              .peak_rss_bytes = peak_rss_bytes()};
-  write_file_durably(o.report, html_of(page));
-}
-
-nlohmann::ordered_json json_of(const pipeline::StageTimes& times) {
-  nlohmann::ordered_json json;
-  for (std::size_t i = 0; i < pipeline::kStageCount; ++i) {
-    const auto stage = static_cast<pipeline::Stage>(i);
-    json[std::string(stage_name(stage))] = {{"busy_seconds", times[stage].busy_seconds},
-                                            {"threads", times[stage].threads}};
-  }
-  json["wall_seconds"] = times.wall_seconds;
-  return json;
-}
-
-// Null where nothing was done.
-nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
-  if (times.wall_seconds <= 0) return nullptr;
-  return std::string(stage_name(slowest(times)));
+              .peak_rss_bytes = peak_rss_bytes(),
+              .note = orientation_remark(result)};
+  write_file_durably(o.output.report, html_of(page));
 }
 
 // The folder nearest to `path` that is there.
@@ -123,17 +116,18 @@ void tell_estimate(const Options& o, const std::filesystem::path& out,
   const pipeline::Estimate e = pipeline::estimate_ingest(sources, out, options);
   const double seconds = listing_seconds + e.seconds;
   const double rate = static_cast<double>(e.inputs) / std::max(seconds, 1e-9);
-  const std::uint64_t free = options.memory ? pipeline::memory_left() : free_bytes(existing(out));
+  const std::uint64_t free =
+      options.target.memory ? pipeline::memory_left() : free_bytes(existing(out));
   say(session, fmt::format("would take about {} ({} to list the source), {:.0f} inputs a second",
                            in_seconds(seconds), in_seconds(listing_seconds), rate));
   say(session, fmt::format("the cache would have about {}; {} are free {}", in_bytes(e.cache_bytes),
-                           in_bytes(free), options.memory ? "in memory" : "there"));
+                           in_bytes(free), options.target.memory ? "in memory" : "there"));
   say(session, bottleneck(e.times));
   say(session,
       fmt::format("from {} of {} inputs, ingested in {}; a source that comes from disk "
                   "later than these did, or a busier machine, takes longer",
                   grouped(e.sampled_inputs), grouped(e.inputs), in_seconds(e.sampled_seconds)));
-  if (!o.json) return;
+  if (!o.output.json) return;
   const nlohmann::ordered_json json{{"schema", "winnow.estimate/1"},
                                     {"inputs", e.inputs},
                                     {"input_bytes", e.input_bytes},
@@ -148,106 +142,25 @@ void tell_estimate(const Options& o, const std::filesystem::path& out,
   fmt::print("{}\n", json.dump());
 }
 
-std::string retry_sentence(const pipeline::IngestResult& result) {
-  if (result.retried == 0) return "there is nothing to retry: no input could not be read";
-  return fmt::format("asked again for {} inputs that could not be read: {} could be now",
-                     grouped(result.retried), grouped(result.recovered));
-}
-
-void report(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
-            std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
-            const Session& session) {
-  const pipeline::Manifest& m = result.manifest;
-  const std::uint64_t ok = m.ledger.at("ok");
-  const double rate = static_cast<double>(result.inputs_done) / std::max(result.seconds, 1e-9);
-  if (result.sources_there > 0) {
-    say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
-                             result.sources_there == 1 ? "is" : "are"));
-  }
-  if (o.retry) {
-    say(session, retry_sentence(result));
-  } else if (result.inputs_done < m.inputs) {
-    say(session, fmt::format("went on after {} inputs that were finished before",
-                             grouped(m.inputs - result.inputs_done)));
-  }
-  say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
-                           grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
-  const std::string list = (out / "ledger.jsonl").string();
-  const std::uint64_t dropped =
-      m.ledger.contains("duplicate") ? m.ledger.at("duplicate") : std::uint64_t{0};
-  if (o.drop) {
-    say(session,
-        fmt::format("  {} left out, as others stand for them: see {}", grouped(dropped), list));
-  }
-  for (const auto& [fate, count] : m.ledger) {
-    if (o.drop && fate == "duplicate") continue;
-    if (fate != "ok" && count > 0) {
-      say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
-    }
-    if (fate != "unsupported") continue;
-    for (const auto& [reason, inputs] : result.remarks.unsupported) {
-      say(session, fmt::format("    {}: {}", grouped(inputs), reason));
-    }
-  }
-  if (!o.drop && dropped == 0 && ok < m.inputs) {
-    say(session,
-        fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
-                    "reads these alone",
-                    out.string()));
-  }
-  if (result.remarks.warned > 0) {
-    say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
-                             grouped(result.remarks.warned), list));
-  }
-  if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
-  if (const std::string variants = in_words(pipeline::variant_settings(m)); !variants.empty()) {
-    say(session, fmt::format("stored: {}", variants));
-    if (m.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
-      say(session, "  no image is of the split train, so none has variants");
-    }
-  }
-  say(session, fmt::format("cache: {}", out.string()));
-  if (!o.report.empty()) {
+// The end of it, as rank 0 tells it. Throws RefusedError where `gate` says so.
+void conclude(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
+              std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
+              const Session& session) {
+  const IngestEnd end{.out = out,
+                      .sources = sources,
+                      .result = result,
+                      .retried = o.task.retry,
+                      .dropped = o.task.drop};
+  say_end(end, session);
+  if (!o.output.report.empty()) {
     write_report(o, out, sources, result);
-    say(session, fmt::format("report: {}", o.report.string()));
+    say(session, fmt::format("report: {}", o.output.report.string()));
   }
-  if (o.json) {
-    nlohmann::ordered_json unsupported = nlohmann::ordered_json::array();
-    for (const auto& [reason, count] : result.remarks.unsupported) {
-      unsupported.push_back({{"reason", reason}, {"count", count}});
-    }
-    nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
-    std::map<std::string, std::uint64_t> by_reason;
-    for (const pipeline::IngestSource& in : sources) {
-      for (const datasets::Skipped& row : in.source->skipped()) by_reason[row.reason] += row.count;
-    }
-    for (const auto& [reason, count] : by_reason) {
-      skipped.push_back({{"reason", reason}, {"count", count}});
-    }
-    nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
-                                {"inputs", m.inputs},
-                                {"ok", ok},
-                                {"classes", m.ledger},
-                                {"warned", result.remarks.warned},
-                                {"unsupported", unsupported},
-                                {"skipped", skipped},
-                                {"images_per_second", rate},
-                                {"peak_rss_bytes", peak_rss_bytes()},
-                                {"stages", json_of(result.times)},
-                                {"slowest", name_of_slowest(result.times)},
-                                {"digest", result.digest}};
-    if (o.drop) json["dropped"] = dropped;
-    if (o.retry) {
-      json["retried"] = result.retried;
-      json["recovered"] = result.recovered;
-    }
-    fmt::print("{}\n", json.dump());
-  }
-  if (const std::string why = pipeline::refusal(gate, m.ledger, result.remarks.warned);
-      !why.empty()) {
-    throw RefusedError(why + "; they are listed in " + list +
-                       ", and the cache is complete without those that could not be read");
-  }
+  if (o.output.json) fmt::print("{}\n", json_of(end).dump());
+  const std::string why = pipeline::refusal(gate, result.manifest.ledger, result.remarks.warned);
+  if (why.empty()) return;
+  throw RefusedError(why + "; they are listed in " + (out / "ledger.jsonl").string() +
+                     ", and the cache is complete without those that could not be read");
 }
 
 void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
@@ -277,7 +190,7 @@ pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out
   const auto bar = [&](const char* title) {
     return make_progress_bar(title, "images", session.comm.rank() == 0);
   };
-  if (!o.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
+  if (!o.task.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
   const dedup::Options deciding = dedup_options(o.drop_flags);
   comm::on_all(session.comm, [&] {
     check_drop_hash(deciding.hash, options.hashes);
@@ -294,42 +207,53 @@ pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out
   return pipeline::ingest_dropping(sources, out, options, decide, bar_of, session.comm);
 }
 
+pipeline::Gate gate_of(const GateFlags& flags) {
+  using FailOn = pipeline::Gate::FailOn;
+  const std::map<std::string, FailOn> fail_on{{"none", FailOn::kNone},
+                                              {"truncated", FailOn::kTruncated},
+                                              {"error", FailOn::kError},
+                                              {"warning", FailOn::kWarning}};
+  pipeline::Gate gate{.fail_on = fail_on.at(flags.fail_on), .max_bad = {}};
+  if (!flags.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(flags.max_bad);
+  return gate;
+}
+
+// Which of these go together.
+void check_task(const Options& o) {
+  if (o.out.empty() == o.into.empty()) {
+    throw UsageError(
+        "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
+  }
+  if (o.task.drop && !o.into.empty()) {
+    throw UsageError(
+        "--drop is for new caches (--out); add to this one without it, then use winnow dedup and "
+        "winnow compact");
+  }
+  if (o.task.retry && (o.out.empty() || o.task.drop || o.task.estimate)) {
+    throw UsageError(
+        "--retry-failed is for a finished cache, --out CACHE, and goes with neither --drop nor "
+        "--estimate; do one after the other");
+  }
+  if (o.task.drop && o.task.estimate) {
+    throw UsageError("--estimate does not know what --drop will leave out; estimate without it");
+  }
+}
+
 void run(const Options& o, const CLI::App& app, Session& session) {
-  const std::map<std::string, pipeline::Gate::FailOn> fail_on{
-      {"none", pipeline::Gate::FailOn::kNone},
-      {"truncated", pipeline::Gate::FailOn::kTruncated},
-      {"error", pipeline::Gate::FailOn::kError},
-      {"warning", pipeline::Gate::FailOn::kWarning}};
-  pipeline::Gate gate{.fail_on = fail_on.at(o.fail_on), .max_bad = {}};
+  pipeline::Gate gate;
   const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
   pipeline::IngestOptions options;
   comm::on_all(session.comm, [&] {
-    if (!o.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(o.max_bad);
-    if (o.out.empty() == o.into.empty()) {
-      throw UsageError(
-          "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
-    }
-    if (o.drop && !o.into.empty()) {
-      throw UsageError(
-          "--drop is for new caches (--out); add to this one without it, then use winnow dedup and "
-          "winnow compact");
-    }
-    if (o.retry && (o.out.empty() || o.drop || o.estimate)) {
-      throw UsageError(
-          "--retry-failed is for a finished cache, --out CACHE, and goes with neither --drop nor "
-          "--estimate; do one after the other");
-    }
-    if (o.drop && o.estimate) {
-      throw UsageError("--estimate does not know what --drop will leave out; estimate without it");
-    }
+    gate = gate_of(o.gate);
+    check_task(o);
     check_report(o, out);
-    options = o.into.empty() && !o.retry
+    options = o.into.empty() && !o.task.retry
                   ? ingest_options(o.flags, session)
                   : options_to_add(o.flags, app, pipeline::Cache::open(out).manifest(), session);
-    options.into = !o.into.empty();
-    options.retry = o.retry;
+    options.target.into = !o.into.empty();
+    options.target.retry = o.task.retry;
+    options.target.memory = o.task.memory;
   });
-  options.memory = o.memory;
 
   std::vector<std::unique_ptr<datasets::Source>> open_sources;
   std::vector<pipeline::IngestSource> sources;
@@ -341,7 +265,7 @@ void run(const Options& o, const CLI::App& app, Session& session) {
       say(session, fmt::format("{} is {}", path.string(), open_sources.back()->description()));
     }
   });
-  if (o.estimate) {
+  if (o.task.estimate) {
     const double listing_seconds = watch.lap();
     comm::on_root(session.comm,
                   [&] { tell_estimate(o, out, sources, options, listing_seconds, session); });
@@ -352,7 +276,54 @@ void run(const Options& o, const CLI::App& app, Session& session) {
                              session.comm.size()));
   }
   const pipeline::IngestResult result = ingest(o, out, sources, options, session);
-  if (session.comm.rank() == 0) report(o, gate, out, sources, result, session);
+  if (session.comm.rank() == 0) conclude(o, gate, out, sources, result, session);
+}
+
+std::string footer() {
+  return "Formats:" + format_lines() + passed_over_lines() +
+         "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes "
+         "on\n"
+         "after the shards that were finished. Under mpirun ranks share the shards, and the "
+         "search\n"
+         "of --drop.\n\n"
+         "--augment does the work of a recipe once, for machines that train faster than they\n"
+         "decode: shards hold pixels of --image-size, of each training image --copies variants,\n"
+         "of others one as it is. An epoch still has every sample once; which variant it sees\n"
+         "follows from the run's seed, the epoch and the id, and in --copies epochs each is seen\n"
+         "once. Fingerprints are of the image itself. A copy takes height x width x 3 bytes;\n"
+         "--estimate says what all take. A hold-out (train --holdout) is evaluated on variants:\n"
+         "of training images nothing else is there.\n\n"
+         "Examples:\n"
+         "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
+         "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
+         "  winnow ingest photos/ --out cache --exclude 'draft*' --exclude '*_small.jpg'\n"
+         "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
+         "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
+         "  winnow ingest photos/ --out cache --resize 256    # a sixth of the bytes\n"
+         "  winnow ingest photos/ --out cache --augment cifar --copies 10 --image-size 64\n"
+         "                                                    # train without decoding (see "
+         "above)\n"
+         "  winnow ingest photos/ --out cache --hash phash@1/8,dhash@1/8   # large JPEGs, faster\n"
+         "  winnow ingest photos/ --out cache --report photos.html\n"
+         "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
+         "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
+         "  winnow ingest more/ --into cache                  # behind what is there\n"
+         "  winnow ingest photos/ --out cache --retry-failed  # the broken files were replaced\n"
+         "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near "
+         "duplicates\n"
+         "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
+         "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory";
+}
+
+void add_gate_flags(CLI::App& app, GateFlags& flags) {
+  app.add_option("--fail-on", flags.fail_on,
+                 "Exit with code 3, once the cache is made, if an input was so or worse: "
+                 "truncated, error (no picture), warning (a picture the decoder complained of)")
+      ->check(CLI::IsMember({"none", "truncated", "error", "warning"}))
+      ->capture_default_str();
+  app.add_option("--max-bad", flags.max_bad,
+                 "Exit with code 3, once the cache is made, if more inputs than this could not be "
+                 "read: a number, or a share such as 0.5%");
 }
 
 }  // namespace
@@ -366,67 +337,31 @@ Command add_ingest(CLI::App& program) {
   app->add_option("--into", o->into,
                   "Finished cache to add the sources to; flags that shape the content, where not "
                   "given, are the cache's. The result is that of ingesting all at once");
-  app->add_flag("--retry-failed", o->retry,
+  app->add_flag("--retry-failed", o->task.retry,
                 "Ask again for the inputs that the finished cache --out could not read, and for "
                 "nothing else: give the sources it was made of, once they are repaired or their "
                 "storage is back. The result is that of ingesting all anew");
-  app->add_flag("--memory", o->memory, "Keep the shards in memory (tmpfs) until `cache drop`");
+  app->add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(*app, o->flags);
   app->add_flag(
-      "--drop", o->drop,
+      "--drop", o->task.drop,
       "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), decide, "
       "then store only what stays; the ledger names what stands for each");
   for (CLI::Option* option : add_dedup_flags(*app, "--drop-", o->drop_flags)) {
     option->needs("--drop");
   }
-  app->add_option("--fail-on", o->fail_on,
-                  "Exit with code 3, once the cache is made, if an input was so or worse: "
-                  "truncated, error (no picture), warning (a picture the decoder complained of)")
-      ->check(CLI::IsMember({"none", "truncated", "error", "warning"}))
-      ->capture_default_str();
-  app->add_option("--max-bad", o->max_bad,
-                  "Exit with code 3, once the cache is made, if more inputs than this could not be "
-                  "read: a number, or a share such as 0.5%");
+  add_gate_flags(*app, o->gate);
   app->add_option(
-      "--report", o->report,
+      "--report", o->output.report,
       "Also write a page (HTML) of what was read, what was not, and what took the time");
-  app->add_flag("--estimate", o->estimate,
+  app->add_flag("--estimate", o->task.estimate,
                 "Make no cache: say how long it would take, how large it would be and what would "
                 "hold it up, from some seconds of doing it");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
-      "Formats:" + format_lines() + passed_over_lines() +
-      "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on\n"
-      "after the shards that were finished. Under mpirun ranks share the shards, and the search\n"
-      "of --drop.\n\n"
-      "--augment does the work of a recipe once, for machines that train faster than they\n"
-      "decode: shards hold pixels of --image-size, of each training image --copies variants,\n"
-      "of others one as it is. An epoch still has every sample once; which variant it sees\n"
-      "follows from the run's seed, the epoch and the id, and in --copies epochs each is seen\n"
-      "once. Fingerprints are of the image itself. A copy takes height x width x 3 bytes;\n"
-      "--estimate says what all take. A hold-out (train --holdout) is evaluated on variants:\n"
-      "of training images nothing else is there.\n\n"
-      "Examples:\n"
-      "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
-      "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
-      "  winnow ingest photos/ --out cache --exclude 'draft*' --exclude '*_small.jpg'\n"
-      "  winnow ingest photos/ --out cache --max-bad 1%    # a few broken files are fine\n"
-      "  winnow ingest phone/ --out cache --orientation apply --matte white\n"
-      "  winnow ingest photos/ --out cache --resize 256    # a sixth of the bytes\n"
-      "  winnow ingest photos/ --out cache --augment cifar --copies 10 --image-size 64\n"
-      "                                                    # train without decoding (see above)\n"
-      "  winnow ingest photos/ --out cache --hash phash@1/8,dhash@1/8   # large JPEGs, faster\n"
-      "  winnow ingest photos/ --out cache --report photos.html\n"
-      "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
-      "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
-      "  winnow ingest more/ --into cache                  # behind what is there\n"
-      "  winnow ingest photos/ --out cache --retry-failed  # the broken files were replaced\n"
-      "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near duplicates\n"
-      "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
-      "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
+  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
+  app->footer(footer());
   return {app, true,
           [o, app](Session& session) {
-            o->words = words_of(*app);
+            o->output.words = words_of(*app);
             run(*o, *app, session);
           },
           /*stops=*/true};

@@ -7,6 +7,7 @@
 #include "datasets/formats.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
+#include "tools/ingest_end.h"
 #include "tools/progress_bar.h"
 
 namespace winnow::tools {
@@ -32,6 +33,7 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFla
   const pipeline::IngestResult result = pipeline::ingest(*source, data_set, out, options, bar);
   const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
+  if (const std::string remark = orientation_remark(result); !remark.empty()) say(session, remark);
 }
 
 }  // namespace winnow::tools

@@ -81,7 +81,7 @@ void add_reading_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--matte", flags.matte,
                  "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       ->capture_default_str();
-  app.add_option("--threads", flags.ingest.threads, "Cores to use; 0: all this process may")
+  app.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -136,7 +136,7 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   app.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
       ->capture_default_str()
       ->needs(augment);
-  app.add_option("--readers", flags.ingest.readers,
+  app.add_option("--readers", flags.ingest.work.readers,
                  "Threads that read, at most: there are as many as storage needs to keep up")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -169,9 +169,9 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
   }
   if (!flags.augment.empty()) set_variants(flags, options);
   options.shard_bytes = flags.shard_mib << 20;
-  options.memory_bytes = flags.memory_mib << 20;
-  options.stop = session.stop;
-  options.threads = thread_plan(session, flags.ingest.threads).decode;
+  options.work.memory_bytes = flags.memory_mib << 20;
+  options.work.stop = session.stop;
+  options.work.threads = thread_plan(session, flags.ingest.work.threads).decode;
   return options;
 }
 
@@ -181,7 +181,7 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
   const pipeline::IngestOptions made = pipeline::options_of(cache);
   const auto is_given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
   pipeline::IngestOptions options = given;
-  options.into = true;
+  options.target.into = true;
   if (!is_given("--store") && !is_given("--augment")) options.store = made.store;
   if (!is_given("--hash")) options.hashes = made.hashes;
   if (!is_given("--shard-size")) options.shard_bytes = made.shard_bytes;

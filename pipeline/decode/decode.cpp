@@ -64,9 +64,9 @@ bool is_pnm(BytesView bytes) {
          std::string_view(" \t\r\n#").find(text[2]) != std::string_view::npos;
 }
 
-Expected<Image, DecodeError> decode_other(std::string_view format, BytesView encoded,
-                                          const DecodeSettings& settings,
-                                          const BeforeAllocation& before_allocation) {
+Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesView encoded,
+                                                 const DecodeSettings& settings,
+                                                 const BeforeAllocation& before_allocation) {
   const auto header = read_header(format, encoded);
   if (!header) return header.error();
   const std::uint64_t width = header->width_px;
@@ -78,8 +78,11 @@ Expected<Image, DecodeError> decode_other(std::string_view format, BytesView enc
                        "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
   }
   if (before_allocation) before_allocation(width * height * (header->gray ? 1 : 3));
-  return format == "pnm" ? decode_pnm(encoded, *header)
-                         : decode_opencv(encoded, *header, settings.matte);
+  if (format == "png") return decode_png(encoded, *header, settings.matte);
+  if (format != "pnm") return decode_opencv(encoded, *header, settings.matte);
+  auto image = decode_pnm(encoded, *header);
+  if (!image) return image.error();
+  return DecodedImage(*std::move(image));
 }
 
 // The part that `choose` asks for.
@@ -106,9 +109,7 @@ Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, Bytes
     if (format == "jpeg") {
       return decode_jpeg(encoded, settings, before_allocation, std::move(buffer), choose);
     }
-    auto other = decode_other(format, encoded, settings, before_allocation);
-    if (!other) return other.error();
-    return DecodedImage(*std::move(other));
+    return decode_other(format, encoded, settings, before_allocation);
   }();
   if (!image) return image;
   const bool is_whole =
@@ -144,8 +145,8 @@ Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeS
                                                 Image buffer, const ChooseTurned& choose) {
   const auto format = readable_format(encoded);
   if (!format) return format.error();
-  const int orientation =
-      settings.orientation == Orientation::kApply ? exif_orientation(*format, encoded) : 1;
+  const int tag = exif_orientation(*format, encoded);
+  const int orientation = settings.orientation == Orientation::kApply ? tag : 1;
   BeforeAllocation twice;
   if (orientation > 1 && before_allocation) {
     twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
@@ -154,6 +155,7 @@ Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeS
       decode_stored(*format, encoded, settings, twice ? twice : before_allocation,
                     std::move(buffer), [&](Size stored) { return choose(stored, orientation); });
   if (!image) return image;
+  image->orientation = tag;
   if (orientation > 1) turn(*image, orientation);
   if (swaps_sides(orientation)) std::swap(image->whole_height_px, image->whole_width_px);
   return image;

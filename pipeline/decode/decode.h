@@ -31,6 +31,7 @@ struct DecodedImage : Image {
   int whole_width_px = 0;
   Damage damage = Damage::kNone;
   std::string warning;  // the library's first, and how many there were; empty where none
+  int orientation = 1;  // that EXIF says (orientation.h), applied or not
 };
 
 // Called with the bytes that pixels will take, twice as many where they are turned, after the
@@ -42,17 +43,18 @@ using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 // "exr", which are not read; or "unknown". From the magic bytes.
 std::string_view sniff(BytesView encoded) noexcept;
 
-// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNM itself and other
-// formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B). CMYK and YCCK JPEGs
-// are converted as Pillow does, 16-bit reduced to 8. Alpha is dropped; with a matte the picture is
-// laid upon it as by Pillow's alpha_composite (gray upon a coloured matte becomes colour; the alpha
-// of gray TIFFs is always dropped). EXIF orientation is applied where `settings` says so; a TIFF's
-// own is always, as Pillow does.
-// Larger images than settings.max_pixels are refused by their headers. libjpeg may use 64 MiB and
-// 16 bytes a pixel besides. A file that ends early is an error, never a half-gray image; so is a
-// JPEG whose compressed data does, and a PNG with a wrong CRC. What else libjpeg warns about
-// (extraneous bytes before a marker, a bad code, a lost restart marker) it goes on after, as Pillow
-// does, and the image says so. Pure; safe from many threads; throws only std::bad_alloc and what
+// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, PNM
+// itself and other formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B).
+// CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is dropped; with a
+// matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a coloured matte
+// becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is applied where
+// `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
+// settings.max_pixels are refused by their headers. libjpeg may use 64 MiB and 16 bytes a pixel
+// besides. A file that ends early is an error (kTruncated), never a half-gray image; so is a JPEG
+// whose compressed data ends before its pixels do though the file goes on, and a PNG with a wrong
+// CRC (both kCorrupt). What else libjpeg warns about (extraneous bytes before a marker, a bad code,
+// a lost restart marker), and libpng (a bad colour profile), it goes on after, as Pillow does, and
+// the image says so. Pure; safe from many threads; throws only std::bad_alloc and what
 // before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
 // is printed.
 // `buffer` is an image that is no longer needed, whose memory is used where it can be.

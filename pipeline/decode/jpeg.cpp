@@ -12,10 +12,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "pipeline/decode/fields_internal.h"
+#include "pipeline/decode/warnings_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -179,10 +181,11 @@ DecodeError error_of(const Job& job) {
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JWRN_JPEG_EOF:
-    case JWRN_HIT_MARKER:
     case JERR_INPUT_EOF:
     case JERR_INPUT_EMPTY:
       return {Kind::kTruncated, job.message};
+    case JWRN_HIT_MARKER:  // the file goes on: what is missing or wrong lies before
+      return {Kind::kCorrupt, std::string(job.message) + ": the file is damaged within its pixels"};
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CONVERSION_NOTIMPL:
@@ -207,27 +210,9 @@ bool has_usual_sampling(const jpeg_decompress_struct& codec) {
   return true;
 }
 
-DecodedImage with_warnings(Image image, const Job& job) {
-  DecodedImage out = std::move(image);
-  if (job.errors.num_warnings == 0) return out;
-  out.damage = Damage::kWarning;
-  out.warning = job.message;
-  if (job.errors.num_warnings > 1) {
-    out.warning += " (the first of " + std::to_string(job.errors.num_warnings) + " warnings)";
-  }
-  return out;
-}
-
-}  // namespace
-
-Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation,
-                                                Image image, const ChoosePart& choose) {
-  const JobPtr job = make_job(settings.max_scans);
-  const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
-  if (!read_header(*job, data, encoded.size())) return error_of(*job);
-  jpeg_decompress_struct& codec = job->codec;
-
+// Why a file whose header was read is refused.
+std::optional<DecodeError> refusal(jpeg_decompress_struct& codec, BytesView encoded,
+                                   const DecodeSettings& settings) {
   const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
   if (pixels > settings.max_pixels) {
     return DecodeError{DecodeError::Kind::kTooLarge,
@@ -242,14 +227,31 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
       count_scans(encoded, settings.max_scans + 1) > settings.max_scans) {
     return too_many_scans(settings.max_scans);
   }
+  return std::nullopt;
+}
+
+void set_up(jpeg_decompress_struct& codec) {
   codec.out_color_space = codec.num_components == 1   ? JCS_GRAYSCALE
                           : codec.num_components == 3 ? JCS_RGB
                                                       : JCS_CMYK;
   codec.dct_method = JDCT_ISLOW;
   codec.do_fancy_upsampling = TRUE;
   // Coefficients of a progressive file take two bytes for each of up to four components.
+  const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
+}
 
+}  // namespace
+
+Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
+                                                const BeforeAllocation& before_allocation,
+                                                Image image, const ChoosePart& choose) {
+  const JobPtr job = make_job(settings.max_scans);
+  const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
+  if (!read_header(*job, data, encoded.size())) return error_of(*job);
+  jpeg_decompress_struct& codec = job->codec;
+  if (auto refused = refusal(codec, encoded, settings)) return *std::move(refused);
+  set_up(codec);
   const int channels = codec.num_components == 1 ? 1 : 3;
   const Size stored{static_cast<int>(codec.image_height), static_cast<int>(codec.image_width)};
   StoredPart part = choose(stored);
@@ -276,7 +278,8 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   }
   if (!read_pixels(*job, read, image.pixels.data(), line.data())) return error_of(*job);
   if (read != part.box) image = cut(image.view(), part.box);
-  DecodedImage out = with_warnings(std::move(image), *job);
+  DecodedImage out = std::move(image);
+  note_warnings(out, job->message, static_cast<int>(job->errors.num_warnings));
   out.whole_height_px = stored.height_px;
   out.whole_width_px = stored.width_px;
   return out;

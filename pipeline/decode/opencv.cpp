@@ -5,6 +5,9 @@
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 
+#include "pipeline/decode/png_internal.h"
+#include "pipeline/decode/warnings_internal.h"
+
 namespace winnow::pipeline {
 namespace {
 
@@ -74,10 +77,7 @@ Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Mat
 
 DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
 
-}  // namespace
-
-Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header,
-                                           const std::optional<Matte>& matte) {
+Expected<cv::Mat, DecodeError> decode_mat(BytesView encoded, const Header& header) {
   // libtiff would multiply alpha into the colours; told that it is multiplied in, it leaves them.
   Bytes edited;
   if (header.straight_alpha_at != 0) {
@@ -89,21 +89,43 @@ Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& head
   // OpenCV only reads the bytes, but a Mat has no const form.
   const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
                       const_cast<std::byte*>(encoded.data()));
-  cv::Mat mat;
   try {
-    mat = cv::imdecode(bytes, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
+    cv::Mat mat = cv::imdecode(bytes, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
+    if (mat.empty()) return corrupt("OpenCV cannot decode it");
+    return mat;
   } catch (const cv::Exception& error) {
     if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
     return corrupt("OpenCV: " + error.err);
   }
-  if (mat.empty()) return corrupt("OpenCV cannot decode it");
+}
+
+Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& header,
+                                             const std::optional<Matte>& matte) {
   const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
                          static_cast<std::uint64_t>(mat.cols) == header.width_px;
   if (!same_size) return corrupt("its size is not what its header says");
-  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header, matte);
-  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header, matte);
+  if (mat.depth() == CV_8U) return DecodedImage(to_image<std::uint8_t>(mat, header, matte));
+  if (mat.depth() == CV_16U) return DecodedImage(to_image<std::uint16_t>(mat, header, matte));
   return DecodeError{DecodeError::Kind::kUnsupported,
                      "has samples that are not of 8 or 16 bits; convert it to 8 bits"};
+}
+
+}  // namespace
+
+Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
+                                                  const std::optional<Matte>& matte) {
+  const auto mat = decode_mat(encoded, header);
+  if (!mat) return mat.error();
+  return image_of(*mat, header, matte);
+}
+
+Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
+                                               const std::optional<Matte>& matte) {
+  auto png = read_png(encoded);
+  if (!png) return png.error();
+  auto image = image_of(png->samples, header, matte);
+  if (image) note_warnings(*image, std::move(png->first_warning), png->warnings);
+  return image;
 }
 
 }  // namespace winnow::pipeline

@@ -5,9 +5,15 @@
 
 namespace winnow::pipeline {
 
-// Decodes by OpenCV what read_header accepted as `header`. Palettes become colours, 16 bits become
-// 8, alpha is dropped without a matte; the first page or frame where there are several.
-Expected<Image, DecodeError> decode_opencv(BytesView encoded, const Header& header,
-                                           const std::optional<Matte>& matte);
+// Both decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
+// alpha is dropped without a matte; the first page or frame where there are several.
+
+// BMP, WebP and TIFF, by OpenCV.
+Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
+                                                  const std::optional<Matte>& matte);
+
+// By libpng; what that warns of is in the image.
+Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
+                                               const std::optional<Matte>& matte);
 
 }  // namespace winnow::pipeline

@@ -115,11 +115,11 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
   LeftOut left_out;
   IngestOptions first_options = options;
   first_options.store = Store::kNone;
-  first_options.memory = false;
+  first_options.target.memory = false;
   first_options.resize = {};
   first_options.variants = {};
   IngestOptions second_options = options;
-  second_options.left_out = &left_out;
+  second_options.target.left_out = &left_out;
   comm::on_all(comm, [&] {
     check_options(second_options);
     Gates gates(1u << 20);
@@ -145,7 +145,7 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
   }
   Stopwatch watch;
   {
-    const WorkerLimit limit(options.threads);
+    const WorkerLimit limit(options.work.threads);
     std::optional<Cache> cache;
     comm::on_all(comm, [&] { cache.emplace(Cache::open(first)); });
     const dedup::Selection decided = decide_once(*cache, decide, comm);

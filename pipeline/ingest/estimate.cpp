@@ -100,7 +100,7 @@ Plan plan_of(std::span<const IngestSource> sources, const fs::path& out,
             .folder = sample_folder(out),
             .chunks = {},
             .shards = 0};
-  plan.options.into = false;
+  plan.options.target.into = false;
   std::vector<PlacedSource> placed(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) placed[i].source = sources[i].source;
   const std::vector<ShardPlan> shards = plan_shards(placed, options.shard_bytes);

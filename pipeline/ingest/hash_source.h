@@ -23,14 +23,16 @@ struct HashedInput {
 };
 
 struct HashSourceOptions {
-  DecodeSettings decode;
-  int scale = 1;       // of the pictures that are hashed, as of decode()
-  int threads = 0;     // TBB workers; 0: what TBB has
-  StopRequested stop;  // asked before each input
+  DecodeSettings decode{};
+  int scale = 1;         // of the pictures that are hashed, as of decode()
+  int threads = 0;       // TBB workers; 0: what TBB has
+  int readers = 64;      // threads that read, at most; as many as are needed
+  StopRequested stop{};  // asked before each input
 };
 
-// Reads, decodes and hashes every input, in parallel, and gives them to `take` in the order of the
-// listing, from the calling thread. Holds one image a thread, and the codes of a few hundred.
+// Reads every input by threads of their own, decodes and hashes them by TBB workers, and gives them
+// to `take` in the order of the listing, one at a time, from any of these. Holds one image and some
+// 32 MiB as read a thread, and the codes of a few hundred.
 // Throws what reading the source, `take` and a stop (StoppedError) throw.
 void hash_source(const datasets::Source& source, std::span<const dedup::HashKind> hashes,
                  const HashSourceOptions& options,

@@ -25,8 +25,8 @@
 #include "pipeline/ingest/run.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
-#include "pipeline/store/memory.h"
 #include "pipeline/store/json_internal.h"
+#include "pipeline/store/memory.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
@@ -37,51 +37,6 @@ using datasets::Listing;
 using datasets::Source;
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::array kStores{Store::kOriginal, Store::kRaw, Store::kNone};
-
-std::string_view store_name(Store store) noexcept {
-  switch (store) {
-    case Store::kOriginal:
-      return "original";
-    case Store::kRaw:
-      return "raw";
-    case Store::kNone:
-      break;
-  }
-  return "none";
-}
-
-std::uint64_t memory_bytes(const IngestOptions& options) {
-  if (options.memory_bytes > 0) return options.memory_bytes;
-  const auto threads = options.threads > 0 ? static_cast<unsigned>(options.threads)
-                                           : std::max(1u, std::thread::hardware_concurrency());
-  return (std::uint64_t{1} + threads) << 27;
-}
-
-// "phash:1", "dhash:1"
-std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
-  std::vector<std::string> names;
-  for (const auto& column : columns.codes) {
-    names.push_back(column.hash + ":" + std::to_string(column.version));
-  }
-  return names;
-}
-
-std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
-  Json settings{{"store", store_name(options.store)},
-                {"hashes", hash_names(columns)},
-                {"shard_bytes", options.shard_bytes}};
-  write_to(settings, options.decode);
-  write_to(settings, options.resize, options.store == Store::kOriginal);
-  write_to(settings, options.variants);
-  if (options.left_out == nullptr) return settings.dump();
-  return with_dropped(settings.dump(), options.left_out->decisions.settings);
-}
-
-std::string in_mebibytes(std::uint64_t bytes) {
-  return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
-}
 
 // What inputs spread evenly over the listings say of all.
 struct Sampled {
@@ -237,21 +192,21 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   const std::string settings = settings_of(options, no_rows);
   std::vector<DescribedSource> fresh;
   for (const IngestSource& source : sources) fresh.push_back(describe(source));
-  if (options.retry) plan_retry_of(job, std::move(fresh), out, options, no_rows);
-  if (options.into) {
+  if (options.target.retry) plan_retry_of(job, std::move(fresh), out, options, no_rows);
+  if (options.target.into) {
     job.base = std::make_unique<const Cache>(Cache::open(out));
     job.manifest = job.base->manifest();
     check_base(job.manifest, settings, out);
     remove_those_there(fresh, job.manifest, out);
     job.sources_there = sources.size() - fresh.size();
   }
-  if (!options.retry) {
+  if (!options.target.retry) {
     job.sources = place_sources(std::move(fresh), job.manifest);
     job.shards = plan_shards(job.sources, options.shard_bytes);
   }
   std::string content = job.base ? job.base->digest() : "";
-  if (options.left_out != nullptr) {
-    const dedup::Selection& decisions = options.left_out->decisions;
+  if (options.target.left_out != nullptr) {
+    const dedup::Selection& decisions = options.target.left_out->decisions;
     for (PlacedSource& source : job.sources) source.left_out = ids_in(decisions.ids, source);
     content += key_of(decisions);
   }
@@ -261,8 +216,9 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
-  if (options.retry) content += "retry";
-  job.key = to_hex(xxh3_128(as_bytes(content + settings + (options.memory ? "memory" : "disk"))));
+  if (options.target.retry) content += "retry";
+  job.key =
+      to_hex(xxh3_128(as_bytes(content + settings + (options.target.memory ? "memory" : "disk"))));
   job.marker =
       "winnow is ingesting here, or was stopped while it did: run the same ingest again to "
       "go on.\n" +
@@ -357,12 +313,6 @@ void require_an_image(const CachePaths& paths, const std::vector<NamedPart>& par
       ", is " + std::string(fate_name(first->fate)) + " (" + first->reason + "); nothing was kept");
 }
 
-void check_stop(const StopRequested& stop, const fs::path& out) {
-  if (!stop || !stop()) return;
-  throw StoppedError("stopped before the end of the ingest into " + out.string() +
-                     "; run the same command again to go on after the shards that are finished");
-}
-
 bool is_nothing_to_do(const Job& job) {
   if (!job.retry) return job.sources.empty();
   return job.shards.empty() && to_json(job.manifest) == to_json(job.base->manifest());
@@ -375,7 +325,7 @@ void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
   const CachePaths& paths = workspace.paths();
   make_directories(parts_folder(paths));
   if (options.store == Store::kNone) return;
-  const bool in_memory = job.base ? fs::is_symlink(paths.shards()) : options.memory;
+  const bool in_memory = job.base ? fs::is_symlink(paths.shards()) : options.target.memory;
   if (in_memory && comm.local_size() != comm.size()) {
     throw UsageError(
         "an ingest into memory runs on one machine; leave out --memory, or start all ranks on one");
@@ -395,27 +345,6 @@ std::uint64_t inputs_of(std::span<const ChunkPlan> chunks) {
   return inputs;
 }
 
-// Of a retry: asks for the inputs of shards that are only made anew if one of them can be read now.
-StageTimes look(const CachePaths& paths, const Job& job, Gates& gates, const Share& share,
-                IngestOptions options, const ProgressSink& progress,
-                const std::function<void()>& check) {
-  options.store = Store::kNone;
-  options.resize = {};
-  options.variants = {};
-  std::vector<ChunkPlan> chunks;
-  std::ranges::copy_if(share.chunks, std::back_inserter(chunks),
-                       [&](const ChunkPlan& chunk) { return !job.retry->made_anew[chunk.shard]; });
-  const ChunkMaker maker(job.sources, options, gates);
-  ShardSink sink(paths, job.key);
-  const RunPlan plan{.sources = job.sources,
-                     .shards = job.shards,
-                     .chunks = chunks,
-                     .store = Store::kNone,
-                     .threads = options.threads,
-                     .readers = options.readers};
-  return run_chunks(plan, maker, gates, sink, share.so_far, progress, check);
-}
-
 // The last act: puts what all ranks made together, and the manifest over it.
 void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
             IngestResult& result) {
@@ -423,7 +352,10 @@ void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
   const std::vector<NamedPart> parts = all_parts(paths, job);
   if (job.retry) {
     result.remarks = assemble_again(parts, no_rows, *job.base, paths, job.manifest);
-    for (const NamedPart& named : parts) result.recovered += named.part.size.rows;
+    for (const NamedPart& named : parts) {
+      result.recovered += named.part.size.rows;
+      result.remarks.oriented += named.part.remarks.oriented;
+    }
   } else {
     try {
       require_an_image(paths, parts);
@@ -462,111 +394,9 @@ IngestResult result_of(const Cache& cache) {
   return result;
 }
 
-IngestOptions options_of(const Manifest& manifest) {
-  if (manifest.settings.empty()) {
-    throw FormatError("the manifest does not say how the cache was made; ingest again");
-  }
-  const std::string where = "'settings' of the manifest";
-  const JsonObject in(parse_json(manifest.settings, where), where);
-  IngestOptions options;
-  const auto store = std::find_if(kStores.begin(), kStores.end(), [&](Store candidate) {
-    return store_name(candidate) == in.text("store");
-  });
-  if (store == kStores.end()) in.fail("unknown 'store'");
-  options.store = *store;
-  options.hashes.clear();
-  for (const std::string& hash : in.texts("hashes")) {
-    options.hashes.push_back(hash.substr(0, hash.rfind(':')));
-  }
-  options.shard_bytes = in.number("shard_bytes");
-  options.decode = decode_settings(manifest);
-  options.resize = resize_settings(manifest);
-  options.variants = variant_settings(manifest);
-  return options;
-}
-
-namespace {
-
-void check_variants(const IngestOptions& options) {
-  const VariantSettings& v = options.variants;
-  if (v == VariantSettings{}) return;
-  if (v.copies < 1 || v.height_px < 1 || v.width_px < 1) {
-    throw UsageError("what is augmented needs at least 1 copy of at least 1 x 1 px, not " +
-                     std::to_string(v.copies) + " of " + std::to_string(v.width_px) + " x " +
-                     std::to_string(v.height_px));
-  }
-  if (v.recipe == Recipe::kNone && v.copies > 1) {
-    throw UsageError("without a recipe all " + std::to_string(v.copies) +
-                     " copies would be the same; ask for one, or for a recipe");
-  }
-  if (v.recipe != Recipe::kNone && v.copies == 1) {
-    throw UsageError(
-        "of one copy every epoch would see the same crop; ask for 2 or more, as many "
-        "as there is room for");
-  }
-  if (mixes(v.recipe)) {
-    throw UsageError(
-        "mixup and cutmix mix the samples of a batch, which there is none of before training; "
-        "leave them out here and give them to winnow train --augment");
-  }
-  if (options.store == Store::kNone) {
-    throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");
-  }
-  if (options.store != Store::kRaw) {
-    throw UsageError("what is augmented is stored as pixels; leave out the original bytes");
-  }
-  if (options.resize.short_side_px > 0) {
-    throw UsageError("what is augmented is stored in the size it says; leave out the resize");
-  }
-  const auto side = [](int px) { return static_cast<std::uint64_t>(px); };
-  constexpr std::uint64_t kMostCopies = 65'535;
-  if (side(v.copies) > kMostCopies || side(v.height_px) > kMaxInputBytes / 3 / side(v.width_px) ||
-      variant_bytes(v) > kMaxInputBytes) {
-    throw UsageError(std::to_string(v.copies) + " copies of " + std::to_string(v.width_px) + " x " +
-                     std::to_string(v.height_px) + " px do not fit a record, which has at most " +
-                     std::to_string(kMostCopies) + " of " + in_mebibytes(kMaxInputBytes) +
-                     " together; ask for fewer or smaller ones");
-  }
-}
-
-}  // namespace
-
-void check_options(const IngestOptions& options) {
-  check_variants(options);
-  const bool takes_all_pixels = options.store == Store::kRaw || options.resize.short_side_px > 0;
-  if (dedup::common_scale(options.hashes) > 1 && takes_all_pixels) {
-    throw UsageError("with the hash " + options.hashes.front() +
-                     " pictures are not decoded whole, and what is to be stored is made of all "
-                     "pixels; store the original bytes or nothing, or leave out the scale");
-  }
-  if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
-  if (options.memory_bytes > 0 && options.memory_bytes < 1u << 20) {
-    throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
-  }
-  if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
-  if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
-    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
-  }
-  if (options.resize.quality < 1 || options.resize.quality > 100) {
-    throw UsageError("the quality of JPEGs is 1 to 100, not " +
-                     std::to_string(options.resize.quality));
-  }
-  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
-  if (options.threads < 0) throw UsageError("the number of threads must not be negative");
-  if (options.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
-  if (options.retry && (options.into || options.left_out != nullptr)) {
-    throw UsageError(
-        "what could not be read is asked for again by itself; add to the cache or "
-        "leave duplicates out of a new one in another ingest");
-  }
-  if (options.into && options.left_out != nullptr) {
-    throw UsageError("duplicates are left out of new caches only; add to this one and compact it");
-  }
-}
-
 bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
            const IngestOptions& options) {
-  Gates gates(memory_bytes(options));
+  Gates gates(bytes_in_flight(options.work));
   const ChunkMaker maker({}, options, gates);
   const auto same = [](const SourceInfo& info, const IngestSource& source) {
     return is_same(info, describe(source).info);
@@ -575,90 +405,171 @@ bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
          std::ranges::equal(manifest.sources, sources, same);
 }
 
+namespace {
+
+// One ingest, as one rank sees it.
+class Ingest {
+ public:
+  Ingest(const fs::path& out, const IngestOptions& options, const ProgressSink& progress,
+         comm::Communicator& comm)
+      : paths_{out}, options_(options), progress_(progress), comm_(comm) {}
+
+  IngestResult run(std::span<const IngestSource> sources) {
+    const auto started = Clock::now();
+    plan(sources);
+    claim();
+    if (is_complete()) return what_is_there();
+    share_out();
+    if (job_.retry) look();
+    make_room();
+    write();
+    comm::on_root(comm_, [&] { finish(job_, *workspace_, maker_->empty_fingerprints(), result_); });
+    tell_all(result_, comm_);
+    result_.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    result_.peak_in_flight_bytes = gates_->meter.peak();
+    return std::move(result_);
+  }
+
+ private:
+  void plan(std::span<const IngestSource> sources) {
+    comm::on_all(comm_, [&] {
+      check_options(options_);
+      gates_.emplace(bytes_in_flight(options_.work));
+      const dedup::Fingerprints no_rows = ChunkMaker({}, options_, *gates_).empty_fingerprints();
+      job_ = plan_job(sources, paths_.root, options_, no_rows);
+      maker_.emplace(job_.sources, options_, *gates_);
+    });
+    comm::require_agreement(comm_, {{"sources and options", job_.key}});
+    result_.sources_there = job_.sources_there;
+  }
+
+  void claim() {
+    comm::on_root(comm_, [&] {
+      workspace_ = job_.base ? Workspace::reopen(paths_.root, job_.base->manifest(), job_.marker)
+                             : Workspace::claim(paths_.root, job_.marker);
+    });
+  }
+
+  bool is_complete() {
+    const bool complete = workspace_ && (workspace_->complete() || is_nothing_to_do(job_));
+    return !comm::broadcast_text(comm_, complete ? "complete" : "").empty();
+  }
+
+  IngestResult what_is_there() {
+    comm::on_root(comm_, [&] {
+      workspace_->finish();
+      result_ = result_of(Cache::open(paths_.root));
+      result_.sources_there = job_.sources_there;
+    });
+    tell_all(result_, comm_);
+    return std::move(result_);
+  }
+
+  void share_out() {
+    chunks_ = plan_chunks(job_.sources, job_.shards, options_.store, options_.variants);
+    comm::on_all(comm_, [&] {
+      check_workspace(paths_, job_, comm_.rank());
+      mine_ = take_share(paths_, job_, chunks_, comm_);
+    });
+  }
+
+  // Of a retry: asks for the inputs of shards that are only made anew if one of them can be read
+  // now.
+  void look() {
+    result_.retried = job_.retry->ids.size();
+    comm::on_root(comm_, [&] { make_directories(parts_folder(paths_)); });
+    comm::on_all(comm_, [&] {
+      IngestOptions options = options_;
+      options.store = Store::kNone;
+      options.resize = {};
+      options.variants = {};
+      std::vector<ChunkPlan> chunks;
+      std::ranges::copy_if(mine_.chunks, std::back_inserter(chunks), [&](const ChunkPlan& chunk) {
+        return !job_.retry->made_anew[chunk.shard];
+      });
+      ShardSink sink(paths_, job_.key);
+      run_all(ChunkMaker(job_.sources, options, *gates_), chunks, Store::kNone, sink);
+      mine_ = take_share(paths_, job_, chunks_, comm_, /*asked=*/true);
+    });
+  }
+
+  void make_room() {
+    comm::on_root(comm_, [&] {
+      try {
+        const std::span<const ChunkPlan> all = comm_.size() == 1 ? mine_.chunks : chunks_;
+        make_folders(*workspace_, job_, *maker_, all, options_, comm_);
+      } catch (const Error&) {
+        if (comm_.size() == 1 && mine_.parts.empty()) workspace_->abandon();
+        throw;
+      }
+    });
+  }
+
+  void write() {
+    std::array<std::uint64_t, 1> done{inputs_of(mine_.chunks)};
+    comm_.all_reduce(done);
+    result_.inputs_done = job_.retry ? result_.retried : done[0];
+    comm::on_all(comm_, [&] {
+      ShardSink sink(paths_, job_.key, /*beside=*/job_.retry.has_value());
+      run_all(*maker_, mine_.chunks, options_.store, sink);
+    });
+  }
+
+  void run_all(const ChunkMaker& maker, std::span<const ChunkPlan> chunks, Store store,
+               ShardSink& sink) {
+    const RunPlan plan{.sources = job_.sources,
+                       .shards = job_.shards,
+                       .chunks = chunks,
+                       .store = store,
+                       .threads = options_.work.threads,
+                       .readers = options_.work.readers};
+    const auto check = [this] {
+      if (options_.work.stop && options_.work.stop()) throw StoppedError("stopped");
+    };
+    try {
+      result_.times += run_chunks(plan, maker, *gates_, sink, mine_.so_far, progress_, check);
+    } catch (const StoppedError&) {
+      sink.finish();
+      throw StoppedError(what_is_kept(mine_.parts.size() + sink.finished()));
+    }
+  }
+
+  // A shard is written from an empty file to its end, or it would not have the same bytes.
+  std::string what_is_kept(std::size_t finished) const {
+    const auto ranks = static_cast<std::size_t>(comm_.size());
+    const std::size_t shards =
+        (job_.shards.size() + ranks - 1 - static_cast<std::size_t>(comm_.rank())) / ranks;
+    std::string text = "stopped before the end of the ingest into " + paths_.root.string() + ": " +
+                       std::to_string(finished) + " of " + std::to_string(shards) +
+                       (shards == 1 ? " shard is" : " shards are") +
+                       " finished and kept, the rest begins anew; run the same command again to "
+                       "go on";
+    if (finished < shards && shards < 4) {
+      text += " (shards are cut at " + in_mebibytes(options_.shard_bytes) +
+              " of input: with smaller ones more is kept)";
+    }
+    return text;
+  }
+
+  const CachePaths paths_;
+  const IngestOptions& options_;
+  const ProgressSink& progress_;
+  comm::Communicator& comm_;
+  Job job_;
+  std::optional<Gates> gates_;
+  std::optional<ChunkMaker> maker_;
+  std::optional<Workspace> workspace_;  // of rank 0
+  std::vector<ChunkPlan> chunks_;       // of all ranks
+  Share mine_;
+  IngestResult result_;
+};
+
+}  // namespace
+
 IngestResult ingest(std::span<const IngestSource> sources, const fs::path& out,
                     const IngestOptions& options, const ProgressSink& progress,
                     comm::Communicator& comm) {
-  const auto started = Clock::now();
-  Job job;
-  std::optional<Gates> gates;
-  std::optional<ChunkMaker> maker;
-  on_all(comm, [&] {
-    check_options(options);
-    gates.emplace(memory_bytes(options));
-    job = plan_job(sources, out, options, ChunkMaker({}, options, *gates).empty_fingerprints());
-    maker.emplace(job.sources, options, *gates);
-  });
-  const dedup::Fingerprints no_rows = maker->empty_fingerprints();
-  comm::require_agreement(comm, {{"sources and options", job.key}});
-
-  const CachePaths paths{out};
-  IngestResult result;
-  std::optional<Workspace> workspace;
-  on_root(comm, [&] {
-    if (job.base) {
-      workspace = Workspace::reopen(out, job.base->manifest(), job.marker);
-    } else {
-      workspace = Workspace::claim(out, job.marker);
-    }
-  });
-  const bool complete =
-      !comm::broadcast_text(
-           comm, workspace && (workspace->complete() || is_nothing_to_do(job)) ? "complete" : "")
-           .empty();
-  if (complete) {
-    on_root(comm, [&] {
-      workspace->finish();
-      result = result_of(Cache::open(out));
-      result.sources_there = job.sources_there;
-    });
-    tell_all(result, comm);
-    return result;
-  }
-
-  const std::vector<ChunkPlan> chunks =
-      plan_chunks(job.sources, job.shards, options.store, options.variants);
-  Share mine;
-  on_all(comm, [&] {
-    check_workspace(paths, job, comm.rank());
-    mine = take_share(paths, job, chunks, comm);
-  });
-  const auto check = [&] { check_stop(options.stop, out); };
-  if (job.retry) {
-    result.retried = job.retry->ids.size();
-    on_root(comm, [&] { make_directories(parts_folder(paths)); });
-    on_all(comm, [&] {
-      result.times = look(paths, job, *gates, mine, options, progress, check);
-      mine = take_share(paths, job, chunks, comm, /*asked=*/true);
-    });
-  }
-  on_root(comm, [&] {
-    try {
-      const std::span<const ChunkPlan> all = comm.size() == 1 ? mine.chunks : chunks;
-      make_folders(*workspace, job, *maker, all, options, comm);
-    } catch (const Error&) {
-      if (comm.size() == 1 && mine.parts.empty()) workspace->abandon();
-      throw;
-    }
-  });
-  std::array<std::uint64_t, 1> done{inputs_of(mine.chunks)};
-  comm.all_reduce(done);
-  result.inputs_done = job.retry ? result.retried : done[0];
-  result.sources_there = job.sources_there;
-  on_all(comm, [&] {
-    ShardSink sink(paths, job.key, /*beside=*/job.retry.has_value());
-    const RunPlan plan{.sources = job.sources,
-                       .shards = job.shards,
-                       .chunks = mine.chunks,
-                       .store = options.store,
-                       .threads = options.threads,
-                       .readers = options.readers};
-    result.times += run_chunks(plan, *maker, *gates, sink, mine.so_far, progress, check);
-  });
-  on_root(comm, [&] { finish(job, *workspace, no_rows, result); });
-  tell_all(result, comm);
-  result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
-  result.peak_in_flight_bytes = gates->meter.peak();
-  return result;
+  return Ingest(out, options, progress, comm).run(sources);
 }
 
 IngestResult ingest(const Source& source, const fs::path& source_path, const fs::path& out,

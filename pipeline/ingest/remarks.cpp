@@ -14,6 +14,7 @@ void Remarks::add(const LedgerRow& row) {
 
 void Remarks::add(const Remarks& other) {
   warned += other.warned;
+  oriented += other.oriented;
   for (const auto& [reason, count] : other.unsupported) unsupported[reason] += count;
 }
 

@@ -13,6 +13,8 @@ namespace winnow::pipeline {
 struct Remarks {
   std::uint64_t warned = 0;                          // read, though the decoder warned of damage
   std::map<std::string, std::uint64_t> unsupported;  // inputs of that class by reason
+  // Inputs read whose EXIF orientation is not upright; ledgers do not say, nor does add(row).
+  std::uint64_t oriented = 0;
 
   void add(const LedgerRow& row);
   void add(const Remarks& other);

@@ -52,7 +52,9 @@ void ShardSink::end_shard(const std::string& shard, Part part) {
 }
 
 void ShardSink::finish() {
-  if (sealing_.valid()) sealing_.get();
+  if (!sealing_.valid()) return;
+  sealing_.get();
+  ++finished_;
 }
 
 }  // namespace winnow::pipeline

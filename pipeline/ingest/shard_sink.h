@@ -35,7 +35,8 @@ class ShardSink {
   // No more comes for it. `part` is complete but for the shard's file, bytes and block_hashes,
   // which stay empty where nothing was put.
   void end_shard(const std::string& shard, Part part);
-  void finish();  // waits for what is being sealed
+  void finish();                                               // waits for what is being sealed
+  std::size_t finished() const noexcept { return finished_; }  // shards sealed, as finish() knows
 
  private:
   CachePaths paths_;
@@ -44,6 +45,7 @@ class ShardSink {
   std::optional<lmdb::Writer> writer_;
   std::unique_ptr<PartWriter> part_writer_;
   std::future<void> sealing_;
+  std::size_t finished_ = 0;
 };
 
 }  // namespace winnow::pipeline

@@ -103,12 +103,75 @@ TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
   add("b/3.jpg");
   EXPECT_THAT(lines(*open()),
               ElementsAre("a/1.jpg none ", "a/deep/er/2.jpg none ", "b/3.jpg none "));
-  EXPECT_EQ(open()->description(), "image folder: unlabelled");
+  EXPECT_EQ(open()->description(),
+            "image folder: unlabelled, because 'a/deep/er/2.jpg' lies deeper than CLASS/FILE; "
+            "--labels folder takes the first folder as the class");
   EXPECT_THAT(lines(*open(LabelsFrom::kFolder)),
               ElementsAre("a/1.jpg none a", "a/deep/er/2.jpg none a", "b/3.jpg none b"));
   add("top.jpg");
   EXPECT_THAT(open()->class_names(), ElementsAre());
   EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("1 image lies directly in"));
+}
+
+TEST_F(ImageFolderTest, AFewImagesBesideClassFoldersAreLeftOutByName) {
+  add("cat/1.jpg");
+  add("dog/2.jpg");
+  add("stray.jpg");
+  const auto source = open();
+  EXPECT_THAT(lines(*source), ElementsAre("cat/1.jpg none cat", "dog/2.jpg none dog"));
+  EXPECT_EQ(source->description(),
+            "image folder: 2 classes; 1 image beside the class folders left out: 'stray.jpg'");
+  EXPECT_THAT(skips(*source), ElementsAre("1 beside the class folders"));
+  EXPECT_EQ(open(LabelsFrom::kNone)->entries().size(), 3U);
+  add("another.jpg");
+  add("third.jpg");  // more than folders: a heap of images
+  EXPECT_EQ(open()->entries().size(), 5U);
+  EXPECT_EQ(open()->description(),
+            "image folder: unlabelled, because 3 images lie beside the folders: 'another.jpg', "
+            "'stray.jpg', 'third.jpg'");
+}
+
+TEST_F(ImageFolderTest, ImagesBesideOneFolderStay) {
+  add("trip/1.jpg");
+  add("2.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("2.jpg none ", "trip/1.jpg none "));
+  EXPECT_THAT(open()->description(), HasSubstr("1 image lies beside the folders: '2.jpg'"));
+}
+
+TEST_F(ImageFolderTest, FoldersAroundASetAreLookedThrough) {
+  add("hymenoptera_data/train/ants/1.jpg");
+  add("hymenoptera_data/train/bees/2.jpg");
+  add("hymenoptera_data/val/ants/3.jpg");
+  add("hymenoptera_data.zip");
+  for (const LabelsFrom labels : {LabelsFrom::kAuto, LabelsFrom::kFolder}) {
+    const auto source = open(labels);
+    EXPECT_THAT(lines(*source), ElementsAre("hymenoptera_data/train/ants/1.jpg train ants",
+                                            "hymenoptera_data/train/bees/2.jpg train bees",
+                                            "hymenoptera_data/val/ants/3.jpg val ants"));
+    EXPECT_THAT(source->description(), HasSubstr("2 splits, 2 classes; all below "
+                                                 "'hymenoptera_data'"));
+    ASSERT_TRUE(source->read(0));
+  }
+  add_folder("hymenoptera_data/train/wasps");
+  EXPECT_THAT(refusal(), HasSubstr("'train/wasps'"));
+}
+
+TEST_F(ImageFolderTest, SeveralFoldersAroundAFlatSetAreLookedThroughUnlessTheyAreAskedFor) {
+  add("a/b/cat/1.jpg");
+  add("a/b/dog/2.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("a/b/cat/1.jpg none cat", "a/b/dog/2.jpg none dog"));
+  EXPECT_EQ(open()->description(), "image folder: 2 classes; all below 'a/b'");
+  EXPECT_THAT(open(LabelsFrom::kFolder)->class_names(), ElementsAre("a"));
+  add("a/read.jpg");  // so b is no longer alone
+  EXPECT_TRUE(open()->class_names().empty());
+}
+
+TEST_F(ImageFolderTest, OneClassAloneAndOneSplitAloneAreNotAroundASet) {
+  add("cat/1.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("cat/1.jpg none cat"));
+  fs::remove_all(folder_ / "cat");
+  add("train/cat/1.jpg");
+  EXPECT_THAT(lines(*open()), ElementsAre("train/cat/1.jpg train cat"));
 }
 
 TEST_F(ImageFolderTest, LabelsCanBeLeft) {
@@ -171,7 +234,8 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
   const auto source = open();
   EXPECT_THAT(lines(*source), ElementsAre("train/a/1.jpg train a"));
   EXPECT_EQ(source->description(),
-            "image folder: 1 split, 1 class; 1 image beside the splits left out; passed over: no "
+            "image folder: 1 split, 1 class; 1 image beside the splits left out: "
+            "'preview.png'; passed over: no "
             "images by their names (1: 1 .txt)");
 }
 

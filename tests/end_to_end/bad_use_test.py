@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import unittest
+import zlib
 
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
 from program import WINNOW, Case, run, tensors, tree_bytes
@@ -115,6 +116,54 @@ class Sources(BadUse):
         for fate in ("truncated", "unsupported", "empty"):
             self.assertRegex(result.err, rf"1 {fate}: see .*ledger\.jsonl")
         self.ok("verify", cache)
+
+    def test_a_folder_around_the_set_and_an_image_beside_it(self):
+        root = self.photos()
+        around = self.folder / "download"
+        around.mkdir()
+        root.rename(around / "set")
+        (around / "set.zip").write_bytes(b"PK")
+        told = self.ok("ingest", around, "--out", self.folder / "cache", "--json")
+        self.assertRegex(told.err, "splits?, 2 classes; all below 'set'")
+        info = self.ok("info", self.folder / "cache", "--json").json()["manifest"]
+        self.assertEqual(info["classes"], ["cat", "dog"])
+        train = around / "set" / "train"
+        (train / "preview.jpg").write_bytes(JPEG)
+        told = self.ok("ingest", train, "--out", self.folder / "flat", "--json")
+        self.assertIn("2 classes; 1 image beside the class folders left out: 'preview.jpg'", told.err)
+        self.assertEqual(told.json()["skipped"], [{"reason": "beside the class folders", "count": 1}])
+
+    def test_phone_photos_beside_upright_copies(self):
+        root = self.folder / "phone"
+        root.mkdir()
+        exif = b"\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06" + bytes(6)
+        (root / "upright.jpg").write_bytes(JPEG)
+        (root / "turned.jpg").write_bytes(JPEG[:2] + exif + JPEG[2:])
+        told = self.ok("ingest", root, "--out", self.folder / "cache", "--json", "--report", self.folder / "page.html")
+        self.assertEqual(told.json()["oriented"], 1)
+        self.assertIn("1 image is to be turned", told.err)
+        self.assertIn("--orientation apply", told.err)
+        self.assertIn("--orientation apply", (self.folder / "page.html").read_text())
+        self.assertIn("--orientation apply", self.ok("dedup", root).err)
+        told = self.ok("ingest", root, "--out", self.folder / "applied", "--orientation", "apply", "--json")
+        self.assertEqual(told.json()["oriented"], 1)
+        self.assertNotIn("--orientation apply", told.err)
+
+    def test_a_png_that_libpng_warns_of_is_named(self):
+        def chunk(kind, content):
+            return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+        root = self.photos()
+        picture = chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0))
+        picture += chunk(b"iCCP", b"icc\0\0" + zlib.compress(b"no profile"))
+        picture += chunk(b"IDAT", zlib.compress((b"\0" + bytes(8)) * 8)) + chunk(b"IEND", b"")
+        (root / "train" / "cat" / "odd.png").write_bytes(b"\x89PNG\r\n\x1a\n" + picture)
+        told = self.ok("ingest", root, "--out", self.folder / "cache", "--json")
+        self.assertNotIn("libpng", told.err)
+        self.assertEqual(told.json()["warned"], 1)
+        rows = [json.loads(line) for line in (self.folder / "cache" / "ledger.jsonl").read_text().splitlines()]
+        odd = next(row for row in rows if row["name"].endswith("odd.png"))
+        self.assertIn("iCCP", odd["reason"])
 
     def test_too_many_bad_inputs(self):
         root = self.photos()

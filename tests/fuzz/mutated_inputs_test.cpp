@@ -96,8 +96,8 @@ IngestResult ingest_into(const fs::path& out, const datasets::Source& source, co
                          int threads) {
   IngestOptions options;
   options.shard_bytes = 1u << 20;
-  options.memory_bytes = 64u << 20;
-  options.threads = threads;
+  options.work.memory_bytes = 64u << 20;
+  options.work.threads = threads;
   return ingest(source, path, out, options, {});
 }
 

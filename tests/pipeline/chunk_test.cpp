@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -183,7 +184,7 @@ TEST(ChunkMaker, BooksWhatIsLeftOutWithoutReadingIt) {
 
   const LeftOut left_out = two_left_out(3);
   IngestOptions options;
-  options.left_out = &left_out;
+  options.target.left_out = &left_out;
   sources.front().left_out = left_out.decisions.ids;
   std::vector<std::size_t> read;
   source.on_read = [&read](std::size_t position) -> std::optional<FakeSource::Answer> {
@@ -215,10 +216,54 @@ TEST(ChunkMaker, RefusesToLeaveOutWhatNothingStandsFor) {
   Gates gates(1u << 30);
   const LeftOut left_out = two_left_out(1);  // which cannot be read
   IngestOptions options;
-  options.left_out = &left_out;
+  options.target.left_out = &left_out;
   sources.front().left_out = left_out.decisions.ids;
   const ChunkMaker maker(sources, options, gates);
   EXPECT_THROW(make(maker, sources, make_plans(source).front()), Error);
+}
+
+TEST(ChunkMaker, RefusesAStandInThatNoSourceHas) {
+  const FakeSource source = make_source();
+  auto sources = placed(source);
+  Gates gates(1u << 30);
+  const LeftOut left_out = two_left_out(make_sample_id(3, 5));
+  IngestOptions options;
+  options.target.left_out = &left_out;
+  sources.front().left_out = left_out.decisions.ids;
+  const ChunkMaker maker(sources, options, gates);
+  EXPECT_THROW(make(maker, sources, make_plans(source).front()), Error);
+}
+
+// The JPEG with an EXIF segment of this orientation.
+Bytes with_orientation(const Bytes& jpeg, std::uint8_t orientation) {
+  const std::array<std::uint8_t, 36> segment{
+      0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M',         0, 42, 0, 0, 0, 8,
+      0,    1,    1, 18, 0,   3,   0,   0,   0, 1, 0,   orientation, 0, 0,  0, 0, 0, 0};
+  Bytes out = jpeg;
+  const auto bytes = std::as_bytes(std::span(segment));
+  out.insert(out.begin() + 2, bytes.begin(), bytes.end());
+  return out;
+}
+
+TEST(ChunkMaker, CountsWhatIsToBeTurnedWhetherItIsOrNot) {
+  std::mt19937_64 random(7);
+  const Bytes upright = encode_picture(make_picture(random, 20, 30, 3), ".jpg");
+  FakeSource source;
+  source.add("upright", upright);
+  source.add("says so", with_orientation(upright, 1));
+  source.add("turned", with_orientation(upright, 6));
+  source.add("mirrored", with_orientation(upright, 2));
+  source.add("broken", Bytes(40));
+  const auto sources = placed(source);
+  for (const Orientation orientation : {Orientation::kIgnore, Orientation::kApply}) {
+    Gates gates(1u << 30);
+    IngestOptions options;
+    options.decode.orientation = orientation;
+    const ChunkMaker maker(sources, options, gates);
+    const Chunk chunk = make(maker, sources, {.begin = 0, .end = 5, .ends_shard = true});
+    EXPECT_EQ(chunk.oriented, 2U);
+    EXPECT_EQ(chunk.fingerprints.widths_px[2], orientation == Orientation::kApply ? 20U : 30U);
+  }
 }
 
 }  // namespace

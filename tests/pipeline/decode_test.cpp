@@ -255,6 +255,44 @@ TEST(Decode, AJpegWithExtraneousBytesIsReadAndSaysSo) {
   EXPECT_EQ(decode(bytes, {})->damage, Damage::kNone);
 }
 
+// The PNG with an iCCP chunk that libpng complains of.
+Bytes with_bad_profile(const Bytes& png) {
+  Bytes body;
+  for (const char c : std::string("iCCPicc")) body.push_back(static_cast<std::byte>(c));
+  for (const int value : {0, 0, 0x78, 0x9C, 3, 0, 0, 0, 0, 1}) {
+    body.push_back(static_cast<std::byte>(value));
+  }
+  const auto put_number = [](Bytes& to, std::uint64_t number) {
+    for (int shift = 24; shift >= 0; shift -= 8)
+      to.push_back(static_cast<std::byte>(number >> shift));
+  };
+  Bytes chunk;
+  put_number(chunk, body.size() - 4);
+  chunk.insert(chunk.end(), body.begin(), body.end());
+  put_number(chunk,
+             crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+  Bytes out = png;
+  out.insert(out.begin() + 33, chunk.begin(), chunk.end());  // behind IHDR
+  return out;
+}
+
+TEST(Decode, WhatLibpngWarnsOfIsInTheImageAndNotPrinted) {
+  const Image picture = formula_image("tri", 12, 9);
+  for (const int type : {CV_8UC3, CV_16UC3, CV_8UC4}) {
+    const Bytes sound = encode(".png", picture, type);
+    const auto want = decode(sound, {});
+    ASSERT_TRUE(want);
+    EXPECT_EQ(want->warning, "");
+    testing::internal::CaptureStderr();
+    const auto decoded = decode(with_bad_profile(sound), {});
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    ASSERT_TRUE(decoded) << decoded.error().detail;
+    EXPECT_EQ(static_cast<const Image&>(*decoded), static_cast<const Image&>(*want));
+    EXPECT_EQ(decoded->damage, Damage::kWarning);
+    EXPECT_NE(decoded->warning.find("iCCP"), std::string::npos) << decoded->warning;
+  }
+}
+
 TEST(Decode, AJpegWithALostRestartMarkerIsReadAndSaysSo) {
   const Image image = formula_image("tri", 64, 64);
   Bytes bytes = make_jpeg(image, {90, false, 1});
@@ -266,13 +304,16 @@ TEST(Decode, AJpegWithALostRestartMarkerIsReadAndSaysSo) {
       << decoded->warning;
 }
 
-TEST(Decode, CompressedDataThatEndsBeforeThePixelsDoIsTruncated) {
+TEST(Decode, AJpegThatLacksSomeOfItsMiddleIsCorrupt) {
   const Image image = formula_image("tri", 64, 64);
   for (const JpegOptions& options : {JpegOptions{}, JpegOptions{90, true, 0}}) {
     const Bytes sound = make_jpeg(image, options);
     Bytes bytes(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(sound.size() * 2 / 3));
     bytes.insert(bytes.end(), sound.end() - 2, sound.end());  // it has its end marker
-    EXPECT_EQ(error_of(bytes), Kind::kTruncated) << options.progressive;
+    const auto decoded = decode(bytes, {});
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().kind, Kind::kCorrupt) << options.progressive;
+    EXPECT_NE(decoded.error().detail.find("damaged within its pixels"), std::string::npos);
   }
 }
 

@@ -52,7 +52,7 @@ class EstimateOf : public testing::Test {
   }
   static IngestOptions one_thread() {
     IngestOptions options;
-    options.threads = 1;
+    options.work.threads = 1;
     return options;
   }
   Estimate estimate() {

@@ -31,8 +31,8 @@ pid_t start(const FakeSource& source, const fs::path& out, bool memory) {
   try {
     IngestOptions options;
     options.shard_bytes = 250'000;
-    options.threads = 2;
-    options.memory = memory;
+    options.work.threads = 2;
+    options.target.memory = memory;
     ingest(source, "pictures", out, options, {});
     status = 0;
   } catch (const std::exception& error) {

@@ -126,7 +126,7 @@ void expect_same(const std::map<std::string, Bytes>& a, const std::map<std::stri
 IngestOptions small_shards() {
   IngestOptions options;
   options.shard_bytes = 1'500'000;
-  options.threads = 2;
+  options.work.threads = 2;
   return options;
 }
 
@@ -287,14 +287,14 @@ TEST(Ingest, SameBytesForAnyThreadsAndMemory) {
   for (const Store store : {Store::kOriginal, Store::kRaw, Store::kNone}) {
     IngestOptions options = small_shards();
     options.store = store;
-    options.threads = 1;
+    options.work.threads = 1;
     const fs::path first = folder / "first";
     const std::string digest = run(source, first, options).digest;
     const auto want = read_tree(first);
     EXPECT_GE(want.size(), store == Store::kNone ? 3u : 6u);
     for (const auto& [threads, memory] : {std::pair{2, 1u << 30}, {8, 1u << 30}, {8, 1u << 20}}) {
-      options.threads = threads;
-      options.memory_bytes = memory;
+      options.work.threads = threads;
+      options.work.memory_bytes = memory;
       const fs::path again = folder / "again";
       EXPECT_EQ(run(source, again, options).digest, digest);
       expect_same(read_tree(again), want,
@@ -429,7 +429,7 @@ TEST(Ingest, AnIoErrorThatPassesIsNoDamage) {
     return std::nullopt;
   };
   IngestOptions options = small_shards();
-  options.threads = 1;
+  options.work.threads = 1;
   EXPECT_EQ(run(source, folder / "cache", options).manifest.ledger.at("ok"), 3u);
 }
 
@@ -486,8 +486,8 @@ TEST(Ingest, BytesInFlightAreBounded) {
     for (const std::uint64_t memory : {2u << 20, 4u << 20}) {
       IngestOptions options;
       options.store = store;
-      options.threads = 8;
-      options.memory_bytes = memory;
+      options.work.threads = 8;
+      options.work.memory_bytes = memory;
       const IngestResult result = run(source, folder / "cache", options);
       EXPECT_EQ(result.manifest.ledger.at("ok"), 24u);
       // One image (640 KB with its gray copy) is within the half of 2 MiB; a transaction of packs
@@ -511,8 +511,8 @@ TEST(Ingest, OptionsAreChecked) {
   refused([](IngestOptions& o) { o.hashes = {"nonsense"}; });
   refused([](IngestOptions& o) { o.hashes = {"phash", "phash"}; });
   refused([](IngestOptions& o) { o.shard_bytes = 0; });
-  refused([](IngestOptions& o) { o.memory_bytes = 1000; });
-  refused([](IngestOptions& o) { o.threads = -1; });
+  refused([](IngestOptions& o) { o.work.memory_bytes = 1000; });
+  refused([](IngestOptions& o) { o.work.threads = -1; });
 }
 
 TEST(Ingest, RefusesWhatIsNotItsOwn) {
@@ -572,7 +572,7 @@ TEST(Ingest, WhatASourceThrowsEndsItInOrder) {
   };
   for (const int threads : {1, 8}) {
     IngestOptions options = small_shards();
-    options.threads = threads;
+    options.work.threads = threads;
     const fs::path out = folder / ("out" + std::to_string(threads));
     EXPECT_EQ(message_of<SystemError>([&] { run(bad, out, options); }), "position 250");
     EXPECT_NE(message_of<UsageError>([&] { Cache::open(out); }).find("was not finished"),
@@ -636,6 +636,30 @@ TEST_F(Rerun, GoesOnAfterTheFinishedShards) {
   expect_as_uninterrupted();
 }
 
+TEST_F(Rerun, AStopSaysWhatIsKept) {
+  IngestOptions options = small_shards();
+  std::atomic<int> asked{0};
+  options.work.stop = [&asked] { return ++asked > 380; };
+  const std::string said = message_of<StoppedError>([&] { run(source_, out_, options); });
+  std::size_t kept = 0;
+  for (const auto& part : fs::directory_iterator(out_ / "parts")) {
+    kept += part.path().extension().empty() ? 1U : 0U;
+  }
+  EXPECT_GT(kept, 0U);
+  EXPECT_NE(said.find(std::to_string(kept) + " of " + std::to_string(shards_.size()) +
+                      " shards are finished and kept"),
+            std::string::npos)
+      << said;
+  rerun(small_shards());
+  expect_as_uninterrupted();
+  options.shard_bytes = 1u << 30;  // one shard, of which nothing can be kept
+  asked = 0;
+  const std::string small =
+      message_of<StoppedError>([&] { run(source_, folder_ / "small", options); });
+  EXPECT_NE(small.find("0 of 1 shard is finished"), std::string::npos) << small;
+  EXPECT_NE(small.find("cut at 1024 MiB of input"), std::string::npos) << small;
+}
+
 // Three sources, the second with classes that the first has not.
 class Sources : public testing::Test {
  protected:
@@ -645,7 +669,7 @@ class Sources : public testing::Test {
   }
   static IngestResult ingest_all(std::vector<IngestSource> sources, const fs::path& out,
                                  IngestOptions options, bool into = false) {
-    options.into = into;
+    options.target.into = into;
     return ingest(sources, out, options, {}, *comm::make_single());
   }
   // The first alone, then the others to it.
@@ -787,8 +811,8 @@ TEST_F(Sources, ManyReadersGiveTheSame) {
     return std::nullopt;
   };
   IngestOptions options = small_shards();
-  options.readers = 7;
-  options.memory_bytes = 1u << 20;
+  options.work.readers = 7;
+  options.work.memory_bytes = 1u << 20;
   const IngestResult result =
       ingest_all({{&first_, "one"}, {&second_, "two"}, {&third_, "three"}}, out_, options);
   EXPECT_GT(result.times[Stage::kRead].threads, 1);
@@ -880,8 +904,8 @@ TEST(Ingest, ASourceThatChangesUnderneathIsNoticed) {
     return std::nullopt;
   };
   IngestOptions options = small_shards();
-  options.memory_bytes = 1u << 20;
-  options.threads = 1;
+  options.work.memory_bytes = 1u << 20;
+  options.work.threads = 1;
   options.shard_bytes = 1u << 30;
   EXPECT_NE(message_of<Error>([&] {
               run(source, folder / "cache", options);
@@ -916,7 +940,7 @@ TEST_F(InMemory, SameBytesBehindALink) {
   const FakeSource source = make_source(1, 200);
   IngestOptions options = small_shards();
   run(source, folder_ / "disk", options);
-  options.memory = true;
+  options.target.memory = true;
   const fs::path out = folder_ / "memory";
   run(source, out, options);
   const fs::path link = CachePaths{out}.shards();
@@ -941,7 +965,7 @@ TEST_F(InMemory, SameBytesBehindALink) {
 TEST_F(InMemory, LeftoversOfADeadRunAreCleared) {
   FakeSource source = make_source(1, 200);
   IngestOptions options = small_shards();
-  options.memory = true;
+  options.target.memory = true;
   const fs::path out = folder_ / "cache";
   source.on_read = [](std::size_t position) -> std::optional<FakeSource::Answer> {
     if (position == 150) throw SystemError("stop");
@@ -965,7 +989,7 @@ TEST_F(InMemory, RefusedBeforeAnythingIsWritten) {
   FakeSource source = make_source(1, 20);
   source.change_entries([](datasets::Entry& entry) { entry.input_bytes = std::uint64_t{1} << 45; });
   IngestOptions options = small_shards();
-  options.memory = true;
+  options.target.memory = true;
   const std::string message =
       message_of<UsageError>([&] { run(source, folder_ / "cache", options); });
   EXPECT_NE(message.find("MiB of memory, but only "), std::string::npos) << message;
@@ -976,7 +1000,7 @@ TEST_F(InMemory, RefusedBeforeAnythingIsWritten) {
 TEST_F(InMemory, AForeignFolderIsNotUsed) {
   const FakeSource source = make_source(1, 20);
   IngestOptions options = small_shards();
-  options.memory = true;
+  options.target.memory = true;
   const fs::path out = folder_ / "cache";
   run(source, out, options);
   const fs::path target = fs::read_symlink(CachePaths{out}.shards());

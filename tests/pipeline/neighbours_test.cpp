@@ -155,7 +155,7 @@ class Neighbours : public testing::Test {
                  {static_cast<std::int32_t>(i % 2)});
     }
     IngestOptions options;
-    options.threads = 1;
+    options.work.threads = 1;
     options.shard_bytes = 200'000;
     options.store = Store::kRaw;
     ingest(source, "/somewhere/pictures/", root, options, {});

@@ -154,7 +154,7 @@ TEST(Settings, ResizedImagesAreStoredSmallAndFingerprintedWhole) {
     const auto smaller = folder / (store == Store::kRaw ? "smaller raw" : "smaller");
     ingest(source, "fake", plain, options, {});
     options.resize = {.short_side_px = kSide, .quality = 95};
-    options.threads = 1;
+    options.work.threads = 1;
     const Manifest manifest = ingest(source, "fake", small, options, {}).manifest;
     options.resize.short_side_px = 1;
     ingest(source, "fake", smaller, options, {});

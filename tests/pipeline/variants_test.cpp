@@ -73,7 +73,7 @@ IngestOptions with_variants(const VariantSettings& variants = kVariants) {
   IngestOptions options;
   options.store = Store::kRaw;
   options.variants = variants;
-  options.threads = 2;
+  options.work.threads = 2;
   return options;
 }
 
@@ -141,7 +141,7 @@ TEST_F(Variants, AreWhatTheRecipeMakesOfTheOriginal) {
 
 TEST_F(Variants, ChangeNothingElse) {
   IngestOptions options;
-  options.threads = 2;
+  options.work.threads = 2;
   const Manifest plain = ingest(source_, "pictures", folder_ / "plain", options, {}).manifest;
   const Cache cache = open();
   const Manifest& m = cache.manifest();
@@ -233,8 +233,8 @@ TEST_F(Variants, AreTheSameBytesOnAnyThreadsAndMemory) {
         std::pair{2, std::uint64_t{1} << 20}}) {
     const fs::path out = folder_ / ("threads " + std::to_string(threads));
     IngestOptions options = with_variants();
-    options.threads = threads;
-    options.memory_bytes = memory;
+    options.work.threads = threads;
+    options.work.memory_bytes = memory;
     ingest(source_, "pictures", out, options, {});
     EXPECT_TRUE(tree_of(out) == want) << threads << " threads, " << memory << " bytes";
     fs::remove_all(out);
@@ -270,7 +270,7 @@ TEST_F(Variants, WhatIsAddedLaterIsAsIfAllHadComeAtOnce) {
   const auto alone = comm::make_single();
   ingest(both, folder_ / "both", with_variants(), {}, *alone);
   IngestOptions options = options_of(open().manifest());
-  options.into = true;
+  options.target.into = true;
   ingest(std::span(&both[1], 1), folder_ / "cache", options, {}, *alone);
   EXPECT_TRUE(tree_of(folder_ / "cache") == tree_of(folder_ / "both"));
   const FakeSource third = make_source(3);

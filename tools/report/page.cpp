@@ -235,6 +235,7 @@ std::string fates(const IngestPage& page) {
   }
   details += examples(page.examples.of(Fate::kOk), page.remarks.warned,
                       "ok, but with a decoder's warning");
+  if (page.run && !page.run->note.empty()) details += "<p>" + name_html(page.run->note) + "</p>\n";
   return section("What became of the inputs",
                  table({"class", "#inputs", "#share", "", "which means"}, rows) + details);
 }

@@ -1,0 +1,125 @@
+#include <png.h>
+
+#include <bit>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "pipeline/decode/png_internal.h"
+
+namespace winnow::pipeline {
+namespace {
+
+// One decompression. Every call into libpng that may fail is made inside the functions below that
+// call setjmp, which hold nothing with a destructor.
+struct Job {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  BytesView rest;  // to be read
+  int warnings = 0;
+  char message[256] = {};  // of what ended it, or the first warning
+};
+
+struct DestroyJob {
+  void operator()(Job* job) const noexcept {
+    png_destroy_read_struct(&job->png, &job->info, nullptr);
+    delete job;
+  }
+};
+using JobPtr = std::unique_ptr<Job, DestroyJob>;
+
+void keep(Job& job, const char* message) {
+  std::snprintf(job.message, sizeof job.message, "%s", message);
+}
+
+[[noreturn]] void stop(png_structp png, png_const_charp message) {
+  keep(*static_cast<Job*>(png_get_error_ptr(png)), message);
+  png_longjmp(png, 1);
+}
+
+void on_warning(png_structp png, png_const_charp message) {
+  Job& job = *static_cast<Job*>(png_get_error_ptr(png));
+  if (job.warnings++ == 0) keep(job, message);
+}
+
+void read_some(png_structp png, png_bytep to, std::size_t count) {
+  Job& job = *static_cast<Job*>(png_get_io_ptr(png));
+  if (count > job.rest.size()) png_error(png, "the file ends early");
+  std::memcpy(to, job.rest.data(), count);
+  job.rest = job.rest.subspan(count);
+}
+
+JobPtr make_job(BytesView encoded) {
+  JobPtr job(new Job);
+  job->rest = encoded;
+  job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job.get(), stop, on_warning);
+  if (job->png == nullptr) throw std::bad_alloc();
+  job->info = png_create_info_struct(job->png);
+  if (job->info == nullptr) throw std::bad_alloc();
+  return job;
+}
+
+// Channels to be read.
+int channels_of(Job& job) {
+  const int colour_type = png_get_color_type(job.png, job.info);
+  if (colour_type == PNG_COLOR_TYPE_GRAY) return 1;
+  if ((colour_type & PNG_COLOR_MASK_ALPHA) != 0) return 4;
+  return png_get_valid(job.png, job.info, PNG_INFO_tRNS) != 0 ? 4 : 3;
+}
+
+bool read_info(Job& job) {
+  if (setjmp(png_jmpbuf(job.png)) != 0) return false;
+  png_set_read_fn(job.png, &job, read_some);
+  png_read_info(job.png, job.info);
+  const bool is_gray = (png_get_color_type(job.png, job.info) & PNG_COLOR_MASK_COLOR) == 0;
+  const int channels = channels_of(job);
+  if (std::endian::native == std::endian::little) png_set_swap(job.png);  // samples of 16 bits
+  if (channels == 4) {
+    png_set_tRNS_to_alpha(job.png);
+  } else {
+    png_set_strip_alpha(job.png);
+  }
+  png_set_palette_to_rgb(job.png);
+  if (is_gray) png_set_expand_gray_1_2_4_to_8(job.png);
+  if (is_gray && channels > 1) png_set_gray_to_rgb(job.png);
+  if (!is_gray) png_set_bgr(job.png);
+  png_set_interlace_handling(job.png);
+  png_read_update_info(job.png, job.info);
+  return true;
+}
+
+bool read_rows(Job& job, png_bytepp rows) {
+  if (setjmp(png_jmpbuf(job.png)) != 0) return false;
+  png_read_image(job.png, rows);
+  png_read_end(job.png, nullptr);
+  return true;
+}
+
+DecodeError error_of(const Job& job) {
+  return {DecodeError::Kind::kCorrupt, std::string("libpng: ") + job.message};
+}
+
+}  // namespace
+
+Expected<PngSamples, DecodeError> read_png(BytesView encoded) {
+  const JobPtr job = make_job(encoded);
+  if (!read_info(*job)) return error_of(*job);
+  PngSamples out;
+  const int depth = png_get_bit_depth(job->png, job->info) == 16 ? CV_16U : CV_8U;
+  out.samples.create(static_cast<int>(png_get_image_height(job->png, job->info)),
+                     static_cast<int>(png_get_image_width(job->png, job->info)),
+                     CV_MAKETYPE(depth, png_get_channels(job->png, job->info)));
+  if (out.samples.step < png_get_rowbytes(job->png, job->info)) return error_of(*job);
+  std::vector<png_bytep> rows;
+  for (int y = 0; y < out.samples.rows; ++y) rows.push_back(out.samples.ptr(y));
+  if (!read_rows(*job, rows.data())) return error_of(*job);
+  out.warnings = job->warnings;
+  if (job->warnings > 0) out.first_warning = job->message;
+  return out;
+}
+
+}  // namespace winnow::pipeline

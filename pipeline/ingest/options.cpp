@@ -1,0 +1,161 @@
+#include "pipeline/ingest/options.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "common/error.h"
+#include "dedup/hash/hashes.h"
+#include "pipeline/ingest/reader.h"
+#include "pipeline/store/json_internal.h"
+#include "pipeline/store/settings.h"
+
+namespace winnow::pipeline {
+namespace {
+
+constexpr std::array kStores{Store::kOriginal, Store::kRaw, Store::kNone};
+
+void check_variants(const IngestOptions& options) {
+  const VariantSettings& v = options.variants;
+  if (v == VariantSettings{}) return;
+  if (v.copies < 1 || v.height_px < 1 || v.width_px < 1) {
+    throw UsageError("what is augmented needs at least 1 copy of at least 1 x 1 px, not " +
+                     std::to_string(v.copies) + " of " + std::to_string(v.width_px) + " x " +
+                     std::to_string(v.height_px));
+  }
+  if (v.recipe == Recipe::kNone && v.copies > 1) {
+    throw UsageError("without a recipe all " + std::to_string(v.copies) +
+                     " copies would be the same; ask for one, or for a recipe");
+  }
+  if (v.recipe != Recipe::kNone && v.copies == 1) {
+    throw UsageError(
+        "of one copy every epoch would see the same crop; ask for 2 or more, as many "
+        "as there is room for");
+  }
+  if (mixes(v.recipe)) {
+    throw UsageError(
+        "mixup and cutmix mix the samples of a batch, which there is none of before training; "
+        "leave them out here and give them to winnow train --augment");
+  }
+  if (options.store == Store::kNone) {
+    throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");
+  }
+  if (options.store != Store::kRaw) {
+    throw UsageError("what is augmented is stored as pixels; leave out the original bytes");
+  }
+  if (options.resize.short_side_px > 0) {
+    throw UsageError("what is augmented is stored in the size it says; leave out the resize");
+  }
+  const auto side = [](int px) { return static_cast<std::uint64_t>(px); };
+  constexpr std::uint64_t kMostCopies = 65'535;
+  if (side(v.copies) > kMostCopies || side(v.height_px) > kMaxInputBytes / 3 / side(v.width_px) ||
+      variant_bytes(v) > kMaxInputBytes) {
+    throw UsageError(std::to_string(v.copies) + " copies of " + std::to_string(v.width_px) + " x " +
+                     std::to_string(v.height_px) + " px do not fit a record, which has at most " +
+                     std::to_string(kMostCopies) + " of " + in_mebibytes(kMaxInputBytes) +
+                     " together; ask for fewer or smaller ones");
+  }
+}
+
+}  // namespace
+
+std::string_view store_name(Store store) noexcept {
+  switch (store) {
+    case Store::kOriginal:
+      return "original";
+    case Store::kRaw:
+      return "raw";
+    case Store::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
+  std::vector<std::string> names;
+  for (const auto& column : columns.codes) {
+    names.push_back(column.hash + ":" + std::to_string(column.version));
+  }
+  return names;
+}
+
+std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
+  Json settings{{"store", store_name(options.store)},
+                {"hashes", hash_names(columns)},
+                {"shard_bytes", options.shard_bytes}};
+  write_to(settings, options.decode);
+  write_to(settings, options.resize, options.store == Store::kOriginal);
+  write_to(settings, options.variants);
+  if (options.target.left_out == nullptr) return settings.dump();
+  return with_dropped(settings.dump(), options.target.left_out->decisions.settings);
+}
+
+IngestOptions options_of(const Manifest& manifest) {
+  if (manifest.settings.empty()) {
+    throw FormatError("the manifest does not say how the cache was made; ingest again");
+  }
+  const std::string where = "'settings' of the manifest";
+  const JsonObject in(parse_json(manifest.settings, where), where);
+  IngestOptions options;
+  const auto store = std::find_if(kStores.begin(), kStores.end(), [&](Store candidate) {
+    return store_name(candidate) == in.text("store");
+  });
+  if (store == kStores.end()) in.fail("unknown 'store'");
+  options.store = *store;
+  options.hashes.clear();
+  for (const std::string& hash : in.texts("hashes")) {
+    options.hashes.push_back(hash.substr(0, hash.rfind(':')));
+  }
+  options.shard_bytes = in.number("shard_bytes");
+  options.decode = decode_settings(manifest);
+  options.resize = resize_settings(manifest);
+  options.variants = variant_settings(manifest);
+  return options;
+}
+
+std::uint64_t bytes_in_flight(const IngestWork& work) {
+  if (work.memory_bytes > 0) return work.memory_bytes;
+  const auto threads = work.threads > 0 ? static_cast<unsigned>(work.threads)
+                                        : std::max(1u, std::thread::hardware_concurrency());
+  return (std::uint64_t{1} + threads) << 27;
+}
+
+std::string in_mebibytes(std::uint64_t bytes) {
+  return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+}
+
+void check_options(const IngestOptions& options) {
+  check_variants(options);
+  const bool takes_all_pixels = options.store == Store::kRaw || options.resize.short_side_px > 0;
+  if (dedup::common_scale(options.hashes) > 1 && takes_all_pixels) {
+    throw UsageError("with the hash " + options.hashes.front() +
+                     " pictures are not decoded whole, and what is to be stored is made of all "
+                     "pixels; store the original bytes or nothing, or leave out the scale");
+  }
+  if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
+  if (options.work.memory_bytes > 0 && options.work.memory_bytes < 1u << 20) {
+    throw UsageError("an ingest needs at least 1 MiB of memory for bytes in flight");
+  }
+  if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
+  if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
+    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
+  }
+  if (options.resize.quality < 1 || options.resize.quality > 100) {
+    throw UsageError("the quality of JPEGs is 1 to 100, not " +
+                     std::to_string(options.resize.quality));
+  }
+  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
+  if (options.work.threads < 0) throw UsageError("the number of threads must not be negative");
+  if (options.work.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
+  if (options.target.retry && (options.target.into || options.target.left_out != nullptr)) {
+    throw UsageError(
+        "what could not be read is asked for again by itself; add to the cache or "
+        "leave duplicates out of a new one in another ingest");
+  }
+  if (options.target.into && options.target.left_out != nullptr) {
+    throw UsageError("duplicates are left out of new caches only; add to this one and compact it");
+  }
+}
+
+}  // namespace winnow::pipeline

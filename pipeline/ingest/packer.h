@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/bytes.h"
+#include "pipeline/ingest/byte_gate.h"
+#include "pipeline/store/pack_cutter.h"
+#include "pipeline/store/shard_format.h"
+
+namespace winnow::pipeline {
+
+// One value of a shard. Where there was no room to keep the bytes until they are written, `pack` is
+// empty and the writer makes it again from the source.
+struct Pack {
+  struct Item {
+    std::uint64_t position = 0;
+    std::size_t row = 0;  // in the chunk's fingerprints, of what is not of a base
+  };
+  std::vector<Item> items;
+  Bytes pack;
+  ByteGate::Credit credit;
+};
+
+// Room for a record in a pack of its own: header, directory, padding.
+std::uint64_t pack_bytes(const RecordView& record);
+
+// Gathers consecutive small records into packs; large ones are alone.
+class Packer {
+ public:
+  // Bytes that do not fit `kept` are not kept. Both must outlive it.
+  Packer(std::vector<Pack>& out, ByteGate& kept) : out_(out), kept_(kept), credit_(kept.none()) {}
+
+  void add(const RecordView& record, Pack::Item item);  // the record may go afterwards
+  void close();                                         // ends the pack that is open
+
+ private:
+  void keep(const RecordView& record);
+  void close_with(std::span<const RecordView> records);
+  void drop();
+
+  std::vector<Pack>& out_;
+  ByteGate& kept_;
+  ByteGate::Credit credit_;
+  std::vector<Pack::Item> items_;
+  std::vector<RecordView> records_;  // of items_, while all are kept
+  std::vector<Bytes> payloads_;      // what their views are of, as the inputs go
+  std::vector<std::vector<std::int32_t>> labels_;
+  PackCutter cutter_;
+  bool kept_all_ = true;
+};
+
+}  // namespace winnow::pipeline

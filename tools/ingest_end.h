@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "pipeline/ingest/ingest.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+
+// An ingest that is done, and what had been asked for.
+struct IngestEnd {
+  const std::filesystem::path& out;
+  std::span<const pipeline::IngestSource> sources;
+  const pipeline::IngestResult& result;
+  bool retried = false;
+  bool dropped = false;
+};
+
+// Tells people of it.
+void say_end(const IngestEnd& end, const Session& session);
+// docs/schemas/ingest.schema.json.
+nlohmann::ordered_json json_of(const IngestEnd& end);
+
+// That images are to be turned by what EXIF says of them, and were not; empty where none is.
+std::string orientation_remark(const pipeline::IngestResult& result);
+
+// Null where nothing was done.
+nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times);
+std::uint64_t peak_rss_bytes();  // of this process
+
+}  // namespace winnow::tools
