@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/export/export.h"
-#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/progress_bar.h"
 
@@ -49,7 +48,7 @@ void run(const Options& o, Session& session) {
       fmt::format("{} samples {} in {:.1f} s, {:.0f} a second: {} files, {} MiB, in {}",
                   grouped(result.samples), o.as == "list" ? "listed" : "exported", result.seconds,
                   rate, grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
-  if (pipeline::variant_settings(cache.manifest()).copies > 1 && options.as != ExportAs::kList) {
+  if (cache.manifest().settings.variants.copies > 1 && options.as != ExportAs::kList) {
     say(session,
         "the cache holds variants of each training image, not the image: the first is exported");
   }

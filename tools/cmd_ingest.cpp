@@ -22,7 +22,6 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/memory.h"
-#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/ingest_flags.h"
@@ -158,7 +157,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
             std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
             const Session& session) {
   const pipeline::Manifest& m = result.manifest;
-  const std::uint64_t ok = m.ledger.at("ok");
+  const std::uint64_t ok = m.inputs.by_fate.at("ok");
   const double rate = static_cast<double>(result.inputs_done) / std::max(result.seconds, 1e-9);
   if (result.sources_there > 0) {
     say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
@@ -166,20 +165,21 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
   }
   if (o.retry) {
     say(session, retry_sentence(result));
-  } else if (result.inputs_done < m.inputs) {
+  } else if (result.inputs_done < m.inputs.total) {
     say(session, fmt::format("went on after {} inputs that were finished before",
-                             grouped(m.inputs - result.inputs_done)));
+                             grouped(m.inputs.total - result.inputs_done)));
   }
-  say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
-                           grouped(m.inputs), grouped(result.inputs_done), result.seconds, rate));
+  say(session,
+      fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second", grouped(ok),
+                  grouped(m.inputs.total), grouped(result.inputs_done), result.seconds, rate));
   const std::string list = (out / "ledger.jsonl").string();
   const std::uint64_t dropped =
-      m.ledger.contains("duplicate") ? m.ledger.at("duplicate") : std::uint64_t{0};
+      m.inputs.by_fate.contains("duplicate") ? m.inputs.by_fate.at("duplicate") : std::uint64_t{0};
   if (o.drop) {
     say(session,
         fmt::format("  {} left out, as others stand for them: see {}", grouped(dropped), list));
   }
-  for (const auto& [fate, count] : m.ledger) {
+  for (const auto& [fate, count] : m.inputs.by_fate) {
     if (o.drop && fate == "duplicate") continue;
     if (fate != "ok" && count > 0) {
       say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
@@ -189,7 +189,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
       say(session, fmt::format("    {}: {}", grouped(inputs), reason));
     }
   }
-  if (!o.drop && dropped == 0 && ok < m.inputs) {
+  if (!o.drop && dropped == 0 && ok < m.inputs.total) {
     say(session,
         fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
                     "reads these alone",
@@ -200,9 +200,10 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
                              grouped(result.remarks.warned), list));
   }
   if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
-  if (const std::string variants = in_words(pipeline::variant_settings(m)); !variants.empty()) {
+  if (const std::string variants = in_words(pipeline::variant_settings(m.settings.variants));
+      !variants.empty()) {
     say(session, fmt::format("stored: {}", variants));
-    if (m.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
+    if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
       say(session, "  no image is of the split train, so none has variants");
     }
   }
@@ -225,9 +226,9 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
       skipped.push_back({{"reason", reason}, {"count", count}});
     }
     nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
-                                {"inputs", m.inputs},
+                                {"inputs", m.inputs.total},
                                 {"ok", ok},
-                                {"classes", m.ledger},
+                                {"classes", m.inputs.by_fate},
                                 {"warned", result.remarks.warned},
                                 {"unsupported", unsupported},
                                 {"skipped", skipped},
@@ -243,7 +244,7 @@ void report(const Options& o, const pipeline::Gate& gate, const std::filesystem:
     }
     fmt::print("{}\n", json.dump());
   }
-  if (const std::string why = pipeline::refusal(gate, m.ledger, result.remarks.warned);
+  if (const std::string why = pipeline::refusal(gate, m.inputs.by_fate, result.remarks.warned);
       !why.empty()) {
     throw RefusedError(why + "; they are listed in " + list +
                        ", and the cache is complete without those that could not be read");

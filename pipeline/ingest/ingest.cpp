@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -26,7 +25,6 @@
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/store/memory.h"
-#include "pipeline/store/json_internal.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
@@ -68,15 +66,17 @@ std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
   return names;
 }
 
-std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
-  Json settings{{"store", store_name(options.store)},
-                {"hashes", hash_names(columns)},
-                {"shard_bytes", options.shard_bytes}};
-  write_to(settings, options.decode);
-  write_to(settings, options.resize, options.store == Store::kOriginal);
-  write_to(settings, options.variants);
-  if (options.left_out == nullptr) return settings.dump();
-  return with_dropped(settings.dump(), options.left_out->decisions.settings);
+CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
+  CacheSettings settings{.store = std::string(store_name(options.store)),
+                         .hashes = hash_names(columns),
+                         .shard_bytes = options.shard_bytes,
+                         .decode = options.decode};
+  settings.resize.short_side_px = options.resize.short_side_px;
+  const bool encodes = options.store == Store::kOriginal && options.resize.short_side_px > 0;
+  if (encodes) settings.resize.quality = options.resize.quality;
+  if (options.variants.copies > 0) settings.variants = stored_variants(options.variants);
+  if (options.left_out == nullptr) return settings;
+  return with_dropped(std::move(settings), options.left_out->decisions.settings);
 }
 
 std::string in_mebibytes(std::uint64_t bytes) {
@@ -173,15 +173,15 @@ void remove_those_there(std::vector<DescribedSource>& sources, const Manifest& b
   });
 }
 
-void check_base(const Manifest& base, const std::string& settings, const fs::path& out) {
-  if (!base.tally) {
+void check_base(const Manifest& base, const CacheSettings& settings, const fs::path& out) {
+  if (!base.images.tally) {
     throw UsageError(out.string() +
                      " was made by a version that could not add to caches; ingest all its sources "
                      "into a new one");
   }
   if (without_dropped(base.settings) != settings) {
-    throw UsageError(out.string() + " was made with other settings: " + base.settings + ", not " +
-                     settings + "; add to it with the same");
+    throw UsageError(out.string() + " was made with other settings: " + to_text(base.settings) +
+                     ", not " + to_text(settings) + "; add to it with the same");
   }
 }
 
@@ -204,8 +204,8 @@ std::span<const SampleId> ids_in(std::span<const SampleId> ids, const PlacedSour
 
 // The settings that a cache must have to be asked again with these: limits may have been raised
 // since, which changes nothing of what could be read.
-std::string settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
-                            const Manifest& base) {
+CacheSettings settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
+                              const Manifest& base) {
   const DecodeSettings old = options_of(base).decode;
   IngestOptions before = options;
   before.decode.max_pixels = std::min(old.max_pixels, options.decode.max_pixels);
@@ -234,7 +234,7 @@ void plan_retry_of(Job& job, std::vector<DescribedSource> sources, const fs::pat
 Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
              const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   Job job;
-  const std::string settings = settings_of(options, no_rows);
+  const CacheSettings settings = settings_of(options, no_rows);
   std::vector<DescribedSource> fresh;
   for (const IngestSource& source : sources) fresh.push_back(describe(source));
   if (options.retry) plan_retry_of(job, std::move(fresh), out, options, no_rows);
@@ -257,12 +257,13 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   }
   job.manifest.store = store_name(options.store);
   if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
-  job.manifest.hashes = hash_names(no_rows);
+  job.manifest.tables.hashes = hash_names(no_rows);
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
   if (options.retry) content += "retry";
-  job.key = to_hex(xxh3_128(as_bytes(content + settings + (options.memory ? "memory" : "disk"))));
+  job.key = to_hex(
+      xxh3_128(as_bytes(content + to_text(settings) + (options.memory ? "memory" : "disk"))));
   job.marker =
       "winnow is ingesting here, or was stopped while it did: run the same ingest again to "
       "go on.\n" +
@@ -463,25 +464,21 @@ IngestResult result_of(const Cache& cache) {
 }
 
 IngestOptions options_of(const Manifest& manifest) {
-  if (manifest.settings.empty()) {
+  const CacheSettings& settings = manifest.settings;
+  const auto store = std::ranges::find(kStores, settings.store, store_name);
+  if (store == kStores.end()) {
     throw FormatError("the manifest does not say how the cache was made; ingest again");
   }
-  const std::string where = "'settings' of the manifest";
-  const JsonObject in(parse_json(manifest.settings, where), where);
   IngestOptions options;
-  const auto store = std::find_if(kStores.begin(), kStores.end(), [&](Store candidate) {
-    return store_name(candidate) == in.text("store");
-  });
-  if (store == kStores.end()) in.fail("unknown 'store'");
   options.store = *store;
   options.hashes.clear();
-  for (const std::string& hash : in.texts("hashes")) {
+  for (const std::string& hash : settings.hashes) {
     options.hashes.push_back(hash.substr(0, hash.rfind(':')));
   }
-  options.shard_bytes = in.number("shard_bytes");
-  options.decode = decode_settings(manifest);
-  options.resize = resize_settings(manifest);
-  options.variants = variant_settings(manifest);
+  options.shard_bytes = settings.shard_bytes;
+  options.decode = settings.decode;
+  options.resize = settings.resize;
+  options.variants = variant_settings(settings.variants);
   return options;
 }
 
