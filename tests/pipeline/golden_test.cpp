@@ -241,12 +241,10 @@ TEST_P(GoldenCache, Records) {
 
 TEST(GoldenVariants, Settings) {
   const Cache cache = Cache::open(fs::path(WINNOW_GOLDEN) / variants().folder);
-  EXPECT_EQ(variant_settings(cache.manifest().settings.variants),
-            (VariantSettings{.copies = 3,
-                             .recipe = Recipe::kCifar,
-                             .height_px = 16,
-                             .width_px = 16,
-                             .seed = kVariantsSeed}));
+  EXPECT_EQ(
+      cache.manifest().settings.variants,
+      (StoredVariants{
+          .copies = 3, .recipe = "cifar", .height_px = 16, .width_px = 16, .seed = kVariantsSeed}));
 }
 
 TEST_P(GoldenCache, Ledger) {

@@ -9,6 +9,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/utf8.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
 #include "tests/common/temporary_folder.h"
