@@ -17,7 +17,8 @@ namespace winnow::tools {
 //   area = [0.02, 0.2]
 //
 // It is read as `augment = "resized_crop+flip:p=0.4+erase:p=0.1,area=0.02..0.2"` of [train], where
-// that is not given itself.
+// that is not given itself. toml++ would not do: CLI11 reads the rest of the file all the same, and
+// its tables forget the order of their lines.
 void read_augment_table(CLI::App& program);
 
 }  // namespace winnow::tools

@@ -441,7 +441,7 @@ std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler
 void bench_loader(const LoaderBench& o, Session& session) {
   MemoryFlags whole = o.memory;  // what is measured is one machine
   whole.replicas = session.comm.size();
-  const PlacedShards placed = place_shards(o.cache, whole, session);
+  const pipeline::PlacedShards placed = place_shards(o.cache, whole, session);
   const auto cache = pipeline::open_cache(o.cache, placed.placement, session.comm.rank());
   const pipeline::DatasetInfo info = pipeline::describe(*cache);
   const int side = o.image_side_px;

@@ -35,7 +35,7 @@ struct Options {
 void load(const Options& o, Session& session) {
   MemoryFlags flags = o.machines;
   flags.folder = o.memory;
-  const PlacedShards placed = load_shards(o.cache, flags, session);
+  const pipeline::PlacedShards placed = load_shards(o.cache, flags, session);
   say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(*placed.copy),
                            o.memory.string(), o.cache));
 }

@@ -98,7 +98,7 @@ void run(const Options& o, Session& session) {
     }
   });
   options.threads = thread_plan(session, o.threads);
-  const PlacedShards placed = place_shards(options.data.cache, o.memory, session);
+  const pipeline::PlacedShards placed = place_shards(options.data.cache, o.memory, session);
   options.data.placement = placed.placement;
   train::EvalResult result;
   {

@@ -11,7 +11,6 @@
 #include "dedup/deduplicate.h"
 #include "pipeline/export/export.h"
 #include "pipeline/parallel/worker_limit.h"
-#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/in_place.h"
@@ -48,7 +47,7 @@ void tell(const Options& o, const pipeline::ExportOptions& options, const pipeli
       fmt::format("{} samples {} in {:.1f} s, {:.0f} a second: {} files, {} MiB, in {}",
                   grouped(result.samples), list ? "listed" : "exported", result.seconds, rate,
                   grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
-  if (pipeline::variant_settings(cache.manifest()).copies > 1 &&
+  if (cache.manifest().settings.variants.copies > 1 &&
       (options.as == pipeline::ExportAs::kImageFolder ||
        options.as == pipeline::ExportAs::kWebDataset)) {
     say(session,
@@ -64,7 +63,7 @@ void tell(const Options& o, const pipeline::ExportOptions& options, const pipeli
                     options.removed_to.empty() ? "" : ", in " + options.removed_to.string()));
   }
   const pipeline::Manifest& manifest = cache.manifest();
-  const std::uint64_t lost = manifest.inputs - manifest.ledger.at("ok");
+  const std::uint64_t lost = manifest.inputs.total - manifest.inputs.by_fate.at("ok");
   if (options.as == pipeline::ExportAs::kTree && lost > 0) {
     say(session,
         fmt::format("{} inputs that were not read, or dropped by the ingest, are in no tree",
@@ -161,7 +160,7 @@ void run(Options o, const InPlace& in_place, Session& session) {
   if (!o.link.empty()) {
     options.source.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
   }
-  options.threads = thread_plan(session, in_place.reading.ingest.threads).decode;
+  options.work.threads = thread_plan(session, in_place.reading.ingest.threads).decode;
   if (!o.split.empty()) options.split = parse_split(o.split);
   const pipeline::WorkerLimit limit(options.threads);
   if (data_set) {

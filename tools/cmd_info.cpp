@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "common/json_reader.h"
 #include "common/utf8.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
 #include "tools/report/page.h"
@@ -58,11 +58,15 @@ Json to_json(const pipeline::SelectionCounts::Counts& counts) {
   return {{"kept", sum(counts.kept)}, {"removed", sum(counts.removed)}, {"splits", splits}};
 }
 
+Json settings_json(const dedup::Selection& selection) {
+  if (selection.settings.empty()) return Json::object();
+  const std::string where = "what selection '" + selection.name + "' was decided by";
+  return JsonReader(selection.settings, {where, "make the selection again"}).json();
+}
+
 Json to_json(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
              const pipeline::Manifest& manifest) {
-  Json json{
-      {"name", selection.name},
-      {"settings", selection.settings.empty() ? Json::object() : Json::parse(selection.settings)}};
+  Json json{{"name", selection.name}, {"settings", settings_json(selection)}};
   json.update(to_json(counts.all));
   json["classes"] = Json::array();
   for (std::size_t label = 0; label < counts.labels.size(); ++label) {
@@ -97,14 +101,14 @@ void print_table(const char* name, const pipeline::Histogram& histogram, std::st
 // How many images each class has in each split that has any; in one line where they are many.
 void print_classes(const pipeline::Manifest& m) {
   constexpr std::size_t kMost = 20;
-  const pipeline::Statistics& s = *m.statistics;
+  const pipeline::Statistics& s = *m.images.statistics;
   if (m.classes.empty()) return;
   fmt::print("          {}\n", in_words(balance_of(images_by_class(s))));
   for (std::size_t label = 0; label < m.classes.size() && m.classes.size() <= kMost; ++label) {
     std::string counts;
     for (int split = 0; split < kSplitCount; ++split) {
       const auto i = static_cast<std::size_t>(split);
-      if (m.split_counts[i] == 0) continue;
+      if (m.images.split_counts[i] == 0) continue;
       const auto which = static_cast<Split>(split);
       counts += fmt::format("  {:>9} {}", grouped(s.splits[i].classes[label]),
                             which == Split::kNone ? "images" : split_name(which));
@@ -114,13 +118,14 @@ void print_classes(const pipeline::Manifest& m) {
 }
 
 void print_pixels(const pipeline::Manifest& m) {
-  const std::array<double, 3> mean = m.mean();
-  const std::array<double, 3> deviation = m.deviation();
-  const bool train = m.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
-  if (m.pixel_sums.pixels == 0) return;
+  const std::array<double, 3> mean = m.images.mean();
+  const std::array<double, 3> deviation = m.images.deviation();
+  const bool train = m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
+  if (m.images.pixel_sums.pixels == 0) return;
   const auto list = [&](const std::array<double, 3>& values) {
-    return m.channels == 1 ? fmt::format("{:.4f}", values[0])
-                           : fmt::format("{:.4f} {:.4f} {:.4f}", values[0], values[1], values[2]);
+    return m.images.channels == 1
+               ? fmt::format("{:.4f}", values[0])
+               : fmt::format("{:.4f} {:.4f} {:.4f}", values[0], values[1], values[2]);
   };
   fmt::print("mean      {} (of {} images, white is 1)\n", list(mean), train ? "train" : "all");
   fmt::print("deviation {}\n", list(deviation));
@@ -140,27 +145,28 @@ void print(const pipeline::Manifest& m) {
     fmt::print("source    {} ({}, {} inputs)\n", printable(s.name), s.format, grouped(s.inputs));
   }
   for (int split = 0; split < kSplitCount; ++split) {
-    const std::uint64_t count = m.split_counts[static_cast<std::size_t>(split)];
+    const std::uint64_t count = m.images.split_counts[static_cast<std::size_t>(split)];
     if (count == 0) continue;
     fmt::print("split     {}: {} images\n", split_name(static_cast<Split>(split)), grouped(count));
   }
-  for (const auto& [fate, count] : m.ledger) {
+  for (const auto& [fate, count] : m.inputs.by_fate) {
     if (count > 0) fmt::print("ledger    {}: {}\n", fate, grouped(count));
   }
-  fmt::print("images    {}, {}\n", m.channels == 1 ? "gray" : "colour",
-             m.height_px > 0 ? fmt::format("all {} x {} px", m.width_px, m.height_px)
-                             : std::string("of differing sizes"));
+  fmt::print("images    {}, {}\n", m.images.channels == 1 ? "gray" : "colour",
+             m.images.height_px > 0
+                 ? fmt::format("all {} x {} px", m.images.width_px, m.images.height_px)
+                 : std::string("of differing sizes"));
   fmt::print("classes   {}\n",
              m.classes.empty() ? "none (unlabelled)" : std::to_string(m.classes.size()));
-  if (m.statistics) {
+  if (m.images.statistics) {
     print_classes(m);
-    print_sizes(*m.statistics);
+    print_sizes(*m.images.statistics);
   }
   print_pixels(m);
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants = in_words(pipeline::variant_settings(m));
+  const std::string variants = in_words(pipeline::variant_settings(m.settings.variants));
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
@@ -200,12 +206,12 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeli
   if (o.augment.empty()) return std::nullopt;
   constexpr int kUsualPx = 224;
   pipeline::SheetRecipe how{.recipe = pipeline::parse_recipe(o.augment),
-                            .height_px = m.height_px > 0 ? m.height_px : kUsualPx,
-                            .width_px = m.height_px > 0 ? m.width_px : kUsualPx,
+                            .height_px = m.images.height_px > 0 ? m.images.height_px : kUsualPx,
+                            .width_px = m.images.height_px > 0 ? m.images.width_px : kUsualPx,
                             .seed = o.seed.value_or(1)};
   for (std::size_t c = 0; c < 3; ++c) {
-    how.levels.mean[c] = 255 * m.mean()[c];
-    how.levels.deviation[c] = 255 * m.deviation()[c];
+    how.levels.mean[c] = 255 * m.images.mean()[c];
+    how.levels.deviation[c] = 255 * m.images.deviation()[c];
   }
   if (!o.image_size.empty()) {
     const std::optional<Sides> sides = parse_sides(o.image_size);

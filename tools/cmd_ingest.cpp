@@ -21,7 +21,6 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/memory.h"
-#include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/ingest_end.h"
@@ -157,7 +156,7 @@ void conclude(const Options& o, const pipeline::Gate& gate, const std::filesyste
     say(session, fmt::format("report: {}", o.output.report.string()));
   }
   if (o.output.json) fmt::print("{}\n", json_of(end).dump());
-  const std::string why = pipeline::refusal(gate, result.manifest.ledger, result.remarks.warned);
+  const std::string why = pipeline::refusal(gate, result.manifest.inputs.by_fate, result.remarks.warned);
   if (why.empty()) return;
   throw RefusedError(why + "; they are listed in " + (out / "ledger.jsonl").string() +
                      ", and the cache is complete without those that could not be read");

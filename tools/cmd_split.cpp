@@ -37,7 +37,7 @@ std::size_t index_of(Split split) { return static_cast<std::size_t>(split); }
 // As large as the splits are now, where there are two; else what is usual.
 Shares usual_shares(const pipeline::Manifest& manifest) {
   Shares shares{0, 0.8, 0.1, 0.1};
-  const auto& counts = manifest.split_counts;
+  const auto& counts = manifest.images.split_counts;
   if (std::count(counts.begin() + 1, counts.end(), 0) > 1) return shares;
   double sum = 0;
   for (std::size_t split = 1; split < shares.size(); ++split) {

@@ -87,7 +87,7 @@ void run(const Options& o, Session& session) {
   MemoryFlags memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
-  const PlacedShards placed = place_shards(options.data.cache, memory, session);
+  const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
   train::TrainResult result;
   {

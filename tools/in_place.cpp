@@ -31,7 +31,7 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFla
   if (!hashes.empty()) options.hashes = hashes;
   const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
   const pipeline::IngestResult result = pipeline::ingest(*source, data_set, out, options, bar);
-  const std::uint64_t bad = result.manifest.inputs - result.manifest.ledger.at("ok");
+  const std::uint64_t bad = result.manifest.inputs.total - result.manifest.inputs.by_fate.at("ok");
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
   if (const std::string remark = orientation_remark(result); !remark.empty()) say(session, remark);
 }

@@ -35,8 +35,8 @@ double images_per_second(const pipeline::IngestResult& result) {
 }
 
 std::uint64_t duplicates(const pipeline::Manifest& manifest) {
-  const auto row = manifest.ledger.find("duplicate");
-  return row == manifest.ledger.end() ? 0 : row->second;
+  const auto row = manifest.inputs.by_fate.find("duplicate");
+  return row == manifest.inputs.by_fate.end() ? 0 : row->second;
 }
 
 void say_before(const IngestEnd& end, const Session& session) {
@@ -47,9 +47,9 @@ void say_before(const IngestEnd& end, const Session& session) {
   }
   if (end.retried) {
     say(session, retry_sentence(result));
-  } else if (result.inputs_done < result.manifest.inputs) {
+  } else if (result.inputs_done < result.manifest.inputs.total) {
     say(session, fmt::format("went on after {} inputs that were finished before",
-                             grouped(result.manifest.inputs - result.inputs_done)));
+                             grouped(result.manifest.inputs.total - result.inputs_done)));
   }
 }
 
@@ -61,7 +61,7 @@ void say_fates(const IngestEnd& end, const Session& session) {
     say(session, fmt::format("  {} left out, as others stand for them: see {}",
                              grouped(duplicates(m)), list));
   }
-  for (const auto& [fate, count] : m.ledger) {
+  for (const auto& [fate, count] : m.inputs.by_fate) {
     if (end.dropped && fate == "duplicate") continue;
     if (fate != "ok" && count > 0) {
       say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
@@ -71,7 +71,7 @@ void say_fates(const IngestEnd& end, const Session& session) {
       say(session, fmt::format("    {}: {}", grouped(inputs), reason));
     }
   }
-  if (!end.dropped && duplicates(m) == 0 && m.ledger.at("ok") < m.inputs) {
+  if (!end.dropped && duplicates(m) == 0 && m.inputs.by_fate.at("ok") < m.inputs.total) {
     say(session,
         fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
                     "reads these alone",
@@ -121,7 +121,7 @@ nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
 
 std::string orientation_remark(const pipeline::IngestResult& result) {
   const std::uint64_t count = result.remarks.oriented;
-  const auto decode = pipeline::decode_settings(result.manifest);
+  const auto decode = result.manifest.settings.decode;
   if (count == 0 || decode.orientation == pipeline::Orientation::kApply) return "";
   return fmt::format(
       "{} to be turned, by {} EXIF orientation, and {} taken as stored: duplicates of {} that are "
@@ -135,13 +135,13 @@ void say_end(const IngestEnd& end, const Session& session) {
   const pipeline::Manifest& m = result.manifest;
   say_before(end, session);
   say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second",
-                           grouped(m.ledger.at("ok")), grouped(m.inputs),
+                           grouped(m.inputs.by_fate.at("ok")), grouped(m.inputs.total),
                            grouped(result.inputs_done), result.seconds, images_per_second(result)));
   say_fates(end, session);
   if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
-  if (const std::string variants = in_words(pipeline::variant_settings(m)); !variants.empty()) {
+  if (const std::string variants = in_words(pipeline::variant_settings(m.settings.variants)); !variants.empty()) {
     say(session, fmt::format("stored: {}", variants));
-    if (m.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
+    if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
       say(session, "  no image is of the split train, so none has variants");
     }
   }
@@ -152,9 +152,9 @@ nlohmann::ordered_json json_of(const IngestEnd& end) {
   const pipeline::IngestResult& result = end.result;
   const pipeline::Manifest& m = result.manifest;
   nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
-                              {"inputs", m.inputs},
-                              {"ok", m.ledger.at("ok")},
-                              {"classes", m.ledger},
+                              {"inputs", m.inputs.total},
+                              {"ok", m.inputs.by_fate.at("ok")},
+                              {"classes", m.inputs.by_fate},
                               {"warned", result.remarks.warned},
                               {"oriented", result.remarks.oriented},
                               {"unsupported", unsupported_json(result.remarks)},

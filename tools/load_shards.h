@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "pipeline/load/exchange.h"
+#include "pipeline/load/place_shards.h"
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
 
@@ -27,21 +25,10 @@ struct MemoryFlags {
 void add_memory_flags(CLI::App& app, MemoryFlags& flags);
 void add_machine_flags(CLI::App& app, MemoryFlags& flags);  // of those the ones about machines
 
-struct PlacedShards {
-  std::optional<pipeline::ShardCopy> copy;  // none: they are read from the cache itself
-  pipeline::Placement placement;
-};
-
-// Puts a copy into each machine's memory, pinned: of all shards or its part. Collective. Machines
-// that do not have the cache in its place get it from those that do.
-PlacedShards load_shards(const std::filesystem::path& cache, const MemoryFlags& flags,
-                         Session& session);
-
-// Places the shards that a verb reads: from a copy, loaded where it is not there, because that was
-// asked for or because the shards are on a network file system, whose pages are never mapped.
-// Collective: processes of one machine share a copy. Where a copy was asked for, machines that do
-// not have the cache in its place get it from those that do.
-PlacedShards place_shards(const std::filesystem::path& cache, const MemoryFlags& flags,
-                          Session& session);
+// pipeline::load_shards() and place_shards() as the flags say, with words on what is done.
+pipeline::PlacedShards load_shards(const std::filesystem::path& cache, const MemoryFlags& flags,
+                                   Session& session);
+pipeline::PlacedShards place_shards(const std::filesystem::path& cache, const MemoryFlags& flags,
+                                    Session& session);
 
 }  // namespace winnow::tools

@@ -3,6 +3,8 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "common/json_reader.h"
+
 namespace winnow::comm {
 namespace {
 
@@ -60,7 +62,10 @@ void on_root(Communicator& comm, const std::function<void()>& work) {
 void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts) {
   const std::string first = broadcast_text(comm, nlohmann::json(facts).dump());
   on_all(comm, [&] {
-    const auto theirs = nlohmann::json::parse(first).get<std::map<std::string, std::string>>();
+    std::map<std::string, std::string> theirs;
+    for (const auto& [key, value] : JsonReader(first, {"what rank 0 said"}).members()) {
+      theirs[key] = value.text();
+    }
     std::string differing;
     for (const auto& [key, value] : facts) {
       const auto other = theirs.find(key);

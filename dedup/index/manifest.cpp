@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "common/error.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/index/manifest_internal.h"
 
@@ -47,59 +47,18 @@ Json to_json(const Segment& segment) {
           {"links", to_json(segment.links)}};
 }
 
-// Strict reading: what is missing, or of another type, is a FormatError that names it.
-class Reader {
- public:
-  Reader(const Json& value, const std::string& where) : value_(value), where_(where) {
-    if (!value_.is_object()) fail("it lacks an object");
-  }
-  [[noreturn]] void fail(const std::string& why) const {
-    throw FormatError(where_ + " is damaged or not of this version (" + why +
-                      "); restore it from a copy, or make the index again with winnow index add");
-  }
-  const Json& any(const char* field) const {
-    const auto at = value_.find(field);
-    if (at == value_.end()) fail(std::string("it lacks '") + field + "'");
-    return *at;
-  }
-  std::uint64_t number(const char* field, std::uint64_t most) const {
-    const Json& value = any(field);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) {
-      fail(std::string("'") + field + "' is not a whole number up to " + std::to_string(most));
-    }
-    return value.get<std::uint64_t>();
-  }
-  std::string text(const char* field) const { return text(any(field), field); }
-  std::vector<std::string> names(const char* field) const {
-    std::vector<std::string> out;
-    for (const Json& value : list(field)) out.push_back(from_utf8(text(value, field)));
-    return out;
-  }
-  std::string hash(const char* field) const {
-    std::string hex = text(field);
-    const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    if (hex.size() != 32 || !std::ranges::all_of(hex, is_digit)) {
-      fail(std::string("'") + field + "' is not a 128-bit hash");
-    }
-    return hex;
-  }
-  const Json& list(const char* field) const {
-    const Json& value = any(field);
-    if (!value.is_array()) fail(std::string("'") + field + "' is not a list");
-    return value;
-  }
-  Reader object(const char* field) const { return {any(field), where_}; }
-  Reader object(const Json& value) const { return {value, where_}; }
+std::string parse_hash(const JsonReader& in) {
+  std::string hex = in.text();
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hex.size() != 32 || !std::ranges::all_of(hex, is_digit)) in.fail("is not a 128-bit hash");
+  return hex;
+}
 
- private:
-  std::string text(const Json& value, const char* field) const {
-    if (!value.is_string()) fail(std::string("'") + field + "' is not text");
-    return value.get<std::string>();
-  }
-
-  const Json& value_;
-  const std::string& where_;
-};
+std::vector<std::string> parse_names(const JsonReader& in) {
+  std::vector<std::string> names = in.texts();
+  for (std::string& name : names) name = from_utf8(name);
+  return names;
+}
 
 // What a name begins with; at least `end` where that is not below it.
 std::uint64_t number_before(std::string_view name, std::uint64_t end) {
@@ -108,40 +67,37 @@ std::uint64_t number_before(std::string_view name, std::uint64_t end) {
   return error == std::errc::result_out_of_range ? end : number;
 }
 
-SealedFile parse_file(const Reader& in, FileRole role, std::uint64_t next_file) {
-  SealedFile file{in.text("file"), in.number("bytes", std::numeric_limits<std::uint64_t>::max()),
-                  in.hash("hash")};
+SealedFile parse_file(const JsonReader& in, FileRole role, std::uint64_t next_file) {
+  SealedFile file{in.at("file").text(), in.at("bytes").number(), parse_hash(in.at("hash"))};
   const std::uint64_t number = number_before(file.name, next_file);
   // A manifest from elsewhere must not lead out of its folder.
   if (file.name != file_name(number, role) || number >= next_file) {
-    in.fail("it names a file that is none of an index");
+    in.fail("names a file that is none of an index");
   }
   return file;
 }
 
-IndexSource parse_source(const Reader& in) {
-  return {.name = from_utf8(in.text("name")),
-          .format = in.text("format"),
-          .inputs = in.number("inputs", std::uint64_t{1} << kPositionBits),
-          .listing_hash = in.hash("listing_hash"),
-          .class_names = in.names("class_names"),
-          .rows = in.number("rows", kMostRows),
-          .content = in.hash("content")};
+IndexSource parse_source(const JsonReader& in) {
+  return {.name = from_utf8(in.at("name").text()),
+          .format = in.at("format").text(),
+          .inputs = in.at("inputs").number(std::uint64_t{1} << kPositionBits),
+          .listing_hash = parse_hash(in.at("listing_hash")),
+          .class_names = parse_names(in.at("class_names")),
+          .rows = in.at("rows").number(kMostRows),
+          .content = parse_hash(in.at("content"))};
 }
 
-IndexKind parse_kind(const Reader& in) {
-  constexpr std::uint64_t kMostBits = 4096;
-  const auto most_version = std::numeric_limits<std::uint32_t>::max();
-  IndexKind kind{in.text("hash"),
-                 static_cast<std::uint32_t>(in.number("hash_version", most_version)),
-                 static_cast<int>(in.number("bits", kMostBits)), 0};
-  if (kind.bits == 0 || kind.bits % 64 != 0) in.fail("its codes are not whole words");
-  kind.radius = static_cast<int>(in.number("radius", static_cast<std::uint64_t>(kind.bits)));
+IndexKind parse_kind(const JsonReader& in) {
+  constexpr int kMostBits = 4096;
+  IndexKind kind{in.at("hash").text(), in.at("hash_version").number<std::uint32_t>(),
+                 in.at("bits").number(kMostBits), 0};
+  if (kind.bits == 0 || kind.bits % 64 != 0) in.at("bits").fail("is not of whole words");
+  kind.radius = in.at("radius").number(kind.bits);
   return kind;
 }
 
-void check_version(const Reader& in, const std::string& where) {
-  const std::string format = in.text("format");
+void check_version(const JsonReader& in, const std::string& where) {
+  const std::string format = in.at("format").text();
   if (format == "winnow-cache") {
     const std::string folder = std::filesystem::path(where).parent_path().string();
     throw UsageError(folder +
@@ -149,14 +105,14 @@ void check_version(const Reader& in, const std::string& where) {
                      "add INDEX " +
                      folder);
   }
-  if (format != kFormat) in.fail("it is not the manifest of an index");
-  const std::uint64_t version = in.number("version", std::numeric_limits<std::uint64_t>::max());
+  if (format != kFormat) in.fail("is not the manifest of an index");
+  const std::uint64_t version = in.at("version").number();
   if (version > kIndexVersion) {
     throw FormatError(where + " was written by a newer winnow (index version " +
                       std::to_string(version) + ", this one reads up to " +
                       std::to_string(kIndexVersion) + "); use that winnow");
   }
-  if (version < 1) in.fail("'version' is below 1");
+  if (version < 1) in.at("version").fail("is below 1");
 }
 
 }  // namespace
@@ -194,30 +150,29 @@ std::string to_json(const IndexManifest& m) {
 }
 
 IndexManifest parse_index_manifest(const std::string& text, const std::string& where) {
-  const Json json = nests_deeper_than(text, kJsonLevels)
-                        ? Json()
-                        : Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const Reader in(json, where);
+  const JsonReader in(
+      text, {where, "restore it from a copy, or make the index again with winnow index add"});
   check_version(in, where);
-  if (!digest_line_matches(text)) in.fail("it does not match its digest");
+  if (!digest_line_matches(text)) in.fail("does not match its digest");
   IndexManifest m;
   m.kind = parse_kind(in);
-  m.classes = in.names("classes");
-  m.next_file = in.number("next_file", std::numeric_limits<std::uint64_t>::max());
-  for (const Json& value : in.list("sources")) m.sources.push_back(parse_source(in.object(value)));
-  if (m.sources.size() > std::size_t{1} << (64 - kPositionBits)) in.fail("it has too many sources");
-  for (const Json& value : in.list("segments")) {
-    const Reader segment = in.object(value);
+  m.classes = parse_names(in.at("classes"));
+  m.next_file = in.at("next_file").number();
+  for (const JsonReader& source : in.at("sources").items()) {
+    m.sources.push_back(parse_source(source));
+  }
+  if (m.sources.size() > std::size_t{1} << (64 - kPositionBits)) in.fail("has too many sources");
+  for (const JsonReader& segment : in.at("segments").items()) {
     const auto file = [&](const char* field, FileRole role) {
-      return parse_file(segment.object(field), role, m.next_file);
+      return parse_file(segment.at(field), role, m.next_file);
     };
-    m.segments.push_back({segment.number("rows", kMostRows - 1 - m.rows()),
+    m.segments.push_back({segment.at("rows").number(kMostRows - 1 - m.rows()),
                           file("table", FileRole::kTable), file("names", FileRole::kNames),
                           file("links", FileRole::kLinks)});
   }
-  m.deleted = in.number("deleted", m.rows());
+  m.deleted = in.at("deleted").number(m.rows());
   if (m.deleted > 0) {
-    m.tombstones = parse_file(in.object("tombstones"), FileRole::kTombstones, m.next_file);
+    m.tombstones = parse_file(in.at("tombstones"), FileRole::kTombstones, m.next_file);
   }
   return m;
 }

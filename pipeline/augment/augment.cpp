@@ -134,7 +134,18 @@ void place_reflected(const ImageView& image, int top, int left, bool flip, const
   }
 }
 
-// The random numbers of a sample, a stream for each kind of step.
+// Of steps that draw nothing in their place.
+class NoDraws final : public Draws {
+ public:
+  std::uint32_t below(std::uint32_t) override { fail(); }
+  float uniform() override { fail(); }
+
+ private:
+  [[noreturn]] static void fail() { throw Error("a step draws that has no random numbers"); }
+};
+
+// The random numbers of a sample, a stream for each kind of step. Every kind has to say which, or
+// std::visit() does not compile.
 struct Streams {
   explicit Streams(const AugmentKey& key) noexcept
       : crop(of(key, RandomUse::kCrop)),
@@ -149,23 +160,29 @@ struct Streams {
     return CounterDraws(CounterRng(key.seed, key.epoch, key.id, use));
   }
 
-  CounterDraws& of(const Step& step) {
-    return std::visit([this](const auto& s) -> CounterDraws& { return of(s); }, step);
-  }
-  CounterDraws& of(const CropStep&) { return crop; }
-  CounterDraws& of(const FlipStep&) { return flip; }
-  CounterDraws& of(const AlternatingFlipStep&) { return turns; }
-  CounterDraws& of(const TranslateStep&) { return translate; }
-  CounterDraws& of(const JitterStep&) { return jitter; }
-  CounterDraws& of(const EraseStep&) { return erase; }
-  CounterDraws& of(const CutoutStep&) { return erase; }
-  template <class Other>
-  CounterDraws& of(const Other&) {  // policies, and steps that draw nothing here
-    return policy;
+  Draws& of(const Step& step) {
+    return std::visit([this](const auto& s) -> Draws& { return of_kind(s); }, step);
   }
 
   CounterDraws crop, flip, translate, jitter, policy, erase;
   CounterDraws turns;  // of flips that alternate
+  NoDraws none;
+
+ private:
+  Draws& of_kind(const CropStep&) { return crop; }
+  Draws& of_kind(const FlipStep&) { return flip; }
+  Draws& of_kind(const AlternatingFlipStep&) { return turns; }
+  Draws& of_kind(const TranslateStep&) { return translate; }
+  Draws& of_kind(const JitterStep&) { return jitter; }
+  Draws& of_kind(const RandAugmentStep&) { return policy; }
+  Draws& of_kind(const TrivialAugmentStep&) { return policy; }
+  Draws& of_kind(const AutoAugmentStep&) { return policy; }
+  Draws& of_kind(const EraseStep&) { return erase; }
+  Draws& of_kind(const CutoutStep&) { return erase; }
+  Draws& of_kind(const ResizedCropStep&) { return none; }  // drawn by crop_of()
+  Draws& of_kind(const CentreCropStep&) { return none; }
+  Draws& of_kind(const MixupStep&) { return none; }  // both drawn by mix_of()
+  Draws& of_kind(const CutmixStep&) { return none; }
 };
 
 // Whether a sample is flipped. The numbers that are high, so that one half is the first bit.
@@ -360,7 +377,7 @@ void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geome
       flip = flips(*step, streams.flip);
       ++i;
     } else if (const auto* by_turns = std::get_if<AlternatingFlipStep>(&recipe.steps[i])) {
-      flip = alternating_flip(key.epoch, streams.of(*by_turns));
+      flip = alternating_flip(key.epoch, streams.turns);
       ++i;
     }
   }

@@ -73,6 +73,8 @@ void for_each_field(S& step, Field&& field) {
   } else if constexpr (std::is_same_v<T, MixupStep> || std::is_same_v<T, CutmixStep>) {
     field("p", step.kind.probability, 0.0, 1.0);
     field("alpha", step.kind.alpha, 0.01, 100.0);
+  } else {
+    static_assert(std::is_same_v<T, AlternatingFlipStep>, "name the parameters of this step");
   }
 }
 

@@ -3,7 +3,32 @@
 #include <algorithm>
 #include <span>
 
+#include "common/error.h"
+
 namespace winnow::pipeline {
+
+StoredVariants stored_variants(const VariantSettings& settings) {
+  return {.copies = settings.copies,
+          .recipe = recipe_name(settings.recipe),
+          .height_px = settings.height_px,
+          .width_px = settings.width_px,
+          .seed = settings.seed};
+}
+
+VariantSettings variant_settings(const StoredVariants& stored) {
+  VariantSettings settings{.copies = stored.copies,
+                           .recipe = Recipe::kNone,
+                           .height_px = stored.height_px,
+                           .width_px = stored.width_px,
+                           .seed = stored.seed};
+  try {
+    settings.recipe = parse_recipe(stored.recipe);
+  } catch (const UsageError& error) {
+    throw FormatError("the images of the cache are stored in variants made by '" + stored.recipe +
+                      "', which this winnow does not know: " + error.what());
+  }
+  return settings;
+}
 
 int variant_count(const VariantSettings& settings, Split split) noexcept {
   return split == Split::kTrain ? settings.copies : 1;

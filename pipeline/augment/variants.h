@@ -5,6 +5,7 @@
 #include "common/image.h"
 #include "common/sample.h"
 #include "pipeline/augment/augment.h"
+#include "pipeline/augment/settings.h"
 
 namespace winnow::pipeline {
 
@@ -19,6 +20,10 @@ struct VariantSettings {
 
   friend bool operator==(const VariantSettings&, const VariantSettings&) = default;
 };
+
+// As a manifest records them, and back. FormatError for a recipe that this winnow does not know.
+StoredVariants stored_variants(const VariantSettings& settings);
+VariantSettings variant_settings(const StoredVariants& stored);
 
 // How many variants an image of that split has. Settings with copies, here and below. Pure.
 int variant_count(const VariantSettings& settings, Split split) noexcept;

@@ -17,12 +17,12 @@
 #include "common/file.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/compact/plan.h"
-#include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/ingest/part.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/channel_sums.h"
+#include "pipeline/store/choice.h"
 #include "pipeline/store/pack_writer.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"
@@ -104,7 +104,8 @@ class Counter {
 // What the sums of the cache's pixels are of.
 int scale_of_hashes(const Manifest& manifest) {
   std::vector<std::string> names;
-  for (const std::string& hash : manifest.hashes) names.push_back(hash.substr(0, hash.find(':')));
+  for (const std::string& hash : manifest.tables.hashes)
+    names.push_back(hash.substr(0, hash.find(':')));
   return dedup::common_scale(names);
 }
 
@@ -119,7 +120,7 @@ class ShardCopier {
         key_(key),
         ids_(ids),
         shard_(shard),
-        settings_(decode_settings(cache.manifest())),
+        settings_(cache.manifest().settings.decode),
         scale_(scale_of_hashes(cache.manifest())) {}
 
   // `check` is called between records and may throw.
@@ -277,20 +278,21 @@ void write_ledger(const Cache& cache, const dedup::Selection& selection, const C
   });
   flush();
   file.finish();
-  manifest.ledger_hash = to_hex(hash.digest());
-  manifest.ledger = by_name(fates);
+  manifest.tables.ledger_hash = to_hex(hash.digest());
+  manifest.inputs.by_fate = by_name(fates);
 }
 
 void write_fingerprints(const Cache& cache, const std::vector<bool>& rows, const CachePaths& to,
                         Manifest& manifest) {
   std::vector<std::string> hashes;
-  for (const std::string& hash : manifest.hashes) hashes.push_back(hash.substr(0, hash.find(':')));
+  for (const std::string& hash : manifest.tables.hashes)
+    hashes.push_back(hash.substr(0, hash.find(':')));
   make_directories(to.fingerprints().parent_path());
-  manifest.fingerprints_hash =
+  manifest.tables.fingerprints_hash =
       to_hex(dedup::write_rows(to.fingerprints(), cache.open_fingerprints(), hashes, rows));
-  manifest.statistics = Statistics(manifest.classes.size());
+  manifest.images.statistics = Statistics(manifest.classes.size());
   const dedup::ColumnNames counted{"labels", "widths_px", "heights_px", "file_bytes"};
-  manifest.statistics->add(dedup::read_fingerprints(InputFile(to.fingerprints()), &counted));
+  manifest.images.statistics->add(dedup::read_fingerprints(InputFile(to.fingerprints()), &counted));
 }
 
 }  // namespace
@@ -327,8 +329,8 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
     tally.add(part.tally);
     manifest.shards.push_back(std::move(part.info));
   }
-  set_tally(manifest, tally);
-  manifest.settings = with_dropped(manifest.settings, kept.selection.settings);
+  manifest.images = summary_of(tally);
+  manifest.settings = with_dropped(std::move(manifest.settings), kept.selection.settings);
   write_fingerprints(cache, kept.rows, to, manifest);
   write_ledger(cache, kept.selection, to, manifest);
   check_stop(options.stop, out);

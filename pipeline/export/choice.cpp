@@ -8,27 +8,6 @@
 
 namespace winnow::pipeline {
 
-Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
-              const dedup::Selection* selection, bool removed_too) {
-  Choice choice;
-  std::size_t decision = 0;  // ids ascend in both
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    if (split && table.splits[row] != *split) continue;
-    if (selection != nullptr) {
-      const auto& ids = selection->ids;
-      while (decision < ids.size() && ids[decision] < table.ids[row]) ++decision;
-      if (decision == ids.size() || ids[decision] != table.ids[row]) {
-        throw FormatError("selection '" + selection->name + "' says nothing of sample " +
-                          std::to_string(table.ids[row]) + "; make it again with winnow dedup");
-      }
-      if (!removed_too && !(selection->weights[decision] > 0)) continue;
-      choice.decisions.push_back(decision);
-    }
-    choice.rows.push_back(row);
-  }
-  return choice;
-}
-
 std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,
                                       const dedup::Selection& selection) {
   const Choice all = choose(table, split, &selection, true);
@@ -37,14 +16,6 @@ std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::opt
     if (!(selection.weights[all.decisions[i]] > 0)) rows.push_back(all.rows[i]);
   }
   return rows;
-}
-
-void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table) {
-  if (selection.splits.empty()) return;
-  const Choice all = choose(table, std::nullopt, &selection, true);
-  for (std::size_t i = 0; i < all.rows.size(); ++i) {
-    table.splits[all.rows[i]] = selection.splits[all.decisions[i]];
-  }
 }
 
 SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,

@@ -9,25 +9,10 @@
 
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
+#include "pipeline/store/choice.h"
 #include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
-
-// What of a cache is exported.
-struct Choice {
-  std::vector<std::size_t> rows;  // of the table, ascending
-  // Of each of these rows, its row in the selection; empty without one.
-  std::vector<std::size_t> decisions;
-};
-
-// Puts the splits of a table to those in which the selection uses its samples. Throws FormatError
-// where it says nothing of a row.
-void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
-
-// The rows of `split`, or of all, as `selection`, if there is one, has them: those it removed only
-// with `removed_too`. Throws FormatError where it says nothing of a row.
-Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
-              const dedup::Selection* selection, bool removed_too);
 
 // The rows of `split`, or of all, that `selection` removed, ascending. Throws as choose().
 std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,

@@ -14,7 +14,6 @@
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/parallel/worker_limit.h"
-#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -217,7 +216,7 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
       pick(rows.size(), std::max<std::size_t>(1, options.count / each), options.seed);
   std::vector<std::vector<Cell>> cells(places.size());
   const WorkerLimit limit(options.threads);
-  const DecodeSettings settings = decode_settings(manifest);
+  const DecodeSettings settings = manifest.settings.decode;
   tbb::parallel_for(std::size_t{0}, cells.size(), [&](std::size_t i) {
     const auto id_of = [&](std::size_t line) { return table.ids[rows[places[line]]]; };
     const std::size_t before = (i > 0 ? i : cells.size()) - 1;

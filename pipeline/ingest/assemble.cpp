@@ -44,8 +44,8 @@ struct Beside {
         ledger(paths.fingerprints().parent_path() / "ledger.next") {}
 
   void finish(const CachePaths& paths, const Manifest& manifest) const {
-    move_file(table, paths.added_fingerprints(manifest.fingerprints_hash));
-    move_file(ledger, paths.added_ledger(manifest.ledger_hash));
+    move_file(table, paths.added_fingerprints(manifest.tables.fingerprints_hash));
+    move_file(ledger, paths.added_ledger(manifest.tables.ledger_hash));
   }
 
   fs::path table;
@@ -95,7 +95,7 @@ class PartRows {
 
 void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
               const Cache* base, const CachePaths& paths, Manifest& manifest) {
-  Tally tally = base != nullptr ? *base->manifest().tally : Tally{};
+  Tally tally = base != nullptr ? *base->manifest().images.tally : Tally{};
   FateCounts fates{};
   dedup::FingerprintWriter::Size size;
   for (const NamedPart& named : parts) {
@@ -129,17 +129,16 @@ void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no
                      ledger.add(lines);
                    });
   }
-  manifest.fingerprints_hash = to_hex(table.finish());
-  manifest.ledger_hash = ledger.finish();
+  manifest.tables.fingerprints_hash = to_hex(table.finish());
+  manifest.tables.ledger_hash = ledger.finish();
   if (base != nullptr) beside.finish(paths, manifest);
-  for (const auto& [name, count] : by_name(fates)) manifest.ledger[name] += count;
-  set_tally(manifest, tally);
-  manifest.statistics = std::move(statistics);
+  for (const auto& [name, count] : by_name(fates)) manifest.inputs.by_fate[name] += count;
+  manifest.images = summary_of(tally, std::move(statistics));
 }
 
 Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
                        const Cache& base, const CachePaths& paths, Manifest& manifest) {
-  Tally tally = *base.manifest().tally;
+  Tally tally = *base.manifest().images.tally;
   const dedup::ColumnSource old_table = base.open_fingerprints();
   dedup::FingerprintWriter::Size size = dedup::FingerprintWriter::size_of(old_table);
   for (const NamedPart& named : parts) {
@@ -152,7 +151,7 @@ Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerp
     manifest.shards.push_back(std::move(shard));
   }
   std::ranges::sort(manifest.shards, {}, &ShardInfo::first_id);
-  set_tally(manifest, tally);
+  manifest.images = summary_of(tally);
 
   const Beside beside(paths);
   const dedup::ColumnSource new_table = [&](const dedup::ColumnNames& columns) {
@@ -166,9 +165,9 @@ Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerp
   };
   dedup::FingerprintWriter table(beside.table, no_rows, size);
   table.append(new_table);
-  manifest.fingerprints_hash = to_hex(table.finish());
-  manifest.statistics = Statistics(manifest.classes.size());
-  manifest.statistics->add(new_table(counted()));
+  manifest.tables.fingerprints_hash = to_hex(table.finish());
+  manifest.images.statistics = Statistics(manifest.classes.size());
+  manifest.images.statistics->add(new_table(counted()));
 
   Remarks remarks;
   FateCounts fates{};
@@ -181,8 +180,8 @@ Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerp
     remarks.add(row);
     ledger.add(to_json_lines({row}));
   });
-  manifest.ledger_hash = ledger.finish();
-  manifest.ledger = by_name(fates);
+  manifest.tables.ledger_hash = ledger.finish();
+  manifest.inputs.by_fate = by_name(fates);
   beside.finish(paths, manifest);
   return remarks;
 }
@@ -191,8 +190,8 @@ void settle(const CachePaths& paths, const Manifest& manifest) {
   for (const ShardInfo& shard : manifest.shards) {
     move_if_there(paths.root / added_shard_file(shard), paths.root / shard.file);
   }
-  move_if_there(paths.added_fingerprints(manifest.fingerprints_hash), paths.fingerprints());
-  move_if_there(paths.added_ledger(manifest.ledger_hash), paths.ledger());
+  move_if_there(paths.added_fingerprints(manifest.tables.fingerprints_hash), paths.fingerprints());
+  move_if_there(paths.added_ledger(manifest.tables.ledger_hash), paths.ledger());
 }
 
 }  // namespace winnow::pipeline

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -25,7 +24,6 @@
 #include "pipeline/ingest/run.h"
 #include "pipeline/ingest/shard_sink.h"
 #include "pipeline/ingest/workspace.h"
-#include "pipeline/store/json_internal.h"
 #include "pipeline/store/memory.h"
 #include "pipeline/store/settings.h"
 
@@ -128,15 +126,15 @@ void remove_those_there(std::vector<DescribedSource>& sources, const Manifest& b
   });
 }
 
-void check_base(const Manifest& base, const std::string& settings, const fs::path& out) {
-  if (!base.tally) {
+void check_base(const Manifest& base, const CacheSettings& settings, const fs::path& out) {
+  if (!base.images.tally) {
     throw UsageError(out.string() +
                      " was made by a version that could not add to caches; ingest all its sources "
                      "into a new one");
   }
   if (without_dropped(base.settings) != settings) {
-    throw UsageError(out.string() + " was made with other settings: " + base.settings + ", not " +
-                     settings + "; add to it with the same");
+    throw UsageError(out.string() + " was made with other settings: " + to_text(base.settings) +
+                     ", not " + to_text(settings) + "; add to it with the same");
   }
 }
 
@@ -159,8 +157,8 @@ std::span<const SampleId> ids_in(std::span<const SampleId> ids, const PlacedSour
 
 // The settings that a cache must have to be asked again with these: limits may have been raised
 // since, which changes nothing of what could be read.
-std::string settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
-                            const Manifest& base) {
+CacheSettings settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
+                              const Manifest& base) {
   const DecodeSettings old = options_of(base).decode;
   IngestOptions before = options;
   before.decode.max_pixels = std::min(old.max_pixels, options.decode.max_pixels);
@@ -189,7 +187,7 @@ void plan_retry_of(Job& job, std::vector<DescribedSource> sources, const fs::pat
 Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
              const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   Job job;
-  const std::string settings = settings_of(options, no_rows);
+  const CacheSettings settings = settings_of(options, no_rows);
   std::vector<DescribedSource> fresh;
   for (const IngestSource& source : sources) fresh.push_back(describe(source));
   if (options.target.retry) plan_retry_of(job, std::move(fresh), out, options, no_rows);
@@ -212,13 +210,13 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   }
   job.manifest.store = store_name(options.store);
   if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
-  job.manifest.hashes = hash_names(no_rows);
+  job.manifest.tables.hashes = hash_names(no_rows);
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
   }
   if (options.target.retry) content += "retry";
-  job.key =
-      to_hex(xxh3_128(as_bytes(content + settings + (options.target.memory ? "memory" : "disk"))));
+  job.key = to_hex(xxh3_128(
+      as_bytes(content + to_text(settings) + (options.target.memory ? "memory" : "disk"))));
   job.marker =
       "winnow is ingesting here, or was stopped while it did: run the same ingest again to "
       "go on.\n" +

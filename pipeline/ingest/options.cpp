@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/error.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/ingest/reader.h"
-#include "pipeline/store/json_internal.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
@@ -80,37 +78,35 @@ std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
   return names;
 }
 
-std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
-  Json settings{{"store", store_name(options.store)},
-                {"hashes", hash_names(columns)},
-                {"shard_bytes", options.shard_bytes}};
-  write_to(settings, options.decode);
-  write_to(settings, options.resize, options.store == Store::kOriginal);
-  write_to(settings, options.variants);
-  if (options.target.left_out == nullptr) return settings.dump();
-  return with_dropped(settings.dump(), options.target.left_out->decisions.settings);
+CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
+  CacheSettings settings{.store = std::string(store_name(options.store)),
+                         .hashes = hash_names(columns),
+                         .shard_bytes = options.shard_bytes,
+                         .decode = options.decode};
+  settings.resize.short_side_px = options.resize.short_side_px;
+  const bool encodes = options.store == Store::kOriginal && options.resize.short_side_px > 0;
+  if (encodes) settings.resize.quality = options.resize.quality;
+  if (options.variants.copies > 0) settings.variants = stored_variants(options.variants);
+  if (options.target.left_out == nullptr) return settings;
+  return with_dropped(std::move(settings), options.target.left_out->decisions.settings);
 }
 
 IngestOptions options_of(const Manifest& manifest) {
-  if (manifest.settings.empty()) {
+  const CacheSettings& settings = manifest.settings;
+  const auto store = std::ranges::find(kStores, settings.store, store_name);
+  if (store == kStores.end()) {
     throw FormatError("the manifest does not say how the cache was made; ingest again");
   }
-  const std::string where = "'settings' of the manifest";
-  const JsonObject in(parse_json(manifest.settings, where), where);
   IngestOptions options;
-  const auto store = std::find_if(kStores.begin(), kStores.end(), [&](Store candidate) {
-    return store_name(candidate) == in.text("store");
-  });
-  if (store == kStores.end()) in.fail("unknown 'store'");
   options.store = *store;
   options.hashes.clear();
-  for (const std::string& hash : in.texts("hashes")) {
+  for (const std::string& hash : settings.hashes) {
     options.hashes.push_back(hash.substr(0, hash.rfind(':')));
   }
-  options.shard_bytes = in.number("shard_bytes");
-  options.decode = decode_settings(manifest);
-  options.resize = resize_settings(manifest);
-  options.variants = variant_settings(manifest);
+  options.shard_bytes = settings.shard_bytes;
+  options.decode = settings.decode;
+  options.resize = settings.resize;
+  options.variants = variant_settings(settings.variants);
   return options;
 }
 

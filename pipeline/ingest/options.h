@@ -57,7 +57,7 @@ struct IngestOptions {
 void check_options(const IngestOptions& options);
 
 // Those that shape the content of a cache, as JSON for its manifest; `columns` has the hashes.
-std::string settings_of(const IngestOptions& options, const dedup::Fingerprints& columns);
+CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns);
 // The options that shape the content of a cache, as it was made with them; FormatError where they
 // are not there.
 IngestOptions options_of(const Manifest& manifest);

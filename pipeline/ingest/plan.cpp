@@ -135,7 +135,7 @@ std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Ma
                       .ordinal = static_cast<std::uint32_t>(manifest.sources.size()),
                       .info = info,
                       .training_labels = map_classes(info.class_names, manifest.classes)});
-    manifest.inputs += info.inputs;
+    manifest.inputs.total += info.inputs;
     manifest.sources.push_back(std::move(described.info));
   }
   return placed;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/error.h"
-#include "pipeline/store/settings.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
@@ -33,8 +32,7 @@ Booked booked_in(const Cache& base) {
 }
 
 void check_nothing_is_left_out(const Cache& base) {
-  const std::string& settings = base.manifest().settings;
-  if (without_dropped(settings) == settings) return;
+  if (base.manifest().settings.dropped.empty()) return;
   throw UsageError(base.paths().root.string() +
                    " is without its duplicates, and which they would be with more inputs is not "
                    "known here; retry in the cache that it was compacted from and compact that, or "

@@ -1,33 +1,36 @@
 #include "pipeline/load/dataset.h"
 
+#include <optional>
+
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_text.h"
 #include "common/rng.h"
+#include "pipeline/augment/variants.h"
 #include "pipeline/decode/shrink.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/choice.h"
 #include "pipeline/store/memory.h"
-#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 
 DatasetInfo describe(const Cache& cache) {
   const Manifest& m = cache.manifest();
-  const Size size{m.height_px, m.width_px};  // before a resize
-  const VariantSettings variants = variant_settings(m);
+  const Size size{m.images.height_px, m.images.width_px};  // before a resize
+  const VariantSettings variants = variant_settings(m.settings.variants);
   const Size stored = variants.copies > 0
                           ? Size{variants.height_px, variants.width_px}
-                          : shrunk(size, resize_settings(m).short_side_px).value_or(size);
+                          : shrunk(size, m.settings.resize.short_side_px).value_or(size);
   return {.digest = cache.digest(),
           .classes = m.classes,
-          .channels = m.channels,
+          .channels = m.images.channels,
           .height_px = stored.height_px,
           .width_px = stored.width_px,
           .stored_recipe = variants.recipe,
-          .mean = m.mean(),
-          .deviation = m.deviation(),
-          .split_counts = m.split_counts};
+          .mean = m.images.mean(),
+          .deviation = m.images.deviation(),
+          .split_counts = m.images.split_counts};
 }
 
 std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
@@ -69,37 +72,27 @@ EvaluationSamples evaluation_samples(const Cache& cache, Split split,
                                      const std::string& selection) {
   check_holds_images(cache);
   const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
-  EvaluationSamples out;
-  const auto take = [&](SampleId id) {
-    out.all.ids.push_back(id);
-    out.all.weights.push_back(1);
+  std::optional<dedup::Selection> chosen;
+  if (!selection.empty()) chosen = cache.read_selection(selection);
+  const auto rows_of = [&](Split wanted) {
+    return choose(table, wanted, chosen ? &*chosen : nullptr, /*removed_too=*/true).rows;
   };
-  if (selection.empty()) {
-    for (std::size_t row = 0; row < table.size(); ++row) {
-      if (table.splits[row] == split) take(table.ids[row]);
+  std::vector<bool> has_training_sample;  // by group; they are numbered from 0
+  if (chosen) {
+    has_training_sample.resize(chosen->size());
+    for (const std::size_t row : rows_of(Split::kTrain)) {
+      has_training_sample[chosen->groups[row]] = true;
     }
-    return out;
   }
-  const dedup::Selection chosen = cache.read_selection(selection);
-  // Both ascend. What the cache does not have is of no split.
-  const auto for_each_of = [&](Split wanted, const auto& use) {
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      while (row < table.size() && table.ids[row] < chosen.ids[i]) ++row;
-      if (row == table.size()) return;
-      if (table.ids[row] == chosen.ids[i] && chosen.split_of(i, table.splits[row]) == wanted) {
-        use(i);
-      }
+  EvaluationSamples out;
+  for (const std::size_t row : rows_of(split)) {
+    out.all.ids.push_back(table.ids[row]);
+    out.all.weights.push_back(1);
+    if (chosen &&
+        (has_training_sample[chosen->groups[row]] || chosen->rules[row] == dedup::Rule::kLeak)) {
+      out.leaked.push_back(table.ids[row]);
     }
-  };
-  std::vector<bool> has_training_sample(chosen.size());  // by group; they are numbered from 0
-  for_each_of(Split::kTrain, [&](std::size_t i) { has_training_sample[chosen.groups[i]] = true; });
-  for_each_of(split, [&](std::size_t i) {
-    take(chosen.ids[i]);
-    if (has_training_sample[chosen.groups[i]] || chosen.rules[i] == dedup::Rule::kLeak) {
-      out.leaked.push_back(chosen.ids[i]);
-    }
-  });
+  }
   return out;
 }
 

@@ -18,7 +18,6 @@
 #include "pipeline/load/team.h"
 #include "pipeline/load/variant_internal.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -73,6 +72,11 @@ void check_options(const LoadOptions& options) {
                      std::to_string(geometry.height_px) + "x" + std::to_string(geometry.width_px) +
                      "x" + std::to_string(geometry.channels));
   }
+}
+
+std::size_t sample_bytes(const Geometry& geometry) {
+  return static_cast<std::size_t>(geometry.height_px) *
+         static_cast<std::size_t>(geometry.width_px) * static_cast<std::size_t>(geometry.channels);
 }
 
 RecordView received_record(BytesView pack, SampleId id) {
@@ -140,35 +144,60 @@ void check_mixing(const std::vector<Request>& requests) {
   }
 }
 
-// The batch that is planned, of that number; nothing when `team` was stopped meanwhile.
-std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const LoadOptions& options,
-                             std::uint64_t number, Team& team, Batch batch = {}) {
-  const std::vector<Request>& requests = planned.requests;
-  const Geometry& geometry = options.geometry;
-  const bool has_partner = !requests.empty() && requests.back().partner;
-  const std::size_t count = requests.size() - (has_partner ? 1 : 0);
-  batch.mix = count > 0 ? mix_of(options.recipe, geometry, options.seed, number) : std::nullopt;
-  if (batch.mix) check_mixing(requests);
-  const std::size_t sample_bytes = static_cast<std::size_t>(geometry.height_px) *
-                                   static_cast<std::size_t>(geometry.width_px) *
-                                   static_cast<std::size_t>(geometry.channels);
-  const DecodeSettings settings = decode_settings(cache.manifest());
+// Of so many samples, and room for the pixels of `loaded`; nothing is in it yet.
+void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_t loaded) {
   batch.height_px = geometry.height_px;
   batch.width_px = geometry.width_px;
   batch.channels = geometry.channels;
-  const std::size_t loaded = batch.mix ? requests.size() : count;
-  batch.pixels.resize(loaded * sample_bytes);
+  batch.pixels.resize(loaded * sample_bytes(geometry));
   batch.ids.assign(count, kNoSample);
   batch.weights.assign(count, 0);
   batch.groups.assign(count, 0);
   batch.label_offsets.clear();
   batch.labels.clear();
   batch.label_weights.clear();
+}
 
-  std::vector<std::span<const std::int32_t>> labels(loaded);
+using Labels = std::vector<std::span<const std::int32_t>>;  // of each request
+
+// Labels with their shares, and who a sample is mixed with.
+void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels& labels) {
+  batch.partners = batch.ids;
+  batch.label_offsets.reserve(batch.size() + 1);
+  batch.label_offsets.push_back(0);
+  const auto add = [&](std::size_t of, double share) {
+    batch.labels.insert(batch.labels.end(), labels[of].begin(), labels[of].end());
+    batch.label_weights.resize(batch.labels.size(), static_cast<float>(share));
+  };
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    add(i, batch.mix ? batch.mix->own : 1);
+    if (batch.mix) {
+      const std::size_t before = i > 0 ? i - 1 : labels.size() - 1;
+      batch.partners[i] = requests[before].id;
+      add(before, 1 - batch.mix->own);
+    }
+    batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
+  }
+}
+
+// The batch that is planned, of that number; nothing when `team` was stopped meanwhile.
+std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const LoadOptions& options,
+                             std::uint64_t number, Team& team, Batch batch = {}) {
+  const std::vector<Request>& requests = planned.requests;
+  const bool has_partner = !requests.empty() && requests.back().partner;
+  const std::size_t count = requests.size() - (has_partner ? 1 : 0);
+  batch.mix =
+      count > 0 ? mix_of(options.recipe, options.geometry, options.seed, number) : std::nullopt;
+  if (batch.mix) check_mixing(requests);
+  const std::size_t loaded = batch.mix ? requests.size() : count;
+  reset(batch, options.geometry, count, loaded);
+
+  const std::size_t bytes = sample_bytes(options.geometry);
+  const DecodeSettings& settings = cache.manifest().settings.decode;
+  Labels labels(loaded);
   const auto load = [&](std::size_t i) {
     const Request& request = requests[i];
-    const auto pixels = std::span(batch.pixels).subspan(i * sample_bytes, sample_bytes);
+    const auto pixels = std::span(batch.pixels).subspan(i * bytes, bytes);
     if (request.weight == 0) {
       std::ranges::fill(pixels, std::uint8_t{0});
       return;
@@ -184,24 +213,8 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
   bool complete = team.run(loaded, naming(cache, requests, load));
   if (complete && batch.mix) complete = mix_samples(batch, *batch.mix, team);
   if (!complete) return std::nullopt;
-  batch.pixels.resize(count * sample_bytes);
-  batch.partners = batch.ids;
-
-  batch.label_offsets.reserve(count + 1);
-  batch.label_offsets.push_back(0);
-  const auto add = [&](std::size_t of, double share) {
-    batch.labels.insert(batch.labels.end(), labels[of].begin(), labels[of].end());
-    batch.label_weights.resize(batch.labels.size(), static_cast<float>(share));
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    add(i, batch.mix ? batch.mix->own : 1);
-    if (batch.mix) {
-      const std::size_t before = i > 0 ? i - 1 : loaded - 1;
-      batch.partners[i] = requests[before].id;
-      add(before, 1 - batch.mix->own);
-    }
-    batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
-  }
+  batch.pixels.resize(count * bytes);
+  put_labels(batch, requests, labels);
   return batch;
 }
 
@@ -217,52 +230,6 @@ class FunctionPlanner final : public Planner {
 };
 
 }  // namespace
-
-void check_holds_images(const Cache& cache) {
-  if (cache.manifest().store != "none") return;
-  throw UsageError(cache.paths().root.string() +
-                   ": this cache holds fingerprints only; run ingest without --store none to "
-                   "train");
-}
-
-SampleSet select_samples(const Cache& cache, Split split, const std::string& selection) {
-  check_holds_images(cache);
-  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
-  SampleSet set;
-  if (selection.empty()) {
-    for (std::size_t row = 0; row < table.size(); ++row) {
-      if (table.splits[row] == split) set.ids.push_back(table.ids[row]);
-    }
-    set.weights.assign(set.ids.size(), 1.0F);
-  } else {
-    const dedup::Selection chosen = cache.read_selection(selection);
-    std::vector<SampleId> stands_for;
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      // Both ascend, so one walk finds every chosen id or none.
-      while (row < table.size() && table.ids[row] < chosen.ids[i]) ++row;
-      if (row == table.size() || table.ids[row] != chosen.ids[i]) {
-        throw FormatError("selection '" + selection + "' of " + cache.paths().root.string() +
-                          " names sample " + std::to_string(chosen.ids[i]) +
-                          ", which the cache does not have; make the selection again");
-      }
-      if (chosen.split_of(i, table.splits[row]) != split || chosen.weights[i] == 0) continue;
-      set.ids.push_back(chosen.ids[i]);
-      set.weights.push_back(chosen.weights[i]);
-      stands_for.push_back(chosen.kept[i]);
-    }
-    if (chosen.mode == dedup::SelectionMode::kOnePerGroup) {
-      set = take_turns(std::move(set.ids), std::move(set.weights), stands_for);
-    }
-  }
-  if (set.ids.empty()) {
-    throw UsageError(cache.paths().root.string() + " has no samples of split " +
-                     std::string(split_name(split)) +
-                     (selection.empty() ? "" : " left by selection '" + selection + "'") +
-                     "; winnow info shows what there is");
-  }
-  return set;
-}
 
 Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options) {

@@ -16,16 +16,6 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// Throws UsageError when the cache holds fingerprints only.
-void check_holds_images(const Cache& cache);
-
-// `selection` may be empty: everything, weight 1. Only samples used in `split`; those of
-// weight 0 and those the selection does not name are left out. By a selection of mode kOnePerGroup
-// the samples that one sample stands for take turns. Throws UsageError when nothing is left or when
-// the cache holds fingerprints only; FormatError as Cache does and when the selection names unknown
-// samples.
-SampleSet select_samples(const Cache& cache, Split split, const std::string& selection);
-
 // One sample to fetch, and the randomness of its augmentation.
 struct Request {
   SampleId id = 0;

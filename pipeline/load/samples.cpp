@@ -1,11 +1,46 @@
 #include "pipeline/load/samples.h"
 
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "common/error.h"
 #include "pipeline/load/order.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/choice.h"
 
 namespace winnow::pipeline {
+
+void check_holds_images(const Cache& cache) {
+  if (cache.manifest().store != "none") return;
+  throw UsageError(cache.paths().root.string() +
+                   ": this cache holds fingerprints only; run ingest without --store none to "
+                   "train");
+}
+
+SampleSet select_samples(const Cache& cache, Split split, const std::string& selection) {
+  check_holds_images(cache);
+  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
+  std::optional<dedup::Selection> chosen;
+  if (!selection.empty()) chosen = cache.read_selection(selection);
+  SampleSet set;
+  std::vector<SampleId> stands_for;
+  for (const std::size_t row : choose(table, split, chosen ? &*chosen : nullptr, false).rows) {
+    set.ids.push_back(table.ids[row]);
+    set.weights.push_back(chosen ? chosen->weights[row] : 1.0F);
+    stands_for.push_back(chosen ? chosen->kept[row] : table.ids[row]);
+  }
+  if (set.ids.empty()) {
+    throw UsageError(cache.paths().root.string() + " has no samples of split " +
+                     std::string(split_name(split)) +
+                     (selection.empty() ? "" : " left by selection '" + selection + "'") +
+                     "; winnow info shows what there is");
+  }
+  if (chosen && chosen->mode == dedup::SelectionMode::kOnePerGroup) {
+    set = take_turns(std::move(set.ids), std::move(set.weights), stands_for);
+  }
+  return set;
+}
 
 SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
                      std::span<const SampleId> stands_for) {

@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/sample.h"
 
 namespace winnow::pipeline {
+
+class Cache;
 
 // The samples of one split that a selection leaves, in id order. An epoch has size() places: one
 // for each sample, or, where samples take turns, one for each group of them.
@@ -23,6 +26,15 @@ struct SampleSet {
     return turn_offsets.empty() ? ids.size() : turn_offsets.size() - 1;
   }
 };
+
+// Throws UsageError when the cache holds fingerprints only.
+void check_holds_images(const Cache& cache);
+
+// `selection` may be empty: everything, weight 1. Only samples used in `split`, without those of
+// weight 0. By a selection of mode kOnePerGroup the samples that one sample stands for take turns.
+// Throws UsageError when nothing is left or when the cache holds fingerprints only; FormatError as
+// Cache does and when the selection is not of just the samples of the cache.
+SampleSet select_samples(const Cache& cache, Split split, const std::string& selection);
 
 // Samples for which `stands_for` names the same one take turns; one entry for each of `ids`.
 SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,

@@ -12,7 +12,6 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/load/variant_internal.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -29,7 +28,7 @@ Image pixels_of(const Cache& cache, const RecordView& record) {
     std::memcpy(image.pixels.data(), record.payload.data(), image.pixels.size());
     return image;
   }
-  const DecodeSettings settings = decode_settings(cache.manifest());
+  const DecodeSettings settings = cache.manifest().settings.decode;
   auto image = pipeline::decode(record.payload, settings);
   if (!image) {
     throw Error("sample " + std::to_string(record.id) + " of " + cache.paths().root.string() +

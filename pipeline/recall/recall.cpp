@@ -15,7 +15,6 @@
 #include "pipeline/parallel/worker_limit.h"
 #include "pipeline/recall/edits.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/settings.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -26,7 +25,7 @@ using Distances = std::vector<std::vector<int>>;
 std::optional<Distances> distances_of(const Cache& cache, SampleId id,
                                       std::span<const dedup::HashKind> hashes,
                                       const std::vector<Edit>& edits, dedup::HashMemory& memory) {
-  const auto image = pixels_of(cache.record(id, first_variant), decode_settings(cache.manifest()));
+  const auto image = pixels_of(cache.record(id, first_variant), cache.manifest().settings.decode);
   if (!image) return std::nullopt;
   const auto original = dedup::compute_hashes(image->view(), hashes, memory);
   Distances distances;

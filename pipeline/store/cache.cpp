@@ -39,12 +39,12 @@ InputFile open_checked(const fs::path& added, const fs::path& path, const std::s
 }  // namespace
 
 InputFile open_table(const CachePaths& paths, const Manifest& manifest) {
-  const std::string& hash = manifest.fingerprints_hash;
+  const std::string& hash = manifest.tables.fingerprints_hash;
   return open_checked(paths.added_fingerprints(hash), paths.fingerprints(), hash);
 }
 
 InputFile open_ledger(const CachePaths& paths, const Manifest& manifest) {
-  const std::string& hash = manifest.ledger_hash;
+  const std::string& hash = manifest.tables.ledger_hash;
   return open_checked(paths.added_ledger(hash), paths.ledger(), hash);
 }
 
@@ -154,7 +154,7 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
                                  const dedup::ColumnNames* columns) {
   dedup::Fingerprints table = dedup::read_fingerprints(file, columns);
   const bool good =
-      table.size() == manifest.ledger.at("ok") &&
+      table.size() == manifest.inputs.by_fate.at("ok") &&
       std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(manifest, id); });
   if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
   return table;
@@ -162,7 +162,7 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
 
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest) {
   for (const std::string_view name : dedup::kColumns) columns({std::string(name)});
-  for (const std::string& hash : manifest.hashes) {
+  for (const std::string& hash : manifest.tables.hashes) {
     columns({"codes:" + hash.substr(0, hash.find(':'))});
   }
 }
@@ -178,7 +178,7 @@ void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
     take(row);
   });
   // The fates of a manifest add up to its inputs.
-  if (!good || by_name(fates) != manifest.ledger) {
+  if (!good || by_name(fates) != manifest.inputs.by_fate) {
     fail(file, "is of another cache: its lines are not the manifest's inputs");
   }
 }

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "pipeline/store/json_internal.h"
+#include "common/json_reader.h"
+#include "common/utf8.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -36,14 +37,14 @@ class Parser {
 
   LedgerRow parse(std::string_view text) {
     const std::string at = where_ + ", line " + std::to_string(++line_);
-    const JsonObject line(parse_json(text, at), at);
+    const JsonReader line(text, {at});
     LedgerRow row;
-    row.id = line.number("id");
-    row.name = from_utf8(line.text("name"));
-    row.split = parse_exact_split(line.text("split"), at);
-    row.fate = parse_fate(line.text("class"), at);
-    if (line.has("bytes")) row.bytes = line.number("bytes");
-    if (line.has("reason")) row.reason = from_utf8(line.text("reason"));
+    row.id = line.at("id").number();
+    row.name = from_utf8(line.at("name").text());
+    row.split = parse_exact_split(line.at("split").text(), at);
+    row.fate = parse_fate(line.at("class").text(), at);
+    if (const auto bytes = line.find("bytes")) row.bytes = bytes->number();
+    if (const auto reason = line.find("reason")) row.reason = from_utf8(reason->text());
     if (line_ > 1 && row.id <= last_id_) {
       throw FormatError(at + " is damaged: its ids do not ascend");
     }

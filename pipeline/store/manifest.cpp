@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
+#include "common/utf8.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
 
@@ -51,33 +52,33 @@ Json to_json(const Tally::Part& part) {
 
 // The manifest without its digest line.
 std::string body(const Manifest& m) {
+  const ImageSummary& images = m.images;
   Json splits = Json::object();
   for (int i = 0; i < kSplitCount; ++i) {
     splits[std::string(split_name(static_cast<Split>(i)))] =
-        m.split_counts[static_cast<std::size_t>(i)];
+        images.split_counts[static_cast<std::size_t>(i)];
   }
   Json out;
   out["format"] = kFormat;
   out["version"] = kManifestVersion;
   out["store"] = m.store;
-  out["settings"] =
-      m.settings.empty() ? Json() : parse_json(m.settings, "the settings of a manifest");
-  out["inputs"] = m.inputs;
-  out["ledger"] = m.ledger;
+  out["settings"] = to_json(m.settings);
+  out["inputs"] = m.inputs.total;
+  out["ledger"] = m.inputs.by_fate;
   out["split_counts"] = std::move(splits);
-  out["channels"] = m.channels;
-  out["height_px"] = m.height_px;
-  out["width_px"] = m.width_px;
-  out["pixel_sums"] = to_json(m.pixel_sums);
-  if (m.tally) {
-    out["tally"] = {{"rgb_images", m.tally->rgb_images},
-                    {"train", to_json(m.tally->train)},
-                    {"rest", to_json(m.tally->rest)}};
+  out["channels"] = images.channels;
+  out["height_px"] = images.height_px;
+  out["width_px"] = images.width_px;
+  out["pixel_sums"] = to_json(images.pixel_sums);
+  if (images.tally) {
+    out["tally"] = {{"rgb_images", images.tally->rgb_images},
+                    {"train", to_json(images.tally->train)},
+                    {"rest", to_json(images.tally->rest)}};
   }
-  if (m.statistics) out["statistics"] = to_json(*m.statistics);
-  out["hashes"] = m.hashes;
-  out["fingerprints_hash"] = m.fingerprints_hash;
-  out["ledger_hash"] = m.ledger_hash;
+  if (images.statistics) out["statistics"] = to_json(*images.statistics);
+  out["hashes"] = m.tables.hashes;
+  out["fingerprints_hash"] = m.tables.fingerprints_hash;
+  out["ledger_hash"] = m.tables.ledger_hash;
   out["classes"] = names(m.classes);
   const auto object = [](const auto& value) { return to_json(value); };
   out["sources"] = list_of(m.sources, object);
@@ -91,24 +92,24 @@ bool is_hex(const std::string& text, std::size_t digits) {
          });
 }
 
-std::string parse_hash(const JsonObject& in, const char* field) {
-  std::string text = in.text(field);
-  if (!is_hex(text, 32)) in.fail(std::string("'") + field + "' is not a 128-bit hash");
+std::string parse_hash(const JsonReader& in) {
+  std::string text = in.text();
+  if (!is_hex(text, 32)) in.fail("is not a 128-bit hash");
   return text;
 }
 
-std::vector<std::string> parse_names(const JsonObject& in, const char* field) {
-  std::vector<std::string> out = in.texts(field);
+std::vector<std::string> parse_names(const JsonReader& in) {
+  std::vector<std::string> out = in.texts();
   for (std::string& name : out) name = from_utf8(name);
   return out;
 }
 
-SourceInfo parse_source(const JsonObject& in) {
-  return {.name = from_utf8(in.text("name")),
-          .format = in.text("format"),
-          .inputs = in.number_to("inputs", std::uint64_t{1} << kPositionBits),
-          .listing_hash = parse_hash(in, "listing_hash"),
-          .class_names = parse_names(in, "class_names")};
+SourceInfo parse_source(const JsonReader& in) {
+  return {.name = from_utf8(in.at("name").text()),
+          .format = in.at("format").text(),
+          .inputs = in.at("inputs").number(std::uint64_t{1} << kPositionBits),
+          .listing_hash = parse_hash(in.at("listing_hash")),
+          .class_names = parse_names(in.at("class_names"))};
 }
 
 // A name inside the shards folder: a manifest from elsewhere must not lead out of its cache.
@@ -119,51 +120,50 @@ bool is_shard_file(std::string_view file) {
          file.find('\0') == std::string_view::npos;
 }
 
-ShardInfo parse_shard(const JsonObject& in) {
-  ShardInfo shard{.file = in.text("file"),
-                  .first_id = in.number("first_id"),
-                  .last_id = in.number("last_id"),
-                  .records = in.number("records"),
-                  .bytes = in.number("bytes"),
-                  .block_hashes = in.texts("block_hashes")};
-  if (!is_shard_file(shard.file)) in.fail("'file' is not a file of the shards folder");
-  if (shard.last_id < shard.first_id) in.fail("its ids do not ascend");
-  if (shard.records > shard.last_id - shard.first_id + 1) in.fail("it has more records than ids");
+ShardInfo parse_shard(const JsonReader& in) {
+  ShardInfo shard{.file = in.at("file").text(),
+                  .first_id = in.at("first_id").number(),
+                  .last_id = in.at("last_id").number(),
+                  .records = in.at("records").number(),
+                  .bytes = in.at("bytes").number(),
+                  .block_hashes = in.at("block_hashes").texts()};
+  if (!is_shard_file(shard.file)) in.at("file").fail("is not a file of the shards folder");
+  if (shard.last_id < shard.first_id) in.fail("has ids that do not ascend");
+  if (shard.records > shard.last_id - shard.first_id + 1) in.fail("has more records than ids");
   const std::uint64_t blocks = shard.bytes / kBlockBytes + (shard.bytes % kBlockBytes != 0);
-  if (shard.block_hashes.size() != blocks) in.fail("'block_hashes' does not fit its size");
+  const JsonReader hashes = in.at("block_hashes");
+  if (shard.block_hashes.size() != blocks) hashes.fail("does not fit the size of the shard");
   for (const std::string& hash : shard.block_hashes) {
-    if (!is_hex(hash, 16)) in.fail("'block_hashes' has what is no 64-bit hash");
+    if (!is_hex(hash, 16)) hashes.fail("has what is no 64-bit hash");
   }
   return shard;
 }
 
-PixelSums parse_sums(const JsonObject& in) {
+PixelSums parse_sums(const JsonReader& in) {
   PixelSums sums;
-  sums.pixels = in.number_to("pixels", kMost / (255 * 255));
-  const auto sum = in.numbers("sum", 3);
-  const auto squares = in.numbers("sum_of_squares", 3);
-  std::copy(sum.begin(), sum.end(), sums.sum.begin());
-  std::copy(squares.begin(), squares.end(), sums.sum_of_squares.begin());
+  sums.pixels = in.at("pixels").number(kMost / (255 * 255));
+  std::ranges::copy(in.at("sum").numbers(3), sums.sum.begin());
+  std::ranges::copy(in.at("sum_of_squares").numbers(3), sums.sum_of_squares.begin());
   return sums;
 }
 
-Tally::Part parse_part(const JsonObject& in) {
-  return {.gray = parse_sums(in.object("gray")), .rgb = parse_sums(in.object("rgb"))};
+Tally::Part parse_part(const JsonReader& in) {
+  return {.gray = parse_sums(in.at("gray")), .rgb = parse_sums(in.at("rgb"))};
 }
 
 // After the fields that follow from it.
-Tally parse_tally(const JsonObject& in, const Manifest& m) {
+Tally parse_tally(const JsonReader& in, const ImageSummary& images) {
   Tally tally;
-  tally.images = m.split_counts;
-  tally.rgb_images = in.number("rgb_images");
+  tally.images = images.split_counts;
+  tally.rgb_images = in.at("rgb_images").number();
   const auto side = [&](int px) { return px == 0 && tally.total() > 0 ? -1 : px; };
-  tally.height_px = side(m.height_px);
-  tally.width_px = side(m.width_px);
-  tally.train = parse_part(in.object("train"));
-  tally.rest = parse_part(in.object("rest"));
-  if (tally.rgb_images > tally.total() || tally.channels() != m.channels ||
-      tally.pixel_sums() != m.pixel_sums) {
-    in.fail("'tally' is not what the other fields follow from");
+  tally.height_px = side(images.height_px);
+  tally.width_px = side(images.width_px);
+  tally.train = parse_part(in.at("train"));
+  tally.rest = parse_part(in.at("rest"));
+  if (tally.rgb_images > tally.total() || tally.channels() != images.channels ||
+      tally.pixel_sums() != images.pixel_sums) {
+    in.fail("is not what the other fields follow from");
   }
   return tally;
 }
@@ -177,88 +177,111 @@ bool adds_up(const auto& counts, std::uint64_t total) {
   return total == 0;
 }
 
-void check_totals(const Manifest& m, const JsonObject& in) {
+void check_inputs(const Manifest& m, const JsonReader& in) {
   std::vector<std::uint64_t> fates;
-  for (const auto& [name, count] : m.ledger) fates.push_back(count);
-  if (!adds_up(fates, m.inputs)) in.fail("the classes of 'ledger' do not add up to 'inputs'");
+  for (const auto& [name, count] : m.inputs.by_fate) fates.push_back(count);
+  if (!adds_up(fates, m.inputs.total)) in.at("ledger").fail("does not add up to 'inputs'");
   std::vector<std::uint64_t> inputs;
   for (const SourceInfo& source : m.sources) inputs.push_back(source.inputs);
-  if (!adds_up(inputs, m.inputs)) in.fail("the sources do not add up to 'inputs'");
-  const std::uint64_t readable = m.ledger.at("ok");
-  if (!adds_up(m.split_counts, readable)) in.fail("'split_counts' does not add up to the readable");
+  if (!adds_up(inputs, m.inputs.total)) in.at("sources").fail("does not add up to 'inputs'");
+}
+
+void check_shards(const Manifest& m, const JsonReader& in) {
   std::vector<std::uint64_t> records;
   for (const ShardInfo& shard : m.shards) records.push_back(shard.records);
-  if (!adds_up(records, m.store == "none" ? 0 : readable)) {
-    in.fail("the records of the shards do not add up to the readable inputs");
+  if (!adds_up(records, m.store == "none" ? 0 : m.inputs.by_fate.at("ok"))) {
+    in.at("shards").fail("does not add up to the readable inputs");
   }
   for (std::size_t i = 1; i < m.shards.size(); ++i) {
-    if (m.shards[i].first_id <= m.shards[i - 1].last_id) in.fail("the ids of shards overlap");
+    if (m.shards[i].first_id <= m.shards[i - 1].last_id) in.at("shards").fail("has ids twice");
   }
-  if (m.statistics && !m.statistics->agrees_with(m.split_counts)) {
-    in.fail("'statistics' does not add up to 'split_counts'");
+}
+
+void check_images(const Manifest& m, const JsonReader& in) {
+  const ImageSummary& images = m.images;
+  if (!adds_up(images.split_counts, m.inputs.by_fate.at("ok"))) {
+    in.at("split_counts").fail("does not add up to the readable inputs");
+  }
+  if (images.statistics && !images.statistics->agrees_with(images.split_counts)) {
+    in.at("statistics").fail("does not add up to 'split_counts'");
   }
   // Memory for batches is asked for by the side of the images. Sums may be of a scale of an image,
   // and images may be stored larger than they came: so much more they are never.
   constexpr int kMostMore = 10;  // a power of two
   const auto area =
-      static_cast<std::uint64_t>(m.height_px) * static_cast<std::uint64_t>(m.width_px);
-  const std::uint64_t counted = m.pixel_sums.pixels;
+      static_cast<std::uint64_t>(images.height_px) * static_cast<std::uint64_t>(images.width_px);
+  const std::uint64_t counted = images.pixel_sums.pixels;
   if (counted > 0 && area >> kMostMore > counted) {
-    in.fail("'height_px' and 'width_px' are of larger images than 'pixel_sums' has pixels of");
+    in.fail("has 'height_px' and 'width_px' of larger images than 'pixel_sums' has pixels of");
   }
 }
 
-Manifest parse_fields(const JsonObject& in) {
-  constexpr auto kMostSide = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
-  Manifest m;
-  m.store = in.text("store");
-  if (m.store != "original" && m.store != "raw" && m.store != "none") in.fail("unknown 'store'");
-  if (!in.any("settings").is_null()) m.settings = in.any("settings").dump();
-  m.inputs = in.number("inputs");
-  const JsonObject ledger = in.object("ledger");
-  for (const auto& [name, count] : by_name({})) m.ledger[name] = ledger.number(name.c_str());
+InputCounts parse_inputs(const JsonReader& in) {
+  InputCounts inputs{.total = in.at("inputs").number(), .by_fate = {}};
+  const JsonReader ledger = in.at("ledger");
+  for (const auto& [name, count] : by_name({})) inputs.by_fate[name] = ledger.at(name).number();
   const std::string duplicate(fate_name(Fate::kDuplicate));
-  if (ledger.has(duplicate.c_str())) m.ledger[duplicate] = ledger.number(duplicate.c_str());
-  if (ledger.raw().size() != m.ledger.size()) in.fail("'ledger' has an unknown class");
-  const JsonObject splits = in.object("split_counts");
+  if (const auto count = ledger.find(duplicate)) inputs.by_fate[duplicate] = count->number();
+  if (ledger.members().size() != inputs.by_fate.size()) ledger.fail("has an unknown class");
+  return inputs;
+}
+
+ImageSummary parse_images(const JsonReader& in, std::size_t classes) {
+  ImageSummary images;
+  const JsonReader splits = in.at("split_counts");
   for (int i = 0; i < kSplitCount; ++i) {
-    m.split_counts[static_cast<std::size_t>(i)] =
-        splits.number(std::string(split_name(static_cast<Split>(i))).c_str());
+    images.split_counts[static_cast<std::size_t>(i)] =
+        splits.at(split_name(static_cast<Split>(i))).number();
   }
-  m.channels = static_cast<int>(in.number_to("channels", 3));
-  if (m.channels == 2) in.fail("'channels' is neither 1 nor 3");
-  m.height_px = static_cast<int>(in.number_to("height_px", kMostSide));
-  m.width_px = static_cast<int>(in.number_to("width_px", kMostSide));
-  m.pixel_sums = parse_sums(in.object("pixel_sums"));
-  if (in.has("tally")) m.tally = parse_tally(in.object("tally"), m);
-  m.hashes = in.texts("hashes");
-  m.fingerprints_hash = parse_hash(in, "fingerprints_hash");
-  m.ledger_hash = parse_hash(in, "ledger_hash");
-  m.classes = parse_names(in, "classes");
-  for (const JsonObject& source : in.objects("sources")) m.sources.push_back(parse_source(source));
-  for (const JsonObject& shard : in.objects("shards")) m.shards.push_back(parse_shard(shard));
-  if (in.has("statistics")) {
-    m.statistics = parse_statistics(in.object("statistics"), m.classes.size());
+  images.channels = in.at("channels").number(3);
+  if (images.channels == 2) in.at("channels").fail("is neither 1 nor 3");
+  images.height_px = in.at("height_px").number<int>();
+  images.width_px = in.at("width_px").number<int>();
+  images.pixel_sums = parse_sums(in.at("pixel_sums"));
+  if (const auto tally = in.find("tally")) images.tally = parse_tally(*tally, images);
+  if (const auto value = in.find("statistics"))
+    images.statistics = parse_statistics(*value, classes);
+  return images;
+}
+
+Manifest parse_fields(const JsonReader& in) {
+  Manifest m;
+  m.store = in.at("store").text();
+  if (m.store != "original" && m.store != "raw" && m.store != "none") {
+    in.at("store").fail("is not one this winnow knows");
   }
-  check_totals(m, in);
+  m.settings = parse_settings(in.at("settings"));
+  m.inputs = parse_inputs(in);
+  m.classes = parse_names(in.at("classes"));
+  m.images = parse_images(in, m.classes.size());
+  m.tables = {.hashes = in.at("hashes").texts(),
+              .fingerprints_hash = parse_hash(in.at("fingerprints_hash")),
+              .ledger_hash = parse_hash(in.at("ledger_hash"))};
+  for (const JsonReader& source : in.at("sources").items()) {
+    m.sources.push_back(parse_source(source));
+  }
+  for (const JsonReader& shard : in.at("shards").items()) m.shards.push_back(parse_shard(shard));
+  check_inputs(m, in);
+  check_images(m, in);
+  check_shards(m, in);
   return m;
 }
 
-void check_version(const JsonObject& in, const std::string& where) {
-  const std::string format = in.text("format");
+void check_version(const JsonReader& in, const std::string& where) {
+  const std::string format = in.at("format").text();
   if (format == "winnow-index") {
     throw UsageError(std::filesystem::path(where).parent_path().string() +
                      " is an index of fingerprints, not a cache; winnow index --help tells what "
                      "can be done with it");
   }
-  if (format != kFormat) in.fail("it is not the manifest of a winnow cache");
-  const std::uint64_t version = in.number("version");
+  if (format != kFormat) in.fail("is not the manifest of a winnow cache");
+  const std::uint64_t version = in.at("version").number();
   if (version > kManifestVersion) {
     throw FormatError(where + " was written by a newer winnow (manifest version " +
                       std::to_string(version) + ", this one reads up to " +
                       std::to_string(kManifestVersion) + "); use that winnow, or ingest again");
   }
-  if (version < 1) in.fail("'version' is below 1");
+  if (version < 1) in.at("version").fail("is below 1");
 }
 
 void check_digest(std::string_view text, const std::string& where) {
@@ -271,7 +294,7 @@ void check_digest(std::string_view text, const std::string& where) {
 
 }  // namespace
 
-std::array<double, 3> Manifest::mean() const {
+std::array<double, 3> ImageSummary::mean() const {
   std::array<double, 3> out{};
   if (pixel_sums.pixels == 0) return out;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -281,7 +304,7 @@ std::array<double, 3> Manifest::mean() const {
   return out;
 }
 
-std::array<double, 3> Manifest::deviation() const {
+std::array<double, 3> ImageSummary::deviation() const {
   std::array<double, 3> out{};
   if (pixel_sums.pixels == 0) return out;
   // n * sum(x^2) - sum(x)^2 in 128 bits: exact, where the difference of two doubles would not be.
@@ -296,19 +319,20 @@ std::array<double, 3> Manifest::deviation() const {
   return out;
 }
 
-void set_tally(Manifest& manifest, const Tally& tally) {
-  manifest.tally = tally;
-  manifest.split_counts = tally.images;
-  manifest.channels = tally.channels();
-  manifest.height_px = std::max(0, tally.height_px);
-  manifest.width_px = std::max(0, tally.width_px);
-  manifest.pixel_sums = tally.pixel_sums();
+ImageSummary summary_of(const Tally& tally, std::optional<Statistics> statistics) {
+  return {.split_counts = tally.images,
+          .channels = tally.channels(),
+          .height_px = std::max(0, tally.height_px),
+          .width_px = std::max(0, tally.width_px),
+          .pixel_sums = tally.pixel_sums(),
+          .tally = tally,
+          .statistics = std::move(statistics)};
 }
 
 std::string to_json(const Manifest& manifest) { return with_digest_line(body(manifest)); }
 
 Manifest parse_manifest(const std::string& text, const std::string& where) {
-  const JsonObject in(parse_json(text, where), where);
+  const JsonReader in(text, {where, "restore it or ingest again"});
   check_version(in, where);
   check_digest(text, where);
   return parse_fields(in);

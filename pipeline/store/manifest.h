@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/sample.h"
+#include "pipeline/store/settings.h"
 #include "pipeline/store/statistics.h"
 #include "pipeline/store/tally.h"
 
@@ -34,33 +35,44 @@ struct SourceInfo {
   std::vector<std::string> class_names;  // as the source has them; manifest.classes maps them
 };
 
-struct Manifest {
-  std::vector<SourceInfo> sources;
-  std::vector<std::string> classes;             // training label -> name
-  std::vector<ShardInfo> shards;                // empty with --store none
-  std::vector<std::string> hashes;              // "phash:1", "dhash:1"
-  std::map<std::string, std::uint64_t> ledger;  // class -> count; adds up to inputs
-  std::uint64_t inputs = 0;
-  std::array<std::uint64_t, kSplitCount> split_counts{};  // readable images
-  int channels = 0;   // 1 if all readable images are gray, else 3
-  int height_px = 0;  // of all images, 0 where they differ
+struct InputCounts {
+  std::uint64_t total = 0;
+  std::map<std::string, std::uint64_t> by_fate;  // class of the ledger -> count; adds up to total
+};
+
+// Of the readable images.
+struct ImageSummary {
+  std::array<std::uint64_t, kSplitCount> split_counts{};
+  int channels = 0;   // 1 if all are gray, else 3
+  int height_px = 0;  // of all, 0 where they differ
   int width_px = 0;
-  PixelSums pixel_sums;        // of the readable training images (Tally::pixel_sums)
+  PixelSums pixel_sums;        // of training images (Tally::pixel_sums)
   std::optional<Tally> tally;  // what a source that is added later goes on from; not in older ones
-  // Of the readable images. Caches of before there were any have none.
-  std::optional<Statistics> statistics;
-  std::string store;              // "original", "raw" or "none"
-  std::string fingerprints_hash;  // XXH3-128 of fingerprints/table
-  std::string ledger_hash;        // XXH3-128 of ledger.jsonl
-  std::string settings;           // JSON of the options that shape the content, compact, or ""
+  std::optional<Statistics> statistics;  // not in caches of before there were any
 
   // Mean and standard deviation per channel on the scale [0, 1].
   std::array<double, 3> mean() const;
   std::array<double, 3> deviation() const;
 };
+ImageSummary summary_of(const Tally& tally, std::optional<Statistics> statistics = {});
 
-// Sets tally and what follows from it: split_counts, channels, height_px, width_px, pixel_sums.
-void set_tally(Manifest& manifest, const Tally& tally);
+// Of the files beside the shards.
+struct TableInfo {
+  std::vector<std::string> hashes;  // columns of codes: "phash:1", "dhash:1"
+  std::string fingerprints_hash;    // XXH3-128 of fingerprints/table
+  std::string ledger_hash;          // XXH3-128 of ledger.jsonl
+};
+
+struct Manifest {
+  std::vector<SourceInfo> sources;
+  std::vector<std::string> classes;  // training label -> name
+  std::vector<ShardInfo> shards;     // empty with --store none
+  TableInfo tables;
+  InputCounts inputs;
+  ImageSummary images;
+  std::string store;  // "original", "raw" or "none"
+  CacheSettings settings;
+};
 
 // JSON text; the digest is XXH3-128 of it without the digest line. Equal manifests, equal text.
 // Class and source names may be any bytes (docs/formats/manifest.md says how they are written).

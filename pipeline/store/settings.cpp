@@ -1,112 +1,138 @@
 #include "pipeline/store/settings.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
-#include "common/error.h"
 #include "pipeline/store/json_internal.h"
 
 namespace winnow::pipeline {
-
-void write_to(Json& settings, const DecodeSettings& decode) {
-  settings["max_pixels"] = decode.max_pixels;
-  const DecodeSettings usual;
-  if (decode.max_scans != usual.max_scans) settings["max_scans"] = decode.max_scans;
-  if (decode.orientation != usual.orientation) {
-    settings["orientation"] = orientation_name(decode.orientation);
-  }
-  if (decode.matte) settings["matte"] = to_text(*decode.matte);
-}
-
-std::string with_dropped(const std::string& settings, const std::string& decided_by) {
-  Json out = settings.empty() ? Json::object() : parse_json(settings, "the settings of a manifest");
-  if (!out.is_object()) throw FormatError("the settings of a manifest are no object");
-  Json& dropped = out["dropped"];
-  if (!dropped.is_array()) dropped = Json::array();
-  dropped.push_back(decided_by.empty() ? Json::object()
-                                       : parse_json(decided_by, "the settings of a selection"));
-  return out.dump();
-}
-
-std::string without_dropped(const std::string& settings) {
-  Json out = parse_json(settings, "the settings of a manifest");
-  if (out.is_object()) out.erase("dropped");
-  return out.dump();
-}
-
-void write_to(Json& settings, const ResizeSettings& resize, bool encoded) {
-  if (resize.short_side_px == 0) return;
-  settings["resize"] = resize.short_side_px;
-  if (encoded) settings["quality"] = resize.quality;
-}
-
-void write_to(Json& settings, const VariantSettings& variants) {
-  if (variants.copies == 0) return;
-  settings["augment"] = {{"recipe", recipe_name(variants.recipe)},
-                         {"copies", variants.copies},
-                         {"height_px", variants.height_px},
-                         {"width_px", variants.width_px},
-                         {"seed", variants.seed}};
-}
-
 namespace {
 
-constexpr auto kMostInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+constexpr std::array<std::string_view, 10> kFields{
+    "store",       "hashes", "shard_bytes", "max_pixels", "max_scans",
+    "orientation", "matte",  "resize",      "quality",    "augment"};
+constexpr const char* kDropped = "dropped";
 
-JsonObject settings_of(const Manifest& manifest) {
-  const std::string where = "the settings of a manifest";
-  return {manifest.settings.empty() ? Json::object() : parse_json(manifest.settings, where), where};
+void write_decode(Json& out, const DecodeSettings& decode) {
+  out["max_pixels"] = decode.max_pixels;
+  const DecodeSettings usual;
+  if (decode.max_scans != usual.max_scans) out["max_scans"] = decode.max_scans;
+  if (decode.orientation != usual.orientation) {
+    out["orientation"] = orientation_name(decode.orientation);
+  }
+  if (decode.matte) out["matte"] = to_text(*decode.matte);
+}
+
+DecodeSettings parse_decode(const JsonReader& in) {
+  DecodeSettings decode;
+  if (const auto value = in.find("max_pixels")) decode.max_pixels = value->number();
+  if (const auto value = in.find("max_scans")) {
+    decode.max_scans = value->number(std::numeric_limits<int>::max() - 1);
+  }
+  if (const auto value = in.find("orientation")) {
+    const auto orientation = parse_orientation(value->text());
+    if (!orientation) value->fail("is not one this winnow knows");
+    decode.orientation = *orientation;
+  }
+  if (const auto value = in.find("matte")) {
+    decode.matte = parse_matte(value->text());
+    if (!decode.matte) value->fail("is not a colour");
+  }
+  return decode;
+}
+
+StoredVariants parse_variants(const JsonReader& in) {
+  const auto number = [&](const char* field) {
+    const int value = in.at(field).number<int>();
+    if (value < 1) in.at(field).fail("is below 1");
+    return value;
+  };
+  return {.copies = number("copies"),
+          .recipe = in.at("recipe").text(),
+          .height_px = number("height_px"),
+          .width_px = number("width_px"),
+          .seed = in.at("seed").number()};
+}
+
+Json parse_opaque(const std::string& text, const std::string& where) {
+  return JsonReader(text, {where}).json();
 }
 
 }  // namespace
 
-ResizeSettings resize_settings(const Manifest& manifest) {
-  const JsonObject in = settings_of(manifest);
-  ResizeSettings resize;
-  if (in.has("resize")) resize.short_side_px = static_cast<int>(in.number_to("resize", kMostInt));
-  if (in.has("quality")) resize.quality = static_cast<int>(in.number_to("quality", 100));
-  return resize;
+Json to_json(const CacheSettings& settings) {
+  if (settings == CacheSettings{}) return {};
+  Json out = Json::object();
+  if (!settings.store.empty()) {
+    out["store"] = settings.store;
+    out["hashes"] = settings.hashes;
+    out["shard_bytes"] = settings.shard_bytes;
+  }
+  write_decode(out, settings.decode);
+  if (settings.resize.short_side_px > 0) {
+    out["resize"] = settings.resize.short_side_px;
+    if (settings.store == "original") out["quality"] = settings.resize.quality;
+  }
+  const StoredVariants& variants = settings.variants;
+  if (variants.copies > 0) {
+    out["augment"] = {{"recipe", variants.recipe},
+                      {"copies", variants.copies},
+                      {"height_px", variants.height_px},
+                      {"width_px", variants.width_px},
+                      {"seed", variants.seed}};
+  }
+  for (const auto& [name, value] : settings.rest) {
+    out[name] = parse_opaque(value, "the setting '" + name + "' of a cache");
+  }
+  for (const std::string& decision : settings.dropped) {
+    out[kDropped].push_back(parse_opaque(decision, "what was left out of a cache"));
+  }
+  return out;
 }
 
-VariantSettings variant_settings(const Manifest& manifest) {
-  const JsonObject in = settings_of(manifest);
-  if (!in.has("augment")) return {};
-  const JsonObject made = in.object("augment");
-  const auto number = [&](const char* field) {
-    const auto value = static_cast<int>(made.number_to(field, kMostInt));
-    if (value < 1) made.fail(std::string("'") + field + "' is below 1");
-    return value;
-  };
-  VariantSettings variants{.copies = number("copies"),
-                           .recipe = Recipe::kNone,
-                           .height_px = number("height_px"),
-                           .width_px = number("width_px"),
-                           .seed = made.number("seed")};
-  try {
-    variants.recipe = parse_recipe(made.text("recipe"));
-  } catch (const UsageError&) {
-    made.fail("'recipe' is not one this winnow knows");
+CacheSettings parse_settings(const JsonReader& in) {
+  CacheSettings out;
+  if (in.is_null()) return out;
+  if (const auto value = in.find("store")) out.store = value->text();
+  if (const auto value = in.find("hashes")) out.hashes = value->texts();
+  if (const auto value = in.find("shard_bytes")) out.shard_bytes = value->number();
+  out.decode = parse_decode(in);
+  if (const auto value = in.find("resize")) out.resize.short_side_px = value->number<int>();
+  if (const auto value = in.find("quality")) out.resize.quality = value->number(100);
+  if (const auto value = in.find("augment")) out.variants = parse_variants(*value);
+  for (const auto& [name, value] : in.members()) {
+    if (name == kDropped) {
+      for (const JsonReader& decision : value.items()) out.dropped.push_back(decision.dump());
+    } else if (std::ranges::find(kFields, name) == kFields.end()) {
+      out.rest[name] = value.dump();
+    }
   }
-  return variants;
+  return out;
 }
 
-DecodeSettings decode_settings(const Manifest& manifest) {
-  const JsonObject in = settings_of(manifest);
-  DecodeSettings decode;
-  if (in.has("max_pixels")) decode.max_pixels = in.number("max_pixels");
-  if (in.has("max_scans")) {
-    decode.max_scans =
-        static_cast<int>(in.number_to("max_scans", std::numeric_limits<int>::max() - 1));
+CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by) {
+  const std::string text = decided_by.empty() ? "{}" : decided_by;
+  settings.dropped.push_back(JsonReader(text, {"the settings of a selection"}).dump());
+  return settings;
+}
+
+CacheSettings without_dropped(CacheSettings settings) {
+  settings.dropped.clear();
+  return settings;
+}
+
+std::string to_text(const CacheSettings& settings) { return to_json(settings).dump(); }
+
+std::vector<std::pair<std::string, std::string>> entries(const CacheSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const Json json = to_json(settings);
+  if (json.is_null()) return out;
+  for (const auto& [name, value] : json.items()) {
+    out.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
-  if (in.has("orientation")) {
-    const auto orientation = parse_orientation(in.text("orientation"));
-    if (!orientation) in.fail("'orientation' is not one this winnow knows");
-    decode.orientation = *orientation;
-  }
-  if (in.has("matte")) {
-    decode.matte = parse_matte(in.text("matte"));
-    if (!decode.matte) in.fail("'matte' is not a colour");
-  }
-  return decode;
+  return out;
 }
 
 }  // namespace winnow::pipeline

@@ -1,26 +1,41 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "pipeline/augment/variants.h"
+#include "pipeline/augment/settings.h"
 #include "pipeline/decode/settings.h"
-#include "pipeline/store/manifest.h"
 
 namespace winnow::pipeline {
 
-// What the images of a cache were decoded with, from its settings; what they do not name is as by
-// default. FormatError for what this winnow does not know.
-DecodeSettings decode_settings(const Manifest& manifest);
+// The options that shape the content of a cache. Whoever decodes what it stores does so by these.
+// As made: of a cache that does not say how it was made.
+struct CacheSettings {
+  std::string store;                        // "original", "raw" or "none"
+  std::vector<std::string> hashes;          // "phash:1"
+  std::uint64_t shard_bytes = 0;            // of input, that a shard is cut at
+  DecodeSettings decode;                    // of all images
+  ResizeSettings resize;                    // of what is stored
+  StoredVariants variants;                  // likewise
+  std::map<std::string, std::string> rest;  // what a newer winnow has beside: name -> JSON
+  // Of each decision to leave samples out, in order, the settings of the selection: JSON objects.
+  std::vector<std::string> dropped;
 
-// What was stored of large images, likewise.
-ResizeSettings resize_settings(const Manifest& manifest);
+  friend bool operator==(const CacheSettings&, const CacheSettings&) = default;
+};
 
-// Which variants of images were stored, likewise.
-VariantSettings variant_settings(const Manifest& manifest);
+// Settings of a cache from which samples were left out, too, as a selection with these settings
+// says. Throws FormatError where they are not JSON.
+CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by);
+// As they were when it was ingested.
+CacheSettings without_dropped(CacheSettings settings);
 
-// The settings of a manifest with what decided that samples were left out added to their list
-// `dropped`, and without that list: as they were when they were ingested. FormatError.
-std::string with_dropped(const std::string& settings, const std::string& decided_by);
-std::string without_dropped(const std::string& settings);
+// JSON without spaces, as in manifests. Equal settings, equal text.
+std::string to_text(const CacheSettings& settings);
+// Its entries, each value as text, to show them.
+std::vector<std::pair<std::string, std::string>> entries(const CacheSettings& settings);
 
 }  // namespace winnow::pipeline

@@ -78,25 +78,24 @@ std::optional<Description> read_description(const fs::path& folder) {
   if (!fs::exists(file, ignored)) return std::nullopt;
   std::uint64_t version = 0;
   try {
-    const JsonObject in(parse_json(read_text(file), file.string()), file.string());
-    version = in.number("version");
+    const JsonReader in(read_text(file), {file.string()});
+    version = in.at("version").number();
     if (version == kVersion) {
       Description d;
-      d.cache = in.text("cache");
-      d.cache_digest = in.text("cache_digest");
-      for (const std::uint64_t shard : in.numbers("shards")) {
-        if (shard > kMost) return std::nullopt;
-        d.shards.push_back(static_cast<std::uint32_t>(shard));
+      d.cache = in.at("cache").text();
+      d.cache_digest = in.at("cache_digest").text();
+      for (const JsonReader& shard : in.at("shards").items()) {
+        d.shards.push_back(shard.number<std::uint32_t>(kMost));
       }
-      d.of = in.number("of");
-      const std::vector<std::uint64_t> partitions = in.numbers("partitions");
-      if (partitions.size() != 3 || partitions[0] > partitions[1] ||
-          partitions[1] > partitions[2] || partitions[2] < 1 || partitions[2] > kMostPartitions) {
+      d.of = in.at("of").number();
+      const std::vector<std::uint64_t> partitions = in.at("partitions").numbers(3);
+      if (partitions[0] > partitions[1] || partitions[1] > partitions[2] || partitions[2] < 1 ||
+          partitions[2] > kMostPartitions) {
         return std::nullopt;
       }
       d.partitions = {static_cast<int>(partitions[0]), static_cast<int>(partitions[1]),
                       static_cast<int>(partitions[2])};
-      d.shard_bytes = in.numbers("shard_bytes");
+      d.shard_bytes = in.at("shard_bytes").numbers();
       if (d.shard_bytes.size() != d.shards.size()) return std::nullopt;
       return d;
     }

@@ -94,7 +94,7 @@ std::vector<CopyRow> drop_copies(const std::filesystem::path& cache, const std::
                                  const std::filesystem::path& memory = kMemoryFolder);
 
 // Root of the files beside the shards that copies here have of the cache that is, or was, at this
-// path: what a machine without that path was given (pipeline/store/neighbours.h). Empty where there
+// path: what a machine without that path was given (pipeline/store/peer_copy.h). Empty where there
 // are none; UsageError where they are of several caches, and only a digest can tell which is meant.
 std::filesystem::path find_copied_files(const std::filesystem::path& cache,
                                         const std::filesystem::path& memory = kMemoryFolder);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "pipeline/store/json_internal.h"
@@ -24,21 +23,18 @@ Json to_json(const Statistics::OfSplit& split) {
   return {{"unlabelled", split.unlabelled}, {"classes", any ? Json(split.classes) : Json::array()}};
 }
 
-Histogram parse_histogram(const JsonObject& in) {
-  Histogram out;
-  out.first = static_cast<int>(in.number_to("first", kMostBucket));
-  out.counts = in.numbers("counts");
+Histogram parse_histogram(const JsonReader& in) {
+  Histogram out{.first = in.at("first").number(kMostBucket), .counts = in.at("counts").numbers()};
   const bool ends =
       out.counts.empty() ? out.first == 0 : out.counts.front() > 0 && out.counts.back() > 0;
-  if (!ends || out.end() > kMostBucket + 1) in.fail("'counts' is no histogram's");
+  if (!ends || out.end() > kMostBucket + 1) in.at("counts").fail("is no histogram's");
   return out;
 }
 
-Statistics::Picture parse_picture(const JsonObject& in) {
-  constexpr std::uint64_t kMostSide = std::numeric_limits<std::uint32_t>::max();
-  return {.id = in.number("id"),
-          .width_px = static_cast<std::uint32_t>(in.number_to("width_px", kMostSide)),
-          .height_px = static_cast<std::uint32_t>(in.number_to("height_px", kMostSide))};
+Statistics::Picture parse_picture(const JsonReader& in) {
+  return {.id = in.at("id").number(),
+          .width_px = in.at("width_px").number<std::uint32_t>(),
+          .height_px = in.at("height_px").number<std::uint32_t>()};
 }
 
 }  // namespace
@@ -59,24 +55,26 @@ Json to_json(const Statistics& s) {
           {"largest", to_json(s.largest)}};
 }
 
-Statistics parse_statistics(const JsonObject& in, std::size_t classes) {
+Statistics parse_statistics(const JsonReader& in, std::size_t classes) {
   Statistics out(classes);
-  const JsonObject splits = in.object("splits");
+  const JsonReader splits = in.at("splits");
   for (std::size_t i = 0; i < out.splits.size(); ++i) {
-    const JsonObject split = splits.object(std::string(split_name(static_cast<Split>(i))).c_str());
-    out.splits[i].unlabelled = split.number("unlabelled");
-    const std::vector<std::uint64_t> counts = split.numbers("classes");
-    if (!counts.empty() && counts.size() != classes) split.fail("'classes' are not the manifest's");
+    const JsonReader split = splits.at(split_name(static_cast<Split>(i)));
+    out.splits[i].unlabelled = split.at("unlabelled").number();
+    const std::vector<std::uint64_t> counts = split.at("classes").numbers();
+    if (!counts.empty() && counts.size() != classes) {
+      split.at("classes").fail("are not the manifest's");
+    }
     std::copy(counts.begin(), counts.end(), out.splits[i].classes.begin());
   }
-  out.short_side = parse_histogram(in.object("short_side"));
-  out.pixels = parse_histogram(in.object("pixels"));
-  out.aspect = parse_histogram(in.object("aspect"));
-  out.file_bytes = parse_histogram(in.object("file_bytes"));
-  out.total_pixels = in.number("total_pixels");
-  out.total_file_bytes = in.number("total_file_bytes");
-  out.smallest = parse_picture(in.object("smallest"));
-  out.largest = parse_picture(in.object("largest"));
+  out.short_side = parse_histogram(in.at("short_side"));
+  out.pixels = parse_histogram(in.at("pixels"));
+  out.aspect = parse_histogram(in.at("aspect"));
+  out.file_bytes = parse_histogram(in.at("file_bytes"));
+  out.total_pixels = in.at("total_pixels").number();
+  out.total_file_bytes = in.at("total_file_bytes").number();
+  out.smallest = parse_picture(in.at("smallest"));
+  out.largest = parse_picture(in.at("largest"));
   return out;
 }
 

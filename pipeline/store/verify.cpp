@@ -40,7 +40,7 @@ class Verifier {
     std::optional<std::vector<SampleId>> ids = ids_of_table();
     if (auto listed = ids_of_ledger(); !ids) ids = std::move(listed);
     if (manifest_.shards.empty()) ids.emplace();
-    out_.samples = manifest_.shards.empty() ? 0 : manifest_.ledger.at("ok");
+    out_.samples = manifest_.shards.empty() ? 0 : manifest_.inputs.by_fate.at("ok");
     attempt([&] {
       if (!manifest_.shards.empty()) check_shards_folder(paths_);
     });

@@ -228,5 +228,48 @@ class Newer(Copies):
         self.refuses(config, "eval", run, V1 / "raw")
 
 
+def with_settings(selection, settings):
+    """A selection file with other settings, every byte of its frame right."""
+    data = selection.read_bytes()
+    columns, _ = struct.unpack_from("<IQ", data, 12)
+    directory, body = [], b""
+    for c in range(columns):
+        entry = bytearray(data[24 + 64 * c : 88 + 64 * c])
+        element, _, count, offset = struct.unpack_from("<IIQQ", entry, 40)
+        values = data[offset : offset + element * count]
+        if entry[:40].rstrip(b"\0") == b"settings":
+            values = settings
+        struct.pack_into("<QQ", entry, 48, len(values) // element, 24 + 64 * columns + len(body))
+        directory.append(bytes(entry))
+        body += values + bytes(-len(values) % 8)
+    made = data[:24] + b"".join(directory) + body
+    return made + struct.pack("<Q", xxh3_64(made))
+
+
+class Nested(Copies):
+    """JSON that lies deeper than a stack reaches is refused in a sentence, in time that its length bounds."""
+
+    def deep(self, levels):
+        return '{"a":' * levels + "1" + "}" * levels
+
+    def test_settings_of_a_selection(self):
+        cache = self.copy("raw")
+        selection = cache / "selections" / "golden.selection"
+        selection.write_bytes(with_settings(selection, b'{"hash":"exact"}'))
+        said = self.ok("info", cache, "--selection", "golden", "--json").json()["selection"]
+        self.assertEqual(said["settings"], {"hash": "exact"})
+        selection.write_bytes(with_settings(selection, self.deep(400_000).encode()))
+        self.refused(1, ["golden", "nested too deep"], "info", cache, "--selection", "golden", "--json")
+        self.refused(1, ["selection", "nested too deep"], "compact", cache, "--selection", "golden", "--out",
+                     self.folder / "compacted")
+
+    def test_run_configuration(self):
+        run = self.copy("run")
+        (run / "config.json").write_text(self.deep(300_000))
+        self.refused(2, [str(run), "config.json"], "train", V1 / "raw", "--out", run, "--net", "lenet", "--batch-size", 8,
+                     "--epochs", 1, "--selection", "golden", "--resume", "auto")
+        self.refused(1, ["config.json", "nested too deep"], "eval", run, V1 / "raw")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -235,8 +235,8 @@ TEST(Forgery, Manifests) {
     std::ofstream(paths.manifest(), std::ios::binary) << with_digest_line(bad.dump(2) + "\n");
     attempt(count, "manifest " + std::to_string(i), [&] {
       const Cache cache = Cache::open(root);
-      cache.manifest().mean();
-      cache.manifest().deviation();
+      cache.manifest().images.mean();
+      cache.manifest().images.deviation();
       for (const SampleId id : cache.read_fingerprints().ids) cache.record(id);
       cache.read_ledger();
       to_json(cache.manifest());

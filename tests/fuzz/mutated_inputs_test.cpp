@@ -148,12 +148,12 @@ TEST(MutatedImages, AreEachBookedOnceAndAlikeOnAnyNumberOfThreads) {
   for (const int threads : {1, 2, 8}) {
     watchdog.at("an ingest on " + std::to_string(threads) + " threads");
     const IngestResult result = ingest_into(cache, *source, set, threads);
-    EXPECT_EQ(result.manifest.inputs, files.size());
-    EXPECT_EQ(sum_of(result.manifest.ledger), files.size());
+    EXPECT_EQ(result.manifest.inputs.total, files.size());
+    EXPECT_EQ(sum_of(result.manifest.inputs.by_fate), files.size());
     for (const char* fate : {"ok", "corrupt", "truncated", "too_large", "unsupported", "empty"}) {
-      EXPECT_GT(result.manifest.ledger.at(fate), 0U) << fate;
+      EXPECT_GT(result.manifest.inputs.by_fate.at(fate), 0U) << fate;
     }
-    EXPECT_EQ(result.manifest.ledger.at("unreadable"), 0U);
+    EXPECT_EQ(result.manifest.inputs.by_fate.at("unreadable"), 0U);
     if (digest.empty()) digest = result.digest;
     EXPECT_EQ(result.digest, digest) << threads << " threads";
     EXPECT_EQ(Cache::open(cache).read_ledger().size(), files.size());
@@ -180,7 +180,7 @@ TEST(MutatedImages, SoundOnesAreAllRead) {
   for (const LedgerRow& row : Cache::open(folder / "cache").read_ledger()) {
     EXPECT_EQ(row.fate, Fate::kOk) << row.name << ": " << row.reason;
   }
-  EXPECT_EQ(result.manifest.ledger.at("ok"), files.size());
+  EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), files.size());
 }
 
 class MutatedArchives : public testing::Test {
@@ -220,7 +220,7 @@ class MutatedArchives : public testing::Test {
     std::string digest;
     try {
       const IngestResult result = ingest_into(cache, source, path, threads);
-      EXPECT_EQ(sum_of(result.manifest.ledger), source.entries().size()) << path;
+      EXPECT_EQ(sum_of(result.manifest.inputs.by_fate), source.entries().size()) << path;
       digest = result.digest;
     } catch (const RefusedError&) {
       EXPECT_FALSE(fs::exists(cache)) << path;

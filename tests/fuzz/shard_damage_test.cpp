@@ -144,19 +144,19 @@ void make_tree(const fs::path& root) {
   info.block_hashes = {to_hex(xxh3_64(bytes))};
 
   Manifest m;
-  m.inputs = id;
+  m.inputs.total = id;
   m.sources = {{.name = "noise",
                 .format = "fake",
                 .inputs = id,
                 .listing_hash = std::string(32, '0'),
                 .class_names = {}}};
-  m.ledger = by_name({});
-  m.ledger["ok"] = info.records;
-  m.ledger["corrupt"] = id - info.records;
-  m.split_counts = {0, info.records, 0, 0};
-  m.channels = 1;
+  m.inputs.by_fate = by_name({});
+  m.inputs.by_fate["ok"] = info.records;
+  m.inputs.by_fate["corrupt"] = id - info.records;
+  m.images.split_counts = {0, info.records, 0, 0};
+  m.images.channels = 1;
   m.store = "original";
-  m.fingerprints_hash = m.ledger_hash = std::string(32, '0');
+  m.tables.fingerprints_hash = m.tables.ledger_hash = std::string(32, '0');
   m.shards = {info};
   const CachePaths paths{root};
   write_file_durably(paths.manifest(), to_json(m));

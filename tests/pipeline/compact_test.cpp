@@ -64,15 +64,18 @@ TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
 }
 
 TEST(CompactPlan, SettingsListEveryDecision) {
-  const std::string once = with_dropped(R"({"store":"raw"})", R"({"hash":"exact"})");
-  EXPECT_EQ(once, R"({"store":"raw","dropped":[{"hash":"exact"}]})");
-  EXPECT_EQ(with_dropped(once, R"({"hash":"phash"})"),
-            R"({"store":"raw","dropped":[{"hash":"exact"},{"hash":"phash"}]})");
-  EXPECT_EQ(with_dropped("", ""), R"({"dropped":[{}]})");
-  EXPECT_EQ(without_dropped(once), R"({"store":"raw"})");
-  EXPECT_EQ(without_dropped(R"({"store":"raw"})"), R"({"store":"raw"})");
-  EXPECT_THROW(with_dropped("[]", ""), FormatError);
-  EXPECT_THROW(with_dropped("{}", "{"), FormatError);
+  const CacheSettings made{.store = "raw", .hashes = {"phash:1"}, .shard_bytes = 7};
+  const std::string start =
+      R"({"store":"raw","hashes":["phash:1"],"shard_bytes":7,"max_pixels":178956970)";
+  const CacheSettings once = with_dropped(made, R"({"hash": "exact"})");
+  EXPECT_EQ(to_text(once), start + R"(,"dropped":[{"hash":"exact"}]})");
+  EXPECT_EQ(to_text(with_dropped(once, R"({"hash":"phash"})")),
+            start + R"(,"dropped":[{"hash":"exact"},{"hash":"phash"}]})");
+  EXPECT_EQ(with_dropped(made, "").dropped, std::vector<std::string>{"{}"});
+  EXPECT_EQ(without_dropped(once), made);
+  EXPECT_EQ(without_dropped(made), made);
+  EXPECT_THROW(with_dropped(made, "{"), FormatError);
+  EXPECT_THROW(with_dropped(made, std::string(400'000, '[')), FormatError);
 }
 
 }  // namespace

@@ -172,8 +172,8 @@ TEST_P(GoldenCache, Manifest) {
   const Manifest& m = cache_.manifest();
   EXPECT_EQ(cache_.digest(), golden_.digest);
   EXPECT_EQ(m.store, golden_.store);
-  EXPECT_EQ(m.inputs, golden_.inputs.size());
-  EXPECT_EQ(m.ledger.at("ok"), readable().size());
+  EXPECT_EQ(m.inputs.total, golden_.inputs.size());
+  EXPECT_EQ(m.inputs.by_fate.at("ok"), readable().size());
   EXPECT_EQ(m.classes, golden_.classes);
   ASSERT_EQ(m.sources.size(), 1U);
   EXPECT_EQ(m.sources[0].name, golden_.source);
@@ -183,7 +183,7 @@ TEST_P(GoldenCache, Manifest) {
   ASSERT_EQ(m.shards.size(), 1U);
   EXPECT_EQ(m.shards[0].first_id, 0U);
   EXPECT_EQ(m.shards[0].last_id, golden_.inputs.size() - 1);
-  EXPECT_EQ(m.hashes, (std::vector<std::string>{"phash:1", "dhash:1"}));
+  EXPECT_EQ(m.tables.hashes, (std::vector<std::string>{"phash:1", "dhash:1"}));
   std::array<std::uint64_t, kSplitCount> splits{};
   PixelSums sums;
   bool gray = true;
@@ -203,11 +203,11 @@ TEST_P(GoldenCache, Manifest) {
       }
     }
   }
-  EXPECT_EQ(m.split_counts, splits);
-  EXPECT_EQ(m.channels, gray ? 1 : 3);
-  EXPECT_EQ(m.width_px, gray ? 16 : 0);
-  EXPECT_EQ(m.height_px, gray ? 16 : 0);
-  EXPECT_EQ(m.pixel_sums, sums);
+  EXPECT_EQ(m.images.split_counts, splits);
+  EXPECT_EQ(m.images.channels, gray ? 1 : 3);
+  EXPECT_EQ(m.images.width_px, gray ? 16 : 0);
+  EXPECT_EQ(m.images.height_px, gray ? 16 : 0);
+  EXPECT_EQ(m.images.pixel_sums, sums);
 }
 
 TEST_P(GoldenCache, Records) {
@@ -241,11 +241,10 @@ TEST_P(GoldenCache, Records) {
 
 TEST(GoldenVariants, Settings) {
   const Cache cache = Cache::open(fs::path(WINNOW_GOLDEN) / variants().folder);
-  EXPECT_EQ(variant_settings(cache.manifest()), (VariantSettings{.copies = 3,
-                                                                 .recipe = Recipe::kCifar,
-                                                                 .height_px = 16,
-                                                                 .width_px = 16,
-                                                                 .seed = kVariantsSeed}));
+  EXPECT_EQ(
+      cache.manifest().settings.variants,
+      (StoredVariants{
+          .copies = 3, .recipe = "cifar", .height_px = 16, .width_px = 16, .seed = kVariantsSeed}));
 }
 
 TEST_P(GoldenCache, Ledger) {

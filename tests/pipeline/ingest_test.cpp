@@ -274,11 +274,12 @@ TEST(Tally, LargeWhiteImage) {
   tally.add(white.view(), Split::kNone);
   Manifest manifest;
   set_tally(manifest, tally);
-  EXPECT_EQ(manifest.pixel_sums.sum[0], 255u * white.pixels.size());
-  EXPECT_EQ(manifest.pixel_sums.sum_of_squares[0], std::uint64_t{255 * 255} * white.pixels.size());
-  EXPECT_EQ(manifest.channels, 1);
-  EXPECT_EQ(manifest.height_px, 2200);
-  EXPECT_EQ(manifest.width_px, 2400);
+  EXPECT_EQ(manifest.images.pixel_sums.sum[0], 255u * white.pixels.size());
+  EXPECT_EQ(manifest.images.pixel_sums.sum_of_squares[0],
+            std::uint64_t{255 * 255} * white.pixels.size());
+  EXPECT_EQ(manifest.images.channels, 1);
+  EXPECT_EQ(manifest.images.height_px, 2200);
+  EXPECT_EQ(manifest.images.width_px, 2400);
 }
 
 TEST(Ingest, SameBytesForAnyThreadsAndMemory) {
@@ -385,8 +386,8 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
     EXPECT_EQ(row, table.size());
     Manifest want;
     set_tally(want, tally);
-    EXPECT_EQ(cache.manifest().pixel_sums, want.pixel_sums);
-    EXPECT_EQ(cache.manifest().split_counts, want.split_counts);
+    EXPECT_EQ(cache.manifest().images.pixel_sums, want.pixel_sums);
+    EXPECT_EQ(cache.manifest().images.split_counts, want.split_counts);
     EXPECT_THROW(cache.record(ledger.size()), Error);
     EXPECT_THROW(cache.record(make_sample_id(1, 0)), Error);
   }
@@ -406,18 +407,19 @@ TEST(Ingest, LedgerAddsUp) {
   const Manifest m = run(source, folder / "some", options).manifest;
   for (const Manifest& manifest : {all, m}) {
     std::uint64_t sum = 0;
-    for (const auto& [name, count] : manifest.ledger) sum += count;
+    for (const auto& [name, count] : manifest.inputs.by_fate) sum += count;
     EXPECT_EQ(sum, source.entries().size());
-    EXPECT_EQ(manifest.inputs, source.entries().size());
-    EXPECT_EQ(manifest.ledger.at("truncated"), 10u);
-    EXPECT_EQ(manifest.ledger.at("unsupported") + manifest.ledger.at("corrupt"), 21u);
-    EXPECT_EQ(manifest.ledger.at("missing"), 10u);
-    EXPECT_EQ(manifest.ledger.at("empty"), 10u);
-    EXPECT_EQ(manifest.ledger.at("unreadable"), 1u);
+    EXPECT_EQ(manifest.inputs.total, source.entries().size());
+    EXPECT_EQ(manifest.inputs.by_fate.at("truncated"), 10u);
+    EXPECT_EQ(manifest.inputs.by_fate.at("unsupported") + manifest.inputs.by_fate.at("corrupt"),
+              21u);
+    EXPECT_EQ(manifest.inputs.by_fate.at("missing"), 10u);
+    EXPECT_EQ(manifest.inputs.by_fate.at("empty"), 10u);
+    EXPECT_EQ(manifest.inputs.by_fate.at("unreadable"), 1u);
   }
-  EXPECT_EQ(all.ledger.at("too_large"), 0u);
-  EXPECT_EQ(m.ledger.at("too_large"), 11u);
-  EXPECT_EQ(all.ledger.at("ok"), m.ledger.at("ok") + 11);
+  EXPECT_EQ(all.inputs.by_fate.at("too_large"), 0u);
+  EXPECT_EQ(m.inputs.by_fate.at("too_large"), 11u);
+  EXPECT_EQ(all.inputs.by_fate.at("ok"), m.inputs.by_fate.at("ok") + 11);
 }
 
 TEST(Ingest, AnIoErrorThatPassesIsNoDamage) {
@@ -489,7 +491,7 @@ TEST(Ingest, BytesInFlightAreBounded) {
       options.work.threads = 8;
       options.work.memory_bytes = memory;
       const IngestResult result = run(source, folder / "cache", options);
-      EXPECT_EQ(result.manifest.ledger.at("ok"), 24u);
+      EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), 24u);
       // One image (640 KB with its gray copy) is within the half of 2 MiB; a transaction of packs
       // that were made again, and one such pack beside its pixels, may come on top.
       EXPECT_LE(result.peak_in_flight_bytes, memory + (4u << 20) + 2 * 480'000);
@@ -689,7 +691,7 @@ class Sources : public testing::Test {
 TEST_F(Sources, HaveIdsAndLabelsOfTheirOwn) {
   const Cache cache = Cache::open(want_, {Verify::kBlocks});
   const Manifest& m = cache.manifest();
-  EXPECT_EQ(m.inputs, 410u);
+  EXPECT_EQ(m.inputs.total, 410u);
   EXPECT_EQ(m.classes, (std::vector<std::string>{"cat", "dog", "caf\xE9", "ant", "eel"}));
   EXPECT_EQ(m.sources[2].name, "three");
   const dedup::Fingerprints table = cache.read_fingerprints();
@@ -765,14 +767,14 @@ TEST_F(Sources, TablesThatWereNotYetMovedAreFound) {
   add_others();
   const CachePaths paths{out_};
   const Manifest manifest = Cache::open(out_).manifest();
-  fs::rename(paths.fingerprints(), paths.added_fingerprints(manifest.fingerprints_hash));
-  fs::rename(paths.ledger(), paths.added_ledger(manifest.ledger_hash));
+  fs::rename(paths.fingerprints(), paths.added_fingerprints(manifest.tables.fingerprints_hash));
+  fs::rename(paths.ledger(), paths.added_ledger(manifest.tables.ledger_hash));
   std::ofstream(paths.fingerprints()) << "old";
   std::ofstream(paths.ledger()) << "old";
   std::ofstream(paths.unfinished()) << "marker";
   const Cache cache = Cache::open(out_);
-  EXPECT_EQ(cache.read_fingerprints().size(), manifest.ledger.at("ok"));
-  EXPECT_EQ(cache.read_ledger().size(), manifest.inputs);
+  EXPECT_EQ(cache.read_fingerprints().size(), manifest.inputs.by_fate.at("ok"));
+  EXPECT_EQ(cache.read_ledger().size(), manifest.inputs.total);
   EXPECT_EQ(add_others().inputs_done, 0u);
   expect_same(read_tree(out_), read_tree(want_), "caught up on");
 }
@@ -839,7 +841,7 @@ TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {
   source.on_read = nullptr;
   const IngestResult result = run(source, folder / "warned", options);
   EXPECT_LT(result.inputs_done, 300U);
-  EXPECT_EQ(result.manifest.ledger.at("ok"), 342U);
+  EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), 342U);
   EXPECT_EQ(result.remarks.warned, 68U);  // of 80, 12 are no images
   ASSERT_EQ(result.remarks.unsupported.size(), 1U);
   EXPECT_EQ(result.remarks.unsupported.begin()->second, 58U);

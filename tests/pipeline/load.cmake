@@ -37,3 +37,4 @@ winnow_test(pipeline.loader
 winnow_test(pipeline.exchange
   SOURCES exchange_test.cpp
   DEPS winnow::load winnow::decode winnow::store winnow::lmdb JPEG::JPEG)
+winnow_test(pipeline.place_shards SOURCES place_shards_test.cpp DEPS winnow::load)

@@ -206,13 +206,6 @@ TEST(SelectSamples, ObeysASelection) {
   EXPECT_THAT(select_samples(*cache, Split::kTest, "chosen").ids, ElementsAre(13));
 }
 
-TEST(SelectSamples, LeavesOutWhatTheSelectionDoesNotName) {
-  const auto samples = split_samples();
-  const TestCache cache(samples);
-  cache->write_selection(selection_of(*cache, {{16, 1.F}, {22, 1.F}}));
-  EXPECT_THAT(select_samples(*cache, Split::kTrain, "chosen").ids, ElementsAre(16));
-}
-
 TEST(SelectSamples, ThoseThatOneStandsForTakeTurns) {
   const auto samples = split_samples();
   const TestCache cache(samples);
@@ -236,9 +229,15 @@ TEST(SelectSamples, RefusesWhatDoesNotFit) {
   EXPECT_THROW(select(), Error);  // there is none yet
 
   cache->write_selection(selection_of(*cache, {{10, 1.F}, {11, 1.F}}));
-  EXPECT_THAT(message_of<FormatError>(select), AllOf(HasSubstr("11"), HasSubstr("chosen")));
+  EXPECT_THAT(message_of<FormatError>(select),
+              AllOf(HasSubstr("names sample 11"), HasSubstr("chosen")));
+  cache->write_selection(selection_of(*cache, {{10, 1.F}, {16, 1.F}}));
+  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("says nothing of sample 13"));
+  cache->write_selection(selection_of(*cache, {{10, 1.F}, {13, 1.F}}));
+  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("says nothing of sample 16"));
 
-  cache->write_selection(selection_of(*cache, {{10, 0.F}, {13, 1.F}}));
+  cache->write_selection(
+      selection_of(*cache, {{10, 0.F}, {13, 1.F}, {16, 0.F}, {19, 0.F}, {22, 1.F}, {25, 0.F}}));
   EXPECT_THAT(message_of<UsageError>(select), AllOf(HasSubstr("train"), HasSubstr("chosen")));
 
   dedup::Selection foreign = selection_of(*cache, {{10, 1.F}});

@@ -9,6 +9,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/utf8.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"
 #include "tests/common/temporary_folder.h"
@@ -36,18 +37,18 @@ Manifest example() {
                .records = 4,
                .bytes = 8192,
                .block_hashes = {std::string(16, '3')}}};
-  m.hashes = {"phash:1"};
-  m.ledger = by_name({});
-  m.ledger["ok"] = 7;
-  m.ledger["corrupt"] = 2;
-  m.inputs = 9;
-  m.split_counts = {1, 3, 0, 3};
-  m.channels = 3;
-  m.pixel_sums = {.pixels = 4, .sum = {10, 20, 1020}, .sum_of_squares = {30, 200, 260100}};
+  m.tables.hashes = {"phash:1"};
+  m.inputs.by_fate = by_name({});
+  m.inputs.by_fate["ok"] = 7;
+  m.inputs.by_fate["corrupt"] = 2;
+  m.inputs.total = 9;
+  m.images.split_counts = {1, 3, 0, 3};
+  m.images.channels = 3;
+  m.images.pixel_sums = {.pixels = 4, .sum = {10, 20, 1020}, .sum_of_squares = {30, 200, 260100}};
   m.store = "original";
-  m.fingerprints_hash = std::string(32, 'b');
-  m.ledger_hash = std::string(32, 'c');
-  m.settings = R"({"store":"original"})";
+  m.tables.fingerprints_hash = std::string(32, 'b');
+  m.tables.ledger_hash = std::string(32, 'c');
+  m.settings = {.store = "original", .hashes = {"phash:1"}, .shard_bytes = 1000};
   return m;
 }
 
@@ -65,7 +66,7 @@ Manifest example_with_statistics() {
   s.total_file_bytes = 7 * 200;
   s.smallest = {.id = 3, .width_px = 30, .height_px = 35};
   s.largest = {.id = 1, .width_px = 60, .height_px = 70};
-  m.statistics = std::move(s);
+  m.images.statistics = std::move(s);
   return m;
 }
 
@@ -97,7 +98,7 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(back.sources[0].name, m.sources[0].name);
   EXPECT_EQ(back.settings, m.settings);
   EXPECT_EQ(back.shards[0].block_hashes, m.shards[0].block_hashes);
-  EXPECT_EQ(back.pixel_sums.sum_of_squares, m.pixel_sums.sum_of_squares);
+  EXPECT_EQ(back.images.pixel_sums.sum_of_squares, m.images.pixel_sums.sum_of_squares);
   EXPECT_EQ(digest(back), digest(m));
 }
 
@@ -133,10 +134,38 @@ TEST(Manifest, DeepNestingIsRefusedBeforeItOverflowsTheStack) {
   EXPECT_NE(message_of(std::string(2'000'000, '[')).find("nested too deep"), std::string::npos);
   EXPECT_EQ(message_of(forge(example(),
                              [](Json& json) {
-                               for (int i = 0; i < 50; ++i)
-                                 json["settings"] = Json::array({json["settings"]});
+                               for (int i = 0; i < 50; ++i) json["later"] = {json["later"]};
                              })),
             "");
+}
+
+TEST(Manifest, NamesOfAnObjectAreThereOnce) {
+  std::string body = to_json(example());
+  body.erase(body.find("  \"digest\""), body.find('\n', 2) - 1);
+  const std::string field = "  \"inputs\": 9,\n";
+  body.insert(body.find(field), field);
+  const std::string text =
+      "{\n  \"digest\": \"" + to_hex(xxh3_128(as_bytes(body))) + "\",\n" + body.substr(2);
+  EXPECT_NE(message_of(text).find("\"inputs\" twice"), std::string::npos) << message_of(text);
+}
+
+TEST(Manifest, SettingsAreReadAndWrittenAsTheyAre) {
+  const auto rewritten = [](const Json& settings) {
+    const std::string text = forge(example(), [&](Json& json) { json["settings"] = settings; });
+    return Json::parse(to_json(parse_manifest(text, "manifest.json")))["settings"].dump();
+  };
+  for (
+      const char* settings :
+      {"null", R"({"store":"none","hashes":[],"shard_bytes":1,"max_pixels":2})",
+       R"({"store":"original","hashes":["phash:1"],"shard_bytes":1,"max_pixels":2,"max_scans":3,)"
+       R"("orientation":"apply","matte":"#01abff","resize":256,"quality":80,)"
+       R"("dropped":[{"hash":"exact"},{}]})",
+       R"({"store":"raw","hashes":["phash:1"],"shard_bytes":1,"max_pixels":178956970,"resize":256,)"
+       R"("later":{"b":[1,{"a":2}],"a":0.5}})",
+       R"({"store":"raw","hashes":["phash:1"],"shard_bytes":1,"max_pixels":2,"augment":{)"
+       R"("recipe":"a recipe of a newer winnow","copies":2,"height_px":3,"width_px":4,"seed":5}})"}) {
+    EXPECT_EQ(rewritten(Json::parse(settings)), settings);
+  }
 }
 
 TEST(Manifest, EveryFlippedBitIsNoticed) {
@@ -192,11 +221,11 @@ TEST(Manifest, WhatCannotBeIsRefused) {
 
 TEST(Manifest, StatisticsAreOptional) {
   EXPECT_EQ(to_json(example()).find("statistics"), std::string::npos);
-  EXPECT_FALSE(parse_manifest(to_json(example()), "manifest.json").statistics);
+  EXPECT_FALSE(parse_manifest(to_json(example()), "manifest.json").images.statistics);
   const Manifest m = example_with_statistics();
   const std::string text = to_json(m);
   const Manifest back = parse_manifest(text, "manifest.json");
-  EXPECT_EQ(back.statistics, m.statistics);
+  EXPECT_EQ(back.images.statistics, m.images.statistics);
   EXPECT_EQ(to_json(back), text);
 }
 
@@ -254,18 +283,18 @@ TEST(Manifest, RandomEditsNeverCrash) {
 
 TEST(Manifest, MeanAndDeviation) {
   Manifest m;
-  EXPECT_EQ(m.mean()[0], 0.0);
-  EXPECT_EQ(m.deviation()[0], 0.0);
+  EXPECT_EQ(m.images.mean()[0], 0.0);
+  EXPECT_EQ(m.images.deviation()[0], 0.0);
   m = example();
-  EXPECT_DOUBLE_EQ(m.mean()[0], 2.5 / 255);
-  EXPECT_DOUBLE_EQ(m.deviation()[0], std::sqrt(30.0 / 4 - 2.5 * 2.5) / 255);
-  EXPECT_DOUBLE_EQ(m.mean()[2], 1.0);
-  EXPECT_EQ(m.deviation()[2], 0.0);  // all white: nothing left to rounding
+  EXPECT_DOUBLE_EQ(m.images.mean()[0], 2.5 / 255);
+  EXPECT_DOUBLE_EQ(m.images.deviation()[0], std::sqrt(30.0 / 4 - 2.5 * 2.5) / 255);
+  EXPECT_DOUBLE_EQ(m.images.mean()[2], 1.0);
+  EXPECT_EQ(m.images.deviation()[2], 0.0);  // all white: nothing left to rounding
   // A large set of nearly constant pixels, where doubles would lose the difference.
   const std::uint64_t n = 100'000'000'000'000;
-  m.pixel_sums = {
+  m.images.pixel_sums = {
       .pixels = n, .sum = {200 * n + 1, 0, 0}, .sum_of_squares = {40000 * n + 401, 0, 0}};
-  EXPECT_NEAR(m.deviation()[0] * 255, 1e-7, 1e-12);
+  EXPECT_NEAR(m.images.deviation()[0] * 255, 1e-7, 1e-12);
 }
 
 std::vector<LedgerRow> example_rows() {
@@ -326,10 +355,10 @@ TEST(Ledger, CountsAllClasses) {
   EXPECT_EQ(parse_ledger(to_json_lines(rows), "ledger")[0].fate, Fate::kDuplicate);
 
   Manifest m = example();
-  m.ledger["ok"] = 7;
-  m.ledger["corrupt"] = 0;
-  m.ledger["duplicate"] = 2;
-  EXPECT_EQ(parse_manifest(to_json(m), "m").ledger, m.ledger);
+  m.inputs.by_fate["ok"] = 7;
+  m.inputs.by_fate["corrupt"] = 0;
+  m.inputs.by_fate["duplicate"] = 2;
+  EXPECT_EQ(parse_manifest(to_json(m), "m").inputs.by_fate, m.inputs.by_fate);
 }
 
 // Enough rows for many pieces and blocks; ids with gaps, as of several sources.

@@ -17,6 +17,7 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/json_internal.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/fake_source.h"
@@ -83,26 +84,25 @@ TEST(Settings, OnlyWhatIsNotUsualIsWritten) {
   const TemporaryFolder folder;
   const FakeSource source = make_source();
   const Manifest usual = ingest_into(source, folder / "usual", {}, Store::kNone);
-  EXPECT_EQ(usual.settings,
+  EXPECT_EQ(to_text(usual.settings),
             R"({"store":"none","hashes":["phash:1","dhash:1"],"shard_bytes":268435456,)"
             R"("max_pixels":178956970})");
-  EXPECT_EQ(decode_settings(usual), DecodeSettings{});
+  EXPECT_EQ(usual.settings.decode, DecodeSettings{});
   const Manifest unusual =
       ingest_into(source, folder / "unusual", unusual_settings(), Store::kNone);
-  EXPECT_EQ(unusual.settings,
+  EXPECT_EQ(to_text(unusual.settings),
             R"({"store":"none","hashes":["phash:1","dhash:1"],"shard_bytes":268435456,)"
             R"("max_pixels":12345,"max_scans":77,"orientation":"apply","matte":"#01abff"})");
-  EXPECT_EQ(decode_settings(unusual), unusual_settings());
+  EXPECT_EQ(unusual.settings.decode, unusual_settings());
 }
 
 TEST(Settings, WhatThisWinnowDoesNotKnowIsRefused) {
   for (const char* settings : {R"({"orientation":"mirror"})", R"({"matte":"pink"})",
                                R"({"max_scans":"many"})", R"({"max_pixels":-1})"}) {
-    Manifest manifest;
-    manifest.settings = settings;
-    EXPECT_THROW(static_cast<void>(decode_settings(manifest)), FormatError) << settings;
+    EXPECT_THROW(static_cast<void>(parse_settings(JsonReader(settings, {"it"}))), FormatError)
+        << settings;
   }
-  EXPECT_EQ(decode_settings(Manifest{}), DecodeSettings{});  // as of caches of other programs
+  EXPECT_EQ(parse_settings(JsonReader("null", {"it"})), CacheSettings{});  // of other programs
 }
 
 TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
@@ -158,14 +158,14 @@ TEST(Settings, ResizedImagesAreStoredSmallAndFingerprintedWhole) {
     const Manifest manifest = ingest(source, "fake", small, options, {}).manifest;
     options.resize.short_side_px = 1;
     ingest(source, "fake", smaller, options, {});
-    EXPECT_EQ(resize_settings(manifest).short_side_px, kSide);
-    EXPECT_NE(manifest.settings.find(R"("resize":3)"), std::string::npos);
-    EXPECT_EQ(manifest.settings.find(R"("quality":95)") != std::string::npos,
+    EXPECT_EQ(manifest.settings.resize.short_side_px, kSide);
+    EXPECT_NE(to_text(manifest.settings).find(R"("resize":3)"), std::string::npos);
+    EXPECT_EQ(to_text(manifest.settings).find(R"("quality":95)") != std::string::npos,
               store == Store::kOriginal);
     const Cache whole_cache = Cache::open(plain);
-    EXPECT_EQ(Cache::open(small).manifest().fingerprints_hash,
-              whole_cache.manifest().fingerprints_hash);
-    EXPECT_EQ(manifest.pixel_sums, whole_cache.manifest().pixel_sums);
+    EXPECT_EQ(Cache::open(small).manifest().tables.fingerprints_hash,
+              whole_cache.manifest().tables.fingerprints_hash);
+    EXPECT_EQ(manifest.images.pixel_sums, whole_cache.manifest().images.pixel_sums);
     for (const auto& [path, side] : {std::pair{small, kSide}, std::pair{smaller, 1}}) {
       const Cache cache = Cache::open(path);
       int kept = 0;
@@ -200,7 +200,7 @@ TEST(Settings, TheTrainerIsToldTheStoredSize) {
   options.resize.short_side_px = 16;
   ingest(source, "fake", folder / "cache", options, {});
   const auto cache = open_cache(folder / "cache");
-  EXPECT_EQ(cache->manifest().height_px, 40);
+  EXPECT_EQ(cache->manifest().images.height_px, 40);
   EXPECT_EQ(describe(*cache).height_px, 21);
   EXPECT_EQ(describe(*cache).width_px, 16);
 }

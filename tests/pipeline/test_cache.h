@@ -126,10 +126,11 @@ class TestCache {
     Manifest manifest;
     manifest.store = store;
     manifest.classes = {"a", "b", "c"};
-    manifest.inputs = samples.back().id + 1;
-    manifest.sources = {{"test", "folder", manifest.inputs, to_hex(Hash128{}), manifest.classes}};
-    manifest.hashes = {};
-    manifest.channels = 3;
+    manifest.inputs.total = samples.back().id + 1;
+    manifest.sources = {
+        {"test", "folder", manifest.inputs.total, to_hex(Hash128{}), manifest.classes}};
+    manifest.tables.hashes = {};
+    manifest.images.channels = 3;
     std::vector<LedgerRow> ledger;
     dedup::Fingerprints table;
     for (const Sample& s : samples) {
@@ -137,7 +138,7 @@ class TestCache {
         ledger.push_back({ledger.size(), "gap", Split::kNone, Fate::kCorrupt, "not read"});
       }
       ledger.push_back({s.id, "name" + std::to_string(s.id), s.split, Fate::kOk, ""});
-      ++manifest.split_counts[static_cast<std::size_t>(s.split)];
+      ++manifest.images.split_counts[static_cast<std::size_t>(s.split)];
       table.ids.push_back(s.id);
       table.splits.push_back(s.split);
       table.labels.push_back(s.labels);
@@ -150,7 +151,7 @@ class TestCache {
       table.sharpness.push_back(1);
       table.quality.push_back(50);
     }
-    manifest.ledger = by_name(count_fates(ledger));
+    manifest.inputs.by_fate = by_name(count_fates(ledger));
     if (store != "none") {
       const std::span all(samples);
       for (std::size_t i = 0; i < shards; ++i) {
@@ -162,8 +163,8 @@ class TestCache {
     }
     const Bytes fingerprints = serialize(table);
     const std::string ledger_text = to_json_lines(ledger);
-    manifest.fingerprints_hash = to_hex(xxh3_128(fingerprints));
-    manifest.ledger_hash = to_hex(xxh3_128(as_bytes(std::string_view(ledger_text))));
+    manifest.tables.fingerprints_hash = to_hex(xxh3_128(fingerprints));
+    manifest.tables.ledger_hash = to_hex(xxh3_128(as_bytes(std::string_view(ledger_text))));
     const CachePaths paths{root_};
     write_file_durably(paths.fingerprints(), fingerprints);
     write_file_durably(paths.ledger(), std::string_view(ledger_text));

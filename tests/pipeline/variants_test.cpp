@@ -27,7 +27,7 @@
 #include "pipeline/load/loader.h"
 #include "pipeline/load/order.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/settings.h"
+#include "pipeline/store/json_internal.h"
 #include "pipeline/store/verify.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
@@ -145,14 +145,14 @@ TEST_F(Variants, ChangeNothingElse) {
   const Manifest plain = ingest(source_, "pictures", folder_ / "plain", options, {}).manifest;
   const Cache cache = open();
   const Manifest& m = cache.manifest();
-  EXPECT_EQ(m.fingerprints_hash, plain.fingerprints_hash);
-  EXPECT_EQ(m.ledger_hash, plain.ledger_hash);
-  EXPECT_EQ(m.pixel_sums, plain.pixel_sums);
-  EXPECT_EQ(m.split_counts, plain.split_counts);
-  EXPECT_EQ(m.ledger, plain.ledger);
+  EXPECT_EQ(m.tables.fingerprints_hash, plain.tables.fingerprints_hash);
+  EXPECT_EQ(m.tables.ledger_hash, plain.tables.ledger_hash);
+  EXPECT_EQ(m.images.pixel_sums, plain.images.pixel_sums);
+  EXPECT_EQ(m.images.split_counts, plain.images.split_counts);
+  EXPECT_EQ(m.inputs.by_fate, plain.inputs.by_fate);
   EXPECT_EQ(m.classes, plain.classes);
-  EXPECT_EQ(variant_settings(m), kVariants);
-  EXPECT_EQ(variant_settings(plain), VariantSettings{});
+  EXPECT_EQ(variant_settings(m.settings.variants), kVariants);
+  EXPECT_EQ(variant_settings(plain.settings.variants), VariantSettings{});
   EXPECT_EQ(options_of(m).variants, kVariants);
   EXPECT_EQ(options_of(m).store, Store::kRaw);
 }
@@ -312,7 +312,7 @@ TEST_F(Variants, ACompactedCacheHasThemToo) {
   options.selection = "half";
   compact(cache, folder_ / "small", options);
   const Cache small = Cache::open(folder_ / "small", {Verify::kBlocks});
-  EXPECT_EQ(variant_settings(small.manifest()), kVariants);
+  EXPECT_EQ(variant_settings(small.manifest().settings.variants), kVariants);
   const dedup::Fingerprints rows = small.read_fingerprints();
   ASSERT_EQ(rows.size(), 19U);
   int several = 0;
@@ -421,18 +421,19 @@ TEST(VariantOptions, ThatMakeNoSenseAreRefused) {
 TEST(VariantOptions, OfAManifestThatThisWinnowDoesNotKnowAreRefused) {
   const std::string good =
       R"({"augment":{"recipe":"cifar","copies":3,"height_px":5,"width_px":6,"seed":7}})";
-  Manifest manifest;
-  manifest.settings = good;
-  EXPECT_EQ(variant_settings(manifest),
+  const auto read = [](const std::string& settings) {
+    return variant_settings(parse_settings(JsonReader(settings, {"it"})).variants);
+  };
+  EXPECT_EQ(read(good),
             (VariantSettings{
                 .copies = 3, .recipe = Recipe::kCifar, .height_px = 5, .width_px = 6, .seed = 7}));
   for (const auto& [from, to] :
        {std::pair{"cifar", "other"}, std::pair{":3", ":0"}, std::pair{":5", ":-1"},
         std::pair{":6", ":1e9"}, std::pair{R"("seed":7)", R"("seed":"7")"},
         std::pair{R"("copies":3,)", ""}, std::pair{":6", ":4294967296"}}) {
-    manifest.settings = good;
-    manifest.settings.replace(manifest.settings.find(from), std::string(from).size(), to);
-    EXPECT_THROW(static_cast<void>(variant_settings(manifest)), FormatError) << manifest.settings;
+    std::string bad = good;
+    bad.replace(bad.find(from), std::string(from).size(), to);
+    EXPECT_THROW(static_cast<void>(read(bad)), FormatError) << bad;
   }
 }
 

@@ -59,16 +59,16 @@ IngestPage example(std::size_t classes = 3) {
                 .inputs = 1240,
                 .listing_hash = {},
                 .class_names = {}}};
-  m.ledger = pipeline::by_name({});
-  m.ledger["ok"] = 1200;
-  m.ledger["truncated"] = 35;
-  m.ledger["unsupported"] = 5;
-  m.inputs = 1240;
-  m.split_counts = {0, 1000, 0, 200};
-  m.channels = 3;
-  m.pixel_sums = {.pixels = 2, .sum = {255, 102, 51}, .sum_of_squares = {65025, 5202, 2601}};
+  m.inputs.by_fate = pipeline::by_name({});
+  m.inputs.by_fate["ok"] = 1200;
+  m.inputs.by_fate["truncated"] = 35;
+  m.inputs.by_fate["unsupported"] = 5;
+  m.inputs.total = 1240;
+  m.images.split_counts = {0, 1000, 0, 200};
+  m.images.channels = 3;
+  m.images.pixel_sums = {.pixels = 2, .sum = {255, 102, 51}, .sum_of_squares = {65025, 5202, 2601}};
   m.store = "original";
-  m.settings = R"({"store":"original","hashes":["phash:1"]})";
+  m.settings = {.store = "original", .hashes = {"phash:1"}, .shard_bytes = 1 << 20};
   pipeline::Statistics s(classes);
   for (std::size_t i = 0; i < classes; ++i) {
     m.classes.push_back(i == 0 ? std::string(kHostile) : "class " + std::to_string(i));
@@ -82,7 +82,7 @@ IngestPage example(std::size_t classes = 3) {
   s.total_file_bytes = std::uint64_t{1200} * 110'000;
   s.smallest = {.id = 3, .width_px = 300, .height_px = 256};
   s.largest = {.id = 5, .width_px = 500, .height_px = 400};
-  m.statistics = std::move(s);
+  m.images.statistics = std::move(s);
   for (int i = 0; i < 35; ++i) {
     page.examples.add(
         input("cut " + std::to_string(i) + std::string(kHostile), Fate::kTruncated, "ends early"));
@@ -167,7 +167,7 @@ TEST(Page, OfManyClassesShowsTheEnds) {
 
 TEST(Page, OfAnOlderCacheDoesWithoutStatistics) {
   IngestPage page = example();
-  page.manifest.statistics.reset();
+  page.manifest.images.statistics.reset();
   page.run->times.reset();
   EXPECT_EQ(fault_of(html_of(page)), "");
   page.run.reset();
@@ -177,10 +177,10 @@ TEST(Page, OfAnOlderCacheDoesWithoutStatistics) {
 
 TEST(Page, OfNothing) {
   IngestPage page;
-  page.manifest.ledger = pipeline::by_name({});
-  page.manifest.statistics.emplace();
+  page.manifest.inputs.by_fate = pipeline::by_name({});
+  page.manifest.images.statistics.emplace();
   EXPECT_EQ(fault_of(html_of(page)), "");
-  page.manifest.ledger["corrupt"] = page.manifest.inputs = 3;
+  page.manifest.inputs.by_fate["corrupt"] = page.manifest.inputs.total = 3;
   EXPECT_EQ(fault_of(html_of(page)), "");
 }
 

@@ -100,18 +100,17 @@ TEST(Plan, NumbersThatCannotBeAreRefusedByName) {
   };
   const std::string threads = "\"lane_threads\": 1";
   for (const char* value : {"0", "-3", "1e9", "1.5", "70000", "18446744073709551615", "\"1\""}) {
-    refused(threads, std::string("\"lane_threads\": ") + value,
-            "lane_threads " + std::string(value).substr(0, 1));
+    refused(threads, std::string("\"lane_threads\": ") + value, "'numerics', 'lane_threads' is ");
   }
-  refused("\"colors\": 4", "\"colors\": 0", "colors 0");
-  refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "segment_elements -1");
-  refused("\"bucket_bytes\": 1048576", "\"bucket_bytes\": 0", "bucket_bytes 0");
-  refused("\"threads\": 3", "\"threads\": -1", "threads of a rank -1");
-  refused("\"nodes\":[3,7]", "\"nodes\":[8,7]", "first node");
-  refused("\"part\":[1,3]", "\"part\":[3,3]", "part of a task 3");
-  refused("\"lane\":1", "\"lane\":2", "lane 2");
-  refused("\"after\":[2]", "\"after\":[3]", "task before another 3");
-  refused("\"after\":[2]", "\"after\":[-1]", "task before another -1");
+  refused("\"colors\": 4", "\"colors\": 0", "'colors' is 0, not a whole number from 1");
+  refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "'segment_elements' is -1");
+  refused("\"bucket_bytes\": 1048576", "\"bucket_bytes\": 0", "'bucket_bytes' is 0");
+  refused("\"threads\": 3", "\"threads\": -1", "'ranks' 0, 'threads' is -1");
+  refused("\"nodes\":[3,7]", "\"nodes\":[8,7]", "'nodes' 0 is 8");
+  refused("\"part\":[1,3]", "\"part\":[3,3]", "'part' 0 is 3");
+  refused("\"lane\":1", "\"lane\":2", "'lane' is 2");
+  refused("\"after\":[2]", "\"after\":[3]", "'after' 0 is 3");
+  refused("\"after\":[2]", "\"after\":[-1]", "'after' 0 is -1");
   refused("\"task\":\"finish\"", "\"task\":\"fly\"", "is damaged");
   refused("\"sums\": \"f32\"", "\"sums\": \"f16\"", "is damaged");
   refused("\"dtype\": \"bf16\"", "\"dtype\": \"f8\"", "is damaged");

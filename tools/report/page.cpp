@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "tools/report/html.h"
@@ -84,21 +83,22 @@ std::string rate_of(const IngestPage::Run& run) {
 
 // 0 for a class that came later than the manifest.
 std::uint64_t inputs_of(const Manifest& m, Fate fate) {
-  const auto found = m.ledger.find(std::string(fate_name(fate)));
-  return found == m.ledger.end() ? 0 : found->second;
+  const auto found = m.inputs.by_fate.find(std::string(fate_name(fate)));
+  return found == m.inputs.by_fate.end() ? 0 : found->second;
 }
 
 std::string header(const IngestPage& page) {
   const Manifest& m = page.manifest;
-  const std::uint64_t ok = m.ledger.at("ok");
+  const std::uint64_t ok = m.inputs.by_fate.at("ok");
   const std::uint64_t left_out = inputs_of(m, Fate::kDuplicate);
-  const std::uint64_t bad = m.inputs - ok - left_out;
+  const std::uint64_t bad = m.inputs.total - ok - left_out;
   std::string verdict =
       bad == 0 ? "Every input could be read."
                : fmt::format(
                      "{} of {} could not be read ({}); each is listed with its reason in "
                      "the ledger.",
-                     count_of(bad, "input"), grouped(m.inputs), percent(share(bad, m.inputs)));
+                     count_of(bad, "input"), grouped(m.inputs.total),
+                     percent(share(bad, m.inputs.total)));
   if (page.remarks.warned > 0) {
     verdict +=
         fmt::format(" The decoder warned of {} that it could read.", grouped(page.remarks.warned));
@@ -139,15 +139,16 @@ std::string sources(const IngestPage& page) {
   }
   std::string out = table({"source", "understood as", "#inputs", "#classes"}, rows);
   rows.clear();
-  const std::uint64_t ok = m.ledger.at("ok");
-  for (std::size_t i = 0; i < m.split_counts.size(); ++i) {
-    const std::uint64_t images = m.split_counts[i];
+  const std::uint64_t ok = m.inputs.by_fate.at("ok");
+  for (std::size_t i = 0; i < m.images.split_counts.size(); ++i) {
+    const std::uint64_t images = m.images.split_counts[i];
     if (images == 0) continue;
     const std::string_view name = split_name(static_cast<Split>(i));
-    rows += row(cell(name == "none" ? "no split" : name) + number_cell(grouped(images)) +
-                number_cell(percent(share(images, ok))) +
-                number_cell(m.statistics ? grouped(m.statistics->splits[i].unlabelled) : "") +
-                bar_cell(of_split(images, i), ok));
+    rows += row(
+        cell(name == "none" ? "no split" : name) + number_cell(grouped(images)) +
+        number_cell(percent(share(images, ok))) +
+        number_cell(m.images.statistics ? grouped(m.images.statistics->splits[i].unlabelled) : "") +
+        bar_cell(of_split(images, i), ok));
   }
   out += table({"split", "#images", "#share", "#unlabelled", ""}, rows);
   if (!page.run || page.run->skipped.empty()) return section("What was read", out);
@@ -218,13 +219,14 @@ std::string fates(const IngestPage& page) {
     rows += fmt::format("<tr{}>{}</tr>\n", faint,
                         fmt::format("<td class=\"k\">{}</td>", words_of(fate)) +
                             number_cell(grouped(count)) +
-                            number_cell(count > 0 ? percent(share(count, m.inputs)) : "") +
-                            (count > 0 ? bar_cell(of_split(count, 1), m.inputs) : cell("")) +
+                            number_cell(count > 0 ? percent(share(count, m.inputs.total)) : "") +
+                            (count > 0 ? bar_cell(of_split(count, 1), m.inputs.total) : cell("")) +
                             cell(meaning_of(fate)));
     if (fate != Fate::kOk) details += examples(page.examples.of(fate), count, words_of(fate));
   }
-  rows += fmt::format("<tr class=\"sum\">{}</tr>\n", cell("all") + number_cell(grouped(m.inputs)) +
-                                                         number_cell("") + cell("") + cell(""));
+  rows += fmt::format(
+      "<tr class=\"sum\">{}</tr>\n",
+      cell("all") + number_cell(grouped(m.inputs.total)) + number_cell("") + cell("") + cell(""));
   if (!page.remarks.unsupported.empty()) {
     std::string reasons;
     for (const auto& [reason, count] : page.remarks.unsupported) {
@@ -291,36 +293,37 @@ std::string aspect_tick(int bucket) {
 }
 
 std::string channels_table(const Manifest& m) {
-  const std::array<double, 3> mean = m.mean();
-  const std::array<double, 3> deviation = m.deviation();
+  const std::array<double, 3> mean = m.images.mean();
+  const std::array<double, 3> deviation = m.images.deviation();
   constexpr std::array<std::string_view, 3> kNames{"red", "green", "blue"};
   std::string rows;
-  for (std::size_t c = 0; c < (m.channels == 1 ? 1 : kNames.size()); ++c) {
-    rows += row(cell(m.channels == 1 ? "gray" : kNames[c]) +
+  for (std::size_t c = 0; c < (m.images.channels == 1 ? 1 : kNames.size()); ++c) {
+    rows += row(cell(m.images.channels == 1 ? "gray" : kNames[c]) +
                 number_cell(fmt::format("{:.4f}", mean[c])) +
                 number_cell(fmt::format("{:.4f}", deviation[c])) +
                 number_cell(fmt::format("{:.2f}", 255 * mean[c])) +
                 number_cell(fmt::format("{:.2f}", 255 * deviation[c])));
   }
-  const bool train = m.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
+  const bool train = m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
   return fmt::format("<h3>Mean and deviation of the {} images</h3>\n", train ? "training" : "") +
          table({"channel", "#mean", "#deviation", "#mean of 255", "#deviation of 255"}, rows);
 }
 
 std::string images(const IngestPage& page) {
   const Manifest& m = page.manifest;
-  if (!m.statistics || m.ledger.at("ok") == 0) return "";
-  const Statistics& s = *m.statistics;
-  const std::uint64_t ok = m.ledger.at("ok");
-  std::string facts = m.width_px > 0
-                          ? fmt::format("All are {} × {} pixels. ", m.width_px, m.height_px)
-                          : fmt::format("The smallest has {} × {} pixels, the largest {} × {}. ",
-                                        s.smallest.width_px, s.smallest.height_px,
-                                        s.largest.width_px, s.largest.height_px);
+  if (!m.images.statistics || m.inputs.by_fate.at("ok") == 0) return "";
+  const Statistics& s = *m.images.statistics;
+  const std::uint64_t ok = m.inputs.by_fate.at("ok");
+  std::string facts =
+      m.images.width_px > 0
+          ? fmt::format("All are {} × {} pixels. ", m.images.width_px, m.images.height_px)
+          : fmt::format("The smallest has {} × {} pixels, the largest {} × {}. ",
+                        s.smallest.width_px, s.smallest.height_px, s.largest.width_px,
+                        s.largest.height_px);
   facts +=
       fmt::format("On average an image has {} megapixels and its input {}; {} of pixels in all.",
                   in_megapixels(s.total_pixels / ok), in_bytes(s.total_file_bytes / ok),
-                  in_bytes(s.total_pixels * static_cast<std::uint64_t>(m.channels)));
+                  in_bytes(s.total_pixels * static_cast<std::uint64_t>(m.images.channels)));
   const std::string charts =
       histogram("Shorter side, pixels", s.short_side, short_side_range, " px", side_tick) +
       histogram("Megapixels", s.pixels, pixels_range, " megapixels", pixels_tick) +
@@ -337,9 +340,9 @@ std::string class_rows(const Manifest& m, const std::vector<std::uint64_t>& sums
   for (const std::size_t label : labels) {
     std::string cells = cell(name_html(m.classes[label]));
     std::vector<std::uint64_t> parts;
-    for (std::size_t i = 0; i < m.split_counts.size(); ++i) {
-      parts.push_back(m.statistics->splits[i].classes[label]);
-      if (m.split_counts[i] > 0) cells += number_cell(grouped(parts.back()));
+    for (std::size_t i = 0; i < m.images.split_counts.size(); ++i) {
+      parts.push_back(m.images.statistics->splits[i].classes[label]);
+      if (m.images.split_counts[i] > 0) cells += number_cell(grouped(parts.back()));
     }
     rows += row(cells + number_cell(grouped(sums[label])) + bar_cell(parts, most));
   }
@@ -350,22 +353,22 @@ std::string classes(const IngestPage& page) {
   constexpr std::size_t kMostRows = 60;
   constexpr std::size_t kEnds = 15;  // of a longer list
   const Manifest& m = page.manifest;
-  if (!m.statistics || m.classes.empty()) return "";
-  const std::vector<std::uint64_t> sums = images_by_class(*m.statistics);
+  if (!m.images.statistics || m.classes.empty()) return "";
+  const std::vector<std::uint64_t> sums = images_by_class(*m.images.statistics);
   const Balance balance = balance_of(sums);
   const std::string facts =
       fmt::format("{} {}: {}.", grouped(m.classes.size()),
                   m.classes.size() == 1 ? "class" : "classes", in_words(balance));
   std::vector<std::string> columns{"class"};
   std::string key;
-  for (std::size_t i = 0; i < m.split_counts.size(); ++i) {
-    if (m.split_counts[i] == 0) continue;
+  for (std::size_t i = 0; i < m.images.split_counts.size(); ++i) {
+    if (m.images.split_counts[i] == 0) continue;
     const std::string name(split_name(static_cast<Split>(i)));
     columns.push_back("#" + (name == "none" ? "no split" : name));
     key +=
         fmt::format("<span class=\"key key{}\">{}</span> ", i, name == "none" ? "no split" : name);
   }
-  if (std::ranges::count(m.split_counts, 0U) == kSplitCount - 1) key.clear();  // one colour
+  if (std::ranges::count(m.images.split_counts, 0U) == kSplitCount - 1) key.clear();  // one colour
   columns.insert(columns.end(), {"#all", ""});
   std::vector<std::size_t> labels(m.classes.size());
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = i;
@@ -392,10 +395,10 @@ std::string times(const IngestPage& page) {
   if (!page.run) return "";
   const IngestPage::Run& run = *page.run;
   std::string out;
-  if (run.inputs_done < page.manifest.inputs) {
+  if (run.inputs_done < page.manifest.inputs.total) {
     out += paragraph(
         fmt::format("This run did {} of the {} inputs; those before it had done the others.",
-                    grouped(run.inputs_done), grouped(page.manifest.inputs)));
+                    grouped(run.inputs_done), grouped(page.manifest.inputs.total)));
   }
   if (run.times) {
     std::string sentence = bottleneck(*run.times);
@@ -436,12 +439,8 @@ std::string command(const IngestPage::Run& run) {
 
 std::string settings(const IngestPage& page) {
   std::string rows;
-  const auto json = nlohmann::ordered_json::parse(page.manifest.settings, nullptr, false);
-  if (json.is_object()) {
-    for (const auto& [name, value] : json.items()) {
-      rows += row(cell(escaped(name)) +
-                  cell(escaped(value.is_string() ? value.get<std::string>() : value.dump())));
-    }
+  for (const auto& [name, value] : pipeline::entries(page.manifest.settings)) {
+    rows += row(cell(escaped(name)) + cell(escaped(value)));
   }
   rows += row(cell("digest") + cell(fmt::format("<code>{}</code>", escaped(page.digest))));
   return section(page.run ? "How to repeat it" : "The cache",

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
@@ -18,8 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
-template <class T>
-constexpr T kMostOf = std::numeric_limits<T>::max();
+constexpr const char* kRemedy = "restore it, or remove this checkpoint";
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
   const std::string name = directory.filename().string();
@@ -52,24 +50,13 @@ class NewerVersion : public FormatError {
 };
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw FormatError(path.string() + " " + what + "; restore it, or remove this checkpoint");
+  throw FormatError(path.string() + " " + what + "; " + kRemedy);
 }
 
-// Only whole numbers from 0 up: no conversions.
-template <class T>
-T number(const Json& object, const char* field, const fs::path& path) {
-  const Json& value = object.at(field);
-  const bool good = value.is_number_unsigned() &&
-                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostOf<T>);
-  if (!good) fail(path, std::string("is damaged: '") + field + "' is no number it can be");
-  return value.get<T>();
-}
-
-Json read_manifest(const fs::path& path) {
+JsonReader read_manifest(const fs::path& path) {
   const std::string text = read_text(path);
-  if (nests_deeper_than(text, kJsonLevels)) fail(path, "is damaged: it is nested too deep");
-  Json manifest = Json::parse(text);
-  const auto version = number<int>(manifest, "version", path);
+  JsonReader manifest(text, {path.string(), kRemedy});
+  const auto version = manifest.at("version").number<int>();
   if (version > kCheckpointVersion) {
     throw NewerVersion(path.string() + " was written by a newer winnow (checkpoint version " +
                        std::to_string(version) + ", this one reads up to " +
@@ -81,16 +68,16 @@ Json read_manifest(const fs::path& path) {
   return manifest;
 }
 
-Bytes read_checked(const fs::path& path, const Json& row, const fs::path& manifest) {
+Bytes read_checked(const fs::path& path, const JsonReader& row) {
   if (!fs::exists(path)) fail(path, "is missing");
-  const auto due = number<std::uint64_t>(row, "bytes", manifest);
+  const std::uint64_t due = row.at("bytes").number();
   // Before anything is read: a file may be larger than memory.
   if (fs::is_regular_file(path) && fs::file_size(path) != due) {
     fail(path, "is damaged: it has " + std::to_string(fs::file_size(path)) +
                    " bytes, the manifest says " + std::to_string(due));
   }
   Bytes bytes = read_file(path);
-  if (bytes.size() != due || to_hex(xxh3_128(bytes)) != row.at("xxh3_128").get<std::string>()) {
+  if (bytes.size() != due || to_hex(xxh3_128(bytes)) != row.at("xxh3_128").text()) {
     fail(path, "is damaged: it is not what the manifest says");
   }
   return bytes;
@@ -140,22 +127,18 @@ Checkpoint load_checkpoint(const fs::path& step_directory) {
   if (!fs::exists(manifest_path)) {
     fail(step_directory, "is no complete checkpoint: it has no manifest.json");
   }
-  try {
-    const Json manifest = read_manifest(manifest_path);
-    const Json& files = manifest.at("files");
-    const auto read = [&](std::size_t i) {
-      return read_checked(step_directory / kFiles[i], files.at(kFiles[i]), manifest_path);
-    };
-    Checkpoint checkpoint;
-    checkpoint.step = number<std::int64_t>(manifest, "step", manifest_path);
-    checkpoint.model = parse_safetensors(read(0), (step_directory / kFiles[0]).string());
-    checkpoint.optimizer = parse_safetensors(read(1), (step_directory / kFiles[1]).string());
-    const Bytes state = read(2);
-    checkpoint.state = std::string(as_text(state));
-    return checkpoint;
-  } catch (const nlohmann::json::exception&) {
-    fail(manifest_path, "is damaged: it lacks what a checkpoint's manifest has");
-  }
+  const JsonReader manifest = read_manifest(manifest_path);
+  const JsonReader files = manifest.at("files");
+  const auto read = [&](std::size_t i) {
+    return read_checked(step_directory / kFiles[i], files.at(kFiles[i]));
+  };
+  Checkpoint checkpoint;
+  checkpoint.step = manifest.at("step").number<std::int64_t>();
+  checkpoint.model = parse_safetensors(read(0), (step_directory / kFiles[0]).string());
+  checkpoint.optimizer = parse_safetensors(read(1), (step_directory / kFiles[1]).string());
+  const Bytes state = read(2);
+  checkpoint.state = std::string(as_text(state));
+  return checkpoint;
 }
 
 std::optional<fs::path> newest_checkpoint(const fs::path& directory,

@@ -7,10 +7,11 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
@@ -60,36 +61,10 @@ std::vector<float> converted(BytesView data, Convert convert) {
   return values;
 }
 
-// Parses the header, refusing what JSON allows and a table of tensors never has: a name twice, of
-// which a reader would see one, and nesting, which costs many times the memory of its text.
-nlohmann::json parse_header(std::string_view text, const std::string& where) {
-  constexpr int kDeepest = 3;  // a shape in a row in the table
-  std::vector<std::set<std::string>> keys;
-  const auto check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if (depth > kDeepest) throw FormatError(where + ": its header is nested too deeply");
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == Event::object_start) keys.resize(level);
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::key && !keys[level - 1].insert(parsed.get<std::string>()).second) {
-      throw FormatError(where + ": its header has " + parsed.dump() + " twice");
-    }
-    return true;
-  };
-  return nlohmann::json::parse(text, check);
-}
-
-std::uint64_t unsigned_number(const nlohmann::json& value, const std::string& what) {
-  if (!value.is_number_unsigned()) throw FormatError(what + " is no whole number of 0 or more");
-  return value.get<std::uint64_t>();
-}
-
-Shape parse_shape(const nlohmann::json& extents, const std::string& what) {
-  if (!extents.is_array()) throw FormatError(what + " has no shape");
+Shape parse_shape(const JsonReader& extents, const std::string& what) {
   Shape shape;
   std::int64_t elements = 1;  // extents of 0 counted as 1, so that no product ever overflows
-  for (const nlohmann::json& value : extents) {
-    const std::uint64_t extent = unsigned_number(value, what + ": an extent");
+  for (const std::uint64_t extent : extents.numbers()) {
     if (extent > static_cast<std::uint64_t>(kMaxElements / elements)) {
       throw FormatError(what + " has an impossible shape");
     }
@@ -105,17 +80,16 @@ struct Row {
   NamedTensor tensor;  // its data still missing
 };
 
-Row parse_row(const std::string& name, const nlohmann::json& row, const std::string& where) {
+Row parse_row(const std::string& name, const JsonReader& row, const std::string& where) {
   const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return c >= 0x20 && c != 0x7f;  // names are shown to people
   });
   if (!printable) throw FormatError(where + ": a tensor's name has control characters");
   const std::string what = where + ": tensor " + name;
-  NamedTensor t{name, row.at("dtype"), parse_shape(row.at("shape"), what), {}};
-  const nlohmann::json& offsets = row.at("data_offsets");
-  if (!offsets.is_array() || offsets.size() != 2) throw FormatError(what + " has no place");
-  const std::uint64_t begin = unsigned_number(offsets[0], what + ": its begin");
-  const std::uint64_t end = unsigned_number(offsets[1], what + ": its end");
+  NamedTensor t{name, row.at("dtype").text(), parse_shape(row.at("shape"), what), {}};
+  const std::vector<std::uint64_t> offsets = row.at("data_offsets").numbers(2);
+  const std::uint64_t begin = offsets[0];
+  const std::uint64_t end = offsets[1];
   const auto expected = static_cast<std::uint64_t>(element_count(t.shape)) * element_bytes(t.dtype);
   if (element_bytes(t.dtype) == 0) {
     throw FormatError(what + " is of an unknown type, " + row.at("dtype").dump());
@@ -179,17 +153,15 @@ std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& w
   const BytesView header_text = reader.get_bytes(static_cast<std::size_t>(header_bytes));
   const BytesView data = reader.get_bytes(reader.remaining());
   std::vector<Row> rows;
-  try {
-    const nlohmann::json header = parse_header(as_text(header_text), where);
-    if (!header.is_object()) throw FormatError(where + ": its header is no table of tensors");
-    for (const auto& [name, row] : header.items()) {
-      if (name != "__metadata__") rows.push_back(parse_row(name, row, where));
-    }
-  } catch (const nlohmann::json::exception&) {
-    throw FormatError(where + " is not a safetensors file: its header cannot be read");
+  // Of a shape in a row in the table: deeper lists cost many times the memory of their text.
+  constexpr int kDeepest = 3;
+  const JsonReader header(as_text(header_text),
+                          {where + ", the header of its tensors,", "", kDeepest});
+  for (const auto& [name, row] : header.members()) {
+    if (name != "__metadata__") rows.push_back(parse_row(name, row, where));
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    return std::tie(a.begin, a.end, a.tensor.name) < std::tie(b.begin, b.end, b.tensor.name);
   });
   std::uint64_t at = 0;
   std::vector<NamedTensor> tensors;

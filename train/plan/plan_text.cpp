@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "common/checksum.h"
 #include "common/error.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
 #include "train/plan/run_plan.h"
 
 namespace winnow::train {
@@ -16,56 +15,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kPlanVersion = 2;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number in a plan
-constexpr std::int64_t kMostThreads = 1 << 16;
+constexpr int kMostThreads = 1 << 16;
 
 constexpr const char* kFloats = "f32";
 constexpr const char* kWholeNumbers = "int64";
-
-// A plan's JSON, whose numbers are checked as they are read.
-class Reader {
- public:
-  explicit Reader(std::string where) : where_(std::move(where)) {}
-
-  [[noreturn]] void damaged() const {
-    throw FormatError(where_ + " is damaged; --replan makes a new one");
-  }
-  [[noreturn]] void newer() const {
-    throw FormatError(where_ + " was written by a newer winnow; use that one");
-  }
-
-  std::int64_t integer(const Json& json, const char* what, std::int64_t least,
-                       std::int64_t most) const {
-    // A number above the largest signed one reads as negative.
-    if (!json.is_number_integer()) refuse(what, json.dump(), least, most);
-    const auto value = json.get<std::int64_t>();
-    if (value < least || value > most) refuse(what, json.dump(), least, most);
-    return value;
-  }
-  int small(const Json& json, const char* what, std::int64_t least, std::int64_t most) const {
-    return static_cast<int>(integer(json, what, least, most));
-  }
-  // Of version 1: numbers are texts.
-  std::int64_t number_in(const std::string& text, const char* what, std::int64_t least,
-                         std::int64_t most) const {
-    std::int64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || value < least || value > most) {
-      refuse(what, text, least, most);
-    }
-    return value;
-  }
-
- private:
-  [[noreturn]] void refuse(const char* what, const std::string& value, std::int64_t least,
-                           std::int64_t most) const {
-    throw FormatError(where_ + " says " + what + " " + value +
-                      ", which is not a whole number from " + std::to_string(least) + " to " +
-                      std::to_string(most) + "; --replan makes a new one");
-  }
-
-  std::string where_;
-};
 
 Json to_json(const Numerics& n) {
   return {{"backend", n.backend},
@@ -107,110 +60,132 @@ Json to_json(const Task& task) {
   return row;
 }
 
-Numerics read_numerics(const Json& json, const Reader& read) {
-  const std::string sums = json.at("sums");
-  if (sums != kFloats && sums != kWholeNumbers) read.damaged();
-  return {.backend = json.at("backend"),
-          .build = json.at("build"),
-          .instruction_set = json.at("instruction_set"),
-          .library = json.at("library"),
-          .dtype = parse_dtype(json.at("dtype").get<std::string>()),
-          .sums = sums == kFloats ? Sums::kFloats : Sums::kWholeNumbers,
-          .lane_threads = read.small(json.at("lane_threads"), "lane_threads", 1, kMostThreads),
-          .kernels = json.at("kernels").get<std::map<std::string, std::string>>()};
+DType read_dtype(const JsonReader& in) {
+  try {
+    return parse_dtype(in.text());
+  } catch (const UsageError&) {
+    in.fail("is not a type this winnow knows");
+  }
 }
 
-Layout read_layout(const Json& json, const Reader& read) {
-  Layout layout{
-      .schedule = json.at("schedule"),
-      .schedule_options = {.colors = read.small(json.at("colors"), "colors", 1, kMostThreads),
-                           .segment_elements = static_cast<std::size_t>(read.integer(
-                               json.at("segment_elements"), "segment_elements", 1, kMost))},
-      .bucket_bytes =
-          static_cast<std::size_t>(read.integer(json.at("bucket_bytes"), "bucket_bytes", 1, kMost)),
-      .transfers = json.at("transfers")};
-  for (const Json& row : json.at("ranks")) {
-    RankLayout& rank = layout.ranks.emplace_back();
-    for (const Json& count : row.at("lanes")) {
-      rank.lanes.push_back(read.small(count, "micro-batches of a lane", 1, 1 << 20));
-    }
-    rank.threads = read.small(row.at("threads"), "threads of a rank", 1, kMostThreads);
-    rank.evaluation_lanes =
-        read.small(row.at("evaluation_lanes"), "evaluation_lanes of a rank", 1, kMostThreads);
-    rank.batches_ahead =
-        read.small(row.at("batches_ahead"), "batches_ahead of a rank", 1, kMostThreads);
-    rank.node = read.small(row.at("node"), "node of a rank", 0, kMostThreads);
-    if (rank.lanes.empty()) read.damaged();
+Numerics read_numerics(const JsonReader& in) {
+  const std::string sums = in.at("sums").text();
+  if (sums != kFloats && sums != kWholeNumbers) in.at("sums").fail("is neither of what sums are");
+  std::map<std::string, std::string> kernels;
+  for (const auto& [name, kernel] : in.at("kernels").members()) kernels[name] = kernel.text();
+  return {.backend = in.at("backend").text(),
+          .build = in.at("build").text(),
+          .instruction_set = in.at("instruction_set").text(),
+          .library = in.at("library").text(),
+          .dtype = read_dtype(in.at("dtype")),
+          .sums = sums == kFloats ? Sums::kFloats : Sums::kWholeNumbers,
+          .lane_threads = in.at("lane_threads").integer(1, kMostThreads),
+          .kernels = std::move(kernels)};
+}
+
+RankLayout read_rank(const JsonReader& in) {
+  RankLayout rank;
+  for (const JsonReader& count : in.at("lanes").items()) {
+    rank.lanes.push_back(count.integer(1, 1 << 20));  // micro-batches
   }
-  if (layout.ranks.empty()) read.damaged();
+  if (rank.lanes.empty()) in.at("lanes").fail("has none");
+  rank.threads = in.at("threads").integer(1, kMostThreads);
+  rank.evaluation_lanes = in.at("evaluation_lanes").integer(1, kMostThreads);
+  rank.batches_ahead = in.at("batches_ahead").integer(1, kMostThreads);
+  rank.node = in.at("node").integer(0, kMostThreads);
+  return rank;
+}
+
+Layout read_layout(const JsonReader& in) {
+  Layout layout{.schedule = in.at("schedule").text(),
+                .schedule_options = {.colors = in.at("colors").integer(1, kMostThreads),
+                                     .segment_elements = static_cast<std::size_t>(
+                                         in.at("segment_elements").integer(1, kMost))},
+                .bucket_bytes = static_cast<std::size_t>(in.at("bucket_bytes").integer(1, kMost)),
+                .transfers = in.at("transfers").text()};
+  for (const JsonReader& rank : in.at("ranks").items()) layout.ranks.push_back(read_rank(rank));
+  if (layout.ranks.empty()) in.at("ranks").fail("has none");
   return layout;
 }
 
-Task::Kind kind_of(const std::string& name, const Reader& read) {
+Task::Kind read_kind(const JsonReader& in) {
+  const std::string name = in.text();
   for (int k = 0; k <= static_cast<int>(Task::Kind::kUpdate); ++k) {
     const auto kind = static_cast<Task::Kind>(k);
     if (kind_name(kind) == name) return kind;
   }
-  read.damaged();
+  in.fail("is not a task this winnow knows");
 }
 
 // A task may follow only those before it, and name only lanes that rank 0 has.
-StepTasks read_tasks(const Json& json, const RankLayout& rank, const Reader& read) {
+Task read_task(const JsonReader& in, int lanes, std::size_t before) {
+  Task task{.kind = read_kind(in.at("task"))};
+  if (const auto lane = in.find("lane")) task.lane = lane->integer(0, lanes - 1);
+  const auto anywhere = in.find("anywhere");
+  task.anywhere = task.lane < 0 || (anywhere && anywhere->boolean());
+  if (const auto number = in.find("micro_batch")) task.micro_batch = number->integer(0, 1 << 30);
+  if (const auto number = in.find("bucket")) task.bucket = number->integer(0, 1 << 30);
+  if (const auto part = in.find("part")) {
+    const std::vector<JsonReader> pair = part->items(2);
+    task.part.of = pair[1].integer(1, kMostThreads);
+    task.part.index = pair[0].integer(0, task.part.of - 1);
+  }
+  if (const auto nodes = in.find("nodes")) {
+    const std::vector<JsonReader> pair = nodes->items(2);
+    const std::int64_t last = pair[1].integer(0, kMost);
+    task.last_node = static_cast<std::size_t>(last);
+    task.first_node = static_cast<std::size_t>(pair[0].integer(0, last));
+  }
+  for (const JsonReader& after : in.at("after").items()) {
+    task.after.push_back(after.integer(0, static_cast<int>(before) - 1));
+  }
+  return task;
+}
+
+StepTasks read_tasks(const JsonReader& in, const RankLayout& rank) {
   StepTasks step{.lanes = static_cast<int>(rank.lanes.size()),
                  .threads = std::max(rank.threads, static_cast<int>(rank.lanes.size()))};
-  for (const Json& row : json) {
-    Task task{.kind = kind_of(row.at("task"), read)};
-    if (row.contains("lane")) task.lane = read.small(row.at("lane"), "lane", 0, step.lanes - 1);
-    task.anywhere = task.lane < 0 || row.value("anywhere", false);
-    const auto optional = [&](const char* name, int& value) {
-      if (row.contains(name)) value = read.small(row.at(name), name, 0, 1 << 30);
-    };
-    optional("micro_batch", task.micro_batch);
-    optional("bucket", task.bucket);
-    if (row.contains("part")) {
-      task.part.of = read.small(row.at("part").at(1), "parts of a task", 1, kMostThreads);
-      task.part.index = read.small(row.at("part").at(0), "part of a task", 0, task.part.of - 1);
-    }
-    if (row.contains("nodes")) {
-      task.last_node = static_cast<std::size_t>(
-          read.integer(row.at("nodes").at(1), "last node of a task", 0, kMost));
-      task.first_node =
-          static_cast<std::size_t>(read.integer(row.at("nodes").at(0), "first node of a task", 0,
-                                                static_cast<std::int64_t>(task.last_node)));
-    }
-    for (const Json& after : row.at("after")) {
-      task.after.push_back(read.small(after, "task before another", 0,
-                                      static_cast<std::int64_t>(step.tasks.size()) - 1));
-    }
-    step.tasks.push_back(std::move(task));
+  for (const JsonReader& task : in.items()) {
+    step.tasks.push_back(read_task(task, step.lanes, step.tasks.size()));
   }
   return step;
 }
 
-RunPlan read_version_1(const Json& json, const Reader& read) {
-  const auto text = [](const Json& of, const char* name) { return of.at(name).get<std::string>(); };
-  const auto number = [&](const Json& of, const char* name, std::int64_t most) {
-    return read.number_in(text(of, name), name, 1, most);
+// Of version 1: numbers are texts.
+std::int64_t read_number(const JsonReader& in, std::string_view text, std::int64_t most) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < 1 || value > most) {
+    in.fail("has what is not a whole number from 1 to " + std::to_string(most));
+  }
+  return value;
+}
+
+RunPlan read_version_1(const JsonReader& in) {
+  const auto number = [](const JsonReader& text, std::int64_t most) {
+    return read_number(text, text.text(), most);
   };
-  const Json& n = json.at("numerics");
-  const Json& l = json.at("layout");
+  const JsonReader n = in.at("numerics");
+  const JsonReader l = in.at("layout");
   RunPlan plan{
       .version = 1,
-      .numerics = {.backend = text(n, "backend"),
-                   .build = text(n, "build"),
-                   .instruction_set = text(n, "instruction_set"),
-                   .library = text(n, "library"),
-                   .lane_threads = static_cast<int>(number(n, "lane_threads", kMostThreads))},
-      .layout = {.schedule = text(l, "schedule"),
-                 .schedule_options = {.colors = static_cast<int>(number(l, "colors", kMostThreads)),
-                                      .segment_elements = static_cast<std::size_t>(
-                                          number(l, "segment_elements", kMost))},
-                 .bucket_bytes = static_cast<std::size_t>(number(l, "bucket_bytes", kMost)),
-                 .transfers = ""}};
-  std::istringstream lanes(text(l, "lanes"));
+      .numerics = {.backend = n.at("backend").text(),
+                   .build = n.at("build").text(),
+                   .instruction_set = n.at("instruction_set").text(),
+                   .library = n.at("library").text(),
+                   .lane_threads = static_cast<int>(number(n.at("lane_threads"), kMostThreads))},
+      .layout = {
+          .schedule = l.at("schedule").text(),
+          .schedule_options = {.colors = static_cast<int>(number(l.at("colors"), kMostThreads)),
+                               .segment_elements = static_cast<std::size_t>(
+                                   number(l.at("segment_elements"), kMost))},
+          .bucket_bytes = static_cast<std::size_t>(number(l.at("bucket_bytes"), kMost)),
+          .transfers = ""}};
+  std::istringstream lanes(l.at("lanes").text());
   for (std::string count; lanes >> count;) {
-    const auto of_rank = read.number_in(count, "lanes of a rank", 1, kMostThreads);
-    plan.layout.ranks.push_back({.lanes = std::vector<int>(static_cast<std::size_t>(of_rank), 0)});
+    const auto of_rank = static_cast<std::size_t>(read_number(l.at("lanes"), count, kMostThreads));
+    plan.layout.ranks.push_back({.lanes = std::vector<int>(of_rank, 0)});
   }
   return plan;
 }
@@ -234,28 +209,22 @@ std::string to_text(const RunPlan& plan) {
 }
 
 RunPlan parse_plan(const std::string& text, const std::string& where) {
-  const Reader read(where);
-  if (nests_deeper_than(text, kJsonLevels)) read.damaged();
-  try {
-    const Json json = Json::parse(text);
-    if (json.at("format") != "winnow-plan") throw FormatError(where + " is no plan of a run");
-    const auto version = read.integer(json.at("version"), "version", 1, kMost);
-    if (version > kPlanVersion) read.newer();
-    RunPlan plan;
-    if (version == 1) {
-      plan = read_version_1(json, read);
-    } else {
-      plan.numerics = read_numerics(json.at("numerics"), read);
-      plan.layout = read_layout(json.at("layout"), read);
-      plan.step = read_tasks(json.at("tasks"), plan.layout.ranks.front(), read);
-    }
-    plan.supersedes = json.at("supersedes").get<std::vector<std::string>>();
-    return plan;
-  } catch (const nlohmann::json::exception&) {
-    read.damaged();
-  } catch (const UsageError&) {  // a dtype that is none
-    read.damaged();
+  const JsonReader in(text, {where, "--replan makes a new one"});
+  if (in.at("format").text() != "winnow-plan") throw FormatError(where + " is no plan of a run");
+  const std::int64_t version = in.at("version").integer(1, kMost);
+  if (version > kPlanVersion) {
+    throw FormatError(where + " was written by a newer winnow; use that one");
   }
+  RunPlan plan;
+  if (version == 1) {
+    plan = read_version_1(in);
+  } else {
+    plan.numerics = read_numerics(in.at("numerics"));
+    plan.layout = read_layout(in.at("layout"));
+    plan.step = read_tasks(in.at("tasks"), plan.layout.ranks.front());
+  }
+  plan.supersedes = in.at("supersedes").texts();
+  return plan;
 }
 
 std::string digest_of_plan(const std::string& text) { return to_hex(xxh3_128(as_bytes(text))); }

@@ -1,22 +1,34 @@
 #include "train/run/metrics.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
+#include "common/error.h"
 #include "common/file.h"
+#include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
 
-// A line that a full disk or a killed run cut short is no object any more.
-bool is_whole(const nlohmann::json& row) {
-  return row.is_object() && row.contains("step") && row["step"].is_number_integer();
-}
+struct Row {
+  std::int64_t step = 0;
+  double wall = 0;
+};
 
-double wall_of(const nlohmann::json& row) {
-  const auto wall = row.find("wall");
-  return wall != row.end() && wall->is_number() ? std::max(0.0, wall->get<double>()) : 0;
+// Nothing of a line that a full disk or a killed run cut short.
+std::optional<Row> parse_row(const std::string& line) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  try {
+    const JsonReader in(line, {"a line of metrics"});
+    const auto wall = in.find("wall");
+    return Row{in.at("step").integer(Limits::min(), Limits::max()),
+               wall ? std::max(0.0, wall->real()) : 0};
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -26,10 +38,10 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step) {
     std::istringstream lines(read_text(path));
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
-      const auto row = nlohmann::json::parse(line, nullptr, false);
-      if (!is_whole(row) || row["step"] > step) continue;
+      const std::optional<Row> row = parse_row(line);
+      if (!row || row->step > step) continue;
       kept += line + "\n";
-      wall_before_ = wall_of(row);
+      wall_before_ = row->wall;
     }
     write_file_durably(path, kept);
   }

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "common/json_text.h"
-#include "train/rewrites/rewrites.h"
+#include "common/json_reader.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 namespace {
@@ -18,15 +18,10 @@ constexpr int kConfigVersion = 1;
 
 Json to_json(const NetSetup& setup) {
   const NetOptions& o = setup.options;
-  return {{"name", setup.net},
-          {"micro_batch", o.batch},
-          {"channels", o.channels},
-          {"height_px", o.height_px},
-          {"width_px", o.width_px},
-          {"classes", o.classes},
-          {"mean", o.mean},
-          {"deviation", o.stddev},
-          {"label_smoothing", o.label_smoothing}};
+  return {
+      {"name", setup.net},        {"micro_batch", o.batch}, {"channels", o.channels},
+      {"height_px", o.height_px}, {"width_px", o.width_px}, {"classes", o.classes},
+      {"mean", o.mean},           {"deviation", o.stddev},  {"label_smoothing", o.label_smoothing}};
 }
 
 void add_entries(Json& recipe, const std::vector<RecipeEntry>& entries) {
@@ -166,7 +161,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
 
 std::map<std::string, std::string> config_facts(const std::string& text) {
   std::map<std::string, std::string> facts;
-  const Json flat = Json::parse(text).flatten();
+  const Json flat = JsonReader(text, {"the configuration of a run"}).json().flatten();
   for (const auto& [path, value] : flat.items()) {
     if (path == "/digest") continue;  // says only that something differs
     std::string name = path.substr(1);
@@ -176,34 +171,42 @@ std::map<std::string, std::string> config_facts(const std::string& text) {
   return facts;
 }
 
-StoredConfig parse_config(const std::string& text, const std::string& where) {
-  const std::string damaged = where + " is no configuration of a run, or damaged";
-  if (nests_deeper_than(text, kJsonLevels)) throw FormatError(damaged);
-  try {
-    const Json config = Json::parse(text);
-    if (config.at("version").get<int>() > kConfigVersion) {
-      throw FormatError(where + " was written by a newer winnow; use that one");
+namespace {
+
+NetSetup parse_net(const JsonReader& in) {
+  const auto floats = [](const JsonReader& list) {
+    std::vector<float> values;
+    for (const JsonReader& item : list.items()) {
+      values.push_back(static_cast<float>(item.real()));
     }
-    if (!digest_line_matches(text)) throw FormatError(damaged);
-    const Json& net = config.at("net");
-    StoredConfig stored;
-    stored.setup.net = net.at("name");
-    stored.setup.options = {.batch = net.at("micro_batch"),
-                            .channels = net.at("channels"),
-                            .height_px = net.at("height_px"),
-                            .width_px = net.at("width_px"),
-                            .classes = net.at("classes"),
-                            .mean = net.at("mean").get<std::vector<float>>(),
-                            .stddev = net.at("deviation").get<std::vector<float>>(),
-                            .label_smoothing = net.at("label_smoothing")};
-    stored.cache_digest = config.at("data").at("cache_digest");
-    stored.selection = config.at("data").at("selection");
-    stored.selection_digest = config.at("data").at("selection_digest");
-    stored.eval_resize_px = config.at("data").value("eval_resize_px", 0);
-    return stored;
-  } catch (const nlohmann::json::exception&) {
-    throw FormatError(damaged);
+    return values;
+  };
+  return {in.at("name").text(),
+          {.batch = in.at("micro_batch").number<int>(),
+           .channels = in.at("channels").number<int>(),
+           .height_px = in.at("height_px").number<int>(),
+           .width_px = in.at("width_px").number<int>(),
+           .classes = in.at("classes").number<int>(),
+           .mean = floats(in.at("mean")),
+           .stddev = floats(in.at("deviation")),
+           .label_smoothing = static_cast<float>(in.at("label_smoothing").real())}};
+}
+
+}  // namespace
+
+StoredConfig parse_config(const std::string& text, const std::string& where) {
+  const JsonReader in(text, {where, "restore it, or train anew"});
+  if (in.at("version").number<int>() > kConfigVersion) {
+    throw FormatError(where + " was written by a newer winnow; use that one");
   }
+  if (!digest_line_matches(text)) in.fail("does not match its digest");
+  const JsonReader data = in.at("data");
+  const auto resize = data.find("eval_resize_px");
+  return {.setup = parse_net(in.at("net")),
+          .cache_digest = data.at("cache_digest").text(),
+          .selection = data.at("selection").text(),
+          .selection_digest = data.at("selection_digest").text(),
+          .eval_resize_px = resize ? resize->number<int>() : 0};
 }
 
 }  // namespace winnow::train

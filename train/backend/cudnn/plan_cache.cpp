@@ -12,7 +12,7 @@
 #include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/file.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
 
 namespace winnow::train::cudnn {
 namespace {
@@ -41,10 +41,10 @@ std::string sealed(std::string_view key, std::string_view plan) {
 }
 
 std::optional<std::string> opened(const std::string& text, std::string_view key) {
-  if (!digest_line_matches(text) || nests_deeper_than(text, kJsonLevels)) return std::nullopt;
-  const json parsed = json::parse(text);
-  if (parsed.at("version") != kVersion || parsed.at("key") != key) return std::nullopt;
-  return parsed.at("plan").get<std::string>();
+  if (!digest_line_matches(text)) return std::nullopt;
+  const JsonReader in(text, {"a stored plan"});
+  if (in.at("version").number<int>() != kVersion || in.at("key").text() != key) return std::nullopt;
+  return in.at("plan").text();
 }
 
 std::string unique_name() {

@@ -1,4 +1,4 @@
-#include "pipeline/store/neighbour_plan.h"
+#include "pipeline/store/peer_plan.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "pipeline/store/neighbours.h"
+#include "pipeline/store/peer_copy.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@
 #include "dedup/selection.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/neighbour_plan.h"
+#include "pipeline/store/peer_copy_internal.h"
+#include "pipeline/store/peer_plan.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/fake_source.h"
@@ -134,10 +135,31 @@ TEST(GivenParts, OfAllRanksFitTogether) {
   EXPECT_EQ(received, round.size());
 }
 
+TEST(GivenFiles, AreReadStrictly) {
+  const std::vector<SharedCache::File> files{{"ledger.jsonl", 7, std::string(32, 'a')},
+                                             {"selections/x.selection", 0, ""}};
+  const std::vector<SharedCache::File> read = parse_files(to_json(files), "what rank 0 gives");
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].name, files[0].name);
+  EXPECT_EQ(read[0].bytes, files[0].bytes);
+  EXPECT_EQ(read[0].hash, files[0].hash);
+  for (const char* bad :
+       {"", "{}", "7", "[7]", R"([{"name":"a","bytes":1}])", R"([{"name":7,"bytes":1,"hash":""}])",
+        R"([{"name":"a","bytes":-1,"hash":""}])", R"([{"name":"a","bytes":"1","hash":""}])",
+        R"([{"name":"a","bytes":1,"hash":null}])"}) {
+    try {
+      parse_files(bad, "what rank 0 gives");
+      ADD_FAILURE() << bad << " was read";
+    } catch (const FormatError& error) {
+      EXPECT_TRUE(has(error.what(), "what rank 0 gives")) << bad;
+    }
+  }
+}
+
 constexpr int kRanks = 3;
 
 // Three machines, of which some have a cache of four shards or more at "N/cache".
-class Neighbours : public testing::Test {
+class PeerCopy : public testing::Test {
  protected:
   void SetUp() override {
     make(folder_ / "made", 3);
@@ -240,7 +262,7 @@ class Neighbours : public testing::Test {
   Manifest manifest_;
 };
 
-TEST_F(Neighbours, GiveWhatOthersLack) {
+TEST_F(PeerCopy, GiveWhatOthersLack) {
   for (const std::vector<int>& givers : {std::vector{0}, {2}, {0, 1}, {1, 2}}) {
     for (int rank = 0; rank < kRanks; ++rank) {
       fs::remove_all(cache(rank));
@@ -273,7 +295,7 @@ TEST_F(Neighbours, GiveWhatOthersLack) {
   }
 }
 
-TEST_F(Neighbours, JoinWhatIsThereWithThemOrWithout) {
+TEST_F(PeerCopy, JoinWhatIsThereWithThemOrWithout) {
   put(1);
   EXPECT_EQ(share().copies.size(), 3U);
   Outcome again = share();
@@ -312,7 +334,7 @@ TEST_F(Neighbours, JoinWhatIsThereWithThemOrWithout) {
   EXPECT_TRUE(has(others.failures.at(1), "no machine of this job has ")) << others.failures.at(1);
 }
 
-TEST_F(Neighbours, BringASelectionThatWasMadeLater) {
+TEST_F(PeerCopy, BringASelectionThatWasMadeLater) {
   put(0);
   const Outcome first = share();
   select(cache(0), "later");
@@ -328,7 +350,7 @@ TEST_F(Neighbours, BringASelectionThatWasMadeLater) {
   }
 }
 
-TEST_F(Neighbours, ShareAFolderAsProcessesOfAMachineDo) {
+TEST_F(PeerCopy, ShareAFolderAsProcessesOfAMachineDo) {
   put(2);
   const auto all_in_one = [&](int, ShareOptions& options) {
     options.copy.memory = memory(0);
@@ -345,7 +367,7 @@ TEST_F(Neighbours, ShareAFolderAsProcessesOfAMachineDo) {
   EXPECT_EQ(folders(0), 1U);
 }
 
-TEST_F(Neighbours, KeepTheRecordsOfPartitions) {
+TEST_F(PeerCopy, KeepTheRecordsOfPartitions) {
   put(1);
   const Outcome outcome = share([](int rank, ShareOptions& options) {
     options.copy.shards.reset();
@@ -366,7 +388,7 @@ TEST_F(Neighbours, KeepTheRecordsOfPartitions) {
   EXPECT_EQ(held, 120);
 }
 
-TEST_F(Neighbours, OnlyGive) {
+TEST_F(PeerCopy, OnlyGive) {
   put(0);
   const Outcome outcome =
       share([](int rank, ShareOptions& options) { options.wants_copy = rank != 0; });
@@ -376,7 +398,7 @@ TEST_F(Neighbours, OnlyGive) {
   expect_as_made(1, outcome.copies.at(1));
 }
 
-TEST_F(Neighbours, RefuseAnotherCacheByName) {
+TEST_F(PeerCopy, RefuseAnotherCacheByName) {
   make(folder_ / "another", 4);
   put(0);
   put(2, "another");
@@ -387,7 +409,7 @@ TEST_F(Neighbours, RefuseAnotherCacheByName) {
   EXPECT_EQ(outcome.peers_failed, 2);
 }
 
-TEST_F(Neighbours, LeaveNothingWhereOneFails) {
+TEST_F(PeerCopy, LeaveNothingWhereOneFails) {
   const auto fails = [&](int on, const std::string& words,
                          const std::function<void(int, ShareOptions&)>& adjust = {}) {
     const Outcome outcome = share(adjust);

@@ -1,4 +1,4 @@
-#include "pipeline/store/neighbours.h"
+#include "pipeline/store/peer_copy.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -18,11 +19,11 @@
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
-#include "common/json_text.h"
+#include "common/json_reader.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/copy_internal.h"
-#include "pipeline/store/json_internal.h"
-#include "pipeline/store/neighbour_plan.h"
+#include "pipeline/store/peer_copy_internal.h"
+#include "pipeline/store/peer_plan.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {
@@ -43,23 +44,15 @@ InputFile open_file(const CachePaths& paths, const Manifest& manifest, const std
   return InputFile(paths.root / name);
 }
 
-Json list_files(const CachePaths& paths, const Manifest& manifest) {
+std::vector<File> list_files(const CachePaths& paths, const Manifest& manifest) {
   std::vector<std::string> names{kTable, kLedger};
   for (const std::string& selection : list_selections(paths)) {
     names.push_back("selections/" + selection + ".selection");
   }
-  Json files = Json::array();
+  std::vector<File> files;
   for (const std::string& name : names) {
     const InputFile file = open_file(paths, manifest, name);
-    files.push_back({{"name", name}, {"bytes", file.size()}, {"hash", to_hex(xxh3_128(file))}});
-  }
-  return files;
-}
-
-std::vector<File> parse_files(const std::string& text) {
-  std::vector<File> files;
-  for (const Json& file : parse_json(text, "the list of files that rank gives")) {
-    files.push_back({file.at("name"), file.at("bytes"), file.at("hash")});
+    files.push_back({name, file.size(), to_hex(xxh3_128(file))});
   }
   return files;
 }
@@ -331,6 +324,22 @@ class Giving {
 
 }  // namespace
 
+std::string to_json(const std::vector<File>& files) {
+  auto list = nlohmann::ordered_json::array();
+  for (const File& file : files) {
+    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"hash", file.hash}});
+  }
+  return list.dump();
+}
+
+std::vector<File> parse_files(const std::string& text, const std::string& where) {
+  std::vector<File> files;
+  for (const JsonReader& file : JsonReader(text, {where}).items()) {
+    files.push_back({file.at("name").text(), file.at("bytes").number(), file.at("hash").text()});
+  }
+  return files;
+}
+
 std::vector<bool> find_cache(const fs::path& cache, comm::Communicator& comm) {
   std::error_code ignored;
   const std::uint64_t here = fs::exists(cache, ignored) ? 1 : 0;
@@ -357,7 +366,7 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
     if (paths.root.empty()) paths.root = cache;  // to say that it is not there
     const ReadManifest read = read_manifest(paths);
     if (has[me] && !read.manifest.shards.empty()) check_shards_folder(paths);
-    if (has[me] && comm.rank() == first) files = list_files(paths, read.manifest).dump();
+    if (has[me] && comm.rank() == first) files = to_json(list_files(paths, read.manifest));
     text = read_text(paths.manifest());
     const Hash128 hash = parse_hash128(read.digest);
     std::memcpy(digest.data(), hash.bytes.data(), sizeof(digest));
@@ -373,11 +382,10 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
   shared.manifest_text = comm::broadcast(comm, text, first);
   const std::string list = comm::broadcast(comm, files, first);
   comm::on_all(comm, [&] {
-    const std::string where =
-        "the manifest of " + cache.string() + " that rank " + std::to_string(first) + " gave";
-    shared.manifest = parse_manifest(shared.manifest_text, where);
+    const std::string of = cache.string() + " that rank " + std::to_string(first) + " gave";
+    shared.manifest = parse_manifest(shared.manifest_text, "the manifest of " + of);
     shared.digest = stated_digest(shared.manifest_text);
-    shared.files = parse_files(list);
+    shared.files = parse_files(list, "the list of files of " + of);
   });
   return shared;
 }

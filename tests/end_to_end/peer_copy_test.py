@@ -16,7 +16,7 @@ from program import ROOT, WINNOW, Case, Result, run, tree_bytes
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
 
-class Neighbours(Case):
+class PeerCopy(Case):
     RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--lr", 0.01, "--image-size", 20,
               "--log-batches", "--log-interval", 100, "--epochs", 1, "--threads", 1]  # fmt: skip
     MEMORY = ["--memory-dir", "memory", "--ranks-per-machine", 1]
@@ -114,7 +114,7 @@ class Neighbours(Case):
         self.assertEqual(description["cache"], str(self.machines[machine] / "cache"))
 
 
-class Work(Neighbours):
+class Work(PeerCopy):
     def test_global_batches_wherever_the_cache_is(self):
         out = self.fresh()
         self.ok("train", self.made, "--out", out, *self.RECIPE, "--selection", "first")
@@ -245,7 +245,7 @@ class Work(Neighbours):
         self.assertEqual(self.digests(out), self.digests(whole))
 
 
-class Faults(Neighbours):
+class Faults(PeerCopy):
     def setUp(self):
         super().setUp()
         self.put(1)

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/json_text.h"
+
+namespace winnow {
+
+// What errors say of a text: "NAME is damaged: 'shards' 2 lacks 'file'; REMEDY".
+struct JsonSource {
+  std::string name;
+  std::string remedy = {};   // what to do; may be empty
+  int levels = kJsonLevels;  // that objects and lists may lie in one another
+};
+
+// Strict reading of JSON that may be damaged or forged: a value of a text, at first the whole.
+// Whatever it is not asked to be is a FormatError of its source; members that nobody asks for are
+// left alone. Cheap to copy; copies share the text's values and keep them alive. Safe from many
+// threads.
+class JsonReader {
+ public:
+  // Refuses what is no JSON, what lies deeper than `source.levels`, and objects with a name twice.
+  JsonReader(std::string_view text, JsonSource source);
+
+  // Of an object.
+  bool has(std::string_view name) const;
+  JsonReader at(std::string_view name) const;  // must be there
+  std::optional<JsonReader> find(std::string_view name) const;
+  std::vector<std::pair<std::string, JsonReader>> members() const;  // in the text's order
+
+  // Of a list.
+  std::vector<JsonReader> items() const;
+  std::vector<JsonReader> items(std::size_t count) const;  // must have so many
+  std::vector<std::string> texts() const;
+  std::vector<std::uint64_t> numbers() const;
+  std::vector<std::uint64_t> numbers(std::size_t count) const;
+
+  bool is_null() const noexcept;
+  bool is_text() const noexcept;
+  std::string text() const;  // UTF-8
+  bool boolean() const;
+  double real() const;  // any number, finite
+  double real_from_0() const;
+  // A whole number from 0 to `most`.
+  template <std::integral Int = std::uint64_t>
+  Int number(Int most = std::numeric_limits<Int>::max()) const {
+    return static_cast<Int>(whole(static_cast<std::uint64_t>(most)));
+  }
+  // A whole number in [least, most].
+  std::int64_t integer(std::int64_t least, std::int64_t most) const;
+  template <std::signed_integral Int>
+  Int integer(Int least, Int most) const {
+    return static_cast<Int>(integer(std::int64_t{least}, std::int64_t{most}));
+  }
+
+  std::string dump() const;  // as JSON, without spaces
+  // For those who put it into JSON of theirs; lives as long as a reader of the text.
+  const nlohmann::ordered_json& json() const noexcept { return *value_; }
+
+  // For what else cannot be: "is not the name of a shard".
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  struct Document;
+  JsonReader(std::shared_ptr<const Document> document, const nlohmann::ordered_json& value);
+  std::uint64_t whole(std::uint64_t most) const;
+
+  std::shared_ptr<const Document> document_;
+  const nlohmann::ordered_json* value_;
+};
+
+}  // namespace winnow

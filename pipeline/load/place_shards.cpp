@@ -1,0 +1,179 @@
+#include "pipeline/load/place_shards.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/peer_copy.h"
+
+namespace winnow::pipeline {
+namespace fs = std::filesystem;
+namespace {
+
+void note(const PlaceOptions& options, const std::string& sentence) {
+  if (options.copy.note) options.copy.note(sentence);
+}
+
+// What divide_shards() says of a job, and in words.
+Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Communicator& comm) {
+  const std::vector<int>& node_of = comm.placement().node_of;
+  Placement placement = divide_shards(manifest, options.machines, node_of);
+  if (placement.held.empty()) return placement;
+  const bool by_partition = !placement.partitions.empty();
+  if (by_partition && !std::ranges::is_sorted(placement.nodes)) {
+    note(options,
+         "ranks that follow one another are on different machines, so that most samples travel; "
+         "with --map-by slot only those do that the shuffle exchanges");
+  }
+  const int replicas = options.machines.replicas;
+  note(options, std::to_string(placement.held.size()) + " machines hold the " +
+                    (by_partition ? "partitions, " : "shards, ") +
+                    (replicas == 1 ? "each its part" : std::to_string(replicas) + " copies"));
+  return placement;
+}
+
+Manifest manifest_of(const fs::path& cache) {
+  OpenOptions no_shards;
+  no_shards.held.emplace();
+  return Cache::open(cache, no_shards).manifest();
+}
+
+// To copy what the machine of a rank is to hold.
+CopyOptions copy_of(CopyOptions options, const Placement& placement, int rank) {
+  if (placement.held.empty()) return options;
+  const auto node = static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)]);
+  options.shards = placement.held[node];
+  if (!placement.partitions.empty()) options.partitions = placement.partitions[node];
+  return options;
+}
+
+// Whether a cache that is there is to be read from a copy.
+bool wants_copy(const fs::path& cache, const PlaceOptions& options) {
+  const fs::path shards = CachePaths{cache}.shards();
+  std::error_code ignored;
+  if (!fs::is_directory(shards, ignored)) return false;  // whoever opens it says what is wrong
+  const Storage storage = storage_at(shards);
+  if (options.when == CopyWhen::kNeeded) {
+    if (storage != Storage::kNetwork) return false;
+    note(options, shards.string() +
+                      " is on a network file system, which shards are not mapped from: they are "
+                      "read from a copy in " +
+                      options.copy.memory.string());
+    return true;
+  }
+  if (storage != Storage::kMemory || options.when == CopyWhen::kAlways) return true;
+  note(options, "the shards of " + cache.string() + " are in memory already");
+  return false;
+}
+
+// Where each rank has the cache and wants a copy.
+PlacedShards copy_shards(const fs::path& cache, const PlaceOptions& options,
+                         comm::Communicator& comm) {
+  PlacedShards placed;
+  comm::on_all(comm, [&] {
+    placed.placement = divide(manifest_of(cache), options, comm);
+    placed.copy = ShardCopy::get(cache, copy_of(options.copy, placed.placement, comm.rank()));
+    placed.placement.shards_at = placed.copy->folder();
+  });
+  return placed;
+}
+
+// Where ranks differ: some have the cache, or none but copies of it, or some read it in its place.
+PlacedShards share_shards(const fs::path& cache, const PlaceOptions& options, bool wants,
+                          const std::vector<bool>& has, comm::Communicator& comm) {
+  PlacedShards placed;
+  const SharedCache shared = share_cache(cache, options.copy.memory, has, comm);
+  if (!shared.givers.empty() && shared.givers.size() < has.size()) {
+    note(options, std::to_string(has.size() - shared.givers.size()) + " of " +
+                      std::to_string(has.size()) + " ranks do not have " + cache.string() +
+                      ": they get it from the others");
+  }
+  ShareOptions share{.wants_copy = wants, .segment_bytes = options.segment_bytes};
+  comm::on_all(comm, [&] {
+    placed.placement = divide(shared.manifest, options, comm);
+    share.copy = copy_of(options.copy, placed.placement, comm.rank());
+  });
+  SharedCopy copy = share_copies(cache, shared, share, comm);
+  placed.given_bytes = copy.given_bytes;
+  placed.giving_seconds = copy.seconds;
+  placed.placement.files_at = std::move(copy.files_at);
+  if (copy.copy) placed.placement.shards_at = copy.copy->folder();
+  placed.copy = std::move(copy.copy);
+  return placed;
+}
+
+}  // namespace
+
+Placement divide_shards(const Manifest& manifest, const MachineOptions& options,
+                        std::vector<int> node_of) {
+  for (std::size_t rank = 0; rank < node_of.size() && options.ranks_per_machine > 0; ++rank) {
+    node_of[rank] = static_cast<int>(rank) / options.ranks_per_machine;
+  }
+  Placement placement;
+  const int machines = *std::ranges::max_element(node_of) + 1;
+  if (options.replicas >= machines) return placement;
+  if (options.partitions > 0) {
+    std::vector<std::uint32_t> all(manifest.shards.size());
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    placement.partitions = hold_partitions(options.partitions, machines, options.replicas);
+    for (const Partitions& part : placement.partitions) {
+      placement.held.push_back(part.begin < part.end ? all : std::vector<std::uint32_t>());
+    }
+  } else {
+    std::vector<std::uint64_t> bytes;
+    for (const ShardInfo& shard : manifest.shards) bytes.push_back(shard.bytes);
+    placement.held = hold_shards(bytes, machines, options.replicas);
+  }
+  placement.nodes = std::move(node_of);
+  return placement;
+}
+
+PlacedShards load_shards(const fs::path& cache, const PlaceOptions& options,
+                         comm::Communicator& comm) {
+  PlaceOptions pinned = options;
+  pinned.copy.pinned = true;
+  const std::vector<bool> has = find_cache(cache, comm);
+  if (std::ranges::all_of(has, std::identity())) return copy_shards(cache, pinned, comm);
+  return share_shards(cache, pinned, /*wants=*/true, has, comm);
+}
+
+PlacedShards place_shards(const fs::path& cache, const PlaceOptions& options,
+                          comm::Communicator& comm) {
+  PlacedShards placed;
+  const std::vector<bool> has = find_cache(cache, comm);
+  const auto first = std::ranges::find(has, true);
+  // Nobody has it nor may look for it elsewhere: whoever opens it says so.
+  const bool may_copy = options.when != CopyWhen::kNeeded;
+  if (first == has.end() && !may_copy) return placed;
+  std::array<std::uint64_t, 1> wanting{};
+  comm::on_all(comm, [&] {
+    if (has[static_cast<std::size_t>(comm.rank())]) {
+      wanting[0] = wants_copy(cache, options) ? 1 : 0;
+    } else if (may_copy) {
+      wanting[0] = 1;
+    } else {
+      throw UsageError("there is no cache at " + cache.string() + " here, as there is on rank " +
+                       std::to_string(first - has.begin()) +
+                       "; with --memory it is got from the machines that have it");
+    }
+  });
+  const bool wants = wanting[0] > 0;
+  comm.all_reduce(wanting);
+  const bool all_want = wanting[0] == has.size();
+  if (all_want && std::ranges::all_of(has, std::identity())) {
+    placed = copy_shards(cache, options, comm);
+  } else if (wanting[0] > 0) {
+    placed = share_shards(cache, options, wants, has, comm);
+  }
+  placed.placement.segment_bytes = options.segment_bytes;
+  return placed;
+}
+
+}  // namespace winnow::pipeline

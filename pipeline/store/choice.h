@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+#include "dedup/selection.h"
+
+namespace winnow::pipeline {
+
+// Samples of a cache.
+struct Choice {
+  std::vector<std::size_t> rows;  // of the table, ascending
+  // Of each of these rows, its row in the selection; empty without one.
+  std::vector<std::size_t> decisions;
+};
+
+// The samples that are used in `split`, or all, as `selection`, if there is one, has them: those it
+// removed, of weight 0, only with `removed_too`. `table` has ids and splits. Throws FormatError
+// unless the selection is of just the samples of the table. Pure.
+Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
+              const dedup::Selection* selection, bool removed_too);
+
+// Puts the splits of a table to those in which the selection uses its samples. Throws likewise.
+void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
+
+}  // namespace winnow::pipeline

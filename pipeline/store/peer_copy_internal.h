@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/store/peer_copy.h"
+
+namespace winnow::pipeline {
+
+// What the first giver tells the others of its files. Parsing throws FormatError naming `where`.
+std::string to_json(const std::vector<SharedCache::File>& files);
+std::vector<SharedCache::File> parse_files(const std::string& text, const std::string& where);
+
+}  // namespace winnow::pipeline
