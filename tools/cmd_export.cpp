@@ -160,7 +160,7 @@ void run(Options o, const InPlace& in_place, Session& session) {
   if (!o.link.empty()) {
     options.source.link = o.link == "hard" ? pipeline::Link::kHard : pipeline::Link::kSymbolic;
   }
-  options.work.threads = thread_plan(session, in_place.reading.ingest.threads).decode;
+  options.threads = thread_plan(session, in_place.reading.ingest.work.threads).decode;
   if (!o.split.empty()) options.split = parse_split(o.split);
   const pipeline::WorkerLimit limit(options.threads);
   if (data_set) {

@@ -235,7 +235,6 @@ TEST(PlaceSources, ClassesKeepTheLabelsTheyHave) {
 
 TEST(Tally, EqualsTheSumsWrittenOut) {
   std::mt19937_64 random(3);
-  Manifest got;
   for (const bool with_train : {true, false}) {
     Tally whole;
     Tally halves[2];
@@ -259,7 +258,7 @@ TEST(Tally, EqualsTheSumsWrittenOut) {
     }
     halves[0].add(halves[1]);
     EXPECT_EQ(whole, halves[0]);
-    set_tally(got, whole);
+    const ImageSummary got = summary_of(whole);
     EXPECT_EQ(got.pixel_sums, want);
     EXPECT_EQ(got.channels, 3);
     EXPECT_EQ(got.height_px, 0);
@@ -273,7 +272,7 @@ TEST(Tally, LargeWhiteImage) {
   Tally tally;
   tally.add(white.view(), Split::kNone);
   Manifest manifest;
-  set_tally(manifest, tally);
+  manifest.images = summary_of(tally);
   EXPECT_EQ(manifest.images.pixel_sums.sum[0], 255u * white.pixels.size());
   EXPECT_EQ(manifest.images.pixel_sums.sum_of_squares[0],
             std::uint64_t{255 * 255} * white.pixels.size());
@@ -384,8 +383,7 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
       ++row;
     }
     EXPECT_EQ(row, table.size());
-    Manifest want;
-    set_tally(want, tally);
+    const ImageSummary want = summary_of(tally);
     EXPECT_EQ(cache.manifest().images.pixel_sums, want.pixel_sums);
     EXPECT_EQ(cache.manifest().images.split_counts, want.split_counts);
     EXPECT_THROW(cache.record(ledger.size()), Error);
@@ -432,7 +430,7 @@ TEST(Ingest, AnIoErrorThatPassesIsNoDamage) {
   };
   IngestOptions options = small_shards();
   options.work.threads = 1;
-  EXPECT_EQ(run(source, folder / "cache", options).manifest.ledger.at("ok"), 3u);
+  EXPECT_EQ(run(source, folder / "cache", options).manifest.inputs.by_fate.at("ok"), 3u);
 }
 
 TEST(Ingest, EmptyListing) {
@@ -559,7 +557,7 @@ TEST(Ingest, OneAtATime) {
     });
     return std::nullopt;
   };
-  EXPECT_EQ(run(source, out, small_shards()).manifest.inputs, 20u);
+  EXPECT_EQ(run(source, out, small_shards()).manifest.inputs.total, 20u);
 }
 
 TEST(Ingest, WhatASourceThrowsEndsItInOrder) {
