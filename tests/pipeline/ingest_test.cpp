@@ -361,7 +361,8 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
       EXPECT_EQ(table.ids[row], i);
       EXPECT_EQ(table.splits[row], entry.split);
       EXPECT_EQ(std::vector(table.labels[row].begin(), table.labels[row].end()), entry.labels);
-      EXPECT_EQ(std::string(table.group_keys[row].begin(), table.group_keys[row].end()), entry.group);
+      EXPECT_EQ(std::string(table.group_keys[row].begin(), table.group_keys[row].end()),
+                entry.group);
       EXPECT_EQ(table.heights_px[row], static_cast<std::uint32_t>(image->height_px));
       EXPECT_EQ(table.widths_px[row], static_cast<std::uint32_t>(image->width_px));
       EXPECT_EQ(table.file_bytes[row], encoded ? encoded->size() : image->pixels.size());
