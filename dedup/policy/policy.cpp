@@ -41,21 +41,30 @@ Merits by_votes(const Fingerprints& table, Rows rows) {
   return merits_of(rows, [&](std::uint32_t row) { return votes.at(label_set(table.labels, row)); });
 }
 
+// In place of the name of a column: that of the codes compared.
+constexpr std::string_view kCodes = "codes";
+
 struct NamedPolicy {
   std::string_view name;
   KeepPolicy value;
-  std::array<std::string_view, 2> columns;  // that it judges by
+  std::string_view what;                    // that it keeps
+  std::array<std::string_view, 2> columns;  // that it judges by; kCodes: the codes compared
   Merits (*merits)(const Fingerprints& table, Rows rows);
 };
 
 constexpr std::array<NamedPolicy, 4> kPolicies{{
     {"first",
      KeepPolicy::kFirst,
+     "the first",
      {},
      [](const Fingerprints&, Rows rows) { return Merits(rows.size()); }},
-    {"largest", KeepPolicy::kLargest, {"widths_px", "heights_px"}, by_area},
-    {"sharpest", KeepPolicy::kSharpest, {"sharpness"}, by_sharpness},
-    {"majority", KeepPolicy::kMajority, {"labels"}, by_votes},
+    {"largest", KeepPolicy::kLargest, "the largest", {"widths_px", "heights_px"}, by_area},
+    {"sharpest", KeepPolicy::kSharpest, "the sharpest", {"sharpness"}, by_sharpness},
+    {"majority",
+     KeepPolicy::kMajority,
+     "one that is labelled as most of the group are",
+     {"labels"},
+     by_votes},
 }};
 
 const NamedPolicy& row_of(KeepPolicy policy) noexcept {
@@ -85,10 +94,17 @@ KeepPolicy parse_keep_policy(std::string_view name) {
 
 std::string_view keep_policy_name(KeepPolicy policy) noexcept { return row_of(policy).name; }
 
-ColumnNames columns_for(KeepPolicy policy) {
+std::vector<KeepPolicyRow> keep_policies() {
+  std::vector<KeepPolicyRow> rows;
+  for (const NamedPolicy& row : kPolicies) rows.push_back({row.name, row.value, row.what});
+  return rows;
+}
+
+ColumnNames columns_for(KeepPolicy policy, const std::string& codes) {
   ColumnNames names;
   for (const std::string_view column : row_of(policy).columns) {
-    if (!column.empty()) names.emplace(column);
+    const std::string name(column == kCodes ? codes : column);
+    if (!name.empty()) names.insert(name);
   }
   return names;
 }
@@ -158,7 +174,10 @@ std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std:
   const auto fate_of = [&](std::uint32_t row) -> Fate {
     const Split split = splits[row];
     const Fate alone{split, 1, row, Rule::kKept};
-    if (is_evaluation(split)) return alone;
+    if (is_evaluation(split)) {
+      const bool goes = thin && policy.thin[static_cast<std::size_t>(split)] && split == home;
+      return goes && row != kept_row ? Fate{split, 0, kept_row, Rule::kDuplicate} : alone;
+    }
     if (conflict && policy.on_conflict == ConflictAction::kDrop) {
       return {split, 0, row, Rule::kConflict};
     }
