@@ -146,9 +146,9 @@ std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uin
   std::uint32_t bits = 0;
   for (const std::uint64_t word : varying) bits += static_cast<std::uint32_t>(std::popcount(word));
   if (diameter == bits) return diameter;
-  const std::uint32_t radius = bits - diameter - 1;
   constexpr std::size_t kMostScanned = std::size_t{1} << 18;
-  if (distinct.size() > kMostScanned && 8 * radius > bits) return diameter;
+  std::uint32_t most = bits - diameter - 1;
+  if (distinct.size() > kMostScanned) most = std::min(most, bits / 6);
 
   CodeColumn upright{codes.hash, codes.version, codes.bits, {}};
   CodeColumn complement = upright;
@@ -161,12 +161,15 @@ std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uin
   }
   std::vector<std::uint32_t> all(distinct.size());
   std::iota(all.begin(), all.end(), std::uint32_t{0});
-  find_edges_between(upright, all, complement, all, static_cast<int>(radius),
-                     [&](std::span<const Edge> edges) {
-                       for (const Edge& edge : edges) {
-                         diameter = std::max(diameter, bits - edge.distance);
-                       }
-                     });
+  const EdgeSink take = [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) diameter = std::max(diameter, bits - edge.distance);
+  };
+  // Where a small radius finds any pair, it has found the furthest, among few.
+  for (const std::uint32_t radius : {bits / 16, bits / 8, most}) {
+    find_edges_between(upright, all, complement, all, static_cast<int>(std::min(radius, most)),
+                       take);
+    if (radius >= most || bits - diameter <= radius) break;
+  }
   return diameter;
 }
 
