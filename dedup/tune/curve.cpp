@@ -260,13 +260,16 @@ int search_limit(const Distances& random, int bits, int orientations, std::size_
   return limit;
 }
 
-void estimate_by_distance(Curve& curve) {
+// `cut_short`: chance says little within the largest threshold, so the fit stands for what is
+// beyond.
+void estimate_by_distance(Curve& curve, bool cut_short) {
   // Some hashes give even distances alone: only thresholds that find more than the one below count.
   const auto finds_more = [&](std::size_t i) {
     return i == 0 || curve.points[i].pairs > curve.points[i - 1].pairs;
   };
   // Pairs at this threshold or any larger one, as a share of what the distribution has there.
-  double ratio = -1;
+  const auto images = static_cast<double>(curve.images);
+  double ratio = cut_short ? images * (images - 1) / 2 : -1;
   for (std::size_t i = curve.points.size(); i-- > 0;) {
     if (!finds_more(i)) continue;
     CurvePoint& point = curve.points[i];
@@ -365,7 +368,7 @@ Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, c
   return found;
 }
 
-void estimate(Curve& curve) {
+void estimate(Curve& curve, bool cut_short) {
   constexpr double kLeastChance = 0.05;
   const CurvePoint& last = curve.points.back();
   // Where no labels disagree they say nothing: pairs may be few, or all of one class.
@@ -375,7 +378,7 @@ void estimate(Curve& curve) {
   if (by_class) {
     estimate_by_class(curve);
   } else {
-    estimate_by_distance(curve);
+    estimate_by_distance(curve, cut_short);
   }
 }
 
@@ -415,8 +418,8 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   const Distances random = random_distances(codes, rows, options.seed);
-  const int most = options.most < 0 ? search_limit(random, bits, orientations, rows.size())
-                                    : std::min(options.most, bits);
+  const int limit = search_limit(random, bits, orientations, rows.size());
+  const int most = options.most < 0 ? limit : std::min(options.most, bits);
   const Found found = find_pairs(codes, rows, nodes, most, options);
 
   Curve curve;
@@ -438,7 +441,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
                             .precision_at_least = {}});
   }
   count_groups(found.forest, nodes, curve);
-  estimate(curve);
+  estimate(curve, most < limit);
   return curve;
 }
 

@@ -52,9 +52,10 @@ enum class FalsePairs { kByClass, kByDistance };
 // (degrees of freedom, Daugman 2003), fitted to random pairs. False pairs are taken to become rarer
 // from a threshold downwards as that does, so the pairs found at each larger threshold, scaled down
 // by it, are at least as many. Pictures of one kind are nearer to each other than that: expect too
-// much precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Says nothing
-// where most pairs within the largest threshold are duplicates. Codes of n orientations give a
-// random pair n chances; `mean` and `independent_bits` are of the pictures as they are.
+// much precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Where
+// the largest threshold is too small for chance to be seen, the fit says how many are false. Codes
+// of n orientations give a random pair n chances; `mean` and `independent_bits` are of the pictures
+// as they are.
 struct Curve {
   std::string hash;
   int bits = 0;

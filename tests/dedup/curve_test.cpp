@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -231,6 +232,12 @@ TEST(Curve, UsualThresholdsAreOfTheHashWhateverItsScaleAndOrientations) {
   EXPECT_EQ(usual_threshold("phash16"), 70);
   EXPECT_EQ(usual_threshold("dhash"), 1);
   EXPECT_EQ(usual_threshold("ahash"), 0);
+}
+
+TEST(Curve, ASearchThatEndsAmongDuplicatesDoesNotTakeThemForChance) {
+  const Curve curve = curve_of(pdq_table(800, 591, 95), {.hash = "pdq", .most = 48});
+  EXPECT_GT(*curve.points.back().precision, 0.99);
+  EXPECT_EQ(choose_threshold(curve, 0.95)->reason, ThresholdReason::kSearchLimit);
 }
 
 TEST(Curve, LabelsThatNeverDifferSayNothing) {
