@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/named.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 namespace {
@@ -41,6 +42,42 @@ Merits by_votes(const Fingerprints& table, Rows rows) {
   return merits_of(rows, [&](std::uint32_t row) { return votes.at(label_set(table.labels, row)); });
 }
 
+// The sum of bits between a row and all others, negative: of each bit, those that have the other
+// value. `words`: of a code that are compared.
+Merits by_bit_counts(const CodeColumn& codes, Rows rows, std::size_t words) {
+  std::vector<double> ones(64 * words);
+  for (const std::uint32_t row : rows) {
+    for (std::size_t bit = 0; bit < ones.size(); ++bit) {
+      ones[bit] += static_cast<double>(codes.code(row)[bit / 64] >> bit % 64 & 1);
+    }
+  }
+  const auto count = static_cast<double>(rows.size());
+  return merits_of(rows, [&](std::uint32_t row) {
+    double sum = 0;
+    for (std::size_t bit = 0; bit < ones.size(); ++bit) {
+      const bool one = (codes.code(row)[bit / 64] >> bit % 64 & 1) != 0;
+      sum += one ? count - ones[bit] : ones[bit];
+    }
+    return -sum;
+  });
+}
+
+// All alike where no codes were compared. Of codes of several orientations every pair is looked at,
+// but in large groups the pictures as they are.
+Merits by_centrality(const Fingerprints& table, Rows rows) {
+  constexpr std::size_t kMostPairwise = 2000;
+  if (table.codes.empty()) return Merits(rows.size());
+  const CodeColumn& codes = table.codes.front();
+  if (codes.orientations() == 1 || rows.size() > kMostPairwise) {
+    return by_bit_counts(codes, rows, static_cast<std::size_t>(codes.most_distance()) / 64);
+  }
+  return merits_of(rows, [&](std::uint32_t row) {
+    double sum = 0;
+    for (const std::uint32_t other : rows) sum += row_distance(codes, row, other);
+    return -sum;
+  });
+}
+
 // In place of the name of a column: that of the codes compared.
 constexpr std::string_view kCodes = "codes";
 
@@ -52,7 +89,7 @@ struct NamedPolicy {
   Merits (*merits)(const Fingerprints& table, Rows rows);
 };
 
-constexpr std::array<NamedPolicy, 4> kPolicies{{
+constexpr std::array<NamedPolicy, 5> kPolicies{{
     {"first",
      KeepPolicy::kFirst,
      "the first",
@@ -65,6 +102,11 @@ constexpr std::array<NamedPolicy, 4> kPolicies{{
      "one that is labelled as most of the group are",
      {"labels"},
      by_votes},
+    {"medoid",
+     KeepPolicy::kMedoid,
+     "the one nearest to all others by the hash",
+     {kCodes},
+     by_centrality},
 }};
 
 const NamedPolicy& row_of(KeepPolicy policy) noexcept {

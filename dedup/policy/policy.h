@@ -18,6 +18,7 @@ enum class KeepPolicy {
   kLargest,   // most pixels
   kSharpest,  // greatest sharpness; means little between copies of different size
   kMajority,  // labelled as most of the group are, whatever the split of those
+  kMedoid,    // nearest to all others of the group: least sum of distances by the codes compared
 };
 
 // A name of keep_policies(); else a UsageError

@@ -288,6 +288,46 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
   EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // of the split that is used latest
 }
 
+TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
+  const Policy medoid{.keep = KeepPolicy::kMedoid};
+  for (const char* hash : {"phash", "phash_mirrored"}) {
+    CounterRng rng = test_rng(11);
+    std::vector<TestImage> images(40);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i].id = i + 1;
+    Fingerprints table = make_table(images);
+    CodeColumn& codes = table.codes.front();
+    codes.hash = hash;
+    codes.bits = 64 * codes.orientations();
+    codes.words.clear();
+    for (std::size_t w = 0; w < images.size() * codes.words_per_code(); ++w) {
+      codes.words.push_back(rng.next_u64() & rng.next_u64());
+    }
+    for (std::uint32_t first = 0; first < 30; ++first) {
+      std::vector<std::uint32_t> rows;
+      for (std::uint32_t row = first; row < images.size(); row += 1 + first % 3)
+        rows.push_back(row);
+      const auto sum = [&](std::uint32_t row) {
+        int bits = 0;
+        for (const std::uint32_t other : rows) bits += row_distance(codes, row, other);
+        return bits;
+      };
+      // Of equals min_element gives the first, which has the lowest id.
+      EXPECT_EQ(choose_kept(table, rows, medoid), *std::ranges::min_element(rows, {}, sum));
+    }
+  }
+  Fingerprints line =
+      make_table({{.id = 1, .code = 0}, {.id = 2, .code = 1}, {.id = 3, .code = 3}});
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1, 2}, medoid), 1U);
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 2}, medoid), 0U) << "as near";
+  line.splits[2] = Split::kVal;
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1, 2}, medoid), 2U) << "splits first";
+  line.codes.clear();
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1}, medoid), 0U) << "nothing compared";
+  EXPECT_EQ(parse_keep_policy("medoid"), KeepPolicy::kMedoid);
+  EXPECT_EQ(columns_for(KeepPolicy::kMedoid, "codes:pdq"), ColumnNames{"codes:pdq"});
+  EXPECT_EQ(columns_for(KeepPolicy::kMedoid, ""), ColumnNames{});
+}
+
 TEST(ChooseKept, ComparesSidesBeyond32Bits) {
   Fingerprints table = make_table({{.id = 1, .width_px = 65537}, {.id = 2, .width_px = 65536}});
   table.heights_px = {65536, 65537};  // equal areas above 2^32: the lower id
