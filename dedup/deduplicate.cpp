@@ -110,6 +110,9 @@ std::string settings_json(const Options& options, const CodeColumn* column) {
                           {"on_conflict", conflict_action_name(policy.on_conflict)},
                           {"mode", selection_mode_name(policy.mode)}};
   if (column != nullptr) settings["hash_version"] = column->version;
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
+  }
   return settings.dump();
 }
 
@@ -187,18 +190,25 @@ void settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints&
 }
 
 void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels, bool thins,
-          const Policy& policy, const Fingerprints& table, Decisions& decisions) {
+          const Policy& policy, const Fingerprints& table, Decisions& decisions,
+          std::array<std::uint64_t, kSplitCount>& repeated) {
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> judged;  // of these, not in an evaluation split
   for (const Group& group : groups) {
     rows.clear();
     judged.clear();
+    std::array<std::uint64_t, kSplitCount> in_split{};
     for (const std::uint32_t row : group.rows) {
       if (!decisions.stays(row)) continue;
       rows.push_back(row);
+      ++in_split[static_cast<std::size_t>(table.splits[row])];
       if (!is_evaluation(table.splits[row])) judged.push_back(row);
     }
-    if (judged.empty()) continue;
+    if (rows.empty()) continue;
+    for (const Split split : {Split::kVal, Split::kTest}) {
+      const std::uint64_t samples = in_split[static_cast<std::size_t>(split)];
+      if (samples > 1) repeated[static_cast<std::size_t>(split)] += samples - 1;
+    }
     const bool conflict = labels_differ(labels, judged);
     decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
                                     thins, policy));
@@ -276,7 +286,7 @@ std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& l
 // `components`: empty where the groups are these. `table`: its splits become those decided.
 void decide(const std::vector<Group>& groups, const RowLists& components,
             const Ragged<std::int32_t>& labels, const Options& options, Fingerprints& table,
-            Decisions& decisions) {
+            Decisions& decisions, std::array<std::uint64_t, kSplitCount>& repeated) {
   if (options.policy.on_conflict == ConflictAction::kDrop) {
     drop_conflicts(groups, labels, table, decisions);
   }
@@ -286,7 +296,7 @@ void decide(const std::vector<Group>& groups, const RowLists& components,
       for (const Group& group : groups) settle(group.rows, options.policy, table, decisions);
     }
   }
-  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions);
+  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions, repeated);
 }
 
 SelectionMode mode_of(const Selection& selection, const Policy& policy) {
@@ -372,7 +382,8 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
 
 Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
-  ColumnNames needed = columns_for(options.policy.keep);
+  ColumnNames needed =
+      columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");
   Fingerprints table = read(needed);
   Links links(table.splits, options);
@@ -389,10 +400,11 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
     if (links.is_across()) {
       result.groups = describe_groups(members_of_groups(across), labels, own);
-      decide(result.groups, {}, labels, options, table, decisions);
+      decide(result.groups, {}, labels, options, table, decisions, result.repeated);
     } else {
       result.groups = describe_groups(members_of_groups(links.groups()), labels, own);
-      decide(result.groups, members_of_groups(across), labels, options, table, decisions);
+      decide(result.groups, members_of_groups(across), labels, options, table, decisions,
+             result.repeated);
     }
   }
   const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;

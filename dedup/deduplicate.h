@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -57,6 +58,9 @@ struct Result {
   std::uint64_t conflicts = 0;    // groups whose labels differ
   std::uint64_t chains = 0;       // groups with members further apart than the threshold
   std::uint64_t low_quality = 0;  // rows of quality 0: only equal files and pixels link them
+  // In val and in test, samples that another of their group in the same split could stand for. They
+  // stay unless policy.thin has the split.
+  std::array<std::uint64_t, kSplitCount> repeated{};
 };
 
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on

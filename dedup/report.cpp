@@ -158,8 +158,48 @@ std::string json_summary(const Result& result, const Options& options) {
                      {"moved", result.moved},
                      {"leaks", leaks},
                      {"conflicts", result.conflicts},
+                     {"evaluation_duplicates",
+                      {{"val", result.repeated[static_cast<std::size_t>(Split::kVal)]},
+                       {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                      {"blank", result.low_quality}};
   return summary.dump();
+}
+
+std::string settings_in_words(const std::string& settings) {
+  const Json json = Json::parse(settings, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return {};
+  const auto text = [&](const char* name) {
+    const auto found = json.find(name);
+    if (found == json.end()) return std::string();
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  };
+  const auto list = [&](const char* name) {
+    std::string names;
+    for (const Json& element : json.value(name, Json::array())) {
+      if (element.is_string()) names += (names.empty() ? "" : ", ") + element.get<std::string>();
+    }
+    return names;
+  };
+  const std::string hash = text("hash");
+  std::string words;
+  const auto add = [&](const char* before, const std::string& value, const char* usual = "") {
+    if (value.empty() || value == usual) return;
+    words += (words.empty() ? "" : ", ") + (before + value);
+  };
+  if (text("verb") == "split") add("winnow split of ", list("of"));
+  add("", hash == kExact ? "equal files and pixels" : hash);
+  if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
+  if (text("group_keys") == "true") add("", "group keys");
+  add("seed ", text("seed"));
+  add("groups are ", text("groups"));
+  add("keeps ", text("keep"));
+  add("scope ", text("scope"), "all");
+  add("shared pictures: ", text("on_leak"));
+  add("splits in the order ", text("split_order"));
+  add("differing labels: ", text("on_conflict"), "keep");
+  add("mode ", text("mode"), "keep");
+  add("thins ", list("thin"));
+  return words;
 }
 
 }  // namespace winnow::dedup

@@ -42,6 +42,8 @@ struct Selection {
   std::vector<Rule> rules;
   std::vector<Split> splits = {};  // in which each is used; empty: in that of the table
 
+  friend bool operator==(const Selection&, const Selection&) = default;
+
   std::size_t size() const noexcept { return ids.size(); }
   // Of row `row`, whose split in the table is `own`.
   Split split_of(std::size_t row, Split own) const noexcept {

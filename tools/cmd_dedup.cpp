@@ -10,46 +10,51 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/based_on.h"
-#include "dedup/ranks/shared_search.h"
 #include "dedup/tune/curve.h"
-#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
+#include "tools/dedup_search.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
 #include "tools/temporary_folder.h"
+#include "tools/tune_report.h"
 
 namespace winnow::tools {
 namespace {
+
+// What decides, beside the flags that other verbs have too.
+struct Deciding {
+  DedupFlags flags;
+  std::optional<double> precision;
+  std::string splits;  // a selection
+  std::uint64_t self_check = 0;
+};
 
 struct Options {
   std::filesystem::path cache;  // or a data set
   IngestFlags reading;          // of that
   std::string name = "default";
-  DedupFlags flags;
-  std::optional<double> precision;
-  std::string splits;  // a selection
+  Deciding deciding;
   ListFlags lists;
-  std::uint64_t self_check = 0;
   bool json = false;
 };
 
 int threshold_of(const Options& o, const Session& session, const dedup::ColumnSource& columns,
                  const std::string& hash) {
-  const dedup::Curve curve = dedup::measure_curve(columns, {.hash = hash});
-  const auto threshold = dedup::threshold_for(curve, *o.precision);
-  if (!threshold) {
+  const double precision = *o.deciding.precision;
+  const dedup::Curve curve =
+      dedup::measure_curve(columns, {.hash = hash, .search = search_options(session)});
+  const auto choice = dedup::choose_threshold(curve, precision);
+  if (!choice) {
     throw RefusedError(fmt::format(
         "of {}, not even equal codes are duplicates with a precision of {:.1f} %; ask for less, "
         "take another hash, or see winnow tune",
-        hash, 100 * *o.precision));
+        hash, 100 * precision));
   }
-  const dedup::CurvePoint& point = curve.points[static_cast<std::size_t>(*threshold)];
-  say(session, fmt::format("a threshold of {} bits: about {:.0f} of {} pairs are false", *threshold,
-                           point.false_pairs, grouped(point.pairs)));
-  return *threshold;
+  say(session, in_words(curve, *choice));
+  return choice->threshold;
 }
 
 // Compares some images with every other, one by one, and what that finds with what the search did.
@@ -64,7 +69,7 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
   });
   std::ranges::sort(edges);
   const dedup::SelfCheck check =
-      dedup::check_edges(codes, rows, options.threshold, edges, o.self_check, /*seed=*/0);
+      dedup::check_edges(codes, rows, options.threshold, edges, o.deciding.self_check, /*seed=*/0);
   if (!check.missing.empty() || !check.wrong.empty()) {
     throw Error(fmt::format(
         "the search missed {} of {} pairs and made up {}; that is a fault of winnow or of this "
@@ -75,62 +80,83 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
                            grouped(check.queries), grouped(check.edges)));
 }
 
+// Where lists go and whether a selection is kept.
+Ending ending_of(const Options& o, const Session& session, const pipeline::Cache& cache,
+                 bool in_place, const dedup::Selection& selection) {
+  Ending ending{.fails_on_leak = o.deciding.flags.fails_on_leak(), .json = o.json};
+  if (in_place) return ending;
+  if (!can_keep_selections(cache.paths())) {
+    say(session, fmt::format("no selection is kept: {} cannot be written to", o.cache.string()));
+    return ending;
+  }
+  ending.list = cache.paths().selection(o.name).replace_extension(".csv");
+  ending.prepare = [&] { keep_previous(session, cache, selection); };
+  ending.keep = [&] { cache.write_selection(selection); };
+  ending.kept = fmt::format("selection '{}' written", o.name);
+  return ending;
+}
+
 void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
-  dedup::Options options = dedup_options(o.flags);
-  dedup::ColumnSource columns = cache.open_fingerprints();
+  dedup::Options options = dedup_options(o.deciding.flags);
+  dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
-  if (!o.splits.empty()) {
-    base = std::make_shared<const dedup::Selection>(cache.read_selection(o.splits));
+  if (!o.deciding.splits.empty()) {
+    base = std::make_shared<const dedup::Selection>(cache.read_selection(o.deciding.splits));
     own = columns({}).splits;
     columns = dedup::with_splits_of(base, std::move(columns));
   }
-  if (o.precision) options.threshold = threshold_of(o, session, columns, options.hash);
+  if (o.deciding.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options, links);
-  if (o.self_check > 0) check_search(o, session, columns, options, links);
+  if (o.deciding.self_check > 0) check_search(o, session, columns, options, links);
   if (base) dedup::put_upon(*base, own, result);
-  dedup::Selection& selection = result.selection;
-  selection.name = o.name;
-  selection.cache_digest = cache.digest();
-
+  result.selection.name = o.name;
+  result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();
-  Ending ending{.fails_on_leak = o.flags.fails_on_leak(), .json = o.json};
-  if (!in_place) {
-    ending.list = cache.paths().selection(o.name).replace_extension(".csv");
-    ending.keep = [&] { cache.write_selection(selection); };
-    ending.kept = fmt::format("selection '{}' written", o.name);
-  }
+  const Ending ending = ending_of(o, session, cache, in_place, result.selection);
   conclude(session, {result, options, columns, links, std::cref(names)}, o.lists, ending);
 }
 
-void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+void check(const Options& o) {
+  const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
-  if (o.precision && !(*o.precision >= 0)) throw UsageError("--precision is a number from 0 to 1");
-  if (o.self_check > 0 && o.flags.dedup.hash == dedup::kExact) {
+  if (deciding.precision && !(*deciding.precision >= 0)) {
+    throw UsageError("--precision is a number from 0 to 1");
+  }
+  if (deciding.self_check > 0 && deciding.flags.dedup.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
   }
-  if (!is_data_set(o.cache)) {
-    deduplicate_cache(o, session, pipeline::Cache::open(o.cache), false, links);
-    return;
-  }
-  if (!o.splits.empty()) {
+  if (!deciding.splits.empty() && is_data_set(o.cache)) {
     throw UsageError("--splits names a selection of a cache, and " + o.cache.string() +
                      " is a data set; ingest it first");
   }
+}
+
+void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+  check(o);
+  if (!is_data_set(o.cache)) {
+    const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+    if (!o.lists.any() && !can_keep_selections(cache.paths())) {
+      throw SystemError(o.cache.string() +
+                        " cannot be written to, so it keeps no selection; say where lists go, as "
+                        "in --list removed.csv or --list -, or deduplicate a copy of it");
+    }
+    deduplicate_cache(o, session, cache, false, links);
+    return;
+  }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  const std::string& hash = o.flags.dedup.hash;
+  const std::string& hash = o.deciding.flags.dedup.hash;
   const auto hashes = hash == dedup::kExact ? std::vector<std::string>() : std::vector{hash};
   fingerprint_in_place(o.cache, o.reading, hashes, session, folder.path());
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }
 
 void run(const Options& o, Session& session) {
-  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
-  const dedup::SharedSearchOptions options{.all_links = o.flags.groups != "components" ||
-                                                        !o.lists.pairs.empty() || o.self_check > 0};
-  dedup::with_shared_search(
-      session.comm, [&](const dedup::LinkSource& links) { decide(o, session, links); }, options);
+  const bool all_links = o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
+                         o.deciding.self_check > 0;
+  with_search(session, all_links,
+              [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
 }  // namespace
@@ -144,18 +170,18 @@ Command add_dedup(CLI::App& program) {
                   "where it is: then what would be removed is printed as CSV")
       ->required();
   app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
-  add_dedup_flags(*app, "--", o->flags);
-  app->add_option("--precision", o->precision,
+  add_dedup_flags(*app, "--", o->deciding.flags);
+  app->add_option("--precision", o->deciding.precision,
                   "Choose the threshold: the largest whose expected precision is at least this "
                   "(see winnow tune)")
       ->check(CLI::Range(0.0, 1.0))
       ->excludes("--threshold");
-  app->add_option("--splits", o->splits,
+  app->add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
-  app->add_option("--self-check", o->self_check,
+  app->add_option("--self-check", o->deciding.self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
       ->check(CLI::NonNegativeNumber);
@@ -171,8 +197,9 @@ Command add_dedup(CLI::App& program) {
               "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
               "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
               "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
-              "  winnow dedup cache --on-leak fail --json     # in continuous integration");
-  return {app, true, [o](Session& session) { run(*o, session); }};
+              "  winnow dedup cache --on-leak fail --json     # in continuous integration\n\n"
+              "A selection of the same name is kept as NAME.previous.");
+  return {app, true, [o](Session& session) { run(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
+#include "dedup/report.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"
@@ -173,9 +174,10 @@ void print(const pipeline::Manifest& m) {
 // A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
 void print(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
            const pipeline::Manifest& manifest) {
+  const std::string words = dedup::settings_in_words(selection.settings);
   fmt::print("selection {}: {} kept, {} removed{}\n", selection.name, grouped(sum(counts.all.kept)),
              grouped(sum(counts.all.removed)),
-             selection.settings.empty() ? "" : ", decided by " + printable(selection.settings));
+             words.empty() ? "" : ", decided by " + printable(words));
   std::vector<std::size_t> splits;
   for (std::size_t split = 0; split < counts.all.kept.size(); ++split) {
     if (counts.all.kept[split] + counts.all.removed[split] > 0) splits.push_back(split);

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "common/utf8.h"
-#include "dedup/ranks/shared_search.h"
 #include "dedup/split/split.h"
-#include "pipeline/parallel/worker_limit.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/dedup_search.h"
 
 namespace winnow::tools {
 namespace {
@@ -22,10 +22,16 @@ using dedup::ClassOff;
 using dedup::OffReason;
 using Shares = std::array<double, kSplitCount>;
 
+struct ShareFlags {
+  std::optional<double> train, val, test;
+
+  bool any() const noexcept { return train || val || test; }
+};
+
 struct Options {
   std::filesystem::path cache;
   std::string name = "split";
-  std::optional<double> train, val, test;
+  ShareFlags shares;
   std::vector<std::string> of;
   dedup::SplitOptions split;
   bool ignore_group_keys = false;
@@ -50,8 +56,8 @@ Shares usual_shares(const pipeline::Manifest& manifest) {
 }
 
 // The first of train, test and val that was not named gets what the others leave.
-Shares shares_of(const Options& o, const pipeline::Manifest& manifest) {
-  if (!o.train && !o.val && !o.test) return usual_shares(manifest);
+Shares shares_of(const ShareFlags& o, const pipeline::Manifest& manifest) {
+  if (!o.any()) return usual_shares(manifest);
   Shares shares{0, o.train.value_or(0), o.val.value_or(0), o.test.value_or(0)};
   const double rest = 1 - shares[1] - shares[2] - shares[3];
   if (rest < 1e-9) return shares;  // or too much, which is refused
@@ -68,8 +74,8 @@ Shares shares_of(const Options& o, const pipeline::Manifest& manifest) {
 dedup::SplitOptions split_options(const Options& o, const pipeline::Manifest& manifest) {
   dedup::SplitOptions options = o.split;
   options.group_keys = !o.ignore_group_keys;
-  options.shares = shares_of(o, manifest);
-  options.stay = o.split.stay || (!o.train && !o.val && !o.test);
+  options.shares = shares_of(o.shares, manifest);
+  options.stay = o.split.stay || !o.shares.any();
   if (o.of.empty()) {
     options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
   } else {
@@ -138,7 +144,7 @@ void tell(const Session& session, const dedup::SplitSummary& summary) {
                            grouped(summary.blocks), grouped(summary.largest_block)));
   if (summary.moved > 0) {
     say(session,
-        fmt::format("{} samples are used in another split than their own", grouped(summary.moved)));
+        fmt::format("{} samples are used in another split than before", grouped(summary.moved)));
   }
   if (summary.left_out > 0) {
     say(session,
@@ -195,10 +201,16 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
 void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  if (!can_keep_selections(cache.paths())) {
+    throw SystemError(o.cache.string() +
+                      " cannot be written to, so it keeps no selection; split a copy of it");
+  }
   const dedup::SplitOptions options = split_options(o, cache.manifest());
-  dedup::SplitResult result = dedup::make_splits(cache.open_fingerprints(), options, links);
+  dedup::SplitResult result =
+      dedup::make_splits(stoppable(cache.open_fingerprints(), session), options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
+  keep_previous(session, cache, result.selection);
   cache.write_selection(result.selection);
   if (o.json) {
     fmt::print("{}\n", json_of(result, options, cache.manifest()).dump());
@@ -210,9 +222,8 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
 }
 
 void run(const Options& o, Session& session) {
-  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
-  dedup::with_shared_search(session.comm,
-                            [&](const dedup::LinkSource& links) { decide(o, session, links); });
+  with_search(session, /*all_links=*/false,
+              [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
 }  // namespace
@@ -225,10 +236,11 @@ Command add_split(CLI::App& program) {
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   const CLI::Range share(0.0, 1.0);
-  app->add_option("--train", o->train, "Share of train, from 0 to 1; by default what is left")
+  app->add_option("--train", o->shares.train,
+                  "Share of train, from 0 to 1; by default what is left")
       ->check(share);
-  app->add_option("--val", o->val, "Share of val")->check(share);
-  app->add_option("--test", o->test, "Share of test")->check(share);
+  app->add_option("--val", o->shares.val, "Share of val")->check(share);
+  app->add_option("--test", o->shares.test, "Share of test")->check(share);
   app->add_option("--of", o->of,
                   "Deal out the samples of these splits; others stay where they are. By default "
                   "none, train, and those that get a share")
@@ -253,7 +265,8 @@ Command add_split(CLI::App& program) {
       "split, or none, they are 0.8, 0.1 and 0.1.\n"
       "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
       "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
-      "train, eval and export use the splits that it says. Under mpirun ranks share the search.\n\n"
+      "train, eval and export use the splits that it says; one of the same name before is kept as\n"
+      "NAME.previous. Under mpirun ranks share the search.\n\n"
       "Examples:\n"
       "  winnow split cache --val 0.1 --test 0.1\n"
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
@@ -261,7 +274,7 @@ Command add_split(CLI::App& program) {
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
       "  winnow export cache --to splits --selection split\n"
       "  winnow dedup cache --splits split --name clean   # thins duplicates inside their train");
-  return {app, true, [o](Session& session) { run(*o, session); }};
+  return {app, true, [o](Session& session) { run(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

@@ -23,10 +23,26 @@ dedup::SplitOrder parse_order(const std::vector<std::string>& names) {
   return order;
 }
 
+struct PolicyWords {
+  std::vector<std::string> names;
+  std::string what;  // "first: the first; largest: ..."
+};
+
+PolicyWords keep_policy_words() {
+  PolicyWords words;
+  for (const dedup::KeepPolicyRow& row : dedup::keep_policies()) {
+    words.names.emplace_back(row.name);
+    words.what +=
+        (words.what.empty() ? "" : "; ") + std::string(row.name) + ": " + std::string(row.what);
+  }
+  return words;
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags) {
+  const PolicyWords policies = keep_policy_words();
   return {
       app.add_option(prefix + "hash", flags.dedup.hash,
                      "Hash to compare, or exact: equal files and pixels only")
@@ -44,9 +60,8 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
           ->check(CLI::IsMember({"components", "stars", "cliques"}))
           ->capture_default_str(),
       app.add_option(prefix + "keep", flags.keep,
-                     "Which training image of a group stays: the first, the largest, the sharpest, "
-                     "or one that is labelled as most of the group are")
-          ->check(CLI::IsMember({"first", "largest", "sharpest", "majority"}))
+                     "Which training image of a group stays: " + policies.what)
+          ->check(CLI::IsMember(policies.names))
           ->capture_default_str(),
       app.add_option(
              prefix + "on-leak", flags.on_leak,
@@ -70,6 +85,11 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
                      "share the weight of one; one_per_group: all stay and take turns")
           ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
           ->capture_default_str(),
+      app.add_option(prefix + "thin", flags.thin,
+                     "Evaluation splits that keep one image of a group too: val, test. Results on "
+                     "others than were published are hard to compare, so none by default")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"val", "test"})),
   };
 }
 
@@ -89,6 +109,14 @@ dedup::Options dedup_options(const DedupFlags& flags) {
   }
   policy.on_conflict = dedup::parse_conflict_action(flags.on_conflict);
   policy.mode = dedup::parse_selection_mode(flags.mode);
+  for (const std::string& name : flags.thin) {
+    policy.thin[static_cast<std::size_t>(*parse_split(name))] = true;
+  }
+  if (!flags.thin.empty() && options.scope == dedup::Scope::kAcross) {
+    throw UsageError(
+        "--thin removes duplicates inside a split, and --scope across removes none there; give one "
+        "of both");
+  }
   return options;
 }
 

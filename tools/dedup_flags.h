@@ -23,12 +23,13 @@ struct DedupFlags {
   std::vector<std::string> split_order;
   std::string on_conflict = "keep";
   std::string mode = "keep";
+  std::vector<std::string> thin;
 
   bool fails_on_leak() const noexcept { return on_leak == "fail"; }
 };
 
-// Named `prefix` and hash, threshold, scope, groups, keep, on-leak, split-order, on-conflict or
-// mode; `prefix` begins with "--". Returns them.
+// Named `prefix` and hash, threshold, scope, groups, keep, on-leak, split-order, on-conflict,
+// mode or thin; `prefix` begins with "--". Returns them.
 // `flags` must live as long as `app`.
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);

@@ -31,15 +31,32 @@ void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedu
   dedup::list_low_quality(table.quality, table, what.name_of, form, out);
 }
 
-void write_lists(const Deduplicated& what, const ListFlags& flags) {
+constexpr const char* kStandardOutput = "-";
+
+void print(std::string_view text) { fmt::print("{}", text); }
+
+// The places of lists; throws where two are one.
+std::set<std::filesystem::path> check_places(const ListFlags& flags, bool json) {
   std::set<std::filesystem::path> paths;
   for (const auto& path : {flags.removed, flags.groups, flags.pairs, flags.low_quality}) {
     if (!path.empty() && !paths.insert(path.lexically_normal()).second) {
       throw UsageError("two lists would go into " + path.string() + "; name another file for one");
     }
   }
+  if (json && paths.contains(kStandardOutput)) {
+    throw UsageError(
+        "a list and --json would both go to the standard output; name a file for the list");
+  }
+  return paths;
+}
+
+void write_lists(const Deduplicated& what, const ListFlags& flags) {
   const auto write = [&](const std::filesystem::path& path, const auto& list) {
     if (path.empty()) return;
+    if (path == kStandardOutput) {
+      list(what, dedup::ListForm::kCsv, print);
+      return;
+    }
     DurableFile file(path);
     const bool lines = path.extension() == ".jsonl";
     list(what, lines ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
@@ -52,11 +69,23 @@ void write_lists(const Deduplicated& what, const ListFlags& flags) {
   write(flags.low_quality, list_low_quality);
 }
 
-void print_removed(const Deduplicated& what) {
-  list_removed(what, dedup::ListForm::kCsv, [](std::string_view line) { fmt::print("{}", line); });
+// Duplicates inside val and test.
+void tell_repeated(const Session& session, const Deduplicated& what, bool refused) {
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    const auto i = static_cast<std::size_t>(split);
+    if (what.result.repeated[i] == 0) continue;
+    const std::string_view name = split_name(split);
+    say(session, fmt::format("{} {} samples have a duplicate in {} itself; they {}",
+                             grouped(what.result.repeated[i]), name, name,
+                             !what.options.policy.thin[i]
+                                 ? fmt::format("stay (--thin {} removes them)", name)
+                             : refused ? "would be removed"
+                                       : "are removed"));
+  }
 }
 
-void tell(const Session& session, const dedup::Result& result, bool refused) {
+void tell(const Session& session, const Deduplicated& what, bool refused) {
+  const dedup::Result& result = what.result;
   say(session, fmt::format("{} groups of duplicates; {} samples {}removed, {} kept",
                            grouped(result.groups.size()), grouped(result.removed),
                            refused ? "would be " : "", grouped(result.kept)));
@@ -65,6 +94,7 @@ void tell(const Session& session, const dedup::Result& result, bool refused) {
                              grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
                              grouped(leak.groups)));
   }
+  tell_repeated(session, what, refused);
   if (result.moved > 0) {
     say(session, fmt::format("{} samples {}moved to another split", grouped(result.moved),
                              refused ? "would be " : ""));
@@ -87,7 +117,8 @@ void tell(const Session& session, const dedup::Result& result, bool refused) {
 }  // namespace
 
 void add_list_flags(CLI::App& app, ListFlags& flags) {
-  const std::string form = "; CSV, or JSON lines where the file is called *.jsonl";
+  const std::string form =
+      "; CSV, or JSON lines where the file is called *.jsonl; - is the standard output";
   app.add_option("--list", flags.removed,
                  "Where to list removed images (default: beside the selection)" + form);
   app.add_option("--list-groups", flags.groups,
@@ -100,16 +131,20 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
               const Ending& ending) {
   const bool refused = ending.fails_on_leak && !what.result.leaks.empty();
+  const bool prints_list = check_places(lists, ending.json).contains(kStandardOutput);
+  if (ending.prepare && !refused) ending.prepare();
   if (lists.removed.empty() && !refused && !ending.list.empty()) {
     lists.removed = ending.list;
     make_directories(lists.removed.parent_path());
   }
   write_lists(what, lists);
-  if (lists.removed.empty() && ending.list.empty() && !ending.json) print_removed(what);
+  if (lists.removed.empty() && ending.list.empty() && !ending.json && !prints_list) {
+    list_removed(what, dedup::ListForm::kCsv, print);
+  }
   if (ending.keep && !refused) ending.keep();
-  tell(session, what.result, refused);
+  tell(session, what, refused);
   if (ending.keep && !refused) say(session, ending.kept);
-  if (!lists.removed.empty()) {
+  if (!lists.removed.empty() && lists.removed != kStandardOutput) {
     say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
   }
   if (ending.json) fmt::print("{}\n", dedup::json_summary(what.result, what.options));

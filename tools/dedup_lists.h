@@ -9,12 +9,16 @@
 
 namespace winnow::tools {
 
-// Files that a deduplication is listed in; empty: none.
+// Files that a deduplication is listed in; empty: none; "-": the standard output.
 struct ListFlags {
   std::filesystem::path removed;
   std::filesystem::path groups;
   std::filesystem::path pairs;
   std::filesystem::path low_quality;  // --list-blank
+
+  bool any() const noexcept {
+    return !removed.empty() || !groups.empty() || !pairs.empty() || !low_quality.empty();
+  }
 };
 
 // --list, --list-groups, --list-pairs and --list-blank. `flags` must live as long as `app`.
@@ -33,15 +37,17 @@ struct Deduplicated {
 struct Ending {
   // Where removed images are listed unless that is said; empty: as CSV on stdout.
   std::filesystem::path list = {};
-  std::function<void()> keep = {};  // writes the selection; empty: there is none to write
-  std::string kept = {};            // the sentence about it
+  std::function<void()> prepare = {};  // before anything is written
+  std::function<void()> keep = {};     // writes the selection; empty: there is none to write
+  std::string kept = {};               // the sentence about it
   bool fails_on_leak = false;
   bool json = false;
 };
 
 // Lists, durably (JSON lines where a file is called *.jsonl, else CSV), then keeps the selection,
 // so that what fails leaves the old one, then tells. Where there are leaks and they are to fail,
-// nothing is kept and a RefusedError comes last. UsageError where two lists are one file.
+// nothing is kept and a RefusedError comes last. UsageError where two lists are one file, or
+// a list and `json` go to the standard output.
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
               const Ending& ending);
 

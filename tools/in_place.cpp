@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "common/error.h"
 #include "datasets/formats.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
@@ -30,7 +31,13 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFla
   options.store = pipeline::Store::kNone;
   if (!hashes.empty()) options.hashes = hashes;
   const ProgressSink bar = make_progress_bar("fingerprint", "images", true);
-  const pipeline::IngestResult result = pipeline::ingest(*source, data_set, out, options, bar);
+  const pipeline::IngestResult result = [&] {
+    try {
+      return pipeline::ingest(*source, data_set, out, options, bar);
+    } catch (const StoppedError&) {  // which says how to go on, in a folder that will be gone
+      throw StoppedError("stopped before all of " + data_set.string() + " was read");
+    }
+  }();
   const std::uint64_t bad = result.manifest.inputs.total - result.manifest.inputs.by_fate.at("ok");
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
   if (const std::string remark = orientation_remark(result); !remark.empty()) say(session, remark);

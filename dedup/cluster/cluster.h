@@ -57,9 +57,10 @@ struct GroupShape {
   bool chain = false;  // that is more than the threshold: some are linked through others only
 };
 
-// Looks at all pairs of distinct codes at worst; at few where one row is in the middle of the
-// others. With codes of several orientations at all pairs of the 2000 furthest from the first row:
-// where there are more, the diameter may be told some bits too small.
+// The exact diameter, but some bits too small at times
+//   * of codes of several orientations, where more than 2000 are distinct
+//   * where more than 262,144 are distinct and the diameter is less than 5/6 of the bits that vary
+// Few codes are compared pair by pair; many by a parallel search (find_edges_between).
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
 
 // The rows of every component, each ascending, in the order of their numbers.

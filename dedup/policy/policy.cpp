@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/named.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 namespace {
@@ -41,21 +42,71 @@ Merits by_votes(const Fingerprints& table, Rows rows) {
   return merits_of(rows, [&](std::uint32_t row) { return votes.at(label_set(table.labels, row)); });
 }
 
+// The sum of bits between a row and all others, negative: of each bit, those that have the other
+// value. `words`: of a code that are compared.
+Merits by_bit_counts(const CodeColumn& codes, Rows rows, std::size_t words) {
+  std::vector<double> ones(64 * words);
+  for (const std::uint32_t row : rows) {
+    for (std::size_t bit = 0; bit < ones.size(); ++bit) {
+      ones[bit] += static_cast<double>(codes.code(row)[bit / 64] >> bit % 64 & 1);
+    }
+  }
+  const auto count = static_cast<double>(rows.size());
+  return merits_of(rows, [&](std::uint32_t row) {
+    double sum = 0;
+    for (std::size_t bit = 0; bit < ones.size(); ++bit) {
+      const bool one = (codes.code(row)[bit / 64] >> bit % 64 & 1) != 0;
+      sum += one ? count - ones[bit] : ones[bit];
+    }
+    return -sum;
+  });
+}
+
+// All alike where no codes were compared. Of codes of several orientations every pair is looked at,
+// but in large groups the pictures as they are.
+Merits by_centrality(const Fingerprints& table, Rows rows) {
+  constexpr std::size_t kMostPairwise = 2000;
+  if (table.codes.empty()) return Merits(rows.size());
+  const CodeColumn& codes = table.codes.front();
+  if (codes.orientations == 1 || rows.size() > kMostPairwise) {
+    return by_bit_counts(codes, rows, static_cast<std::size_t>(codes.most_distance()) / 64);
+  }
+  return merits_of(rows, [&](std::uint32_t row) {
+    double sum = 0;
+    for (const std::uint32_t other : rows) sum += row_distance(codes, row, other);
+    return -sum;
+  });
+}
+
+// In place of the name of a column: that of the codes compared.
+constexpr std::string_view kCodes = "codes";
+
 struct NamedPolicy {
   std::string_view name;
   KeepPolicy value;
-  std::array<std::string_view, 2> columns;  // that it judges by
+  std::string_view what;                    // that it keeps
+  std::array<std::string_view, 2> columns;  // that it judges by; kCodes: the codes compared
   Merits (*merits)(const Fingerprints& table, Rows rows);
 };
 
-constexpr std::array<NamedPolicy, 4> kPolicies{{
+constexpr std::array<NamedPolicy, 5> kPolicies{{
     {"first",
      KeepPolicy::kFirst,
+     "the first",
      {},
      [](const Fingerprints&, Rows rows) { return Merits(rows.size()); }},
-    {"largest", KeepPolicy::kLargest, {"widths_px", "heights_px"}, by_area},
-    {"sharpest", KeepPolicy::kSharpest, {"sharpness"}, by_sharpness},
-    {"majority", KeepPolicy::kMajority, {"labels"}, by_votes},
+    {"largest", KeepPolicy::kLargest, "the largest", {"widths_px", "heights_px"}, by_area},
+    {"sharpest", KeepPolicy::kSharpest, "the sharpest", {"sharpness"}, by_sharpness},
+    {"majority",
+     KeepPolicy::kMajority,
+     "one that is labelled as most of the group are",
+     {"labels"},
+     by_votes},
+    {"medoid",
+     KeepPolicy::kMedoid,
+     "the one nearest to all others by the hash",
+     {kCodes},
+     by_centrality},
 }};
 
 const NamedPolicy& row_of(KeepPolicy policy) noexcept {
@@ -85,10 +136,17 @@ KeepPolicy parse_keep_policy(std::string_view name) {
 
 std::string_view keep_policy_name(KeepPolicy policy) noexcept { return row_of(policy).name; }
 
-ColumnNames columns_for(KeepPolicy policy) {
+std::vector<KeepPolicyRow> keep_policies() {
+  std::vector<KeepPolicyRow> rows;
+  for (const NamedPolicy& row : kPolicies) rows.push_back({row.name, row.value, row.what});
+  return rows;
+}
+
+ColumnNames columns_for(KeepPolicy policy, const std::string& codes) {
   ColumnNames names;
   for (const std::string_view column : row_of(policy).columns) {
-    if (!column.empty()) names.emplace(column);
+    const std::string name(column == kCodes ? codes : column);
+    if (!name.empty()) names.insert(name);
   }
   return names;
 }
@@ -158,7 +216,10 @@ std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std:
   const auto fate_of = [&](std::uint32_t row) -> Fate {
     const Split split = splits[row];
     const Fate alone{split, 1, row, Rule::kKept};
-    if (is_evaluation(split)) return alone;
+    if (is_evaluation(split)) {
+      const bool goes = thin && policy.thin[static_cast<std::size_t>(split)] && split == home;
+      return goes && row != kept_row ? Fate{split, 0, kept_row, Rule::kDuplicate} : alone;
+    }
     if (conflict && policy.on_conflict == ConflictAction::kDrop) {
       return {split, 0, row, Rule::kConflict};
     }

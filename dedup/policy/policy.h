@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,22 @@ enum class KeepPolicy {
   kLargest,   // most pixels
   kSharpest,  // greatest sharpness; means little between copies of different size
   kMajority,  // labelled as most of the group are, whatever the split of those
+  kMedoid,    // nearest to all others of the group: least sum of distances by the codes compared
 };
 
-// first, largest, sharpest, majority; else a UsageError
+// A name of keep_policies(); else a UsageError
 KeepPolicy parse_keep_policy(std::string_view name);
 std::string_view keep_policy_name(KeepPolicy policy) noexcept;
-ColumnNames columns_for(KeepPolicy policy);  // that it judges by
+// Name and value of each, and what it keeps, as help texts say it: "the first".
+struct KeepPolicyRow {
+  std::string_view name;
+  KeepPolicy value;
+  std::string_view what;
+};
+std::vector<KeepPolicyRow> keep_policies();
+// The columns that it judges by. `codes`: the column of the codes compared, empty where there is
+// none.
+ColumnNames columns_for(KeepPolicy policy, const std::string& codes);
 
 // What becomes of a picture that lies in several of train, val and test.
 enum class LeakAction {
@@ -55,8 +66,11 @@ struct Policy {
   SplitOrder order = kEvaluationFirst;
   ConflictAction on_conflict = ConflictAction::kKeep;
   SelectionMode mode = SelectionMode::kKeep;  // what becomes of a group's samples in one split
+  std::array<bool, kSplitCount> thin{};       // val, test: these keep one sample of a group too
 };
 
+// `table` has the columns_for() the policy; of codes, those compared alone.
+//
 // The member that stands for a group: of the split that is first in the order (no split at all
 // comes last), of those by keep policy, of those the lowest id. `rows` ascending, at least one.
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
@@ -77,8 +91,9 @@ std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std
                               std::uint32_t kept_row, const Policy& policy);
 
 // Second decision, of the samples of one group that the first has left: what becomes of its samples
-// in train and of no split. Those in val and test stay, whatever happens: an evaluation that
-// changes with the threshold compares nothing. Where `kept_row` lies in one of these, the others
+// in train and of no split. Those in val and test stay: an evaluation that changes with the
+// threshold compares nothing. Only where policy.thin has their split does one of them stay for all,
+// whatever the mode and their labels. Where `kept_row` lies in one of these, the others
 // go as leaks. Else, where it lies in train, those of no split go, and the rest is thinned by mode:
 // one is kept, or they share a weight of 1, or they stay to take turns. `conflict`: those in train
 // and of no split carry labels that differ. Nothing but conflicts is removed unless `thin`.

@@ -124,8 +124,9 @@ class Searchers {
     comm::on_all(comm_, [&] {
       std::vector<std::uint32_t> rows(codes.words.size() / codes.words_per_code());
       std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-      SearchOptions options;
+      SearchOptions options = options_.search;
       options.kernel = kernel_;
+      if (comm_.rank() != 0) options.progress = {};
       division =
           find_edges_of_part(codes, rows, radius, {comm_.rank(), comm_.size()}, sink, options);
     });
@@ -156,7 +157,11 @@ class Searchers {
 void with_shared_search(comm::Communicator& comm,
                         const std::function<void(const LinkSource& links)>& decide,
                         const SharedSearchOptions& options) {
-  if (comm.size() == 1) return decide({});
+  if (comm.size() == 1) {
+    return decide(
+        [&](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
+            const EdgeSink& sink) { find_edges(codes, rows, threshold, sink, options.search); });
+  }
   Searchers searchers(comm, options);
   if (comm.rank() != 0) {
     searchers.serve();

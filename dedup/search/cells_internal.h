@@ -121,6 +121,11 @@ class Partition {
         keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
+  // Of the codes, those in a bucket.
+  double share_of(std::size_t bucket) const noexcept {
+    const double codes = std::max<std::uint32_t>(offsets_.back(), 1);
+    return (offsets_[bucket + 1] - offsets_[bucket]) / codes;
+  }
 
   // The cell has capacity() codes at most.
   void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {

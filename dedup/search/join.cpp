@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/checksum.h"
+#include "common/error.h"
 #include "dedup/search/cells_internal.h"
 #include "dedup/search/plan.h"
 
@@ -191,10 +192,34 @@ class Planner {
   const Task& task_;
 };
 
+// Tells how far a search is, and ends it when that is asked for. Safe from many threads.
+class Watch {
+ public:
+  explicit Watch(const SearchOptions& options) : options_(options) {}
+
+  void check_stop() const {
+    if (options_.stop && options_.stop())
+      throw StoppedError("stopped before the end of the search");
+  }
+  // Of `codes`, a share of all that is to be done is done.
+  void add(double share, std::size_t codes) {
+    if (!options_.progress) return;
+    const std::lock_guard lock(mutex_);
+    share_ = std::min(1.0, share_ + share);
+    options_.progress({static_cast<std::uint64_t>(share_ * static_cast<double>(codes)), codes, {}});
+  }
+
+ private:
+  const SearchOptions& options_;
+  std::mutex mutex_;
+  double share_ = 0;
+};
+
 // Compares the codes of cells that are not split, and hands on what is near.
 class Scanner {
  public:
-  Scanner(const Task& task, const EdgeSink& sink) : task_(task), sink_(sink) {}
+  Scanner(const Task& task, const EdgeSink& sink, Watch& watch)
+      : task_(task), sink_(sink), watch_(watch) {}
 
   void scan(const Work& work) {
     if (task_.self) {
@@ -246,6 +271,10 @@ class Scanner {
     for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
       const std::size_t x = pair / columns;
       const std::size_t y = pair % columns;
+      watch_.check_stop();
+      if (work.past == nullptr && y == 0) {
+        watch_.add(1.0 / static_cast<double>(rows), queries.codes.count);
+      }
       if ((task_.self && x > y) || !is_mine(pair)) return;
       scan_tile(cut(queries, x), cut(codes, y), task_.self && x == y, work.differ, swapped);
     });
@@ -288,6 +317,7 @@ class Scanner {
 
   const Task& task_;
   const EdgeSink& sink_;
+  Watch& watch_;
   std::mutex sink_mutex_;
   tbb::enumerable_thread_specific<Local> locals_;
 };
@@ -295,8 +325,8 @@ class Scanner {
 // Visits a cell and those it is cut into.
 class Joiner {
  public:
-  Joiner(const Task& task, const EdgeSink& sink)
-      : task_(task), planner_(task), scanner_(task, sink) {}
+  Joiner(const Task& task, const EdgeSink& sink, const SearchOptions& options)
+      : task_(task), planner_(task), watch_(options), scanner_(task, sink, watch_) {}
 
   // Of the whole; gives the number that tells how work was divided.
   std::uint64_t run(const Work& whole) {
@@ -307,6 +337,7 @@ class Joiner {
 
  private:
   void visit(const Work& work) {
+    watch_.check_stop();
     const Step step = planner_.step_of(work);
     if (step.kind == Step::Kind::kScan) {
       if (work.shared) division_ += digest_of(work.name, ~std::uint64_t{0});
@@ -347,11 +378,19 @@ class Joiner {
                          part.large = work.large;
                        }
                        visit(part);
+                       if (work.past == nullptr) {
+                         watch_.add(share_of(work.budget, i) * left->share_of(bucket), codes);
+                       }
                      });
       differ.insert(differ.end(), band.mask.begin(), band.mask.end());
     }
     spares_.local().give(std::move(left));
     if (right) spares_.local().give(std::move(right));
+  }
+
+  // Of the work of a split, that of band number `i` of budget + 1, behind which fewer are left.
+  static double share_of(int budget, int i) noexcept {
+    return 2.0 * (budget + 1 - i) / ((budget + 1.0) * (budget + 2.0));
   }
 
   // Cuts a cell into the buckets of a band.
@@ -404,6 +443,7 @@ class Joiner {
 
   const Task& task_;
   const Planner planner_;
+  Watch watch_;
   Scanner scanner_;
   // A sum of digests of what was decided about shared work.
   std::atomic<std::uint64_t> division_ = 0;
@@ -418,7 +458,7 @@ std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, i
   Work whole{{left.codes, left.names}, {}, {}, radius, nullptr, {}};
   if (right) whole.right = {right->codes, right->names};
   whole.shared = part.count > 1;
-  return Joiner(task, sink).run(whole);
+  return Joiner(task, sink, options).run(whole);
 }
 
 }  // namespace winnow::dedup

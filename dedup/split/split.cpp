@@ -104,6 +104,129 @@ std::string settings_json(const SplitOptions& options, const std::string& found)
   return settings.dump();
 }
 
+// The splits that get a share: the parts of a StratifyInput.
+struct Parts {
+  std::vector<Split> splits;
+  std::vector<double> shares;
+
+  explicit Parts(const SplitOptions& options) {
+    for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
+      if (options.shares[index_of(split)] == 0) continue;
+      splits.push_back(split);
+      shares.push_back(options.shares[index_of(split)]);
+    }
+  }
+  // kAnyPart: it gets no share.
+  std::uint8_t of(Split split) const {
+    const auto at = std::ranges::find(splits, split);
+    return at == splits.end() ? kAnyPart : static_cast<std::uint8_t>(at - splits.begin());
+  }
+  // The part that most of these rows are in; kAnyPart: they are in none.
+  std::uint8_t of_most(const Fingerprints& table, std::span<const std::uint32_t> rows) const {
+    std::array<std::uint32_t, kMostParts> votes{};
+    for (const std::uint32_t row : rows) {
+      if (const std::uint8_t part = of(table.splits[row]); part != kAnyPart) ++votes[part];
+    }
+    const auto most = std::ranges::max_element(votes);
+    return *most == 0 ? kAnyPart : static_cast<std::uint8_t>(most - votes.begin());
+  }
+};
+
+// The rows of a block that are to be assigned, all to the part of `home` where it has one. Says in
+// `out` which rows are left out and which follow `home` out of their splits.
+std::vector<std::uint32_t> rows_to_assign(const Fingerprints& table,
+                                          std::span<const std::uint32_t> block, std::uint32_t home,
+                                          bool home_has_share, const SplitOptions& options,
+                                          Splitting& out) {
+  std::vector<std::uint32_t> rows;
+  for (const std::uint32_t row : block) {
+    const Split split = table.splits[row];
+    const bool fixed = !options.of[index_of(split)];
+    const bool elsewhere = home != kNone && split != table.splits[home];
+    const bool left_out = fixed ? elsewhere && is_used(split) : home != kNone && !home_has_share;
+    if (left_out) {
+      out.kept_rows[row] = home;
+      out.rules[row] = Rule::kLeak;
+    } else if (!fixed) {
+      if (elsewhere) out.rules[row] = Rule::kMoved;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+// What is counted of a class.
+struct ClassTally {
+  std::array<std::uint64_t, kSplitCount> used{};
+  std::array<std::uint64_t, kSplitCount> dealt{};
+  std::uint64_t samples = 0;  // dealt
+  std::uint64_t largest_block = 0;
+  bool followed = false;
+};
+
+// A block as it was split.
+struct SplitBlock {
+  std::span<const std::uint32_t> rows;
+  bool followed;  // a fixed row
+};
+
+// Adds a block to what is counted.
+void count_block(const Fingerprints& table, const SplitBlock& block, const SplitOptions& options,
+                 const Splitting& splitting, const Classes& classes, SplitSummary& summary,
+                 std::vector<ClassTally>& tallies) {
+  std::array<bool, kSplitCount> reached{};
+  std::vector<std::uint32_t> labels;
+  std::vector<std::uint32_t> dealt_labels;  // of all rows
+  for (const std::uint32_t row : block.rows) {
+    const Split own = table.splits[row];
+    const bool fixed = !options.of[index_of(own)];
+    if (splitting.rules[row] == Rule::kLeak) {
+      ++(fixed ? summary.leaks : summary.left_out);
+      continue;
+    }
+    const std::size_t split = index_of(splitting.splits[row]);
+    reached[split] = true;
+    ++summary.parts[split].samples;
+    summary.parts[split].dealt += fixed ? 0 : 1;
+    summary.moved += is_used(own) && splitting.splits[row] != own ? 1 : 0;
+    labels.clear();
+    classes.append(row, labels);
+    for (const std::uint32_t label : labels) {
+      ++tallies[label].used[split];
+      if (fixed) continue;
+      ++tallies[label].dealt[split];
+      ++tallies[label].samples;
+      tallies[label].followed = tallies[label].followed || block.followed;
+      dealt_labels.push_back(label);
+    }
+  }
+  for (std::size_t split = 0; split < reached.size(); ++split) {
+    summary.parts[split].blocks += reached[split] ? 1 : 0;
+  }
+  summary.largest_block = std::max<std::uint64_t>(summary.largest_block, block.rows.size());
+  for (const ClassCount& c : count_classes(dealt_labels)) {
+    tallies[c.label].largest_block =
+        std::max<std::uint64_t>(tallies[c.label].largest_block, c.count);
+  }
+}
+
+// Where a class is furthest off its share.
+ClassOff off_of(const ClassTally& tally, std::optional<std::int32_t> label,
+                const SplitOptions& options) {
+  ClassOff off{.label = label,
+               .samples = tally.samples,
+               .largest_block = tally.largest_block,
+               .reason = reason_of(tally.followed, tally.largest_block)};
+  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
+    ClassOff here = off;
+    here.split = split;
+    here.wanted = static_cast<double>(tally.samples) * options.shares[index_of(split)];
+    here.got = tally.dealt[index_of(split)];
+    if (here.distance() > off.distance()) off = here;
+  }
+  return off;
+}
+
 }  // namespace
 
 double ClassOff::distance() const noexcept { return std::abs(static_cast<double>(got) - wanted); }
@@ -130,134 +253,53 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
                 std::vector<Rule>(table.size(), Rule::kKept)};
   std::iota(out.kept_rows.begin(), out.kept_rows.end(), std::uint32_t{0});
   const Classes classes(table.labels);
-  Deal deal;
-  deal.classes = classes.count();
-  std::vector<Split> part_splits;
-  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
-    if (options.shares[index_of(split)] == 0) continue;
-    part_splits.push_back(split);
-    deal.shares.push_back(options.shares[index_of(split)]);
-  }
-  // The part that most of these rows are in.
-  const auto wish_of = [&](std::span<const std::uint32_t> list) {
-    std::array<std::uint32_t, kMostParts> votes{};
-    for (const std::uint32_t row : list) {
-      const auto at = std::ranges::find(part_splits, table.splits[row]);
-      if (at != part_splits.end()) ++votes[static_cast<std::size_t>(at - part_splits.begin())];
-    }
-    const auto most = std::ranges::max_element(votes);
-    return *most == 0 ? kAnyPart : static_cast<std::uint8_t>(most - votes.begin());
-  };
+  const Parts parts(options);
+  StratifyInput input;
+  input.classes = classes.count();
+  input.shares = parts.shares;
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
-  Ragged<std::uint32_t> dealt;  // the rows of each block that are dealt out, where there are any
-  std::vector<std::uint32_t> rows;
+  Ragged<std::uint32_t> assigned;  // the rows of each block that has any to be assigned
   std::vector<std::uint32_t> labels;
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::uint32_t home = home_of(table, members[block], options);
-    const auto home_part =
-        home == kNone ? part_splits.end() : std::ranges::find(part_splits, table.splits[home]);
-    const auto leave_out = [&](std::uint32_t row) {
-      out.kept_rows[row] = home;
-      out.rules[row] = Rule::kLeak;
-    };
-    rows.clear();
-    labels.clear();
-    for (const std::uint32_t row : members[block]) {
-      const Split split = table.splits[row];
-      if (!options.of[index_of(split)]) {
-        if (home != kNone && is_used(split) && split != table.splits[home]) leave_out(row);
-      } else if (home != kNone && home_part == part_splits.end()) {
-        leave_out(row);
-      } else {
-        if (home != kNone && split != table.splits[home]) out.rules[row] = Rule::kMoved;
-        rows.push_back(row);
-        classes.append(row, labels);
-      }
-    }
+    const std::uint8_t home_part = home == kNone ? kAnyPart : parts.of(table.splits[home]);
+    const std::vector<std::uint32_t> rows =
+        rows_to_assign(table, members[block], home, home_part != kAnyPart, options, out);
     if (rows.empty()) continue;
-    dealt.push_back(rows);
-    deal.blocks.push_back(count_classes(labels));
-    deal.samples.push_back(static_cast<std::uint32_t>(rows.size()));
-    deal.parts.push_back(
-        home == kNone ? kAnyPart : static_cast<std::uint8_t>(home_part - part_splits.begin()));
-    if (options.stay) deal.wishes.push_back(wish_of(rows));
-    deal.keys.push_back(
+    labels.clear();
+    for (const std::uint32_t row : rows) classes.append(row, labels);
+    assigned.push_back(rows);
+    input.blocks.push_back(count_classes(labels));
+    input.samples.push_back(static_cast<std::uint32_t>(rows.size()));
+    input.parts.push_back(home_part);
+    if (options.stay) input.wishes.push_back(parts.of_most(table, rows));
+    input.keys.push_back(
         CounterRng(options.seed, 0, table.ids[rows.front()], RandomUse::kSplit).next_u64());
   }
-  const std::vector<std::uint8_t> parts = deal_out(deal);
-  for (std::size_t block = 0; block < parts.size(); ++block) {
-    for (const std::uint32_t row : dealt[block]) out.splits[row] = part_splits[parts[block]];
+  const std::vector<std::uint8_t> part_of = assign_stratified(input);
+  for (std::size_t block = 0; block < part_of.size(); ++block) {
+    for (const std::uint32_t row : assigned[block]) out.splits[row] = parts.splits[part_of[block]];
   }
   return out;
 }
 
 SplitSummary summarise(const Fingerprints& table, const Components& blocks,
                        const SplitOptions& options, const Splitting& splitting) {
-  struct Tally {
-    std::array<std::uint64_t, kSplitCount> used{};
-    std::array<std::uint64_t, kSplitCount> dealt{};
-    std::uint64_t samples = 0;  // dealt
-    std::uint64_t largest_block = 0;
-    bool followed = false;
-  };
   SplitSummary summary;
   summary.blocks = blocks.count;
   const Classes classes(table.labels);
-  std::vector<Tally> tallies(classes.count());
+  std::vector<ClassTally> tallies(classes.count());
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
-  std::vector<std::uint32_t> labels;
-  std::vector<std::uint32_t> dealt_labels;  // of all rows of a block
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::span<const std::uint32_t> rows = members[block];
-    const bool followed = home_of(table, rows, options) != kNone;
-    std::array<bool, kSplitCount> reached{};
-    dealt_labels.clear();
-    for (const std::uint32_t row : rows) {
-      const bool fixed = !options.of[index_of(table.splits[row])];
-      if (splitting.rules[row] == Rule::kLeak) {
-        ++(fixed ? summary.leaks : summary.left_out);
-        continue;
-      }
-      const std::size_t split = index_of(splitting.splits[row]);
-      reached[split] = true;
-      ++summary.parts[split].samples;
-      summary.parts[split].dealt += fixed ? 0 : 1;
-      summary.moved += splitting.splits[row] == table.splits[row] ? 0 : 1;
-      labels.clear();
-      classes.append(row, labels);
-      for (const std::uint32_t label : labels) {
-        ++tallies[label].used[split];
-        if (fixed) continue;
-        ++tallies[label].dealt[split];
-        ++tallies[label].samples;
-        tallies[label].followed = tallies[label].followed || followed;
-        dealt_labels.push_back(label);
-      }
-    }
-    for (std::size_t split = 0; split < reached.size(); ++split) {
-      summary.parts[split].blocks += reached[split] ? 1 : 0;
-    }
-    summary.largest_block = std::max<std::uint64_t>(summary.largest_block, rows.size());
-    for (const ClassCount& c : count_classes(dealt_labels)) {
-      Tally& tally = tallies[c.label];
-      tally.largest_block = std::max<std::uint64_t>(tally.largest_block, c.count);
-    }
+    count_block(table, {rows, home_of(table, rows, options) != kNone}, options, splitting, classes,
+                summary, tallies);
   }
   for (std::uint32_t label = 0; label < tallies.size(); ++label) {
-    const Tally& tally = tallies[label];
-    ClassOff off{.label = classes.label(label),
-                 .samples = tally.samples,
-                 .largest_block = tally.largest_block,
-                 .reason = reason_of(tally.followed, tally.largest_block)};
-    for (std::size_t split = 0; split < tally.used.size(); ++split) {
-      summary.parts[split].classes += label > 0 && tally.used[split] > 0 ? 1 : 0;
-      if (split == 0) continue;
-      ClassOff here = off;
-      here.split = static_cast<Split>(split);
-      here.wanted = static_cast<double>(tally.samples) * options.shares[split];
-      here.got = tally.dealt[split];
-      if (here.distance() > off.distance()) off = here;
+    for (std::size_t split = 0; split < kSplitCount; ++split) {
+      summary.parts[split].classes += label > 0 && tallies[label].used[split] > 0 ? 1 : 0;
     }
+    const ClassOff off = off_of(tallies[label], classes.label(label), options);
     summary.furthest = std::max(summary.furthest, off.distance());
     if (off.distance() > 1 + 1e-6) summary.off.push_back(off);
   }

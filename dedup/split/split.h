@@ -38,8 +38,8 @@ struct Splitting {
 Components unite_keys(const Components& components, const Ragged<char>& keys);
 
 // Stratified splits that cut no block, with each class as near to its shares as blocks allow (see
-// deal_out). Samples without labels are a class of their own, and one of several labels counts in
-// each. Pure: depends on table (ids, splits, labels), blocks and options alone.
+// assign_stratified). Samples without labels are a class of their own, and one of several labels
+// counts in each. Pure: depends on table (ids, splits, labels), blocks and options alone.
 //
 // A block with a fixed row in train, val or test is at home in the last of these that it has one
 // in. Its other fixed rows in them were leaks already, and are left out. Its rows that are dealt
@@ -80,7 +80,7 @@ struct SplitSummary {
   std::array<Part, kSplitCount> parts;
   std::uint64_t blocks = 0;
   std::uint64_t largest_block = 0;
-  std::uint64_t moved = 0;     // samples used in another split than their own
+  std::uint64_t moved = 0;     // samples of train, val or test used in another of them
   std::uint64_t left_out = 0;  // samples to be dealt out that a fixed one has for a duplicate
   std::uint64_t leaks = 0;     // fixed samples left out
   double furthest = 0;         // greatest distance of a class from its share, in samples

@@ -112,58 +112,45 @@ class Sums {
   std::vector<Step> reached_;
 };
 
-class Dealer {
+// The blocks as they are assigned so far, and how far that is from what is wanted.
+class Assignment {
  public:
-  explicit Dealer(const Deal& deal)
-      : deal_(deal), parts_(deal.parts), shares_(deal.shares), classes_(deal.classes) {
-    for (std::uint32_t block = 0; block < deal.samples.size(); ++block) {
-      for (const ClassCount& c : deal.blocks[block]) {
-        classes_[c.label].samples += c.count;
-        if (is_single(block)) classes_[c.label].singles += 1;
+  explicit Assignment(const StratifyInput& input)
+      : in(input), parts(input.parts), classes(input.classes) {
+    for (std::uint32_t block = 0; block < in.samples.size(); ++block) {
+      for (const ClassCount& c : in.blocks[block]) {
+        classes[c.label].samples += c.count;
+        if (is_single(block)) classes[c.label].singles += 1;
       }
-      samples_ += deal.samples[block];
-      largest_ = std::max<double>(largest_, deal.samples[block]);
+      samples_ += in.samples[block];
+      largest_ = std::max<double>(largest_, in.samples[block]);
     }
-    for (Class& c : classes_) {
-      c.levelled = level(shares_, c.dealt, c.singles);
+    for (Class& c : classes) {
+      c.levelled = level(in.shares, c.dealt, c.singles);
       add_to_sizes(c.levelled, 1);
     }
   }
 
-  std::vector<std::uint8_t> run() && {
-    deal_blocks();
-    mend_classes();
-    exchange_blocks();
-    deal_singles();
-    return std::move(parts_);
-  }
-
- private:
   bool is_single(std::uint32_t block) const {
-    return deal_.samples[block] == 1 && deal_.blocks[block].size() == 1 &&
-           deal_.parts[block] == kAnyPart;
+    return in.samples[block] == 1 && in.blocks[block].size() == 1 && in.parts[block] == kAnyPart;
   }
-  double wanted(const Class& c, std::size_t part) const { return c.samples * shares_[part]; }
-  double wanted_size(std::size_t part) const { return samples_ * shares_[part]; }
+  double wanted(const Class& c, std::size_t part) const { return c.samples * in.shares[part]; }
+  double wanted_size(std::size_t part) const { return samples_ * in.shares[part]; }
   double most_size(std::size_t part) const {
-    const double quarter = samples_ * std::min(shares_[part], 1 - shares_[part]) / 4;
+    const double quarter = samples_ * std::min(in.shares[part], 1 - in.shares[part]) / 4;
     return wanted_size(part) + std::max(quarter, largest_);
   }
-  void add_to_sizes(const Amounts& amounts, double times) {
-    for (std::size_t part = 0; part < shares_.size(); ++part) sizes_[part] += times * amounts[part];
-  }
-
   // Puts a block into a part, or, -1 times, takes it out.
   void place(std::uint32_t block, std::size_t part, double times) {
-    for (const ClassCount& count : deal_.blocks[block]) {
-      Class& c = classes_[count.label];
+    for (const ClassCount& count : in.blocks[block]) {
+      Class& c = classes[count.label];
       add_to_sizes(c.levelled, -1);
       c.dealt[part] += times * count.count;
-      c.levelled = level(shares_, c.dealt, c.singles);
+      c.levelled = level(in.shares, c.dealt, c.singles);
       add_to_sizes(c.levelled, 1);
     }
-    sizes_[part] += times * deal_.samples[block];
-    if (times > 0) parts_[block] = static_cast<std::uint8_t>(part);
+    sizes[part] += times * in.samples[block];
+    if (times > 0) parts[block] = static_cast<std::uint8_t>(part);
   }
 
   // By how much the sum over its classes of (dealt - wanted)^2 / wanted grows with the block in
@@ -172,67 +159,17 @@ class Dealer {
     const auto growth = [](double count, double have, double want) {
       return count * (2 * (have - want) + count) / want;
     };
-    double sum = growth(deal_.samples[block], sizes_[part], wanted_size(part));
-    for (const ClassCount& count : deal_.blocks[block]) {
-      const Class& c = classes_[count.label];
+    double sum = growth(in.samples[block], sizes[part], wanted_size(part));
+    for (const ClassCount& count : in.blocks[block]) {
+      const Class& c = classes[count.label];
       sum += growth(count.count, c.dealt[part], wanted(c, part));
     }
     return sum;
   }
-  std::uint8_t wish(std::uint32_t block) const {
-    return deal_.wishes.empty() ? kAnyPart : deal_.wishes[block];
-  }
-  bool has_room(std::uint32_t block, std::size_t part) const {
-    return sizes_[part] + deal_.samples[block] <= most_size(part) &&
-           std::ranges::all_of(deal_.blocks[block], [&](const ClassCount& count) {
-             const Class& c = classes_[count.label];
-             return c.dealt[part] + count.count <= wanted(c, part);
-           });
-  }
-  std::size_t best_part(std::uint32_t block) const {
-    if (wish(block) != kAnyPart && has_room(block, wish(block))) return wish(block);
-    const auto merit = [&](std::size_t part) {
-      const bool full = sizes_[part] + 0.5 * deal_.samples[block] > most_size(part);
-      return std::pair(full, cost(block, part));
-    };
-    std::size_t best = 0;
-    for (std::size_t part = 1; part < shares_.size(); ++part) {
-      if (merit(part) < merit(best)) best = part;
-    }
-    return best;
-  }
-
-  void deal_blocks() {
-    struct Next {
-      double weight;  // largest part of any of its classes that the block is
-      std::uint32_t samples;
-      std::uint64_t key;
-      std::uint32_t block;
-    };
-    std::vector<Next> order;
-    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
-      if (is_single(block)) continue;
-      if (deal_.parts[block] != kAnyPart) {
-        place(block, deal_.parts[block], 1);
-        continue;
-      }
-      Next next{0, deal_.samples[block], deal_.keys[block], block};
-      for (const ClassCount& c : deal_.blocks[block]) {
-        next.weight = std::max(next.weight, c.count / classes_[c.label].samples);
-      }
-      order.push_back(next);
-    }
-    std::ranges::sort(order, [](const Next& a, const Next& b) {
-      return std::tuple(-a.weight, b.samples, a.key, a.block) <
-             std::tuple(-b.weight, a.samples, b.key, b.block);
-    });
-    for (const Next& next : order) place(next.block, best_part(next.block), 1);
-  }
-
   // How far the class is from its share in the part where it is furthest, in samples.
   double distance(const Class& c, const Amounts& dealt, const Amounts& levelled) const {
     double most = 0;
-    for (std::size_t part = 0; part < shares_.size(); ++part) {
+    for (std::size_t part = 0; part < in.shares.size(); ++part) {
       most = std::max(most, std::abs(dealt[part] + levelled[part] - wanted(c, part)));
     }
     return most;
@@ -240,85 +177,176 @@ class Dealer {
 
   bool is_off(const Class& c) const { return distance(c, c.dealt, c.levelled) > 1 + kEpsilon; }
 
-  // Looks at all sums that the blocks of one class alone can make, where it is off.
-  void mend_classes() {
-    if (shares_.size() < 2) return;
-    std::vector<std::vector<std::uint32_t>> blocks(classes_.size());  // of classes to be mended
-    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
-      if (is_single(block) || deal_.parts[block] != kAnyPart || deal_.blocks[block].size() != 1) {
-        continue;
-      }
-      const std::uint32_t label = deal_.blocks[block].front().label;
-      if (is_off(classes_[label])) blocks[label].push_back(block);
+  const StratifyInput& in;
+  std::vector<std::uint8_t> parts;  // of each block
+  std::vector<Class> classes;
+  Amounts sizes{};  // of the parts, singles as they are levelled now
+
+ private:
+  void add_to_sizes(const Amounts& amounts, double times) {
+    for (std::size_t part = 0; part < in.shares.size(); ++part)
+      sizes[part] += times * amounts[part];
+  }
+
+  double samples_ = 0;
+  double largest_ = 0;  // block
+};
+
+std::uint8_t wish(const Assignment& a, std::uint32_t block) {
+  return a.in.wishes.empty() ? kAnyPart : a.in.wishes[block];
+}
+bool has_room(const Assignment& a, std::uint32_t block, std::size_t part) {
+  return a.sizes[part] + a.in.samples[block] <= a.most_size(part) &&
+         std::ranges::all_of(a.in.blocks[block], [&](const ClassCount& count) {
+           const Class& c = a.classes[count.label];
+           return c.dealt[part] + count.count <= a.wanted(c, part);
+         });
+}
+std::size_t best_part(const Assignment& a, std::uint32_t block) {
+  if (wish(a, block) != kAnyPart && has_room(a, block, wish(a, block))) return wish(a, block);
+  const auto merit = [&](std::size_t part) {
+    const bool full = a.sizes[part] + 0.5 * a.in.samples[block] > a.most_size(part);
+    return std::pair(full, a.cost(block, part));
+  };
+  std::size_t best = 0;
+  for (std::size_t part = 1; part < a.in.shares.size(); ++part) {
+    if (merit(part) < merit(best)) best = part;
+  }
+  return best;
+}
+
+// The blocks that are no singles, the hardest first.
+void assign_blocks(Assignment& a) {
+  struct Next {
+    double weight;  // largest part of any of its classes that the block is
+    std::uint32_t samples;
+    std::uint64_t key;
+    std::uint32_t block;
+  };
+  std::vector<Next> order;
+  for (std::uint32_t block = 0; block < a.in.samples.size(); ++block) {
+    if (a.is_single(block)) continue;
+    if (a.in.parts[block] != kAnyPart) {
+      a.place(block, a.in.parts[block], 1);
+      continue;
     }
-    double work_left = 3e8;  // steps; a second or two
-    for (std::uint32_t label = 0; label < classes_.size(); ++label) {
-      if (blocks[label].size() > 1) mend(classes_[label], blocks[label], work_left);
+    Next next{0, a.in.samples[block], a.in.keys[block], block};
+    for (const ClassCount& c : a.in.blocks[block]) {
+      next.weight = std::max(next.weight, c.count / a.classes[c.label].samples);
+    }
+    order.push_back(next);
+  }
+  std::ranges::sort(order, [](const Next& x, const Next& y) {
+    return std::tuple(-x.weight, y.samples, x.key, x.block) <
+           std::tuple(-y.weight, x.samples, y.key, y.block);
+  });
+  for (const Next& next : order) a.place(next.block, best_part(a, next.block), 1);
+}
+
+void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& work_left) {
+  std::ranges::sort(blocks, {},
+                    [&](std::uint32_t block) { return std::pair(a.in.keys[block], block); });
+  std::vector<std::uint32_t> sizes;
+  Amounts others = c.dealt;  // of this class in blocks that stay where they are
+  for (const std::uint32_t block : blocks) {
+    sizes.push_back(a.in.samples[block]);
+    others[a.parts[block]] -= a.in.samples[block];
+  }
+  // The part that takes what the two others do not.
+  const auto last =
+      static_cast<std::size_t>(std::ranges::max_element(a.in.shares) - a.in.shares.begin());
+  const std::array<std::size_t, 2> parts{last == 0 ? 1U : 0U, last == 2 ? 1U : 2U};
+  const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+  const double largest = std::ranges::max(sizes);
+  std::array<std::uint32_t, 2> most{};
+  for (std::size_t i = 0; i + 1 < a.in.shares.size(); ++i) {
+    const double want = std::max(0.0, a.wanted(c, parts[i]) - others[parts[i]]);
+    most[i] = static_cast<std::uint32_t>(std::min(sum, std::ceil(want) + largest));
+  }
+  const double work = Sums::work(most, sizes.size());
+  if (work > std::min(work_left, 2e7)) return;  // at most 80 MB
+  work_left -= work;
+
+  const Sums sums(most, sizes);
+  struct Best {
+    double distance;
+    std::size_t x = 0;
+    std::size_t y = 0;
+  };
+  Best best{a.distance(c, c.dealt, c.levelled) - kEpsilon};
+  const double before = best.distance;
+  sums.for_each([&](std::size_t x, std::size_t y) {
+    Amounts dealt = others;
+    dealt[parts[0]] += static_cast<double>(x);
+    if (a.in.shares.size() > 2) dealt[parts[1]] += static_cast<double>(y);
+    dealt[last] += sum - static_cast<double>(x) - static_cast<double>(y);
+    if (dealt[last] < others[last]) return;
+    const Amounts levelled = level(a.in.shares, dealt, c.singles);
+    const double far = a.distance(c, dealt, levelled);
+    if (far >= best.distance) return;
+    for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
+      const double now = c.dealt[part] + c.levelled[part];
+      const double size = a.sizes[part] - now + dealt[part] + levelled[part];
+      if (size > std::max(a.sizes[part], a.most_size(part))) return;
+    }
+    best = {far, x, y};
+  });
+  if (best.distance >= before) return;
+  const std::vector<std::uint8_t> chosen = sums.blocks_of(best.x, best.y);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    a.place(blocks[i], a.parts[blocks[i]], -1);
+    a.place(blocks[i], chosen[i] < 2 ? parts[chosen[i]] : last, 1);
+  }
+}
+
+// Looks at all sums that the blocks of one class alone can make, where it is off.
+void mend_classes(Assignment& a) {
+  if (a.in.shares.size() < 2) return;
+  std::vector<std::vector<std::uint32_t>> blocks(a.classes.size());  // of classes to be mended
+  for (std::uint32_t block = 0; block < a.in.samples.size(); ++block) {
+    if (a.is_single(block) || a.in.parts[block] != kAnyPart || a.in.blocks[block].size() != 1) {
+      continue;
+    }
+    const std::uint32_t label = a.in.blocks[block].front().label;
+    if (a.is_off(a.classes[label])) blocks[label].push_back(block);
+  }
+  double work_left = 3e8;  // steps; a second or two
+  for (std::uint32_t label = 0; label < a.classes.size(); ++label) {
+    if (blocks[label].size() > 1) mend(a, a.classes[label], blocks[label], work_left);
+  }
+}
+
+// Exchanges blocks while that helps.
+class Exchange {
+ public:
+  explicit Exchange(Assignment& assignment) : a_(assignment) {}
+
+  void run() {
+    if (a_.in.shares.size() < 2 ||
+        std::ranges::none_of(a_.classes, [&](const Class& c) { return a_.is_off(c); })) {
+      return;
+    }
+    std::vector<std::vector<std::uint32_t>> blocks(a_.classes.size());
+    for (std::uint32_t block = 0; block < a_.in.samples.size(); ++block) {
+      if (a_.is_single(block) || a_.in.parts[block] != kAnyPart) continue;
+      for (const ClassCount& c : a_.in.blocks[block]) blocks[c.label].push_back(block);
+    }
+    for (bool better = true; better;) {
+      better = false;
+      for (std::uint32_t label = 0; label < a_.classes.size(); ++label) {
+        while (a_.is_off(a_.classes[label]) && improve_class(blocks[label])) better = true;
+      }
     }
   }
 
-  void mend(Class& c, std::vector<std::uint32_t>& blocks, double& work_left) {
-    std::ranges::sort(blocks, {},
-                      [&](std::uint32_t block) { return std::pair(deal_.keys[block], block); });
-    std::vector<std::uint32_t> sizes;
-    Amounts others = c.dealt;  // of this class in blocks that stay where they are
-    for (const std::uint32_t block : blocks) {
-      sizes.push_back(deal_.samples[block]);
-      others[parts_[block]] -= deal_.samples[block];
-    }
-    // The part that takes what the two others do not.
-    const auto last = static_cast<std::size_t>(std::ranges::max_element(shares_) - shares_.begin());
-    const std::array<std::size_t, 2> parts{last == 0 ? 1U : 0U, last == 2 ? 1U : 2U};
-    const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    const double largest = std::ranges::max(sizes);
-    std::array<std::uint32_t, 2> most{};
-    for (std::size_t i = 0; i + 1 < shares_.size(); ++i) {
-      const double want = std::max(0.0, wanted(c, parts[i]) - others[parts[i]]);
-      most[i] = static_cast<std::uint32_t>(std::min(sum, std::ceil(want) + largest));
-    }
-    const double work = Sums::work(most, sizes.size());
-    if (work > std::min(work_left, 2e7)) return;  // at most 80 MB
-    work_left -= work;
-
-    const Sums sums(most, sizes);
-    struct Best {
-      double distance;
-      std::size_t x = 0;
-      std::size_t y = 0;
-    };
-    Best best{distance(c, c.dealt, c.levelled) - kEpsilon};
-    const double before = best.distance;
-    sums.for_each([&](std::size_t x, std::size_t y) {
-      Amounts dealt = others;
-      dealt[parts[0]] += static_cast<double>(x);
-      if (shares_.size() > 2) dealt[parts[1]] += static_cast<double>(y);
-      dealt[last] += sum - static_cast<double>(x) - static_cast<double>(y);
-      if (dealt[last] < others[last]) return;
-      const Amounts levelled = level(shares_, dealt, c.singles);
-      const double far = distance(c, dealt, levelled);
-      if (far >= best.distance) return;
-      for (std::size_t part = 0; part < shares_.size(); ++part) {
-        const double now = c.dealt[part] + c.levelled[part];
-        const double size = sizes_[part] - now + dealt[part] + levelled[part];
-        if (size > std::max(sizes_[part], most_size(part))) return;
-      }
-      best = {far, x, y};
-    });
-    if (best.distance >= before) return;
-    const std::vector<std::uint8_t> chosen = sums.blocks_of(best.x, best.y);
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      place(blocks[i], parts_[blocks[i]], -1);
-      place(blocks[i], chosen[i] < 2 ? parts[chosen[i]] : last, 1);
-    }
-  }
-
+ private:
   // What is wrong with some classes: mostly that they are off by more than one.
   double fault(std::span<const ClassCount> counts) const {
     double sum = 0;
     for (const ClassCount& count : counts) {
-      const Class& c = classes_[count.label];
-      for (std::size_t part = 0; part < shares_.size(); ++part) {
-        const double off = std::abs(c.dealt[part] + c.levelled[part] - wanted(c, part));
+      const Class& c = a_.classes[count.label];
+      for (std::size_t part = 0; part < a_.in.shares.size(); ++part) {
+        const double off = std::abs(c.dealt[part] + c.levelled[part] - a_.wanted(c, part));
         sum += std::pow(std::max(0.0, off - 1), 2) + 1e-3 * off * off;
       }
     }
@@ -333,26 +361,26 @@ class Dealer {
   bool improve(std::span<const Move> moves) {
     const auto sum = [&] {  // a class of two of the blocks counts twice, before and after
       double all = 0;
-      for (const Move& move : moves) all += fault(deal_.blocks[move.block]);
+      for (const Move& move : moves) all += fault(a_.in.blocks[move.block]);
       return all;
     };
-    const Amounts sizes = sizes_;
+    const Amounts sizes = a_.sizes;
     const double before = sum();
     std::array<std::size_t, 2> from{};
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      work_left_ -= static_cast<double>(deal_.blocks[moves[i].block].size());
-      from[i] = parts_[moves[i].block];
-      place(moves[i].block, from[i], -1);
-      place(moves[i].block, moves[i].to, 1);
+      work_left_ -= static_cast<double>(a_.in.blocks[moves[i].block].size());
+      from[i] = a_.parts[moves[i].block];
+      a_.place(moves[i].block, from[i], -1);
+      a_.place(moves[i].block, moves[i].to, 1);
     }
     bool better = sum() < before - kEpsilon;
-    for (std::size_t part = 0; part < shares_.size(); ++part) {
-      better = better && sizes_[part] <= std::max(sizes[part], most_size(part));
+    for (std::size_t part = 0; part < a_.in.shares.size(); ++part) {
+      better = better && a_.sizes[part] <= std::max(sizes[part], a_.most_size(part));
     }
     if (better) return true;
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      place(moves[i].block, moves[i].to, -1);
-      place(moves[i].block, from[i], 1);
+      a_.place(moves[i].block, moves[i].to, -1);
+      a_.place(moves[i].block, from[i], 1);
     }
     return false;
   }
@@ -360,9 +388,9 @@ class Dealer {
   bool improve_class(const std::vector<std::uint32_t>& blocks) {
     bool better = false;
     for (const std::uint32_t block : blocks) {
-      for (std::size_t part = 0; part < shares_.size(); ++part) {
+      for (std::size_t part = 0; part < a_.in.shares.size(); ++part) {
         if (work_left_ < 0) return false;
-        if (part != parts_[block]) better = improve(std::array{Move{block, part}}) || better;
+        if (part != a_.parts[block]) better = improve(std::array{Move{block, part}}) || better;
       }
     }
     if (better) return true;
@@ -370,117 +398,101 @@ class Dealer {
       for (const std::uint32_t b : blocks) {
         if (work_left_ < 0) return false;
         if (b >= a) break;  // they ascend
-        if (parts_[a] == parts_[b]) continue;
-        better = improve(std::array{Move{a, parts_[b]}, Move{b, parts_[a]}}) || better;
+        if (a_.parts[a] == a_.parts[b]) continue;
+        better = improve(std::array{Move{a, a_.parts[b]}, Move{b, a_.parts[a]}}) || better;
       }
     }
     return better;
   }
-  void exchange_blocks() {
-    if (shares_.size() < 2 ||
-        std::ranges::none_of(classes_, [&](const Class& c) { return is_off(c); })) {
-      return;
-    }
-    std::vector<std::vector<std::uint32_t>> blocks(classes_.size());
-    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
-      if (is_single(block) || deal_.parts[block] != kAnyPart) continue;
-      for (const ClassCount& c : deal_.blocks[block]) blocks[c.label].push_back(block);
-    }
-    for (bool better = true; better;) {
-      better = false;
-      for (std::uint32_t label = 0; label < classes_.size(); ++label) {
-        while (is_off(classes_[label]) && improve_class(blocks[label])) better = true;
-      }
-    }
-  }
 
-  void deal_singles() {
-    struct Single {
-      std::uint32_t label;
-      std::uint32_t block;
-      std::uint64_t key;
-    };
-    std::vector<Single> singles;
-    for (std::uint32_t block = 0; block < deal_.samples.size(); ++block) {
-      if (!is_single(block)) continue;
-      singles.push_back({deal_.blocks[block].front().label, block, deal_.keys[block]});
-    }
-    std::ranges::sort(singles, [](const Single& a, const Single& b) {
-      return std::tuple(a.label, a.key, a.block) < std::tuple(b.label, b.key, b.block);
-    });
-    std::vector<std::span<const Single>> of_class;
-    for (auto at = singles.begin(); at != singles.end();) {
-      const auto end =
-          std::find_if(at, singles.end(), [&](const Single& s) { return s.label != at->label; });
-      of_class.emplace_back(at, end);
-      at = end;
-    }
-    std::ranges::sort(of_class, {}, [](std::span<const Single> all) {
-      return std::pair(all.front().key, all.front().block);
-    });
-    // What each part still lacks to its size. Rounding up where most is lacking, class after class,
-    // diffuses the error of rounding and whatever the blocks have left besides.
-    Amounts lacking{};
-    for (std::size_t part = 0; part < shares_.size(); ++part) {
-      lacking[part] = wanted_size(part) - sizes_[part];
-    }
-    for (const std::span<const Single> all : of_class) {
-      auto left = round(classes_[all.front().label], all.size(), lacking);
-      const auto take = [&](std::uint32_t block, std::size_t part) {
-        if (left[part] == 0) return false;
-        --left[part];
-        parts_[block] = static_cast<std::uint8_t>(part);
-        return true;
-      };
-      std::vector<std::uint32_t> others;
-      for (const Single& single : all) {
-        const std::uint8_t part = wish(single.block);
-        if (part == kAnyPart || !take(single.block, part)) others.push_back(single.block);
-      }
-      std::size_t part = 0;
-      for (const std::uint32_t block : others) {
-        while (!take(block, part)) ++part;
-      }
-    }
-  }
-
-  // What parts get of the singles of a class, rounded up or down to come to `sum`; what that
-  // changes is booked in `lacking`.
-  std::array<std::size_t, kMostParts> round(const Class& c, std::size_t sum,
-                                            Amounts& lacking) const {
-    std::array<std::size_t, kMostParts> counts{};
-    std::vector<std::pair<bool, std::size_t>> up;  // parts that may get one more: whether they must
-    for (std::size_t part = 0; part < shares_.size(); ++part) {
-      const double exact = c.levelled[part];
-      counts[part] = static_cast<std::size_t>(exact + kEpsilon);
-      const auto less = static_cast<double>(counts[part]);
-      sum -= counts[part];
-      lacking[part] += exact - less;
-      const bool must = c.dealt[part] + less < wanted(c, part) - 1 - kEpsilon;
-      if (exact - less > kEpsilon) up.emplace_back(must, part);
-    }
-    std::ranges::stable_sort(up, std::ranges::greater{}, [&](const auto& part) {
-      return std::pair(part.first, lacking[part.second]);
-    });
-    for (const auto& [must, part] : std::span(up).first(sum)) {
-      ++counts[part];
-      lacking[part] -= 1;
-    }
-    return counts;
-  }
-
-  const Deal& deal_;
-  std::vector<std::uint8_t> parts_;
-  std::span<const double> shares_;
-  std::vector<Class> classes_;
-  double samples_ = 0;
-  double largest_ = 0;      // block
-  double work_left_ = 1e7;  // classes that exchange_blocks may look at; seconds
-  Amounts sizes_{};         // of the parts, singles as they are levelled now
+  Assignment& a_;
+  double work_left_ = 1e7;  // classes that may be looked at; seconds
 };
+
+// What parts get of the singles of a class, rounded up or down to come to `sum`; what that
+// changes is booked in `lacking`.
+std::array<std::size_t, kMostParts> round(const Assignment& a, const Class& c, std::size_t sum,
+                                          Amounts& lacking) {
+  std::array<std::size_t, kMostParts> counts{};
+  std::vector<std::pair<bool, std::size_t>> up;  // parts that may get one more: whether they must
+  for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
+    const double exact = c.levelled[part];
+    counts[part] = static_cast<std::size_t>(exact + kEpsilon);
+    const auto less = static_cast<double>(counts[part]);
+    sum -= counts[part];
+    lacking[part] += exact - less;
+    const bool must = c.dealt[part] + less < a.wanted(c, part) - 1 - kEpsilon;
+    if (exact - less > kEpsilon) up.emplace_back(must, part);
+  }
+  std::ranges::stable_sort(up, std::ranges::greater{}, [&](const auto& part) {
+    return std::pair(part.first, lacking[part.second]);
+  });
+  for (const auto& [must, part] : std::span(up).first(sum)) {
+    ++counts[part];
+    lacking[part] -= 1;
+  }
+  return counts;
+}
+
+void assign_singles(Assignment& a) {
+  struct Single {
+    std::uint32_t label;
+    std::uint32_t block;
+    std::uint64_t key;
+  };
+  std::vector<Single> singles;
+  for (std::uint32_t block = 0; block < a.in.samples.size(); ++block) {
+    if (!a.is_single(block)) continue;
+    singles.push_back({a.in.blocks[block].front().label, block, a.in.keys[block]});
+  }
+  std::ranges::sort(singles, [](const Single& x, const Single& y) {
+    return std::tuple(x.label, x.key, x.block) < std::tuple(y.label, y.key, y.block);
+  });
+  std::vector<std::span<const Single>> of_class;
+  for (auto at = singles.begin(); at != singles.end();) {
+    const auto end =
+        std::find_if(at, singles.end(), [&](const Single& s) { return s.label != at->label; });
+    of_class.emplace_back(at, end);
+    at = end;
+  }
+  std::ranges::sort(of_class, {}, [](std::span<const Single> all) {
+    return std::pair(all.front().key, all.front().block);
+  });
+  // What each part still lacks to its size. Rounding up where most is lacking, class after class,
+  // diffuses the error of rounding and whatever the blocks have left besides.
+  Amounts lacking{};
+  for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
+    lacking[part] = a.wanted_size(part) - a.sizes[part];
+  }
+  for (const std::span<const Single> all : of_class) {
+    auto left = round(a, a.classes[all.front().label], all.size(), lacking);
+    const auto take = [&](std::uint32_t block, std::size_t part) {
+      if (left[part] == 0) return false;
+      --left[part];
+      a.parts[block] = static_cast<std::uint8_t>(part);
+      return true;
+    };
+    std::vector<std::uint32_t> others;
+    for (const Single& single : all) {
+      const std::uint8_t part = wish(a, single.block);
+      if (part == kAnyPart || !take(single.block, part)) others.push_back(single.block);
+    }
+    std::size_t part = 0;
+    for (const std::uint32_t block : others) {
+      while (!take(block, part)) ++part;
+    }
+  }
+}
 
 }  // namespace
 
-std::vector<std::uint8_t> deal_out(const Deal& deal) { return Dealer(deal).run(); }
+std::vector<std::uint8_t> assign_stratified(const StratifyInput& input) {
+  Assignment assignment(input);
+  assign_blocks(assignment);
+  mend_classes(assignment);
+  Exchange(assignment).run();
+  assign_singles(assignment);
+  return std::move(assignment.parts);
+}
 
 }  // namespace winnow::dedup

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostParts = 3;
 inline constexpr std::uint8_t kAnyPart = 255;
 
 // Samples to be dealt out in blocks, which are never cut, to parts that want a share of each class.
-struct Deal {
+struct StratifyInput {
   std::vector<double> shares;  // of the parts, 1 to kMostParts: each above 0, their sum 1
   std::uint32_t classes = 0;   // numbered from 0
   Ragged<ClassCount> blocks;   // what is in each: classes ascending, each once, counts above 0. A
@@ -41,6 +41,6 @@ struct Deal {
 // size for them by more than a quarter, or the largest block. Wishes decide between what is as
 // good: a block goes where it wishes while no class of it has its share there, and of the singles
 // of a class those that wish to be in a part come first.
-std::vector<std::uint8_t> deal_out(const Deal& deal);
+std::vector<std::uint8_t> assign_stratified(const StratifyInput& input);
 
 }  // namespace winnow::dedup

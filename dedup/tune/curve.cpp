@@ -1,6 +1,7 @@
 #include "dedup/tune/curve.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -54,6 +55,13 @@ struct PairCount {
   std::uint64_t pairs = 0;
   std::uint64_t labelled = 0;
   std::uint64_t other_class = 0;
+
+  PairCount& operator+=(const PairCount& more) noexcept {
+    pairs += more.pairs;
+    labelled += more.labelled;
+    other_class += more.other_class;
+    return *this;
+  }
 };
 
 // The images of each distinct code, by class: pairs between two codes are counted without being
@@ -88,6 +96,7 @@ class Nodes {
 
   std::size_t size() const noexcept { return begins_.size() - 1; }
   std::uint32_t of_row(std::uint32_t row) const noexcept { return node_of_row_[row]; }
+  std::uint64_t images(std::size_t node) const { return sums_of(node).images; }
 
   PairCount within(std::size_t node) const {
     const Sums sums = sums_of(node);
@@ -142,7 +151,7 @@ class Nodes {
 
 struct Distances {
   double mean = 0;
-  double freedom = 0;
+  double independent_bits = 0;
 };
 
 // Of random pairs of images, as they are.
@@ -229,28 +238,42 @@ void estimate_by_class(Curve& curve) {
   }
 }
 
-// `orientations`: chances that a pair of images has to be near.
-void fit_chance(Curve& curve, int orientations) {
-  const double share = curve.mean / curve.bits;
-  const double scale = curve.freedom / curve.bits;
-  for (CurvePoint& point : curve.points) {
-    const double once =
-        curve.freedom > 0 ? binomial_at_most(point.threshold * scale, curve.freedom, share) : 1.0;
-    point.by_chance = orientations == 1 ? once : -std::expm1(orientations * std::log1p(-once));
-  }
+// That two images whose distances are so distributed are at most `threshold` bits apart in any of
+// `orientations`.
+double chance_probability(const Distances& random, int bits, int orientations, int threshold) {
+  if (!(random.independent_bits > 0)) return 1;
+  const double once = binomial_at_most(threshold * random.independent_bits / bits,
+                                       random.independent_bits, random.mean / bits);
+  return orientations == 1 ? once : -std::expm1(orientations * std::log1p(-once));
 }
 
-void estimate_by_distance(Curve& curve) {
+// How far pairs are searched for unless that is said: as far as chance alone makes no more of them
+// than there are images. Most of them are false there, so no good threshold is missed, and what is
+// found fits into memory. At least an eighth of the bits, which is what an index links.
+int search_limit(const Distances& random, int bits, int orientations, std::size_t images) {
+  int limit = bits / 8;
+  if (images < 2 || !(random.independent_bits > 0)) return limit;
+  const double most = 2 / (static_cast<double>(images) - 1);  // images, over pairs of them
+  while (limit < bits && chance_probability(random, bits, orientations, limit + 1) <= most) {
+    ++limit;
+  }
+  return limit;
+}
+
+// `cut_short`: chance says little within the largest threshold, so the fit stands for what is
+// beyond.
+void estimate_by_distance(Curve& curve, bool cut_short) {
   // Some hashes give even distances alone: only thresholds that find more than the one below count.
   const auto finds_more = [&](std::size_t i) {
     return i == 0 || curve.points[i].pairs > curve.points[i - 1].pairs;
   };
   // Pairs at this threshold or any larger one, as a share of what the distribution has there.
-  double ratio = -1;
+  const auto images = static_cast<double>(curve.images);
+  double ratio = cut_short ? images * (images - 1) / 2 : -1;
   for (std::size_t i = curve.points.size(); i-- > 0;) {
     if (!finds_more(i)) continue;
     CurvePoint& point = curve.points[i];
-    const double expected = point.by_chance;
+    const double expected = point.chance_probability;
     const auto pairs = static_cast<double>(point.pairs);
     const double here = expected > 0 ? pairs / expected : 0;
     ratio = ratio < 0 ? here : std::min(ratio, here);
@@ -267,92 +290,179 @@ void estimate_by_distance(Curve& curve) {
   }
 }
 
+// Links that connect at each threshold what all links connect there: a minimum spanning forest
+// (Kruskal 1956), of links that come in any order. Holds some 60 bytes a node, however many come.
+class SpanningForest {
+ public:
+  explicit SpanningForest(std::size_t nodes) : nodes_(nodes) {}
+
+  void add(const Edge& edge) {
+    edges_.push_back(edge);
+    if (edges_.size() > 4 * nodes_ + kFew) reduce();
+  }
+  // By distance.
+  std::vector<Edge> edges() && {
+    reduce();
+    return std::move(edges_);
+  }
+
+ private:
+  void reduce() {
+    std::ranges::sort(edges_, {}, &Edge::distance);
+    UnionFind linked(nodes_);
+    std::erase_if(edges_, [&](const Edge& edge) { return !linked.unite(edge); });
+  }
+
+  static constexpr std::size_t kFew = 1 << 16;
+  std::size_t nodes_;
+  std::vector<Edge> edges_;
+};
+
 // Of the groups that the links of each threshold make.
-void count_groups(UnionFind links, const Nodes& of, CurvePoint& point,
-                  std::span<const std::uint32_t> rows) {
-  const Components components = std::move(links).components();
-  std::vector<std::uint32_t> images(components.count, 0);
-  for (const std::uint32_t row : rows) ++images[components.of_row[of.of_row(row)]];
-  for (const std::uint32_t count : images) {
-    if (count < 2) continue;
-    point.grouped += count;
-    point.removable += count - 1;
+void count_groups(const std::vector<Edge>& forest, const Nodes& nodes, Curve& curve) {
+  std::uint64_t grouped = 0;
+  std::uint64_t removable = 0;
+  std::vector<bool> alone(nodes.size());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const std::uint64_t images = nodes.images(node);
+    alone[node] = images == 1;
+    grouped += images == 1 ? 0 : images;
+    removable += images - 1;
+  }
+  auto next = forest.begin();
+  for (CurvePoint& point : curve.points) {
+    for (; next != forest.end() && static_cast<int>(next->distance) <= point.threshold; ++next) {
+      for (const std::uint32_t node : {next->a, next->b}) {
+        grouped += alone[node] ? 1 : 0;
+        alone[node] = false;
+      }
+      ++removable;
+    }
+    point.grouped = grouped;
+    point.removable = removable;
   }
 }
 
+// Pairs at each distance, and what hangs together.
+struct Found {
+  std::vector<PairCount> at;
+  std::vector<Edge> forest;
+};
+
+Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Nodes& nodes,
+                 int most, const CurveOptions& options) {
+  Found found;
+  found.at.resize(static_cast<std::size_t>(most) + 1);
+  for (std::size_t node = 0; node < nodes.size(); ++node) found.at[0] += nodes.within(node);
+  SpanningForest forest(nodes.size());
+  const EdgeSink take = [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
+      const Edge between{nodes.of_row(edge.a), nodes.of_row(edge.b), edge.distance};
+      if (between.a == between.b) continue;
+      found.at[edge.distance] += nodes.between(between.a, between.b);
+      forest.add(between);
+    }
+  };
+  find_edges(codes, rows, most, take, options.search);
+  found.forest = std::move(forest).edges();
+  return found;
+}
+
+void estimate(Curve& curve, bool cut_short) {
+  constexpr double kLeastChance = 0.05;
+  const CurvePoint& last = curve.points.back();
+  // Where no labels disagree they say nothing: pairs may be few, or all of one class.
+  const bool by_class =
+      curve.chance >= kLeastChance && 2 * last.labelled >= last.pairs && last.other_class > 0;
+  curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
+  if (by_class) {
+    estimate_by_class(curve);
+  } else {
+    estimate_by_distance(curve, cut_short);
+  }
+}
+
+// Hashes by their names without scale and orientations, and the thresholds of docs/thresholds.md.
+struct UsualThreshold {
+  std::string_view hash;
+  int upright;
+  int turned;  // where copies may be mirrored or turned
+};
+constexpr std::array<UsualThreshold, 6> kUsualThresholds{{{"phash", 4, 3},
+                                                          {"imagededup_phash", 4, 3},
+                                                          {"dhash", 1, 1},
+                                                          {"imagededup_dhash", 1, 1},
+                                                          {"phash16", 70, 68},
+                                                          {"pdq", 71, 69}}};
+
 }  // namespace
+
+int usual_threshold(std::string_view hash) noexcept {
+  std::string_view name = hash.substr(0, hash.find('@'));
+  const std::size_t orientations = std::min(name.find("_mirrored"), name.find("_dihedral"));
+  const bool turned = orientations != std::string_view::npos;
+  name = name.substr(0, orientations);
+  for (const UsualThreshold& row : kUsualThresholds) {
+    if (row.hash == name) return turned ? row.turned : row.upright;
+  }
+  return 0;
+}
 
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const std::string codes_name = "codes:" + options.hash;
   const Fingerprints table = columns({codes_name, "quality", "labels"});
   const CodeColumn& codes = codes_of(table, options.hash);
   const int bits = codes.most_distance();
-  const int most = options.most < 0 ? bits * 3 / 16 : std::min(options.most, bits);
+  const int orientations = codes.orientations;
   const std::vector<std::uint32_t> rows = matchable_rows(table);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
-
-  std::vector<PairCount> at(static_cast<std::size_t>(most) + 1);
-  const auto add = [&at](std::size_t distance, const PairCount& count) {
-    at[distance].pairs += count.pairs;
-    at[distance].labelled += count.labelled;
-    at[distance].other_class += count.other_class;
-  };
-  for (std::size_t node = 0; node < nodes.size(); ++node) add(0, nodes.within(node));
-  std::vector<UnionFind> links(at.size(), UnionFind(nodes.size()));
-  find_edges(codes, rows, most, [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) {
-      const Edge between{nodes.of_row(edge.a), nodes.of_row(edge.b), edge.distance};
-      if (between.a == between.b) continue;
-      add(edge.distance, nodes.between(between.a, between.b));
-      for (std::size_t t = edge.distance; t < links.size(); ++t) links[t].unite({&between, 1});
-    }
-  });
+  const Distances random = random_distances(codes, rows, options.seed);
+  const int limit = search_limit(random, bits, orientations, rows.size());
+  const int most = options.most < 0 ? limit : std::min(options.most, bits);
+  const Found found = find_pairs(codes, rows, nodes, most, options);
 
   Curve curve;
   curve.hash = options.hash;
   curve.bits = bits;
   curve.images = rows.size();
   curve.chance = chance_of_other_class(classes);
-  const Distances distances = random_distances(codes, rows, options.seed);
-  curve.mean = distances.mean;
-  curve.freedom = distances.freedom;
+  curve.mean = random.mean;
+  curve.independent_bits = random.independent_bits;
   PairCount sum;
-  for (std::size_t t = 0; t < at.size(); ++t) {
-    sum.pairs += at[t].pairs;
-    sum.labelled += at[t].labelled;
-    sum.other_class += at[t].other_class;
-    CurvePoint point{.threshold = static_cast<int>(t),
-                     .pairs = sum.pairs,
-                     .other_class = sum.other_class,
-                     .labelled = sum.labelled,
-                     .precision = {},
-                     .precision_at_least = {}};
-    count_groups(std::move(links[t]), nodes, point, rows);
-    curve.points.push_back(point);
+  for (int t = 0; t <= most; ++t) {
+    sum += found.at[static_cast<std::size_t>(t)];
+    curve.points.push_back({.threshold = t,
+                            .pairs = sum.pairs,
+                            .other_class = sum.other_class,
+                            .labelled = sum.labelled,
+                            .chance_probability = chance_probability(random, bits, orientations, t),
+                            .precision = {},
+                            .precision_at_least = {}});
   }
-  fit_chance(curve, codes.orientations);
-  constexpr double kLeastChance = 0.05;
-  const bool by_class = curve.chance >= kLeastChance && 2 * sum.labelled >= sum.pairs;
-  curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
-  if (by_class) {
-    estimate_by_class(curve);
-  } else {
-    estimate_by_distance(curve);
-  }
+  count_groups(found.forest, nodes, curve);
+  estimate(curve, most < limit);
   return curve;
 }
 
-std::optional<int> threshold_for(const Curve& curve, double precision) {
-  std::optional<int> best;
+std::optional<ThresholdChoice> choose_threshold(const Curve& curve, double precision) {
+  std::optional<ThresholdChoice> choice;
+  std::uint64_t pairs = 0;  // within the choice
+  int good = -1;            // the largest threshold up to which all are
   for (const CurvePoint& point : curve.points) {
     if (point.precision && *point.precision < precision) break;
+    good = point.threshold;
     // Of those that find the same, the smallest: distances may all be even.
-    const bool finds_more =
-        !best || point.pairs > curve.points[static_cast<std::size_t>(*best)].pairs;
-    if (finds_more) best = point.threshold;
+    if (choice && point.pairs == pairs) continue;
+    choice = {point.threshold, ThresholdReason::kPrecision};
+    pairs = point.pairs;
   }
-  return best;
+  if (!choice) return std::nullopt;
+  if (pairs == 0) {
+    return ThresholdChoice{std::min(usual_threshold(curve.hash), good), ThresholdReason::kNoPairs};
+  }
+  if (good == curve.points.back().threshold) choice->reason = ThresholdReason::kSearchLimit;
+  return choice;
 }
 
 }  // namespace winnow::dedup

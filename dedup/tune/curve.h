@@ -3,16 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dedup/fingerprints.h"
+#include "dedup/search/search.h"
 
 namespace winnow::dedup {
 
 struct CurveOptions {
   std::string hash = "phash";  // a row of hashes.h that the table has
-  int most = -1;               // the largest threshold, in bits; negative: 3/16 of one code
+  int most = -1;               // the largest threshold, in bits; negative: see measure_curve()
   std::uint64_t seed = 0;      // of the pairs that are drawn at random
+  SearchOptions search = {};
 };
 
 // What one threshold comes to.
@@ -23,8 +26,8 @@ struct CurvePoint {
   std::uint64_t labelled = 0;     // of them, labelled on both sides
   std::uint64_t grouped = 0;      // images that hang together with another
   std::uint64_t removable = 0;    // of them, all but one of each group
-  // Of two unlike images drawn at random, that they are within it; by the fit (see Curve::freedom).
-  double by_chance = 0;
+  // That two unlike images drawn at random are within it, by the fit (Curve::independent_bits).
+  double chance_probability = 0;
   // Pairs that are expected to be no duplicates.
   double false_pairs = 0;
   // Share of the pairs that are, and a bound that it is above with 95 % confidence, if pairs are
@@ -42,34 +45,56 @@ enum class FalsePairs { kByClass, kByDistance };
 // By class: a pair that is no duplicate has other labels on both sides as often as two images drawn
 // at random have (`chance`), so the pairs that differ, over that, are the false ones. Duplicates
 // whose labels differ count as false: the estimate errs on the safe side. Used where at least half
-// of the pairs within the largest threshold are labelled, and chance is at least 5 %.
+// of the pairs within the largest threshold are labelled, some of them differ, and chance is at
+// least 5 %.
 //
-// By distance: distances of unlike images follow a binomial distribution of `freedom` independent
-// bits (Daugman 2003), fitted to random pairs. False pairs are taken to become rarer from a
-// threshold downwards as that does, so the pairs found at each larger threshold, scaled down by it,
-// are at least as many. Pictures of one kind are nearer to each other than that: expect too much
-// precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Says nothing where
-// most pairs within the largest threshold are duplicates. Codes of n orientations give a random
-// pair n chances; `mean` and `freedom` are of the pictures as they are.
+// By distance: distances of unlike images follow a binomial distribution of `independent_bits`
+// (degrees of freedom, Daugman 2003), fitted to random pairs. False pairs are taken to become rarer
+// from a threshold downwards as that does, so the pairs found at each larger threshold, scaled down
+// by it, are at least as many. Pictures of one kind are nearer to each other than that: expect too
+// much precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Where
+// the largest threshold is too small for chance to be seen, the fit says how many are false. Codes
+// of n orientations give a random pair n chances; `mean` and `independent_bits` are of the pictures
+// as they are.
 struct Curve {
   std::string hash;
   int bits = 0;
   std::uint64_t images = 0;
   FalsePairs by = FalsePairs::kByDistance;
-  double chance = 0;   // that two images drawn at random have other labels
-  double freedom = 0;  // independent bits of random pairs' distances; 0: no two codes differ
-  double mean = 0;     // of those distances, in bits
+  double chance = 0;               // that two images drawn at random have other labels
+  double independent_bits = 0;     // of random pairs' distances; 0: no two codes differ
+  double mean = 0;                 // of those distances, in bits
   std::vector<CurvePoint> points;  // thresholds 0, 1, ...
 };
 
-// Counts all pairs up to the largest threshold, by TBB; holds 4 bytes an image and threshold
-// besides the codes and what find_edges() needs. The same for any number of threads. Throws as
-// deduplicate() does.
+// Counts all pairs up to the largest threshold, by TBB. Holds some 60 bytes an image besides the
+// codes and what find_edges() needs. The same for any number of threads. Throws as deduplicate()
+// does.
+//
+// Largest threshold  options.most, or how far a search is worth while: where chance alone links as
+//                    many pairs as there are images, but at least an eighth of the bits. Few images
+//                    of many bits are searched furthest.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
 
-// The largest threshold with a precision of at least `precision` there and below, by estimate, of
-// those that find the same pairs the smallest; those without pairs count as precise. Nothing if 0
-// bits are not.
-std::optional<int> threshold_for(const Curve& curve, double precision);
+// The threshold of docs/thresholds.md: by chance a million images have one false pair within it.
+// 0 for hashes that have none.
+int usual_threshold(std::string_view hash) noexcept;
+
+// Why a threshold was chosen.
+enum class ThresholdReason {
+  kPrecision,    // the next one is less precise than asked for
+  kSearchLimit,  // larger ones were not looked at
+  kNoPairs,  // no precise threshold has pairs: it is the usual one, or below the first false pair
+};
+
+struct ThresholdChoice {
+  int threshold = 0;
+  ThresholdReason reason = ThresholdReason::kPrecision;
+};
+
+// The largest threshold with a precision of at least `precision` there and below, by estimate. Of
+// those that find the same pairs the smallest. Thresholds without pairs count as precise. Nothing
+// if 0 bits are not precise.
+std::optional<ThresholdChoice> choose_threshold(const Curve& curve, double precision);
 
 }  // namespace winnow::dedup

@@ -76,21 +76,38 @@ Image blurred(ImageView image, double sigma_px) {
     weights.push_back(std::exp(-i * i / (2 * sigma_px * sigma_px)));
     total += weights.back();
   }
-  const auto mean = [&](int length, int centre, const auto& value) {
-    double sum = 0;
+  const auto step = static_cast<std::size_t>(image.channels);
+  const std::size_t row_bytes = static_cast<std::size_t>(image.width_px) * step;
+  std::vector<double> sums(row_bytes);
+  // A row of means of the runs that `tap` gives for -reach..reach.
+  const auto mean = [&](const auto& tap, std::uint8_t* to) {
+    std::ranges::fill(sums, 0.0);
     for (int i = -reach; i <= reach; ++i) {
-      sum += weights[static_cast<std::size_t>(i + reach)] *
-             value(std::clamp(centre + i, 0, length - 1));
+      const double weight = weights[static_cast<std::size_t>(i + reach)];
+      const std::uint8_t* values = tap(i);
+      for (std::size_t k = 0; k < row_bytes; ++k) sums[k] += weight * values[k];
     }
-    return to_byte(sum / total);
+    std::ranges::transform(sums, to, [&](double sum) { return to_byte(sum / total); });
   };
-  const Image across =
-      made(image.height_px, image.width_px, image.channels, [&](int y, int x, int c) {
-        return mean(image.width_px, x, [&](int from) { return at(image, y, from, c); });
-      });
-  return made(image.height_px, image.width_px, image.channels, [&](int y, int x, int c) {
-    return mean(image.height_px, y, [&](int from) { return at(across.view(), from, x, c); });
-  });
+  Image across(image.height_px, image.width_px, image.channels);
+  Image out = across;
+  std::vector<std::uint8_t> padded(row_bytes + 2 * static_cast<std::size_t>(reach) * step);
+  const auto row_of = [&](Image& in, int y) {
+    return in.pixels.data() + static_cast<std::size_t>(y) * row_bytes;
+  };
+  for (int y = 0; y < image.height_px; ++y) {
+    for (std::size_t k = 0; k < padded.size(); ++k) {
+      const int x = static_cast<int>(k / step) - reach;
+      padded[k] = at(image, y, std::clamp(x, 0, image.width_px - 1), static_cast<int>(k % step));
+    }
+    mean([&](int i) { return padded.data() + static_cast<std::size_t>(reach + i) * step; },
+         row_of(across, y));
+  }
+  for (int y = 0; y < image.height_px; ++y) {
+    mean([&](int i) { return row_of(across, std::clamp(y + i, 0, image.height_px - 1)); },
+         row_of(out, y));
+  }
+  return out;
 }
 
 // A tenth of the height, across the lower third, half as bright again.

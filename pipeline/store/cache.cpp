@@ -410,4 +410,24 @@ void Cache::write_selection(const dedup::Selection& selection) const {
   dedup::write_selection(file, selection);
 }
 
+std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) const {
+  const fs::path file = state_->paths.selection(next.name);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  dedup::Selection previous;
+  try {
+    previous = dedup::read_selection(InputFile(file));
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
+  if (previous == next) return std::nullopt;
+  previous.name = next.name + ".previous";
+  check_selection_name(previous.name);
+  const fs::path to = state_->paths.selection(previous.name);
+  dedup::write_selection(to, previous);
+  const auto list_of = [](fs::path path) { return path.replace_extension(".csv"); };
+  fs::copy_file(list_of(file), list_of(to), fs::copy_options::overwrite_existing, ignored);
+  return previous.name;
+}
+
 }  // namespace winnow::pipeline

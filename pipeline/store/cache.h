@@ -101,6 +101,9 @@ class Cache {
   // UsageError when there is none of that name (naming those there are) or it is for another cache.
   dedup::Selection read_selection(const std::string& name) const;
   void write_selection(const dedup::Selection& selection) const;  // durable; replaces
+  // Copies the selection that `next` would replace, and the list beside it, to NAME.previous, which
+  // is replaced. Returns that name; nothing where there is none, it is the same, or it is damaged.
+  std::optional<std::string> keep_previous(const dedup::Selection& next) const;
 
  private:
   struct State;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -133,10 +134,10 @@ TEST(Curve, PrecisionByClassIsNearTheTruth) {
   const Curve curve = curve_of(made.table, {.hash = "phash", .most = 18});
   EXPECT_EQ(curve.by, FalsePairs::kByClass);
   EXPECT_NEAR(curve.chance, 0.9, 0.01);
-  EXPECT_NEAR(curve.freedom, 64, 4);
+  EXPECT_NEAR(curve.independent_bits, 64, 4);
   EXPECT_NEAR(curve.mean, 32, 0.2);
   // Of 64 fair bits, at most 16 differ with a chance of 3.9e-5.
-  EXPECT_NEAR(std::log(curve.points[16].by_chance), std::log(3.9e-5), 0.4);
+  EXPECT_NEAR(std::log(curve.points[16].chance_probability), std::log(3.9e-5), 0.4);
   for (const CurvePoint& point : curve.points) {
     ASSERT_TRUE(point.precision);
     EXPECT_LE(*point.precision_at_least, *point.precision);
@@ -163,25 +164,119 @@ TEST(Curve, PrecisionByDistanceIsNearTheTruthWithoutLabels) {
 TEST(Curve, AThresholdIsChosenByPrecision) {
   const Planted made = planted(4000, 2000, 10, 6);
   const Curve curve = curve_of(made.table, {.hash = "phash", .most = 20});
-  const auto chosen = threshold_for(curve, 0.95);
-  ASSERT_TRUE(chosen);
-  EXPECT_GE(*chosen, 10);
-  EXPECT_LT(*chosen, 17);
-  EXPECT_GE(*curve.points[static_cast<std::size_t>(*chosen)].precision, 0.95);
-  EXPECT_LT(*curve.points[static_cast<std::size_t>(*chosen) + 1].precision, 0.95);
-  EXPECT_EQ(threshold_for(curve, 0), 20);
+  const auto choice = choose_threshold(curve, 0.95);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->reason, ThresholdReason::kPrecision);
+  const int chosen = choice->threshold;
+  EXPECT_GE(chosen, 10);
+  EXPECT_LT(chosen, 17);
+  EXPECT_GE(*curve.points[static_cast<std::size_t>(chosen)].precision, 0.95);
+  EXPECT_LT(*curve.points[static_cast<std::size_t>(chosen) + 1].precision, 0.95);
+  const auto furthest = choose_threshold(curve, 0);
+  EXPECT_EQ(furthest->threshold, 20);
+  EXPECT_EQ(furthest->reason, ThresholdReason::kSearchLimit);
+}
+
+// Of 256 bits: random codes, and copies of some of them up to `most_bits` away.
+Fingerprints pdq_table(std::size_t originals, std::size_t copies, std::uint32_t most_bits) {
+  CounterRng rng(5, 0, 0, RandomUse::kTest);
+  CodeColumn codes{"pdq", 1, 256, {}};
+  for (std::size_t word = 0; word < 4 * originals; ++word) codes.words.push_back(rng.next_u64());
+  for (std::size_t copy = 0; copy < copies; ++copy) {
+    std::vector<std::uint64_t> code(codes.code(copy).begin(), codes.code(copy).end());
+    for (std::uint32_t flips = rng.below(most_bits + 1); flips > 0; --flips) {
+      const std::uint32_t bit = rng.below(256);
+      code[bit / 64] ^= std::uint64_t{1} << bit % 64;
+    }
+    codes.words.insert(codes.words.end(), code.begin(), code.end());
+  }
+  Fingerprints table = table_of_codes(std::vector<std::uint64_t>(originals + copies));
+  table.labels = {};
+  for (std::size_t row = 0; row < table.size(); ++row) table.labels.push_back({});
+  table.codes = {std::move(codes)};
+  return table;
+}
+
+TEST(Curve, IsSearchedAsFarAsPrecisionFalls) {
+  const Curve curve = curve_of(pdq_table(800, 591, 95), {.hash = "pdq"});
+  const auto choice = choose_threshold(curve, 0.95);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->reason, ThresholdReason::kPrecision);
+  EXPECT_GE(choice->threshold, 70);
+  EXPECT_LE(choice->threshold, 95);
+  EXPECT_GE(curve.points[static_cast<std::size_t>(choice->threshold)].pairs, 560U);
+  EXPECT_LT(*curve.points.back().precision, 0.5);
+}
+
+TEST(Curve, WithoutPairsTheUsualThresholdIsTaken) {
+  const auto choice = choose_threshold(curve_of(pdq_table(500, 0, 0), {.hash = "pdq"}), 0.95);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->reason, ThresholdReason::kNoPairs);
+  EXPECT_EQ(choice->threshold, 71);
   const Curve alone = curve_of(table_of_codes({0, ~std::uint64_t{0}}), {.hash = "phash"});
-  EXPECT_EQ(threshold_for(alone, 1), 0);
+  EXPECT_EQ(choose_threshold(alone, 1)->threshold, 4);
+  EXPECT_EQ(choose_threshold(alone, 1)->reason, ThresholdReason::kNoPairs);
+  // But none that has false pairs below it.
+  Curve few = alone;
+  few.points[2].pairs = 5;
+  few.points[2].precision = 0.1;
+  EXPECT_EQ(choose_threshold(few, 0.9)->threshold, 1);
+}
+
+TEST(Curve, UsualThresholdsAreOfTheHashWhateverItsScaleAndOrientations) {
+  EXPECT_EQ(usual_threshold("phash"), 4);
+  EXPECT_EQ(usual_threshold("phash@1/8"), 4);
+  EXPECT_EQ(usual_threshold("phash_dihedral"), 3);
+  EXPECT_EQ(usual_threshold("pdq"), 71);
+  EXPECT_EQ(usual_threshold("pdq_mirrored@1/2"), 69);
+  EXPECT_EQ(usual_threshold("phash16"), 70);
+  EXPECT_EQ(usual_threshold("dhash"), 1);
+  EXPECT_EQ(usual_threshold("ahash"), 0);
+}
+
+TEST(Curve, ASearchThatEndsAmongDuplicatesDoesNotTakeThemForChance) {
+  const Curve curve = curve_of(pdq_table(800, 591, 95), {.hash = "pdq", .most = 48});
+  EXPECT_GT(*curve.points.back().precision, 0.99);
+  EXPECT_EQ(choose_threshold(curve, 0.95)->reason, ThresholdReason::kSearchLimit);
+}
+
+TEST(Curve, LabelsThatNeverDifferSayNothing) {
+  // Two classes, but whatever is near is of one: the few pairs are no proof that more would be.
+  Planted made = planted(400, 60, 1, 4);
+  Ragged<std::int32_t> labels;
+  for (std::size_t row = 0; row < made.table.size(); ++row) {
+    const std::int32_t label = row % 400 < 60 ? 0 : 1;
+    labels.push_back(std::span(&label, 1));
+  }
+  made.table.labels = labels;
+  const Curve curve = curve_of(made.table, {.hash = "phash", .most = 10});
+  EXPECT_EQ(curve.points.back().other_class, 0U);
+  EXPECT_EQ(curve.by, FalsePairs::kByDistance);
+}
+
+TEST(Curve, TellsHowFarItIsAndStops) {
+  const Planted made = planted(20000, 1000, 10, 6);
+  std::vector<Progress> told;
+  CurveOptions options{.hash = "phash", .most = 6};
+  options.search.progress = [&](const Progress& progress) { told.push_back(progress); };
+  curve_of(made.table, options);
+  ASSERT_GT(told.size(), 3U);
+  EXPECT_TRUE(std::ranges::is_sorted(told, {}, &Progress::done));
+  EXPECT_GT(told.back().total, 20000U);
+  EXPECT_GE(told.back().done, told.back().total * 99 / 100);
+  int asked = 0;
+  options.search.stop = [&] { return ++asked > 2; };
+  EXPECT_THROW(curve_of(made.table, options), StoppedError);
 }
 
 TEST(Curve, FewImagesAndFlatCodesAreNoTrouble) {
   for (const std::size_t count : {0U, 1U, 2U, 50U}) {
     Fingerprints table = table_of_codes(std::vector<std::uint64_t>(count, 5));
     const Curve curve = curve_of(table, {.hash = "phash"});
-    ASSERT_EQ(curve.points.size(), 13U);
+    ASSERT_EQ(curve.points.size(), 9U);
     EXPECT_EQ(curve.points[0].pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
-    EXPECT_EQ(curve.points[12].pairs, curve.points[0].pairs);
-    EXPECT_TRUE(std::isfinite(curve.points[12].false_pairs));
+    EXPECT_EQ(curve.points[8].pairs, curve.points[0].pairs);
+    EXPECT_TRUE(std::isfinite(curve.points[8].false_pairs));
   }
   EXPECT_THROW(curve_of(table_of_codes({1, 2}), {.hash = "pdq"}), UsageError);
 }

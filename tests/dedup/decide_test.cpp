@@ -180,6 +180,51 @@ TEST(ShapeOf, IsTheFurthestPair) {
   EXPECT_TRUE(shape_of(line, std::vector<std::uint32_t>{0, 1, 2, 3}, 1).chain);
 }
 
+// Each code a few bits from the one before.
+CodeColumn random_walk(std::size_t count, int words, std::uint32_t flips, std::uint32_t over_bits) {
+  CounterRng rng = test_rng(count);
+  CodeColumn codes{"test", 1, 64 * words, {}};
+  std::vector<std::uint64_t> code(static_cast<std::size_t>(words));
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::uint32_t f = 0; f < flips; ++f) {
+      const std::uint32_t bit = rng.below(over_bits);
+      code[bit / 64] ^= std::uint64_t{1} << bit % 64;
+    }
+    codes.words.insert(codes.words.end(), code.begin(), code.end());
+  }
+  return codes;
+}
+
+std::vector<std::uint32_t> all_rows(std::size_t count) {
+  std::vector<std::uint32_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  return rows;
+}
+
+TEST(ShapeOf, IsTheFurthestPairOfManyCodesToo) {
+  constexpr std::size_t kCodes = 5000;
+  for (const CodeColumn& codes : {random_walk(kCodes, 1, 3, 64), random_walk(kCodes, 1, 1, 20),
+                                  random_walk(kCodes, 4, 9, 256), random_walk(kCodes, 4, 2, 90)}) {
+    std::uint32_t furthest = 0;
+    for (std::uint32_t a = 0; a < kCodes; ++a) {
+      for (std::uint32_t b = 0; b < a; ++b) {
+        furthest =
+            std::max(furthest, static_cast<std::uint32_t>(hamming(codes.code(a), codes.code(b))));
+      }
+    }
+    EXPECT_EQ(shape_of(codes, all_rows(kCodes), 3).diameter, furthest);
+  }
+}
+
+// A comparison of all pairs would take minutes.
+TEST(ShapeOf, SurvivesAChainOfHalfAMillion) {
+  constexpr std::size_t kCodes = 500'000;
+  const CodeColumn codes = random_walk(kCodes, 1, 3, 64);
+  const GroupShape shape = shape_of(codes, all_rows(kCodes), 3);
+  EXPECT_TRUE(shape.chain);
+  EXPECT_GE(shape.diameter, 56U);
+}
+
 TEST(ConnectedComponents, OfNothingAreNone) {
   const Components none = connected_components(0, {});
   EXPECT_EQ(none.count, 0U);
@@ -243,6 +288,45 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
   EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // of the split that is used latest
 }
 
+TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
+  const Policy medoid{.keep = KeepPolicy::kMedoid};
+  for (const char* hash : {"phash", "phash_mirrored"}) {
+    CounterRng rng = test_rng(11);
+    std::vector<TestImage> images(40);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i].id = i + 1;
+    Fingerprints table = make_table(images);
+    CodeColumn& codes = table.codes.front();
+    const int orientations = std::string_view(hash) == "phash" ? 1 : 2;
+    codes = empty_codes(hash, codes.version, 64 * orientations);
+    for (std::size_t w = 0; w < images.size() * codes.words_per_code(); ++w) {
+      codes.words.push_back(rng.next_u64() & rng.next_u64());
+    }
+    for (std::uint32_t first = 0; first < 30; ++first) {
+      std::vector<std::uint32_t> rows;
+      for (std::uint32_t row = first; row < images.size(); row += 1 + first % 3)
+        rows.push_back(row);
+      const auto sum = [&](std::uint32_t row) {
+        int bits = 0;
+        for (const std::uint32_t other : rows) bits += row_distance(codes, row, other);
+        return bits;
+      };
+      // Of equals min_element gives the first, which has the lowest id.
+      EXPECT_EQ(choose_kept(table, rows, medoid), *std::ranges::min_element(rows, {}, sum));
+    }
+  }
+  Fingerprints line =
+      make_table({{.id = 1, .code = 0}, {.id = 2, .code = 1}, {.id = 3, .code = 3}});
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1, 2}, medoid), 1U);
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 2}, medoid), 0U) << "as near";
+  line.splits[2] = Split::kVal;
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1, 2}, medoid), 2U) << "splits first";
+  line.codes.clear();
+  EXPECT_EQ(choose_kept(line, std::vector<std::uint32_t>{0, 1}, medoid), 0U) << "nothing compared";
+  EXPECT_EQ(parse_keep_policy("medoid"), KeepPolicy::kMedoid);
+  EXPECT_EQ(columns_for(KeepPolicy::kMedoid, "codes:pdq"), ColumnNames{"codes:pdq"});
+  EXPECT_EQ(columns_for(KeepPolicy::kMedoid, ""), ColumnNames{});
+}
+
 TEST(ChooseKept, ComparesSidesBeyond32Bits) {
   Fingerprints table = make_table({{.id = 1, .width_px = 65537}, {.id = 2, .width_px = 65536}});
   table.heights_px = {65536, 65537};  // equal areas above 2^32: the lower id
@@ -299,6 +383,24 @@ TEST(ThinGroup, LetsEvaluationBe) {
       thin_group(splits, rows, 0, false, false, {}),
       ElementsAre(Fate{Split::kTest, 1, 0, Rule::kKept}, Fate{Split::kNone, 1, 1, Rule::kKept},
                   Fate{Split::kTest, 1, 2, Rule::kKept}));
+}
+
+TEST(ThinGroup, ThinsEvaluationOnRequest) {
+  const std::vector<Split> splits{Split::kNone, Split::kVal, Split::kVal, Split::kVal};
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3};
+  Policy policy;
+  policy.thin[static_cast<std::size_t>(Split::kVal)] = true;
+  for (const SelectionMode mode : {SelectionMode::kKeep, SelectionMode::kWeight}) {
+    policy.mode = mode;
+    EXPECT_THAT(
+        thin_group(splits, rows, 2, false, true, policy),
+        ElementsAre(Fate{Split::kNone, 0, 2, Rule::kLeak},
+                    Fate{Split::kVal, 0, 2, Rule::kDuplicate}, Fate{Split::kVal, 1, 2, Rule::kKept},
+                    Fate{Split::kVal, 0, 2, Rule::kDuplicate}));
+  }
+  policy.thin = {};
+  policy.thin[static_cast<std::size_t>(Split::kTest)] = true;
+  EXPECT_EQ(thin_group(splits, rows, 2, false, true, policy)[1].weight, 1);
 }
 
 TEST(ThinGroup, KeepsOneTrainingSampleOrLetsThemShareOrTakeTurns) {

@@ -706,12 +706,48 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
             "\n");
 }
 
+TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
+  const Fingerprints table = make_table({
+      {.id = 1, .split = Split::kTest, .code = 0, .file = 1, .pixels = 1},
+      {.id = 2, .split = Split::kTest, .code = 1, .file = 2, .pixels = 2},
+      {.id = 3, .split = Split::kTest, .code = 3, .file = 3, .pixels = 3},
+      {.id = 4, .split = Split::kVal, .code = 0xFF00, .file = 4, .pixels = 4},
+      {.id = 5, .split = Split::kVal, .code = 0xFF01, .file = 5, .pixels = 5},
+      {.id = 6, .split = Split::kTrain, .code = 0xFF00FF00, .file = 6, .pixels = 6},
+      {.id = 7, .split = Split::kTrain, .code = 0xFF00FF01, .file = 7, .pixels = 7},
+  });
+  Options options{.threshold = 2};
+  const Result stay = deduplicate(table, options);
+  EXPECT_EQ(stay.repeated, (std::array<std::uint64_t, kSplitCount>{0, 0, 1, 2}));
+  EXPECT_EQ(stay.removed, 1U);
+  EXPECT_EQ(stay.selection.settings.find("thin"), std::string::npos);
+  options.policy.thin[static_cast<std::size_t>(Split::kTest)] = true;
+  const Result thinned = deduplicate(table, options);
+  EXPECT_EQ(thinned.repeated, stay.repeated);
+  EXPECT_EQ(thinned.removed, 3U);
+  EXPECT_THAT(thinned.selection.weights, testing::ElementsAre(1, 0, 0, 1, 1, 1, 0));
+  EXPECT_NE(settings_in_words(thinned.selection.settings).find("thins test"), std::string::npos);
+}
+
+TEST(Report, SaysInWordsWhatDecided) {
+  const Reported r;
+  EXPECT_EQ(
+      settings_in_words(r.result.selection.settings),
+      "phash within 2 bits, groups are components, keeps first, shared pictures: drop, splits "
+      "in the order test,val,train");
+  EXPECT_EQ(settings_in_words(R"({"verb":"split","hash":"exact","threshold":0,"seed":3,)"
+                              R"("group_keys":true,"of":["none","train"]})"),
+            "winnow split of none, train, equal files and pixels, group keys, seed 3");
+  EXPECT_EQ(settings_in_words(""), "");
+  EXPECT_EQ(settings_in_words("{}"), "");
+}
+
 TEST(Report, SumsUpInJson) {
   const Reported r;
   EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, r.options)),
             nlohmann::json::parse(R"({"schema": "winnow.dedup/1", "hash": "phash", "threshold": 2,
               "mode": "keep", "groups": 2, "chains": 0, "removed": 2, "kept": 3, "moved": 0,
-              "conflicts": 1, "blank": 1,
+              "conflicts": 1, "blank": 1, "evaluation_duplicates": {"val": 0, "test": 0},
               "leaks": [{"a": "train", "b": "test", "groups": 1, "samples": 1}]})"));
   EXPECT_EQ(nlohmann::json::parse(r.result.selection.settings),
             nlohmann::json::parse(R"({"hash": "phash", "hash_version": 1, "threshold": 2,

@@ -3,9 +3,13 @@
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import time
 import unittest
 
-from program import Case, run, tree_bytes
+from program import WINNOW, Case, run, tree_bytes
 
 
 class Dedup(Case):
@@ -142,6 +146,76 @@ class Dedup(Case):
             removed[action] = (found["removed"], found["mode"])
         # Three leaks, and of the three images that are 01: two, all, none.
         self.assertEqual(removed, {"keep": (5, "keep"), "drop": (6, "keep"), "weight": (3, "weight")})
+
+    def test_counts_what_val_and_test_have_twice_and_removes_it_on_request(self):
+        for split, copies in (("val", 1), ("test", 2)):
+            for i in range(copies + 1):
+                self.write_ppm(self.source / split / "a" / f"twin {i}.ppm",
+                               bytes(max(0, p - i) for p in self.image(24, seed=100 + len(split))), 24)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        found = self.ok("dedup", cache, "--threshold", 8, "--json")
+        self.assertEqual(found.json()["evaluation_duplicates"], {"val": 1, "test": 2})
+        self.assertIn("2 test samples have a duplicate in test itself; they stay (--thin test", found.err)
+        thinned = self.ok("dedup", cache, "--threshold", 8, "--thin", "val,test", "--json")
+        self.assertEqual(thinned.json()["removed"], found.json()["removed"] + 3)
+        self.assertIn("they are removed", thinned.err)
+        self.refused(2, ["--scope across"], "dedup", cache, "--thin", "val", "--scope", "across")
+
+    def test_keeps_the_selection_before(self):
+        cache = self.folder / "cache"
+        selections = cache / "selections"
+        self.ok("ingest", self.source, "--out", cache)
+        for verb in ("dedup", "split"):
+            first = self.ok(verb, cache, "--name", verb, "--hash", "exact")
+            self.assertNotIn("previous", first.err)
+            again = self.ok(verb, cache, "--name", verb, "--hash", "exact")
+            self.assertNotIn("previous", again.err, "the same selection")
+            second = self.ok(verb, cache, "--name", verb, "--threshold", 8)
+            self.assertIn(f"there was another selection '{verb}'; it is kept as '{verb}.previous'", second.err)
+            kept = self.ok("info", cache, "--selection", f"{verb}.previous")
+            self.assertIn("equal files and pixels", kept.out)
+            self.assertNotIn("{", kept.out)
+        self.assertIn("darker 01", (selections / "dedup.csv").read_text())
+        self.assertNotIn("darker 01", (selections / "dedup.previous.csv").read_text())
+        # One that is damaged is none to keep.
+        (selections / "dedup.selection").write_bytes(b"x")
+        self.assertNotIn("previous", self.ok("dedup", cache, "--name", "dedup", "--threshold", 4).err)
+
+    def test_lists_on_the_standard_output(self):
+        listed = self.ok("dedup", self.source, "--threshold", 8, "--list-groups", "-")
+        rows = list(csv.DictReader(io.StringIO(listed.out)))
+        self.assertEqual(len(rows), 8)
+        self.assertIn("diameter", rows[0])
+        self.refused(2, ["--json", "name a file"], "dedup", self.source, "--list-groups", "-", "--json")
+        self.refused(2, ["two lists"], "dedup", self.source, "--list-groups", "-", "--list", "-")
+
+    def test_says_where_lists_can_go_if_the_cache_cannot_be_written_to(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        (cache / "selections").write_text("in the way, whoever may write")
+        self.refused(1, ["cannot be written to", "--list -"], "dedup", cache, "--threshold", 8)
+        self.refused(1, ["cannot be written to"], "split", cache, "--threshold", 8)
+        listed = self.ok("dedup", cache, "--threshold", 8, "--list", "-")
+        self.assertEqual(len(list(csv.DictReader(io.StringIO(listed.out)))), 4)
+        self.assertIn("no selection is kept", listed.err)
+
+    def test_leaves_nothing_behind_when_it_is_stopped(self):
+        large = self.image(256, seed=1)
+        for i in range(400):
+            self.write_ppm(self.source / "train" / "b" / f"{i}.ppm", bytes([i % 256]) + large[1:], 256)
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        winnow = subprocess.Popen([WINNOW, "dedup", self.source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "TMPDIR": str(temporary)})
+        while winnow.poll() is None and not list(temporary.iterdir()):
+            time.sleep(0.001)
+        winnow.send_signal(signal.SIGTERM)
+        out, err = winnow.communicate(timeout=300)
+        self.assertEqual(winnow.returncode, 75, err)
+        self.assertIn("stopped before", err)
+        self.assertEqual(out, "")
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_checks_itself(self):
         result = self.ok("dedup", self.source, "--threshold", 12, "--self-check", 10, "--json")

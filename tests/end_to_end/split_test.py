@@ -146,6 +146,9 @@ class Split(Case):
             csv.writer(file).writerows(rows)
         cache = self.folder / "cache"
         self.ok("ingest", table, "--out", cache)
+        fresh = self.ok("split", cache, "--hash", "exact", "--json")
+        self.assertEqual(fresh.json()["moved"], 0, "there were no splits to move them out of")
+        self.assertNotIn("another split", fresh.err)
         scene = {row[0]: row[2] or row[0] for row in rows}
         key_of = lambda name: scene[name.split("/")[-1]]
         label_of = {row[0]: row[1] for row in rows}

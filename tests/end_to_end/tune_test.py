@@ -22,14 +22,64 @@ class Tune(Case):
     def test_prints_tables_and_draws(self):
         plot = self.folder / "plot.svg"
         result = self.ok("tune", self.cache, "--precision", 0.9, "--images", 20, "--plot", plot)
-        for words in ("phash of 140 images", "dhash of 140 images", "the classes of pairs", "JPEG quality 10"):
+        for words in ("phash of 140 images", "dhash of 140 images", "false pairs judged by classes", "JPEG quality 10"):
             self.assertIn(words, result.out)
+        for line in result.out.splitlines()[:-2]:  # the last are a sentence, with a command to copy
+            self.assertLessEqual(len(line), 80, line)
+        self.assertIn(f"winnow dedup {self.cache} --hash ", result.out.splitlines()[-2])
         self.assertRegex(result.err, r"phash: \d+ bits for a precision of 90.0 %")
         picture = ElementTree.parse(plot).getroot()
         self.assertTrue(picture.tag.endswith("svg"))
         self.assertIn("phash: expected recall", plot.read_text())
+        self.check_plot(picture)
         again = self.ok("tune", self.cache, "--precision", 0.9, "--images", 20, "--threads", 1)
         self.assertEqual(result.out, again.out)
+
+    def check_plot(self, picture, step=7.0):
+        """No text of the legend begins or ends outside the picture, and no two hashes have one colour."""
+        width, height = float(picture.get("width")), float(picture.get("height"))
+        legend = [text for text in picture.iter() if text.get("class") == "legend"]
+        self.assertTrue(legend)
+        for text in legend:
+            self.assertLessEqual(float(text.get("x")) + step * len(text.text), width)
+            self.assertLessEqual(float(text.get("y")), height)
+        lines = [path for path in picture.iter() if path.tag.endswith("path") and len(path)]
+        colours = {}
+        for path in lines:
+            colours.setdefault(path.get("style").split(")")[0], set()).add(path[0].text.split(":")[0])
+        self.assertTrue(all(len(hashes) == 1 for hashes in colours.values()), colours)
+
+    def test_draws_many_hashes_of_codes_of_two_lengths(self):
+        hashes = ("phash,dhash,dhash_vertical,ahash,whash,phash16,pdq,imagededup_phash,imagededup_whash")
+        cache = self.folder / "many"
+        self.ok("ingest", self.source, "--out", cache, "--hash", hashes)
+        plot = self.folder / "plot.svg"
+        result = self.ok("tune", cache, "--images", 2, "--plot", plot)
+        picture = ElementTree.parse(plot).getroot()
+        self.check_plot(picture)
+        texts = [text.text for text in picture.iter() if text.tag.endswith("text")]
+        self.assertIn("share of the bits that may differ", texts)
+        # A row for each distance that adds pairs, not for each threshold.
+        rows = [line.split()[:2] for line in result.out.splitlines() if line[:4].strip().isdigit()]
+        for before, row in zip(rows, rows[1:]):
+            if int(row[0]) > int(before[0]):
+                self.assertNotEqual(before[1], row[1])
+        self.assertLess(len(result.out.splitlines()), 300)
+
+    def test_a_clean_set_gets_the_usual_threshold(self):
+        for i in range(60):
+            self.write_ppm(self.folder / "clean" / f"{i}.ppm", self.random.randbytes(64 * 64 * 3), 64)
+        cache = self.folder / "of clean"
+        self.ok("ingest", self.folder / "clean", "--out", cache, "--hash", "pdq")
+        result = self.ok("dedup", cache, "--hash", "pdq", "--precision", 0.95, "--json")
+        self.assertEqual(result.json()["threshold"], 71)
+        self.assertIn("usual for it", result.err)
+        self.assertEqual(self.ok("tune", cache, "--images", 0, "--json").json()["recommended"],
+                         {"hash": "pdq", "threshold": 71})
+
+    def test_says_where_the_search_ended(self):
+        result = self.ok("tune", self.cache, "--hash", "phash", "--images", 0, "--most", 3)
+        self.assertIn("more than 3 bits were not looked at", result.out)
 
     def test_dedup_takes_what_tune_names(self):
         tuned = self.ok("tune", self.cache, "--hash", "phash", "--images", 0, "--precision", 0.9, "--json").json()

@@ -6,16 +6,18 @@
 
 namespace winnow::tools {
 
-// Shares over whole numbers, as a picture of its own.
+// Shares over numbers or over shares, as a picture of its own.
 struct LineChart {
   struct Line {
     std::string name;
-    std::vector<std::optional<double>> shares;  // 0..1 at 0, 1, ...; gaps where there is none
+    std::vector<std::optional<double>> shares;  // 0..1; gaps where there is none
+    double step = 1;                            // they are at 0, step, 2 * step, ...
     bool dashed = false;
     int colour = 0;  // lines of one colour belong together
   };
   std::string title;
   std::string x_name;
+  bool x_percent = false;  // ticks of the axis are shares
   std::vector<Line> lines;
 };
 

@@ -1,0 +1,73 @@
+#include "tools/dedup_search.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "common/error.h"
+#include "dedup/ranks/shared_search.h"
+#include "pipeline/parallel/worker_limit.h"
+#include "tools/progress_bar.h"
+
+namespace winnow::tools {
+namespace {
+
+// Several searches, one after the other: a bar for each.
+class Bars {
+ public:
+  explicit Bars(bool shown) : shown_(shown) {}
+  void operator()(const Progress& progress) {
+    if (!bar_ || progress.done < done_) bar_ = make_progress_bar("search", "images", shown_);
+    done_ = progress.done;
+    if (bar_) bar_(progress);
+  }
+
+ private:
+  bool shown_;
+  ProgressSink bar_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace
+
+dedup::SearchOptions search_options(const Session& session) {
+  dedup::SearchOptions options;
+  options.progress = Bars(session.comm.rank() == 0);
+  options.stop = session.stop;
+  return options;
+}
+
+void with_search(const Session& session, bool all_links,
+                 const std::function<void(const dedup::LinkSource& links)>& decide) {
+  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
+  dedup::with_shared_search(session.comm, decide,
+                            {.all_links = all_links, .search = search_options(session)});
+}
+
+dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& session) {
+  return [columns = std::move(columns), stop = session.stop](const dedup::ColumnNames& names) {
+    if (stop && stop()) throw StoppedError("stopped before anything was decided");
+    return columns(names);
+  };
+}
+
+bool can_keep_selections(const pipeline::CachePaths& cache) {
+  const std::filesystem::path folder = cache.selection("any").parent_path();
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(folder, ignored);
+  const std::filesystem::path& at = is_there ? folder : cache.root;
+  return std::filesystem::is_directory(at, ignored) && ::access(at.c_str(), W_OK) == 0;
+}
+
+void keep_previous(const Session& session, const pipeline::Cache& cache,
+                   const dedup::Selection& next) {
+  const auto name = cache.keep_previous(next);
+  if (!name) return;
+  say(session,
+      fmt::format("there was another selection '{}'; it is kept as '{}'", next.name, *name));
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+
+#include "dedup/deduplicate.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+
+// A search with a progress bar, ended with StoppedError by a signal.
+dedup::SearchOptions search_options(const Session& session);
+
+// Calls `decide` on rank 0 with such a search, which all ranks share (with_shared_search).
+void with_search(const Session& session, bool all_links,
+                 const std::function<void(const dedup::LinkSource& links)>& decide);
+
+// The same columns. Reading them throws StoppedError once a signal came.
+dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& session);
+
+// Whether a selection can be written into the cache.
+bool can_keep_selections(const pipeline::CachePaths& cache);
+
+// Keeps the selection that `next` replaces as NAME.previous, and says so.
+void keep_previous(const Session& session, const pipeline::Cache& cache,
+                   const dedup::Selection& next);
+
+}  // namespace winnow::tools

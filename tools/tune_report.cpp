@@ -1,0 +1,207 @@
+#include "tools/tune_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/report/words.h"
+
+namespace winnow::tools {
+namespace {
+
+using dedup::Curve;
+using dedup::CurvePoint;
+using dedup::ThresholdChoice;
+using dedup::ThresholdReason;
+using pipeline::EditRecall;
+
+std::string share_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+const CurvePoint& point_at(const Curve& curve, int threshold) {
+  const auto last = curve.points.size() - 1;
+  return curve.points[std::min(last, static_cast<std::size_t>(threshold))];
+}
+
+// The most precise threshold that a table of edits can be for.
+int threshold_of(const Curve& curve, double precision) {
+  const auto choice = choose_threshold(curve, precision);
+  return choice ? choice->threshold : 0;
+}
+
+}  // namespace
+
+std::optional<double> Tuned::recall(int threshold) const {
+  if (edits.empty()) return std::nullopt;
+  return pipeline::expected_recall(edits, threshold);
+}
+
+std::optional<Recommendation> recommend(const std::vector<Tuned>& all, double precision) {
+  std::optional<Recommendation> best;
+  // What was found in the images themselves counts for more than a usual threshold.
+  const auto merit = [](const Recommendation& r) {
+    const CurvePoint& point = point_at(r.tuned->curve, r.choice.threshold);
+    return std::pair(r.tuned->recall(r.choice.threshold).value_or(0),
+                     static_cast<double>(point.pairs) - point.false_pairs);
+  };
+  for (const Tuned& tuned : all) {
+    const auto choice = choose_threshold(tuned.curve, precision);
+    if (!choice) continue;
+    const Recommendation next{&tuned, *choice};
+    if (!best || merit(next) > merit(*best)) best = next;
+  }
+  return best;
+}
+
+std::string curve_table(const Tuned& tuned) {
+  const Curve& curve = tuned.curve;
+  const bool by_class = curve.by == dedup::FalsePairs::kByClass;
+  std::string out = fmt::format(
+      "{} of {} images; false pairs judged by {}\n", curve.hash, grouped(curve.images),
+      by_class ? fmt::format("classes:\ntwo random images differ in {:.1f} %", 100 * curve.chance)
+               : fmt::format("distances:\n{:.1f} of {} bits between random pairs, {:.0f} of them "
+                             "independent",
+                             curve.mean, curve.bits, curve.independent_bits));
+  constexpr const char* kRow = "{:>4}{:>14}{:>12}{:>11}{:>10}{:>9}{:>8}{:>11}\n";
+  out += fmt::format(kRow, "bits", "pairs", "other class", "false", "precision", "at least",
+                     "recall", "removable");
+  std::optional<std::uint64_t> pairs;
+  for (const CurvePoint& p : curve.points) {
+    if (pairs == p.pairs) continue;
+    pairs = p.pairs;
+    out += fmt::format(kRow, p.threshold, grouped(p.pairs), by_class ? grouped(p.other_class) : "-",
+                       fmt::format("{:.1f}", p.false_pairs), share_text(p.precision),
+                       share_text(p.precision_at_least), share_text(tuned.recall(p.threshold)),
+                       grouped(p.removable));
+    if (p.precision && *p.precision < 0.5) break;  // what comes is mostly chance
+  }
+  return out;
+}
+
+std::string edit_tables(const std::vector<Tuned>& all, double precision) {
+  constexpr std::size_t kColumns = 3;
+  constexpr int kName = 32;
+  constexpr int kColumn = 16;
+  std::vector<const Tuned*> edited;
+  for (const Tuned& tuned : all) {
+    if (!tuned.edits.empty()) edited.push_back(&tuned);
+  }
+  std::string out;
+  for (std::size_t first = 0; first < edited.size(); first += kColumns) {
+    const auto columns =
+        std::span(edited).subspan(first, std::min(kColumns, edited.size() - first));
+    const auto row = [&](const std::string& name, const auto& text) {
+      out += fmt::format("{:{}}", name, kName);
+      for (const Tuned* tuned : columns) out += fmt::format("{:>{}}", text(*tuned), kColumn);
+      out += "\n";
+    };
+    const auto threshold = [&](const Tuned& tuned) { return threshold_of(tuned.curve, precision); };
+    out += first == 0 ? "" : "\n";
+    row("found again after", [](const Tuned& tuned) {
+      return tuned.curve.hash.size() < kColumn ? tuned.curve.hash
+                                               : tuned.curve.hash.substr(0, kColumn - 2) + "~";
+    });
+    row("", [&](const Tuned& tuned) { return fmt::format("{} bits", threshold(tuned)); });
+    for (std::size_t i = 0; i < columns.front()->edits.size(); ++i) {
+      row(columns.front()->edits[i].name,
+          [&](const Tuned& tuned) { return share_text(tuned.edits[i].at(threshold(tuned))); });
+    }
+  }
+  return out;
+}
+
+std::string in_words(const Curve& curve, const ThresholdChoice& choice) {
+  const CurvePoint& point = point_at(curve, choice.threshold);
+  if (choice.reason == ThresholdReason::kNoPairs) {
+    return fmt::format(
+        "no two of {} images are near enough to judge by, so {} is taken to {} bits, which is "
+        "usual for it",
+        grouped(curve.images), curve.hash, choice.threshold);
+  }
+  return fmt::format(
+      "a threshold of {} bits: about {:.0f} of {} pairs are false{}", choice.threshold,
+      point.false_pairs, grouped(point.pairs),
+      choice.reason == ThresholdReason::kSearchLimit
+          ? fmt::format("; more than {} bits were not looked at (winnow tune --most)",
+                        curve.points.back().threshold)
+          : std::string());
+}
+
+std::string in_words(const std::optional<Recommendation>& best, double precision,
+                     const std::string& cache) {
+  if (!best) {
+    return fmt::format("No threshold of these hashes has a precision of {:.1f} %.",
+                       100 * precision);
+  }
+  const Curve& curve = best->tuned->curve;
+  const int threshold = best->choice.threshold;
+  const auto recall = best->tuned->recall(threshold);
+  return fmt::format(
+      "Recommended for a precision of {:.1f} %: winnow dedup {} --hash {} "
+      "--threshold {}\n({}{}).",
+      100 * precision, cache, curve.hash, threshold, in_words(curve, best->choice),
+      recall ? fmt::format("; {:.0f} % of edited copies are found", 100 * *recall) : std::string());
+}
+
+nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precision) {
+  const Curve& curve = tuned.curve;
+  nlohmann::ordered_json json{
+      {"hash", curve.hash},
+      {"bits", curve.bits},
+      {"images", curve.images},
+      {"false_pairs_by", curve.by == dedup::FalsePairs::kByClass ? "class" : "distance"},
+      {"chance_of_other_class", curve.chance},
+      {"mean_distance", curve.mean},
+      {"independent_bits", curve.independent_bits}};
+  if (precision) {
+    if (const auto choice = choose_threshold(curve, *precision)) json["chosen"] = choice->threshold;
+  }
+  json["thresholds"] = nlohmann::ordered_json::array();
+  for (const CurvePoint& p : curve.points) {
+    nlohmann::ordered_json point{
+        {"threshold", p.threshold},     {"pairs", p.pairs},
+        {"labelled_pairs", p.labelled}, {"other_class", p.other_class},
+        {"false_pairs", p.false_pairs}, {"by_chance", p.chance_probability},
+        {"grouped", p.grouped},         {"removable", p.removable}};
+    if (p.precision) point["precision"] = *p.precision;
+    if (p.precision_at_least) point["precision_at_least"] = *p.precision_at_least;
+    if (const auto recall = tuned.recall(p.threshold)) point["recall"] = *recall;
+    json["thresholds"].push_back(std::move(point));
+  }
+  json["edits"] = nlohmann::ordered_json::array();
+  for (const EditRecall& edit : tuned.edits) {
+    nlohmann::ordered_json found = nlohmann::ordered_json::array();
+    for (const CurvePoint& p : curve.points) found.push_back(edit.at(p.threshold));
+    json["edits"].push_back({{"family", edit.family}, {"edit", edit.name}, {"found", found}});
+  }
+  return json;
+}
+
+LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache) {
+  const bool relative = std::ranges::any_of(
+      all, [&](const Tuned& tuned) { return tuned.curve.bits != all.front().curve.bits; });
+  LineChart chart{.title = "Thresholds on " + cache,
+                  .x_name = relative ? "share of the bits that may differ" : "bits that may differ",
+                  .x_percent = relative,
+                  .lines = {}};
+  int colour = 0;
+  for (const Tuned& tuned : all) {
+    const double step = relative ? 1.0 / tuned.curve.bits : 1.0;
+    LineChart::Line precision{tuned.curve.hash + ": expected precision", {}, step, false, colour};
+    LineChart::Line recall{tuned.curve.hash + ": expected recall", {}, step, true, colour};
+    for (const CurvePoint& p : tuned.curve.points) {
+      precision.shares.push_back(p.precision);
+      recall.shares.push_back(tuned.recall(p.threshold));
+    }
+    chart.lines.push_back(std::move(precision));
+    if (!tuned.edits.empty()) chart.lines.push_back(std::move(recall));
+    ++colour;
+  }
+  return chart;
+}
+
+}  // namespace winnow::tools
