@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/checksum.h"
+#include "common/error.h"
 #include "dedup/search/plan.h"
 
 namespace winnow::dedup {
@@ -139,6 +140,11 @@ class Partition {
         keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
+  // Of the codes, those in a bucket.
+  double share_of(std::size_t bucket) const noexcept {
+    const double codes = std::max<std::uint32_t>(offsets_.back(), 1);
+    return (offsets_[bucket + 1] - offsets_[bucket]) / codes;
+  }
 
   // The cell has capacity() codes at most.
   void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
@@ -258,6 +264,28 @@ std::uint64_t digest_of(std::uint64_t name, std::uint64_t number,
   return xxh3_64(std::as_bytes(std::span(all)));
 }
 
+// Tells how far a search is, and ends it when that is asked for. Safe from many threads.
+class Watch {
+ public:
+  explicit Watch(const SearchOptions& options) : options_(options) {}
+
+  void check_stop() const {
+    if (options_.stop && options_.stop()) throw StoppedError("stopped before the end of the search");
+  }
+  // Of `codes`, a share of all that is to be done is done.
+  void add(double share, std::size_t codes) {
+    if (!options_.progress) return;
+    const std::lock_guard lock(mutex_);
+    share_ = std::min(1.0, share_ + share);
+    options_.progress({static_cast<std::uint64_t>(share_ * static_cast<double>(codes)), codes, {}});
+  }
+
+ private:
+  const SearchOptions& options_;
+  std::mutex mutex_;
+  double share_ = 0;
+};
+
 class Joiner {
  public:
   Joiner(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
@@ -273,7 +301,8 @@ class Joiner {
                                                 words_, static_cast<std::uint32_t>(radius))),
                           words_)),
         replan_codes_(kReplanCodes),
-        sink_(sink) {
+        sink_(sink),
+        watch_(options) {
     if (options.method == SearchMethod::kJoin) {
       costs_.pair = 50;  // so that partitions are cheaper
       replan_codes_ = 0;
@@ -325,6 +354,7 @@ class Joiner {
   void visit(const Work& work) {
     JoinCase problem = case_of(work);
     if (problem.pairs < 1) return;
+    watch_.check_stop();
     if (method_ == SearchMethod::kScan || problem.pairs * costs_.pair < kSmallScanNs) {
       scan(work);
       return;
@@ -425,11 +455,19 @@ class Joiner {
                          part.large = work.large;
                        }
                        visit(part);
+                       if (work.past == nullptr) {
+                         watch_.add(share_of(work.budget, i) * left->share_of(bucket), codes);
+                       }
                      });
       differ.insert(differ.end(), band.mask.begin(), band.mask.end());
     }
     locals_.local().spares.give(std::move(left));
     if (right) locals_.local().spares.give(std::move(right));
+  }
+
+  // Of the work of a split, that of band number `i` of budget + 1, behind which fewer are left.
+  static double share_of(int budget, int i) noexcept {
+    return 2.0 * (budget + 1 - i) / ((budget + 1.0) * (budget + 2.0));
   }
 
   // Cuts a cell into the buckets of a band.
@@ -516,6 +554,10 @@ class Joiner {
     for_each_index(rows * columns, rows * columns >= kParallelTiles, [&](std::size_t pair) {
       const std::size_t x = pair / columns;
       const std::size_t y = pair % columns;
+      watch_.check_stop();
+      if (work.past == nullptr && y == 0) {
+        watch_.add(1.0 / static_cast<double>(rows), queries.codes.count);
+      }
       if ((self() && x > y) || !is_mine(pair)) return;
       scan_tile(cut(queries, x), cut(codes, y), self() && x == y, work.differ, swapped);
     });
@@ -567,6 +609,7 @@ class Joiner {
   std::size_t replan_codes_;
   const EdgeSink& sink_;
   std::mutex sink_mutex_;
+  Watch watch_;
   std::atomic<std::uint64_t> division_ =
       0;  // a sum of digests of what was decided about shared work
   tbb::enumerable_thread_specific<Local> locals_;

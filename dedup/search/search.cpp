@@ -149,6 +149,14 @@ Nearest nearest(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
   return best;
 }
 
+// The sink for search number `index` of `count`, which `progress` is told of as one.
+ProgressSink nth_of(const ProgressSink& progress, std::size_t index, std::size_t count) {
+  if (!progress) return {};
+  return [&progress, index, count](const Progress& part) {
+    progress({(index * part.total + part.done) / count, part.total, part.note});
+  };
+}
+
 // Of codes of several orientations: each is searched for, and a pair told where it is nearest.
 std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int radius,
                                 const SearchPart& part, const EdgeSink& sink,
@@ -156,9 +164,11 @@ std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sort
   std::uint64_t division = 0;
   const int orientations = codes.orientations();
   const DistinctCodes upright = distinct_codes(codes, sorted, 0);
+  SearchOptions one_way = options;
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
     if (turns_b) continue;  // a pair comes both ways round
+    one_way.progress = nth_of(options.progress, way, ways_of(orientations));
     const EdgeSink nearest_only = [&](std::span<const Edge> edges) {
       Batches out(sink);
       for (Edge edge : edges) {
@@ -172,10 +182,10 @@ std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sort
       out.flush();
     };
     if (orientation == 0) {
-      division += join(upright.side(), std::nullopt, radius, part, options, nearest_only);
+      division += join(upright.side(), std::nullopt, radius, part, one_way, nearest_only);
     } else {
       const DistinctCodes turned = distinct_codes(codes, sorted, orientation);
-      division += join(turned.side(), upright.side(), radius, part, options, nearest_only);
+      division += join(turned.side(), upright.side(), radius, part, one_way, nearest_only);
     }
   }
   return division;

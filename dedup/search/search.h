@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/progress.h"
+#include "common/stop.h"
 #include "dedup/fingerprints.h"
 
 namespace winnow::dedup {
@@ -48,6 +50,8 @@ enum class SearchMethod {
 struct SearchOptions {
   SearchMethod method = SearchMethod::kAuto;
   std::string_view kernel = {};  // a row of scan.h that runs here; empty: the best
+  ProgressSink progress = {};    // counts codes, by an estimate of what they take
+  StopRequested stop = {};       // asked often; StoppedError
 };
 
 // All pairs within `radius` bits among `rows` of the column, exactly, up to equal codes: rows of
