@@ -1,5 +1,3 @@
-#include "tools/bench_exchange.h"
-
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +12,7 @@
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
 #include "tools/bench_rows.h"
+#include "tools/benches.h"
 
 namespace winnow::tools {
 namespace {
@@ -182,7 +181,7 @@ void bench_alltoall(const Options& options, Session& session) {
 
 }  // namespace
 
-BenchOf add_bench_alltoall(CLI::App& bench) {
+SubVerb add_bench_alltoall(CLI::App& bench) {
   auto o = std::make_shared<Options>();
   CLI::App* app = bench.add_subcommand(
       "alltoall",
@@ -205,7 +204,8 @@ BenchOf add_bench_alltoall(CLI::App& bench) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  return {app, [o](Session& session) { bench_alltoall(*o, session); }};
+  return {app, [o](Session& session) { bench_alltoall(*o, session); },
+          /*uses_ranks=*/true};
 }
 
 }  // namespace winnow::tools
