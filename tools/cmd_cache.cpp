@@ -213,20 +213,21 @@ Command add_cache(CLI::App& program) {
   drops->add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
   add_memory(drops);
   app->footer(
-      "Every process of yours on the machine shares one copy of a cache. Blocks are compared with\n"
-      "the hashes in the manifest as they are loaded. train --memory, eval --memory and bench\n"
-      "loader --memory load by themselves what is not there, and leave it, unpinned: such a copy "
-      "is\n"
-      "removed when another one needs the room. What a process uses is never removed.\n\n"
-      "Examples:\n"
-      "  winnow cache load cache\n"
-      "  winnow cache load /nfs/cache --memory-dir /scratch\n"
-      "  mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part\n"
-      "  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only\n"
-      "  winnow cache list\n"
-      "  winnow cache drop cache                # the copy; the cache stays on disk\n"
-      "  winnow cache drop cache --delete       # all of it");
-  return {app, true, [o, loads, lists](Session& session) {
+      R"(Every process of yours on the machine shares one copy of a cache. Blocks are compared with the
+hashes in the manifest as they are loaded. train --memory, eval --memory and bench loader --memory
+load by themselves what is not there, and leave it, unpinned: such a copy is removed when another
+one needs the room. What a process uses is never removed.
+
+Examples:
+  winnow cache load cache
+  winnow cache load /nfs/cache --memory-dir /scratch
+  mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part
+  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only
+  winnow cache list
+  winnow cache drop cache                # the copy; the cache stays on disk
+  winnow cache drop cache --delete       # all of it)");
+  return {app, true,
+          [o, loads, lists](Session& session) {
             if (!loads->parsed()) check_alone(session);
             if (loads->parsed()) {
               load(*o, session);
@@ -235,7 +236,8 @@ Command add_cache(CLI::App& program) {
             } else {
               drop(*o, session);
             }
-          }};
+          },
+          /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -63,10 +63,11 @@ Command add_verify(CLI::App& program) {
                   "Only the records of the samples that this selection keeps");
   app->add_flag("--json", o->json, "Print one JSON object on stdout, of a damaged cache too");
   app->footer(
-      "Exit code 1 where anything is damaged.\n\n"
-      "Examples:\n"
-      "  winnow verify cache\n"
-      "  winnow verify cache --selection default --json");
+      R"(Exit code 1 where anything is damaged.
+
+Examples:
+  winnow verify cache
+  winnow verify cache --selection default --json)");
   return {app, false, [o](Session& session) { verify(*o, session); }};
 }
 
