@@ -1,4 +1,4 @@
-#include "tools/report/page.h"
+#include "tools/report/ingest_page.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tools/report/html.h"
-#include "tools/report/style.h"
+#include "tools/report/page.h"
 #include "tools/report/svg.h"
 #include "tools/report/words.h"
 
@@ -29,37 +29,6 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 std::string count_of(std::uint64_t number, std::string_view one) {
   return fmt::format("{} {}{}", grouped(number), one, number == 1 ? "" : "s");
-}
-
-// Cells of a table: text, or a number set to the right. Content is HTML already.
-std::string cell(std::string_view html) { return fmt::format("<td>{}</td>", html); }
-std::string number_cell(std::string_view html) {
-  return fmt::format("<td class=\"n\">{}</td>", html);
-}
-std::string bar_cell(const std::vector<std::uint64_t>& parts, std::uint64_t most) {
-  return fmt::format("<td class=\"l\">{}</td>", bar_svg(parts, most));
-}
-std::string row(std::string_view cells) { return fmt::format("<tr>{}</tr>\n", cells); }
-
-// `columns`: titles; one that begins with '#' is of numbers.
-std::string table(const std::vector<std::string>& columns, const std::string& rows) {
-  std::string head;
-  for (const std::string_view title : columns) {
-    head += title.starts_with('#') ? fmt::format("<th class=\"n\">{}</th>", title.substr(1))
-                                   : fmt::format("<th>{}</th>", title);
-  }
-  return fmt::format("<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n", head,
-                     rows);
-}
-
-std::string section(std::string_view title, const std::string& content) {
-  return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", title, content);
-}
-
-std::string paragraph(std::string_view html) { return fmt::format("<p>{}</p>\n", html); }
-
-std::string tile(std::string_view value, std::string_view what) {
-  return fmt::format("<div><b>{}</b><span>{}</span></div>\n", value, what);
 }
 
 std::string title_of(const IngestPage& page) {
@@ -88,7 +57,7 @@ std::uint64_t inputs_of(const Manifest& m, Fate fate) {
   return found == m.ledger.end() ? 0 : found->second;
 }
 
-std::string header(const IngestPage& page) {
+std::string opening(const IngestPage& page) {
   const Manifest& m = page.manifest;
   const std::uint64_t ok = m.ledger.at("ok");
   const std::uint64_t left_out = inputs_of(m, Fate::kDuplicate);
@@ -113,10 +82,7 @@ std::string header(const IngestPage& page) {
     tiles +=
         tile(in_seconds(page.run->seconds), "time") + tile(rate_of(*page.run), "inputs a second");
   }
-  return fmt::format(
-      "<header>\n<p class=\"soft\">winnow ingest</p>\n<h1>{}</h1>\n<p>{}</p>\n"
-      "<div class=\"tiles\">\n{}</div>\n</header>\n",
-      name_html(title_of(page)), verdict, tiles);
+  return page_header("winnow ingest", name_html(title_of(page)), verdict, tiles);
 }
 
 // One part of a bar, in the colour of this split.
@@ -201,42 +167,39 @@ std::string examples(const std::vector<pipeline::LedgerRow>& rows, std::uint64_t
           ? fmt::format("; the first {} are shown, all are in <code>ledger.jsonl</code>",
                         rows.size())
           : "";
-  return fmt::format("<details{}>\n<summary>{}: {}{}</summary>\n{}</details>\n",
-                     rows.size() <= 5 ? " open=\"open\"" : "", title, count_of(count, "input"),
-                     rest, table({"name", "reason"}, list));
+  return details(title + ": " + count_of(count, "input") + rest, table({"name", "reason"}, list),
+                 rows.size() <= 5);
 }
 
 std::string fates(const IngestPage& page) {
   const Manifest& m = page.manifest;
   std::string rows;
-  std::string details;
+  std::string more;
   for (int i = 0; i < pipeline::kFateCount; ++i) {
     const auto fate = static_cast<Fate>(i);
     const std::uint64_t count = inputs_of(m, fate);
     if (fate == Fate::kDuplicate && count == 0) continue;
-    const std::string faint = count == 0 ? " class=\"none\"" : "";
-    rows += fmt::format("<tr{}>{}</tr>\n", faint,
-                        fmt::format("<td class=\"k\">{}</td>", words_of(fate)) +
-                            number_cell(grouped(count)) +
-                            number_cell(count > 0 ? percent(share(count, m.inputs)) : "") +
-                            (count > 0 ? bar_cell(of_split(count, 1), m.inputs) : cell("")) +
-                            cell(meaning_of(fate)));
-    if (fate != Fate::kOk) details += examples(page.examples.of(fate), count, words_of(fate));
+    rows += row(key_cell(words_of(fate)) + number_cell(grouped(count)) +
+                    number_cell(count > 0 ? percent(share(count, m.inputs)) : "") +
+                    (count > 0 ? bar_cell(of_split(count, 1), m.inputs) : cell("")) +
+                    cell(meaning_of(fate)),
+                count == 0 ? RowLook::kFaint : RowLook::kPlain);
+    if (fate != Fate::kOk) more += examples(page.examples.of(fate), count, words_of(fate));
   }
-  rows += fmt::format("<tr class=\"sum\">{}</tr>\n", cell("all") + number_cell(grouped(m.inputs)) +
-                                                         number_cell("") + cell("") + cell(""));
+  rows += row(cell("all") + number_cell(grouped(m.inputs)) + number_cell("") + cell("") + cell(""),
+              RowLook::kSum);
   if (!page.remarks.unsupported.empty()) {
     std::string reasons;
     for (const auto& [reason, count] : page.remarks.unsupported) {
       reasons += row(number_cell(grouped(count)) + cell(name_html(reason)));
     }
-    details += "<h3>What to do about formats that cannot be read</h3>\n" +
-               table({"#inputs", "reason"}, reasons);
+    more += heading("What to do about formats that cannot be read") +
+            table({"#inputs", "reason"}, reasons);
   }
-  details += examples(page.examples.of(Fate::kOk), page.remarks.warned,
-                      "ok, but with a decoder's warning");
+  more += examples(page.examples.of(Fate::kOk), page.remarks.warned,
+                   "ok, but with a decoder's warning");
   return section("What became of the inputs",
-                 table({"class", "#inputs", "#share", "", "which means"}, rows) + details);
+                 table({"class", "#inputs", "#share", "", "which means"}, rows) + more);
 }
 
 // As many empty columns beside a few as let them look like a histogram.
@@ -257,8 +220,7 @@ std::string histogram(const std::string& title, const Histogram& histogram,
          .title = fmt::format("{}{}: {}", range(bucket), unit, count_of(count, "image")),
          .count = count});
   }
-  return fmt::format("<figure>\n<figcaption>{}</figcaption>\n{}</figure>\n", title,
-                     columns_svg(title, columns));
+  return figure(title, columns_svg(title, columns));
 }
 
 std::string before_dash(const std::string& range) { return range.substr(0, range.find('-')); }
@@ -302,7 +264,7 @@ std::string channels_table(const Manifest& m) {
                 number_cell(fmt::format("{:.2f}", 255 * deviation[c])));
   }
   const bool train = m.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
-  return fmt::format("<h3>Mean and deviation of the {} images</h3>\n", train ? "training" : "") +
+  return heading(fmt::format("Mean and deviation of the {} images", train ? "training" : "")) +
          table({"channel", "#mean", "#deviation", "#mean of 255", "#deviation of 255"}, rows);
 }
 
@@ -325,9 +287,12 @@ std::string images(const IngestPage& page) {
       histogram("Megapixels", s.pixels, pixels_range, " megapixels", pixels_tick) +
       histogram("Width : height", s.aspect, aspect_range, " to 1", aspect_tick) +
       histogram("Size of the input", s.file_bytes, file_bytes_range, "", bytes_tick);
-  return section("The images", paragraph(facts) +
-                                   fmt::format("<div class=\"charts\">\n{}</div>\n", charts) +
-                                   channels_table(m));
+  return section("The images", paragraph(facts) + figures(charts) + channels_table(m));
+}
+
+std::string samples(const IngestPage& page) {
+  if (page.sheet.empty()) return "";
+  return section("Some of the images", picture("Some of the images", page.sheet));
 }
 
 std::string class_rows(const Manifest& m, const std::vector<std::uint64_t>& sums,
@@ -361,8 +326,7 @@ std::string classes(const IngestPage& page) {
     if (m.split_counts[i] == 0) continue;
     const std::string name(split_name(static_cast<Split>(i)));
     columns.push_back("#" + (name == "none" ? "no split" : name));
-    key +=
-        fmt::format("<span class=\"key key{}\">{}</span> ", i, name == "none" ? "no split" : name);
+    key += colour_key(i, name == "none" ? "no split" : name);
   }
   if (std::ranges::count(m.split_counts, 0U) == kSplitCount - 1) key.clear();  // one colour
   columns.insert(columns.end(), {"#all", ""});
@@ -375,16 +339,14 @@ std::string classes(const IngestPage& page) {
   std::ranges::stable_sort(labels, std::greater<>(), [&](std::size_t i) { return sums[i]; });
   const std::vector<std::size_t> first(labels.begin(), labels.begin() + kEnds);
   const std::vector<std::size_t> last(labels.end() - kEnds, labels.end());
-  return section(
-      "Classes",
-      paragraph(facts + " " + key) +
-          fmt::format("<div class=\"charts\"><figure>\n<figcaption>Images of each class, falling"
-                      "</figcaption>\n{}</figure></div>\n",
-                      falling_svg("Images of each class, falling", sums)) +
-          fmt::format("<h3>The {} largest</h3>\n", kEnds) +
-          table(columns, class_rows(m, sums, first, balance.most)) +
-          fmt::format("<h3>The {} smallest</h3>\n", kEnds) +
-          table(columns, class_rows(m, sums, last, balance.most)));
+  return section("Classes",
+                 paragraph(facts + " " + key) +
+                     figures(figure("Images of each class, falling",
+                                    falling_svg("Images of each class, falling", sums))) +
+                     heading(fmt::format("The {} largest", kEnds)) +
+                     table(columns, class_rows(m, sums, first, balance.most)) +
+                     heading(fmt::format("The {} smallest", kEnds)) +
+                     table(columns, class_rows(m, sums, last, balance.most)));
 }
 
 std::string times(const IngestPage& page) {
@@ -406,16 +368,14 @@ std::string times(const IngestPage& page) {
       const auto stage = static_cast<Stage>(i);
       const pipeline::StageTimes::One& one = (*run.times)[stage];
       const double busy = busy_share(*run.times, stage);
-      rows += fmt::format(
-          "<tr{}>{}</tr>\n", stage == slowest(*run.times) ? " class=\"mark\"" : "",
-          cell(stage_name(stage)) + number_cell(std::to_string(one.threads)) +
-              number_cell(fmt::format("{:.2f}", one.busy_seconds)) + number_cell(percent(busy)) +
-              bar_cell(of_split(static_cast<std::uint64_t>(10'000 * busy), 1), 10'000));
+      rows += row(cell(stage_name(stage)) + number_cell(std::to_string(one.threads)) +
+                      number_cell(fmt::format("{:.2f}", one.busy_seconds)) +
+                      number_cell(percent(busy)) +
+                      bar_cell(of_split(static_cast<std::uint64_t>(10'000 * busy), 1), 10'000),
+                  stage == slowest(*run.times) ? RowLook::kMarked : RowLook::kPlain);
     }
     out += table({"stage", "#threads", "#seconds of work", "#of their time", ""}, rows) +
-           paragraph(
-               "<span class=\"soft\">Decoding, fingerprinting and packing share the same "
-               "threads.</span>");
+           paragraph(aside("Decoding, fingerprinting and packing share the same threads."));
   }
   out +=
       paragraph(fmt::format("{} at {} inputs a second; at most {} of memory.",
@@ -426,8 +386,7 @@ std::string times(const IngestPage& page) {
 std::string command(const IngestPage::Run& run) {
   std::string text;
   for (const std::string& word : run.command) text += (text.empty() ? "" : " ") + shell_word(word);
-  return paragraph("In " + name_html(run.folder) + ":") +
-         fmt::format("<pre>{}</pre>\n", escaped(text)) +
+  return paragraph("In " + name_html(run.folder) + ":") + command_line(text) +
          paragraph(
              "The same inputs and settings give the same cache, byte for byte, on any machine "
              "with any number of threads.");
@@ -446,7 +405,7 @@ std::string settings(const IngestPage& page) {
   return section(page.run ? "How to repeat it" : "The cache",
                  (page.run ? command(*page.run) : std::string()) +
                      paragraph("To check every byte of the cache:") +
-                     fmt::format("<pre>winnow verify {}</pre>\n", escaped(shell_word(page.cache))) +
+                     command_line("winnow verify " + shell_word(page.cache)) +
                      table({"what shapes the cache", ""}, rows));
 }
 
@@ -470,17 +429,10 @@ IngestPage read_page(const pipeline::Cache& cache) {
 }
 
 std::string html_of(const IngestPage& page) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
-      "<meta charset=\"utf-8\" />\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
-      "<title>{} - winnow "
-      "ingest</title>\n<style>\n{}</style>\n</head>\n<body>\n{}<footer>{}</footer>\n"
-      "</body>\n</html>\n",
-      escaped(title_of(page)), kStyle,
-      header(page) + sources(page) + fates(page) + images(page) + classes(page) + times(page) +
-          settings(page),
-      escaped(page.made));
+  return html_page({.title = title_of(page) + " - winnow ingest",
+                    .body = opening(page) + sources(page) + fates(page) + images(page) +
+                            samples(page) + classes(page) + times(page) + settings(page),
+                    .made = page.made});
 }
 
 }  // namespace winnow::tools

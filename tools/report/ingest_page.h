@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/bytes.h"
 #include "datasets/source.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/ingest/stages.h"
@@ -39,6 +40,7 @@ struct IngestPage {
   Examples examples;
   std::string cache;  // as the user named it
   std::string made;   // the page: when, by what, on which machine
+  Bytes sheet;        // a PNG of some of the images; empty: none
 
   // What made the cache, where this process did.
   struct Run {
