@@ -25,9 +25,10 @@
 #include "pipeline/store/settings.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
-#include "tools/report/page.h"
+#include "tools/report/ingest_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -424,6 +425,14 @@ Command add_ingest(CLI::App& program) {
       "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near duplicates\n"
       "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
       "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory");
+  shorten_help(*app,
+               {"--out", "--into", "--labels", "--exclude", "--hash", "--resize", "--max-bad",
+                "--report", "--estimate", "--threads"},
+               R"(Examples:
+  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg
+  winnow ingest photos/ --out cache --labels none   # only to find duplicates
+  winnow ingest photos/ --out cache --estimate      # how long would it take?
+  mpirun -np 4 winnow ingest photos/ --out /shared/cache)");
   return {app, true,
           [o, app](Session& session) {
             o->words = words_of(*app);
