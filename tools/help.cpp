@@ -20,22 +20,24 @@ class ShortHelp final : public CLI::Formatter {
                         CLI::AppFormatMode mode) const override {
     if (mode != CLI::AppFormatMode::Normal) return Formatter::make_help(app, name, mode);
     const std::string options = make_group("Options", false, options_);
-    const std::size_t others = app->get_options().size() + options_of_groups(*app) -
-                               positionals_of(*app) - options_.size();
+    const std::size_t others = flags_in(*app) + kHelpFlags - options_.size();
     return make_description(app) + make_usage(app, name) + make_positionals(app) + options +
            fmt::format("\n{} more, and what values they take: {} --help-all\n\n{}\n", others, name,
                        examples_);
   }
 
  private:
-  static std::size_t positionals_of(const CLI::App& app) {
-    return app.get_options([](const CLI::Option* option) { return option->get_positional(); })
-        .size();
-  }
-  static std::size_t options_of_groups(const CLI::App& app) {
-    std::size_t count = 0;
+  static constexpr std::size_t kHelpFlags = 2;
+
+  // Of the verb and of its groups, which have flags for help, too.
+  static std::size_t flags_in(const CLI::App& app) {
+    std::size_t count = app.get_options([&app](const CLI::Option* option) {
+                             return option->nonpositional() && option != app.get_help_ptr() &&
+                                    option != app.get_help_all_ptr();
+                           })
+                            .size();
     for (const CLI::App* group : app.get_subcommands({})) {
-      if (group->get_name().empty()) count += group->get_options().size();
+      if (group->get_name().empty()) count += flags_in(*group);
     }
     return count;
   }
@@ -85,10 +87,19 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   return verbs;
 }
 
-const CLI::App& deepest(const CLI::App& program) {
-  const CLI::App* app = &program;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return *app;
+// The first verb or flag that `app` itself does not know, as a sentence; `called` is its name.
+std::string unknown_to(const CLI::App& app, const std::string& called) {
+  const std::vector<std::string> verbs = verbs_of(app);
+  for (const std::string& given : app.remaining()) {
+    const std::string word = given.substr(0, given.find('='));
+    const bool is_flag = word.starts_with('-') && word.size() > 1;
+    if (!is_flag && verbs.empty()) continue;
+    const std::string meant = nearest_word(word, is_flag ? flags_of(app) : verbs);
+    return fmt::format("{} is no {} of {}; {}see {} --help", word, is_flag ? "option" : "verb",
+                       called, meant.empty() ? "" : "did you mean " + meant + "? Otherwise ",
+                       called);
+  }
+  return "";
 }
 
 }  // namespace
@@ -128,18 +139,13 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string unknown_word(const CLI::App& program) {
-  const std::vector<std::string> left = program.remaining(true);
-  const CLI::App& verb = deepest(program);
-  const std::vector<std::string> verbs = verbs_of(verb);
-  for (const std::string& given : left) {
-    const std::string word = given.substr(0, given.find('='));
-    const bool is_flag = word.starts_with('-') && word.size() > 1;
-    if (!is_flag && verbs.empty()) continue;
-    const std::string meant = nearest_word(word, is_flag ? flags_of(verb) : verbs);
-    return fmt::format("{} is no {} of {}{}", word, is_flag ? "option" : "verb",
-                       parsed_verb(program), meant.empty() ? "" : ": did you mean " + meant + "?");
+  std::string called = "winnow";
+  for (const CLI::App* app = &program;;) {
+    std::string sentence = unknown_to(*app, called);
+    if (!sentence.empty() || app->get_subcommands().empty()) return sentence;
+    app = app->get_subcommands().front();
+    if (!app->get_name().empty()) called += " " + app->get_name();
   }
-  return "";
 }
 
 std::string parsed_verb(const CLI::App& program) {

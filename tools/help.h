@@ -26,7 +26,7 @@ std::vector<std::string> in_flags(std::vector<std::string> words);
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // After `program` was parsed: a sentence about the first verb or flag that it does not know, with
-// the one that may have been meant; empty where there is none.
+// the one that may have been meant and where to look; empty where there is none.
 std::string unknown_word(const CLI::App& program);
 
 // "winnow index add": what was parsed of `program`, for "see ... --help".

@@ -127,8 +127,10 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const std::string unknown = may_be_typo ? unknown_word(program) : "";
     if (is_help && unknown.empty()) return program.exit(error);
-    fmt::print(stderr, "winnow: {}; see {} --help\n",
-               printable(unknown.empty() ? sentence_of(error) : unknown), parsed_verb(program));
+    const std::string what = unknown.empty()
+                                 ? sentence_of(error) + "; see " + parsed_verb(program) + " --help"
+                                 : unknown;
+    fmt::print(stderr, "winnow: {}\n", printable(what));
     return 2;
   }
 }

@@ -270,7 +270,8 @@ class Watch {
   explicit Watch(const SearchOptions& options) : options_(options) {}
 
   void check_stop() const {
-    if (options_.stop && options_.stop()) throw StoppedError("stopped before the end of the search");
+    if (options_.stop && options_.stop())
+      throw StoppedError("stopped before the end of the search");
   }
   // Of `codes`, a share of all that is to be done is done.
   void add(double share, std::size_t codes) {

@@ -303,7 +303,7 @@ class Faults(Case):
     def test_an_evaluation_stops(self):
         for action in ("int", "term"):
             self.refused(75, ["stopped before the end"], "eval", GOLDEN / "v1" / "run", GOLDEN / "v1" / "raw",
-                         env=failpoints(action, "load.record.after", "*", 1))  # fmt: skip
+                         env=failpoints(action, "load.record.before", "*", 1))  # fmt: skip
 
     def test_ctrl_c_stops_an_ingest_as_a_batch_system_does(self):
         self.source = self.photos(6)
