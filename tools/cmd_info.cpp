@@ -34,7 +34,7 @@ struct SheetFlags {
   std::optional<std::uint64_t> seed;
 };
 
-struct Options {
+struct InfoOptions {
   std::filesystem::path cache;
   std::filesystem::path report;
   std::string selection;
@@ -165,7 +165,7 @@ void print(const pipeline::Manifest& m) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants = in_words(pipeline::variant_settings(m));
+  const std::string variants = tools::in_words(pipeline::variant_settings(m));
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
@@ -226,7 +226,7 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetFlags& o,
 }
 
 // The PNG that was written.
-Bytes write_sheet(const Options& o, const pipeline::Cache& cache, const Session& session) {
+Bytes write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Session& session) {
   pipeline::SheetOptions options{.selection = o.selection,
                                  .split = std::nullopt,
                                  .label = std::nullopt,
@@ -248,7 +248,7 @@ Bytes write_sheet(const Options& o, const pipeline::Cache& cache, const Session&
   return png;
 }
 
-void run(const Options& o, const Session& session) {
+void run(const InfoOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const pipeline::Manifest& m = cache.manifest();
   std::optional<dedup::Selection> selection;
@@ -288,7 +288,7 @@ void run(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_info(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<InfoOptions>();
   CLI::App* app = program.add_subcommand(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();

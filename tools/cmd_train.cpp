@@ -33,7 +33,7 @@ struct Given {
   std::string resume = "no";
 };
 
-struct Options {
+struct TrainOptions {
   train::TrainOptions train;
   Given given;
   std::uint64_t bucket_kib = 1024;
@@ -73,7 +73,7 @@ std::vector<train::LrScale> lr_scales(const Given& given) {
   return rules;
 }
 
-train::TrainOptions train_options(const Options& o, const Session& session) {
+train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
     if (!o.given.augment.empty()) options.data.augment = pipeline::parse_recipe(o.given.augment);
@@ -108,7 +108,7 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
   return json;
 }
 
-void run(const Options& o, Session& session) {
+void run(const TrainOptions& o, Session& session) {
   train::TrainOptions options = train_options(o, session);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
@@ -137,7 +137,7 @@ void run(const Options& o, Session& session) {
   if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
 }
 
-void add_data_flags(CLI::App& app, Options& o) {
+void add_data_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* data = app.add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
@@ -176,7 +176,7 @@ void add_data_flags(CLI::App& app, Options& o) {
   add_memory_flags(*data, o.memory);
 }
 
-void add_start_flags(CLI::App& app, Options& o) {
+void add_start_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* start = app.add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
@@ -190,7 +190,7 @@ void add_start_flags(CLI::App& app, Options& o) {
                     "the last that matches holds, 0 freezes");
 }
 
-void add_recipe_flags(CLI::App& app, Options& o) {
+void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
   recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
@@ -221,7 +221,7 @@ void add_recipe_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_execution_flags(CLI::App& app, Options& o) {
+void add_execution_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
@@ -256,7 +256,7 @@ void add_execution_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_run_flags(CLI::App& app, Options& o) {
+void add_run_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* run_group = app.add_option_group("Run");
   run_group
@@ -331,7 +331,7 @@ std::string footer() {
 }  // namespace
 
 Command add_train(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainOptions>();
   CLI::App* app = program.add_subcommand(
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();

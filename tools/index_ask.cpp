@@ -26,14 +26,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct QueryOptions {
+struct IndexQueryOptions {
   fs::path index;
   IndexInputs inputs;
   int threshold = 4;
   bool fail_on_match = false;
 };
 
-void query(const QueryOptions& o, const Session& session) {
+void query(const IndexQueryOptions& o, const Session& session) {
   const auto index = dedup::StoredIndex::open(o.index);
   const auto name_in_index = index.name_of();
   std::uint64_t found = 0;
@@ -75,7 +75,7 @@ void query(const QueryOptions& o, const Session& session) {
 
 fs::path selections_of(const fs::path& index) { return index / "selections"; }
 
-struct DedupOptions {
+struct IndexDedupOptions {
   fs::path index;
   DedupFlags dedup;
   std::string name = "default";
@@ -83,7 +83,7 @@ struct DedupOptions {
   bool json = false;
 };
 
-void deduplicate(const DedupOptions& o, const CLI::App& app, const Session& session) {
+void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session& session) {
   pipeline::check_selection_name(o.name);
   const auto index = dedup::StoredIndex::open(o.index);
   dedup::Options options = dedup_options(o.dedup);
@@ -161,12 +161,12 @@ Json info_json(const dedup::StoredIndex& index) {
           {"selections", selections_json(index.folder(), digest)}};
 }
 
-struct InfoOptions {
+struct IndexInfoOptions {
   fs::path index;
   bool json = false;
 };
 
-void info(const InfoOptions& o) {
+void info(const IndexInfoOptions& o) {
   const Json json = info_json(dedup::StoredIndex::open(o.index));
   if (o.json) {
     fmt::print("{}\n", json.dump());
@@ -195,7 +195,7 @@ void info(const InfoOptions& o) {
 }  // namespace
 
 SubVerb add_index_info(CLI::App& index) {
-  auto o = std::make_shared<InfoOptions>();
+  auto o = std::make_shared<IndexInfoOptions>();
   CLI::App* app = add_index_verb(index, "info", "Say what is in an index", o->index);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer("Example:\n  winnow index info all.index");
@@ -203,7 +203,7 @@ SubVerb add_index_info(CLI::App& index) {
 }
 
 SubVerb add_index_query(CLI::App& index) {
-  auto o = std::make_shared<QueryOptions>();
+  auto o = std::make_shared<IndexQueryOptions>();
   CLI::App* app = add_index_verb(
       index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
       o->index);
@@ -216,7 +216,7 @@ SubVerb add_index_query(CLI::App& index) {
 }
 
 SubVerb add_index_dedup(CLI::App& index) {
-  auto o = std::make_shared<DedupOptions>();
+  auto o = std::make_shared<IndexDedupOptions>();
   CLI::App* app = add_index_verb(
       index, "dedup", "Find duplicates in the index; write a selection into it", o->index);
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();

@@ -59,14 +59,14 @@ void tell(const Session& session, const dedup::Added& added) {
   }
 }
 
-struct AddOptions {
+struct IndexAddOptions {
   fs::path index;
   IndexInputs inputs;
   std::string hash;
   std::optional<int> radius;
 };
 
-void add(const AddOptions& o, const Session& session) {
+void add(const IndexAddOptions& o, const Session& session) {
   dedup::IndexOptions options;
   if (!o.hash.empty()) options.hash = o.hash;
   options.radius = o.radius;
@@ -82,12 +82,12 @@ void add(const AddOptions& o, const Session& session) {
   tell_size(o.index, session);
 }
 
-struct MergeOptions {
+struct IndexMergeOptions {
   fs::path index;
   fs::path other;
 };
 
-void merge(const MergeOptions& o, const Session& session) {
+void merge(const IndexMergeOptions& o, const Session& session) {
   tell(session, dedup::merge_indexes(o.index, o.other, watched_search(session)));
   tell_size(o.index, session);
 }
@@ -98,7 +98,7 @@ void compact(const fs::path& folder, const Session& session) {
   tell_size(folder, session);
 }
 
-struct DeleteOptions {
+struct IndexDeleteOptions {
   fs::path index;
   std::vector<std::string> names;
   fs::path names_file;
@@ -137,7 +137,7 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
-void remove(const DeleteOptions& o, const Session& session) {
+void remove(const IndexDeleteOptions& o, const Session& session) {
   dedup::Deletion deletion{.names = o.names, .ids = {}, .source = o.source};
   const bool lists = !o.names_file.empty() || !o.ids_file.empty();
   if (!o.names_file.empty()) {
@@ -159,7 +159,7 @@ void remove(const DeleteOptions& o, const Session& session) {
 }  // namespace
 
 SubVerb add_index_add(CLI::App& index) {
-  auto o = std::make_shared<AddOptions>();
+  auto o = std::make_shared<IndexAddOptions>();
   CLI::App* app = add_index_verb(
       index, "add", "Add caches or data sets; makes the index where there is none", o->index);
   app->add_option("--hash", o->hash, "Hash that a new index compares by (default: phash)");
@@ -176,7 +176,7 @@ Example:
 }
 
 SubVerb add_index_delete(CLI::App& index) {
-  auto o = std::make_shared<DeleteOptions>();
+  auto o = std::make_shared<IndexDeleteOptions>();
   CLI::App* app = add_index_verb(index, "delete", "Delete images", o->index);
   app->add_option("names", o->names, "What winnow calls them, as in the CSV of dedup");
   app->add_option("--names", o->names_file, "File of names, one a line");
@@ -191,7 +191,7 @@ SubVerb add_index_delete(CLI::App& index) {
 }
 
 SubVerb add_index_merge(CLI::App& index) {
-  auto o = std::make_shared<MergeOptions>();
+  auto o = std::make_shared<IndexMergeOptions>();
   CLI::App* app = add_index_verb(
       index, "merge", "Add what is in another index of the same hash and radius", o->index);
   app->add_option("other", o->other, "That index; it is only read")->required();

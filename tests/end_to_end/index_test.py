@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
