@@ -29,9 +29,10 @@ struct Action {
   int signal;  // 0: none
   int error;   // 0: none
 };
-constexpr std::array kActions{Action{"kill", SIGKILL, 0},  Action{"term", SIGTERM, 0},
-                              Action{"usr1", SIGUSR1, 0},  Action{"hang", 0, 0},
-                              Action{"enospc", 0, ENOSPC}, Action{"eio", 0, EIO}};
+constexpr std::array kActions{Action{"kill", SIGKILL, 0}, Action{"int", SIGINT, 0},
+                              Action{"term", SIGTERM, 0}, Action{"usr1", SIGUSR1, 0},
+                              Action{"hang", 0, 0},       Action{"enospc", 0, ENOSPC},
+                              Action{"eio", 0, EIO}};
 
 struct Directive {
   Action action;

@@ -13,7 +13,7 @@
 //
 //   trace=PATH        append each point that is passed to PATH, at once: a line "NAME<tab>FILE"
 //   kill=NAME:FILE:K  SIGKILL at the K-th pass (from 1) of point NAME of file FILE
-//   term=, usr1=      the same with SIGTERM, SIGUSR1
+//   int=, term=, usr1=  the same with SIGINT, SIGTERM, SIGUSR1
 //   hang=             the thread never gets past it
 //   enospc=, eio=     the act fails there as on a full, or a bad disk; NAME ends in ".before"
 //

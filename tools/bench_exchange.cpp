@@ -1,5 +1,3 @@
-#include "tools/bench_exchange.h"
-
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +12,7 @@
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
 #include "tools/bench_rows.h"
+#include "tools/benches.h"
 
 namespace winnow::tools {
 namespace {
@@ -23,7 +22,7 @@ using comm::ScheduleOptions;
 
 constexpr std::size_t kElementBytes = 4;
 
-struct Options {
+struct BenchExchangeOptions {
   std::uint64_t bytes = 64 << 20;
   std::uint64_t segment_bytes = comm::kExchangeOptions.segment_elements * kElementBytes;
   std::uint64_t gradient_bytes = 0;
@@ -51,7 +50,7 @@ struct Parts {
 
 class AllToAllBench {
  public:
-  AllToAllBench(const Options& options, Session& session)
+  AllToAllBench(const BenchExchangeOptions& options, Session& session)
       : o_(options),
         session_(session),
         comm_(session.comm),
@@ -164,7 +163,7 @@ class AllToAllBench {
     return {"allreduce beside alltoall", megabytes / beside_s, megabytes / alone_s, "MB/s"};
   }
 
-  const Options& o_;
+  const BenchExchangeOptions& o_;
   Session& session_;
   Communicator& comm_;
   const ScheduleOptions segments_;
@@ -172,7 +171,7 @@ class AllToAllBench {
   Parts even_;
 };
 
-void bench_alltoall(const Options& options, Session& session) {
+void bench_alltoall(const BenchExchangeOptions& options, Session& session) {
   comm::on_all(session.comm, [&] {
     if (session.comm.size() > 1) return;
     throw UsageError("an exchange needs at least 2 ranks; start this under mpirun");
@@ -182,8 +181,8 @@ void bench_alltoall(const Options& options, Session& session) {
 
 }  // namespace
 
-BenchOf add_bench_alltoall(CLI::App& bench) {
-  auto o = std::make_shared<Options>();
+SubVerb add_bench_alltoall(CLI::App& bench) {
+  auto o = std::make_shared<BenchExchangeOptions>();
   CLI::App* app = bench.add_subcommand(
       "alltoall",
       "The exchange of data between ranks, beside what one rank alone can send to the next, and "
@@ -205,7 +204,8 @@ BenchOf add_bench_alltoall(CLI::App& bench) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  return {app, [o](Session& session) { bench_alltoall(*o, session); }};
+  return {app, [o](Session& session) { bench_alltoall(*o, session); },
+          /*uses_ranks=*/true};
 }
 
 }  // namespace winnow::tools

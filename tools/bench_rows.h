@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,6 @@
 
 // What the benchmarks of `winnow bench` share.
 namespace winnow::tools {
-
-// One of the benchmarks, in a file of its own.
-struct BenchOf {
-  CLI::App* app;
-  std::function<void(Session&)> run;
-};
 
 // What was reached beside what could have been, in one unit.
 struct Row {

@@ -1,5 +1,3 @@
-#include "tools/bench_shuffle.h"
-
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -12,12 +10,14 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/shuffle_quality.h"
 #include "pipeline/store/cache.h"
+#include "tools/bench_rows.h"
+#include "tools/benches.h"
 #include "tools/shuffle_flags.h"
 
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct BenchShuffleOptions {
   std::filesystem::path cache;
   std::string selection;
   pipeline::ShuffleOptions shuffle;
@@ -30,7 +30,7 @@ std::string cell(const std::optional<double>& value) {
   return value ? fmt::format("{:12.3f}", *value) : fmt::format("{:>12}", "-");
 }
 
-void bench_shuffle(const Options& o, bool one_fraction, const Session& session) {
+void bench_shuffle(const BenchShuffleOptions& o, bool one_fraction, const Session& session) {
   const auto cache = pipeline::Cache::open(o.cache);
   const auto samples = pipeline::select_samples(cache, Split::kTrain, o.selection);
   const auto labels = pipeline::read_place_labels(cache, samples);
@@ -65,8 +65,8 @@ void bench_shuffle(const Options& o, bool one_fraction, const Session& session) 
 
 }  // namespace
 
-BenchOf add_bench_shuffle(CLI::App& bench) {
-  auto o = std::make_shared<Options>();
+SubVerb add_bench_shuffle(CLI::App& bench) {
+  auto o = std::make_shared<BenchShuffleOptions>();
   CLI::App* app = bench.add_subcommand(
       "shuffle",
       "How well training samples are mixed where an epoch exchanges a fraction of each partition "
@@ -82,13 +82,12 @@ BenchOf add_bench_shuffle(CLI::App& bench) {
   app->add_option("--seed", o->seed, "Of the orders")->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
-      "away: share of the samples used in a lane that is not their partition's, the most that\n"
-      "travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.\n"
-      "moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at "
-      "best.\n"
-      "meetings: how often two samples that share a lane of a batch do so again an epoch later.\n"
-      "classes: entropy of the classes in a lane of a batch.\n"
-      "Both as multiples of what a global shuffle comes to.");
+      R"(away: share of the samples used in a lane that is not their partition's, the most that
+travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.
+moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at best.
+meetings: how often two samples that share a lane of a batch do so again an epoch later.
+classes: entropy of the classes in a lane of a batch.
+Both as multiples of what a global shuffle comes to.)");
   return {app,
           [o, fraction](Session& session) { bench_shuffle(*o, fraction->count() > 0, session); }};
 }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using pipeline::CopyRow;
 
-struct Options {
+struct CacheOptions {
   std::string cache;  // a path; of `drop` also a digest
   fs::path memory = pipeline::kMemoryFolder;
   bool deletes = false;
@@ -32,7 +32,7 @@ struct Options {
   MemoryFlags machines;
 };
 
-void load(const Options& o, Session& session) {
+void load(const CacheOptions& o, Session& session) {
   MemoryFlags flags = o.machines;
   flags.folder = o.memory;
   const pipeline::PlacedShards placed = load_shards(o.cache, flags, session);
@@ -111,7 +111,7 @@ std::string in_words(const CopyRow& row) {
   throw std::logic_error("a copy in no state");
 }
 
-void list(const Options& o) {
+void list(const CacheOptions& o) {
   const std::vector<CopyRow> rows = pipeline::list_copies(o.memory);
   const std::uint64_t room = pipeline::room_at(o.memory).bytes();
   if (o.json) {
@@ -157,7 +157,7 @@ bool is_cache(const std::string& cache) {
 }
 
 // The one thing that deletes data asks for a word of its own, unless memory is all there is of it.
-void drop(const Options& o, const Session& session) {
+void drop(const CacheOptions& o, const Session& session) {
   const std::vector<CopyRow> dropped = pipeline::drop_copies(o.cache, digest_of(o.cache), o.memory);
   const std::uint64_t bytes =
       std::transform_reduce(dropped.begin(), dropped.end(), std::uint64_t{0}, std::plus<>(),
@@ -181,7 +181,7 @@ void drop(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_cache(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CacheOptions>();
   CLI::App* app =
       program.add_subcommand("cache", "Load caches into memory, list what is there, drop them");
   app->require_subcommand(1);
@@ -213,20 +213,21 @@ Command add_cache(CLI::App& program) {
   drops->add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
   add_memory(drops);
   app->footer(
-      "Every process of yours on the machine shares one copy of a cache. Blocks are compared with\n"
-      "the hashes in the manifest as they are loaded. train --memory, eval --memory and bench\n"
-      "loader --memory load by themselves what is not there, and leave it, unpinned: such a copy "
-      "is\n"
-      "removed when another one needs the room. What a process uses is never removed.\n\n"
-      "Examples:\n"
-      "  winnow cache load cache\n"
-      "  winnow cache load /nfs/cache --memory-dir /scratch\n"
-      "  mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part\n"
-      "  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only\n"
-      "  winnow cache list\n"
-      "  winnow cache drop cache                # the copy; the cache stays on disk\n"
-      "  winnow cache drop cache --delete       # all of it");
-  return {app, true, [o, loads, lists](Session& session) {
+      R"(Every process of yours on the machine shares one copy of a cache. Blocks are compared with the
+hashes in the manifest as they are loaded. train --memory, eval --memory and bench loader --memory
+load by themselves what is not there, and leave it, unpinned: such a copy is removed when another
+one needs the room. What a process uses is never removed.
+
+Examples:
+  winnow cache load cache
+  winnow cache load /nfs/cache --memory-dir /scratch
+  mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part
+  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only
+  winnow cache list
+  winnow cache drop cache                # the copy; the cache stays on disk
+  winnow cache drop cache --delete       # all of it)");
+  return {app, true,
+          [o, loads, lists](Session& session) {
             if (!loads->parsed()) check_alone(session);
             if (loads->parsed()) {
               load(*o, session);
@@ -235,7 +236,8 @@ Command add_cache(CLI::App& program) {
             } else {
               drop(*o, session);
             }
-          }};
+          },
+          /*stops=*/true};
 }
 
 }  // namespace winnow::tools

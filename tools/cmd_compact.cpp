@@ -12,7 +12,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct CompactOptions {
   std::filesystem::path cache;
   std::filesystem::path out;
   pipeline::CompactOptions options;
@@ -25,7 +25,7 @@ std::uint64_t bytes_of(const pipeline::Manifest& manifest) {
   return bytes;
 }
 
-void run(const Options& o, Session& session) {
+void run(const CompactOptions& o, Session& session) {
   pipeline::CompactOptions options = o.options;
   options.stop = session.stop;
   options.threads = thread_plan(session, o.options.threads).decode;
@@ -62,7 +62,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_compact(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompactOptions>();
   CLI::App* app = program.add_subcommand(
       "compact", "Make a smaller cache that holds only what a selection keeps");
   app->add_option("cache", o->cache, "Cache made by winnow ingest; it is only read")->required();
@@ -73,18 +73,17 @@ Command add_compact(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
-      "Samples keep their ids, and the ledger says of each that was left out what stands for it.\n"
-      "The new cache has a digest of its own: selections, runs and checkpoints made with the old "
-      "one\n"
-      "stay with it. Decide again with winnow dedup on the new one if need be; a net goes on from "
-      "an\n"
-      "older run by train --init-from. Remove the old cache with winnow cache drop --delete.\n\n"
-      "SIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on "
-      "after\n"
-      "the shards that were finished.\n\n"
-      "Examples:\n"
-      "  winnow compact cache --selection default --out small\n"
-      "  winnow compact cache --selection near --out small && winnow cache drop cache --delete");
+      R"(Samples keep their ids, and the ledger says of each that was left out what stands for it.
+The new cache has a digest of its own: selections, runs and checkpoints made with the old one stay
+with it. Decide again with winnow dedup on the new one if need be; a net goes on from an older run
+by train --init-from. Remove the old cache with winnow cache drop --delete.
+
+Ctrl-C, SIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on after
+the shards that were finished.
+
+Examples:
+  winnow compact cache --selection default --out small
+  winnow compact cache --selection near --out small && winnow cache drop cache --delete)");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

@@ -18,7 +18,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct EvalOptions {
   train::EvalOptions eval;
   std::string dtype = "f32";
   std::filesystem::path predictions;
@@ -89,7 +89,26 @@ pipeline::OpenOptions no_shards() {
   return options;
 }
 
-void run(const Options& o, Session& session) {
+nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion) {
+  std::vector<std::string> names = result.classes;
+  for (std::string& name : names) name = to_utf8(name);
+  nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
+                              {"epoch", nullptr},
+                              {"loss", result.evaluation.loss},
+                              {"top1", result.evaluation.top1},
+                              {"top1_leak_free", nullptr},
+                              {"split", result.split},
+                              {"samples", result.evaluation.samples},
+                              {"leaked", result.evaluation.leaked},
+                              {"images_per_second", result.images_per_second},
+                              {"classes", names},
+                              {"confusion", confusion}};
+  if (result.epoch) json["epoch"] = *result.epoch;
+  if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
+  return json;
+}
+
+void run(const EvalOptions& o, Session& session) {
   train::EvalOptions options = o.eval;
   comm::on_all(session.comm, [&] {
     options.dtype = train::parse_dtype(o.dtype);
@@ -103,7 +122,11 @@ void run(const Options& o, Session& session) {
   train::EvalResult result;
   {
     const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
-    result = train::evaluate_run(options, session.comm, bar,
+    const ProgressSink watch = [&](const Progress& progress) {
+      if (session.stop()) throw StoppedError("stopped before the end; run the same command again");
+      if (bar) bar(progress);
+    };
+    result = train::evaluate_run(options, session.comm, watch,
                                  [&](const std::string& sentence) { say(session, sentence); });
   }
   if (session.comm.rank() != 0) return;
@@ -126,31 +149,13 @@ void run(const Options& o, Session& session) {
                                               no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
-  if (o.json) {
-    std::vector<std::string> names = result.classes;
-    for (std::string& name : names) name = to_utf8(name);
-    nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
-                                {"epoch", nullptr},
-                                {"loss", result.evaluation.loss},
-                                {"top1", result.evaluation.top1},
-                                {"top1_leak_free", nullptr},
-                                {"split", result.split},
-                                {"samples", result.evaluation.samples},
-                                {"leaked", result.evaluation.leaked},
-                                {"images_per_second", result.images_per_second},
-                                {"classes", names},
-                                {"confusion", confusion}};
-    if (result.epoch) json["epoch"] = *result.epoch;
-    if (result.evaluation.top1_leak_free)
-      json["top1_leak_free"] = *result.evaluation.top1_leak_free;
-    fmt::print("{}\n", json.dump());
-  }
+  if (o.json) fmt::print("{}\n", to_json(result, confusion).dump());
 }
 
 }  // namespace
 
 Command add_eval(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<EvalOptions>();
   CLI::App* app = program.add_subcommand(
       "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
   app->add_option("run", o->eval.run,
@@ -182,11 +187,11 @@ Command add_eval(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the confusion matrix");
   app->footer(
-      "Examples:\n"
-      "  winnow eval run cache\n"
-      "  winnow eval run cache --split val --predictions predictions.csv --json\n"
-      "  winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits");
-  return {app, true, [o](Session& session) { run(*o, session); }};
+      R"(Examples:
+  winnow eval run cache
+  winnow eval run cache --split val --predictions predictions.csv --json
+  winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
+  return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

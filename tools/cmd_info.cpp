@@ -15,7 +15,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
-#include "tools/report/page.h"
+#include "tools/report/ingest_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -23,11 +23,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using BySplit = pipeline::SelectionCounts::BySplit;
 
-struct Options {
-  std::filesystem::path cache;
-  std::filesystem::path report;
-  std::string selection;
-  std::filesystem::path sheet;
+// Of the picture of some samples.
+struct SheetFlags {
+  std::filesystem::path path;
   std::string split;
   std::string label;
   std::string augment;
@@ -35,6 +33,13 @@ struct Options {
   std::uint64_t count = 64;
   std::uint64_t columns = 8;
   std::optional<std::uint64_t> seed;
+};
+
+struct InfoOptions {
+  std::filesystem::path cache;
+  std::filesystem::path report;
+  std::string selection;
+  SheetFlags sheet;
   bool json = false;
 };
 
@@ -167,7 +172,8 @@ void print(const pipeline::Manifest& m) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants = in_words(pipeline::variant_settings(m.settings.variants));
+  const std::string variants =
+      tools::in_words(pipeline::variant_settings(m.settings.variants));
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
@@ -204,7 +210,8 @@ void print(const dedup::Selection& selection, const pipeline::SelectionCounts& c
 }
 
 // Of the size asked for, that of the images, or ImageNet's where they differ.
-std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeline::Manifest& m) {
+std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetFlags& o,
+                                                  const pipeline::Manifest& m) {
   if (o.augment.empty()) return std::nullopt;
   constexpr int kUsualPx = 224;
   pipeline::SheetRecipe how{.recipe = pipeline::parse_recipe(o.augment),
@@ -227,27 +234,30 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeli
   return how;
 }
 
-void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& session) {
+// The PNG that was written.
+Bytes write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Session& session) {
   pipeline::SheetOptions options{.selection = o.selection,
                                  .split = std::nullopt,
                                  .label = std::nullopt,
-                                 .count = o.count,
-                                 .columns = o.columns,
-                                 .seed = o.seed,
+                                 .count = o.sheet.count,
+                                 .columns = o.sheet.columns,
+                                 .seed = o.sheet.seed,
                                  .threads = plan_threads(session.threads).decode,
-                                 .augment = sheet_recipe(o, cache.manifest())};
-  if (!o.split.empty()) options.split = parse_split(o.split);
-  if (!o.label.empty()) options.label = o.label;
+                                 .augment = sheet_recipe(o.sheet, cache.manifest())};
+  if (!o.sheet.split.empty()) options.split = parse_split(o.sheet.split);
+  if (!o.sheet.label.empty()) options.label = o.sheet.label;
   const pipeline::Sheet sheet = pipeline::make_sheet(cache, options);
-  write_file_durably(o.sheet, pipeline::encode_png(sheet.image.view()));
+  Bytes png = pipeline::encode_png(sheet.image.view());
+  write_file_durably(o.sheet.path, png);
   for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);
-  say(session, options.augment
-                   ? fmt::format("{} pictures of {} samples are in {}", sheet.pictures,
-                                 sheet.samples, o.sheet.string())
-                   : fmt::format("{} of the pictures are in {}", sheet.samples, o.sheet.string()));
+  say(session, options.augment ? fmt::format("{} pictures of {} samples are in {}", sheet.pictures,
+                                             sheet.samples, o.sheet.path.string())
+                               : fmt::format("{} of the pictures are in {}", sheet.samples,
+                                             o.sheet.path.string()));
+  return png;
 }
 
-void run(const Options& o, const Session& session) {
+void run(const InfoOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const pipeline::Manifest& m = cache.manifest();
   std::optional<dedup::Selection> selection;
@@ -258,11 +268,13 @@ void run(const Options& o, const Session& session) {
     pipeline::obey_splits(*selection, table);
     counts = pipeline::count(m, table, *selection);
   }
-  if (!o.sheet.empty()) write_sheet(o, cache, session);
+  Bytes sheet;
+  if (!o.sheet.path.empty()) sheet = write_sheet(o, cache, session);
   if (!o.report.empty()) {
     IngestPage page = read_page(cache);
     page.cache = o.cache.string();
     page.made = made_here();
+    page.sheet = std::move(sheet);
     write_file_durably(o.report, html_of(page));
   }
   if (o.json) {
@@ -285,52 +297,54 @@ void run(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_info(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<InfoOptions>();
   CLI::App* app = program.add_subcommand(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--selection", o->selection,
                   "Also count what this selection keeps and removes, by split and class");
-  app->add_option("--report", o->report, "Also write it as a page (HTML), with what was not read");
-  auto* sheet = app->add_option("--sheet", o->sheet, "Write a PNG with thumbnails of some samples");
-  app->add_option("--split", o->split, "Of the sheet: only this split")
+  app->add_option("--report", o->report,
+                  "Also write it as a page (HTML), with what was not read and the sheet");
+  auto* sheet =
+      app->add_option("--sheet", o->sheet.path, "Write a PNG with thumbnails of some samples");
+  app->add_option("--split", o->sheet.split, "Of the sheet: only this split")
       ->check(CLI::IsMember({"none", "train", "val", "test"}))
       ->needs(sheet);
-  app->add_option("--class", o->label, "Of the sheet: only this class")->needs(sheet);
-  app->add_option("--count", o->count, "Of the sheet: thumbnails, at most")
+  app->add_option("--class", o->sheet.label, "Of the sheet: only this class")->needs(sheet);
+  app->add_option("--count", o->sheet.count, "Of the sheet: thumbnails, at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
       ->needs(sheet)
       ->capture_default_str();
-  app->add_option("--columns", o->columns, "Of the sheet: thumbnails side by side")
+  app->add_option("--columns", o->sheet.columns, "Of the sheet: thumbnails side by side")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{200}))
       ->needs(sheet)
       ->capture_default_str();
-  app->add_option("--seed", o->seed,
+  app->add_option("--seed", o->sheet.seed,
                   "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
       ->needs(sheet);
   auto* augment = app->add_option(
-      "--augment", o->augment,
+      "--augment", o->sheet.augment,
       "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
-      "epochs of a run with that seed; see train --help");
-  app->add_option("--image-size", o->image_size,
+      "epochs of a run with that seed; see train --help-all");
+  app->add_option("--image-size", o->sheet.image_size,
                   "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
       ->needs(augment);
   augment->needs(sheet);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   app->footer(
-      "On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a "
-      "whole\n"
-      "factor; below each are its name, its id and its classes. What cannot be read is crossed "
-      "out\n"
-      "and named.\n\n"
-      "Examples:\n"
-      "  winnow info cache\n"
-      "  winnow info cache --report cache.html\n"
-      "  winnow info cache --selection default\n"
-      "  winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10\n"
-      "  winnow info cache --sheet look.png --augment imagenet --image-size 224\n"
-      "  winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12\n"
-      "  winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix");
+      R"(On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a whole
+factor; below each are its name, its id and its classes. What cannot be read is crossed out and
+named.
+
+Examples:
+  winnow info cache
+  winnow info cache --report cache.html
+  winnow info cache --report cache.html --sheet look.png    # with pictures
+  winnow info cache --selection default
+  winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10
+  winnow info cache --sheet look.png --augment imagenet --image-size 224
+  winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12
+  winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix)");
   return {app, false, [o](Session& session) { run(*o, session); }};
 }
 

@@ -23,10 +23,11 @@
 #include "pipeline/store/memory.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/help.h"
 #include "tools/ingest_end.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
-#include "tools/report/page.h"
+#include "tools/report/ingest_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -358,6 +359,14 @@ Command add_ingest(CLI::App& program) {
                 "hold it up, from some seconds of doing it");
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
   app->footer(footer());
+  shorten_help(*app,
+               {"--out", "--into", "--labels", "--exclude", "--hash", "--resize", "--max-bad",
+                "--report", "--estimate", "--threads"},
+               R"(Examples:
+  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg
+  winnow ingest photos/ --out cache --labels none   # only to find duplicates
+  winnow ingest photos/ --out cache --estimate      # how long would it take?
+  mpirun -np 4 winnow ingest photos/ --out /shared/cache)");
   return {app, true,
           [o, app](Session& session) {
             o->output.words = words_of(*app);

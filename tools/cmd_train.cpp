@@ -9,6 +9,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "tools/command.h"
+#include "tools/help.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
@@ -22,14 +23,19 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
-  train::TrainOptions train;
+// Words that become options when the verb runs.
+struct Given {
   std::string augment;
   std::string sampling = "uniform";
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
   std::string resume = "no";
+};
+
+struct TrainOptions {
+  train::TrainOptions train;
+  Given given;
   std::uint64_t bucket_kib = 1024;
   MemoryFlags memory;
   int threads = 0;
@@ -50,9 +56,9 @@ std::string augment_help() {
 }
 
 // Freezing comes last: what is frozen stays so whatever else its name matches.
-std::vector<train::LrScale> lr_scales(const Options& o) {
+std::vector<train::LrScale> lr_scales(const Given& given) {
   std::vector<train::LrScale> rules;
-  for (const std::string& text : o.lr_scales) {
+  for (const std::string& text : given.lr_scales) {
     const std::size_t equals = std::min(text.rfind('='), text.size());
     const std::string factor = text.substr(std::min(equals + 1, text.size()));
     train::LrScale rule{text.substr(0, equals), 0};
@@ -63,24 +69,47 @@ std::vector<train::LrScale> lr_scales(const Options& o) {
     }
     rules.push_back(rule);
   }
-  for (const std::string& pattern : o.frozen) rules.push_back({pattern, 0});
+  for (const std::string& pattern : given.frozen) rules.push_back({pattern, 0});
   return rules;
 }
 
-void run(const Options& o, Session& session) {
+train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
-    if (!o.augment.empty()) options.data.augment = pipeline::parse_recipe(o.augment);
-    options.data.sampling.sampling = pipeline::parse_sampling(o.sampling);
+    if (!o.given.augment.empty()) options.data.augment = pipeline::parse_recipe(o.given.augment);
+    options.data.sampling.sampling = pipeline::parse_sampling(o.given.sampling);
     options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
-    options.execution.dtype = train::parse_dtype(o.dtype);
-    options.start.lr_scales = lr_scales(o);
+    options.execution.dtype = train::parse_dtype(o.given.dtype);
+    options.start.lr_scales = lr_scales(o.given);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
-  options.run.resume = o.resume == "auto";
+  options.run.resume = o.given.resume == "auto";
   options.run.stop = session.stop;
   options.execution.threads = thread_plan(session, o.threads);
+  return options;
+}
+
+nlohmann::ordered_json to_json(const train::TrainResult& result) {
+  nlohmann::ordered_json json{{"schema", "winnow.train/1"},
+                              {"epoch", result.epoch},
+                              {"train_loss", result.train_loss},
+                              {"top1", nullptr},
+                              {"top1_leak_free", nullptr},
+                              {"split", nullptr},
+                              {"images_per_second", result.speed.images_per_second},
+                              {"data_wait_s", result.speed.data_wait_seconds},
+                              {"exposed_comm_s", result.speed.exposed_comm_seconds}};
+  if (const auto& score = result.score) {
+    json["top1"] = score->top1;
+    json["split"] = score->split;
+    if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
+  }
+  return json;
+}
+
+void run(const TrainOptions& o, Session& session) {
+  train::TrainOptions options = train_options(o, session);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
@@ -105,34 +134,19 @@ void run(const Options& o, Session& session) {
                                  : std::string()));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
-  if (o.json && session.comm.rank() == 0) {
-    nlohmann::ordered_json json{{"schema", "winnow.train/1"},
-                                {"epoch", result.epoch},
-                                {"train_loss", result.train_loss},
-                                {"top1", nullptr},
-                                {"top1_leak_free", nullptr},
-                                {"split", nullptr},
-                                {"images_per_second", result.speed.images_per_second},
-                                {"data_wait_s", result.speed.data_wait_seconds},
-                                {"exposed_comm_s", result.speed.exposed_comm_seconds}};
-    if (const auto& score = result.score) {
-      json["top1"] = score->top1;
-      json["split"] = score->split;
-      if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
-    }
-    fmt::print("{}\n", json.dump());
-  }
+  if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
 }
 
-void add_data_flags(CLI::App& app, Options& o) {
+void add_data_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* data = app.add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
-  data->add_option("--augment", o.augment,
-                   "Augmentation: none, cifar, imagenet or steps joined by + (see below); if not "
-                   "given, cifar, or none where the cache holds variants that ingest --augment "
-                   "made at random");
-  data->add_option("--sampling", o.sampling,
+  data->add_option(
+      "--augment", o.given.augment,
+      "Augmentation: none, cifar, imagenet or steps joined by + (see --help-all); if not "
+      "given, cifar, or none where the cache holds variants that ingest --augment "
+      "made at random");
+  data->add_option("--sampling", o.given.sampling,
                    "How often an epoch has each training sample. uniform: once; balanced: all "
                    "classes equally often; repeat-factor: those of rare classes more often; "
                    "weighted: by the weights of the selection, which the loss then leaves alone")
@@ -162,21 +176,21 @@ void add_data_flags(CLI::App& app, Options& o) {
   add_memory_flags(*data, o.memory);
 }
 
-void add_start_flags(CLI::App& app, Options& o) {
+void add_start_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* start = app.add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
                     "Begin with the weights of this safetensors file, named as torchvision's; the "
                     "last layer begins anew where the number of classes differs");
-  start->add_option("--freeze", o.frozen,
+  start->add_option("--freeze", o.given.frozen,
                     "Do not train tensors whose names match these patterns (* stands for any "
                     "characters), nor their running statistics");
-  start->add_option("--lr-scale", o.lr_scales,
+  start->add_option("--lr-scale", o.given.lr_scales,
                     "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
                     "the last that matches holds, 0 freezes");
 }
 
-void add_recipe_flags(CLI::App& app, Options& o) {
+void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
   recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
@@ -207,11 +221,11 @@ void add_recipe_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_execution_flags(CLI::App& app, Options& o) {
+void add_execution_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
-  execution->add_option("--dtype", o.dtype, "Precision of activations")
+  execution->add_option("--dtype", o.given.dtype, "Precision of activations")
       ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
       ->capture_default_str();
   execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
@@ -242,11 +256,12 @@ void add_execution_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_run_flags(CLI::App& app, Options& o) {
+void add_run_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* run_group = app.add_option_group("Run");
   run_group
-      ->add_option("--resume", o.resume, "auto: go on from the newest complete checkpoint in --out")
+      ->add_option("--resume", o.given.resume,
+                   "auto: go on from the newest complete checkpoint in --out")
       ->check(CLI::IsMember({"no", "auto"}))
       ->capture_default_str();
   run_group->add_flag(
@@ -278,41 +293,45 @@ void add_run_flags(CLI::App& app, Options& o) {
   run_group->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
+constexpr const char* kMatters = R"(
+The number of ranks changes who computes a micro-batch, not the global batches. The order of sums
+depends on it: weights are equal to the last bit only with --reproducible.
+With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches, over
+which batch norm is taken, come from one partition but for what is exchanged: the run says at its
+start how often, winnow bench shuffle for several fractions.
+Ctrl-C, SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code 75.
+
+)";
+
+constexpr const char* kFirstExamples = R"(Examples:
+  winnow train cache --out run --net lenet --epochs 5 --lr 0.05
+  winnow train cache --out run --net resnet50 --image-size 224 --augment imagenet
+  mpirun -np 2 winnow train cache --out run --selection default --resume auto)";
+
+constexpr const char* kMoreExamples = R"(
+  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1
+  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16
+  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk
+  mpirun -np 4 winnow train /data/cache --out run --memory  # on one of the machines only
+  winnow train cache --out run --sampling balanced          # classes of unequal size
+  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8
+  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \
+      --lr-scale 'layer*=0.1'
+  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \
+      --warmup-epochs 2 --sched poly --label-smoothing 0.1)";
+
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nBackends:" + table_of(train::backends()) +
-         "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() +
-         "\nThe number of ranks changes who computes a micro-batch, not the global batches. The "
-         "order of\n"
-         "sums depends on it: weights are equal to the last bit only with --reproducible.\n"
-         "With --shuffle-fraction below 1 samples of a partition meet more often, and "
-         "micro-batches,\n"
-         "over which batch norm is taken, come from one partition but for what is exchanged: the "
-         "run\n"
-         "says at its start how often, winnow bench shuffle for several fractions.\n"
-         "SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code "
-         "75.\n\n"
-         "Examples:\n"
-         "  winnow train cache --out run --net lenet --epochs 5 --lr 0.05\n"
-         "  winnow train cache --out run --net resnet50 --image-size 224 --augment imagenet\n"
-         "  winnow train cache --out run --augment crop+flip+trivial_augment+erase:p=0.1\n"
-         "  mpirun -np 2 winnow train cache --out run --selection default --dtype bf16\n"
-         "  winnow train /nfs/cache --out run --memory-dir /scratch   # shards on a local disk\n"
-         "  mpirun -np 4 winnow train /data/cache --out run --memory  # on one of the machines "
-         "only\n"
-         "  winnow train cache --out run --sampling balanced          # classes of unequal size\n"
-         "  mpirun -np 4 winnow train cache --out run --shuffle-fraction 0.1 --partitions 8\n"
-         "  winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \\\n"
-         "      --lr-scale 'layer*=0.1'\n"
-         "  winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \\\n"
-         "      --warmup-epochs 2 --sched poly --label-smoothing 0.1";
+         "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() + kMatters +
+         kFirstExamples + kMoreExamples;
 }
 
 }  // namespace
 
 Command add_train(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainOptions>();
   CLI::App* app = program.add_subcommand(
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
@@ -323,6 +342,10 @@ Command add_train(CLI::App& program) {
   add_execution_flags(*app, *o);
   add_run_flags(*app, *o);
   app->footer(footer());
+  shorten_help(*app,
+               {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
+                "--selection", "--init-from", "--resume"},
+               kFirstExamples);
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

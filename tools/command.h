@@ -21,7 +21,7 @@ namespace winnow::tools {
 struct Session {
   comm::Communicator& comm;
   ThreadPlanInputs threads;  // of this process, local ranks filled in
-  StopRequested stop;        // this process got SIGTERM or SIGUSR1; only where Command::stops
+  StopRequested stop;        // Ctrl-C, SIGTERM or SIGUSR1 came (stop_signals.h)
 };
 
 // One verb of the program: its options, bound to memory that lives as long as `run`.
@@ -29,11 +29,12 @@ struct Command {
   CLI::App* app = nullptr;
   bool uses_ranks = false;            // may run under mpirun
   std::function<void(Session&)> run;  // throws; returning is success
-  bool stops = false;  // asks Session::stop; other verbs end by SIGTERM as any process does
-  std::function<bool()> only_if = {};  // given: stops only if this, once the words are read
+  // It asks Session::stop, as it has something to finish or to take back; others are ended by the
+  // first signal.
+  bool stops = false;
 };
 
-// One row a verb; each in its own cmd_<verb>.cpp.
+// One line a verb; each in its own cmd_<verb>.cpp.
 Command add_ingest(CLI::App& program);
 Command add_dedup(CLI::App& program);
 Command add_split(CLI::App& program);

@@ -1,16 +1,12 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-#include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +16,9 @@
 #include "common/error.h"
 #include "tools/augment_config.h"
 #include "tools/command.h"
+#include "tools/help.h"
 #include "tools/openmp_waiting.h"
+#include "tools/stop_signals.h"
 
 namespace winnow::tools {
 namespace {
@@ -30,7 +28,10 @@ namespace {
 // of its option groups.
 void name_environment(CLI::App& app, const std::string& verb) {
   for (CLI::Option* option : app.get_options()) {
-    if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+    if (option->get_lnames().empty() || option == app.get_help_ptr() ||
+        option == app.get_help_all_ptr()) {
+      continue;
+    }
     std::string name = "WINNOW_" + verb + "_" + option->get_lnames().front();
     for (char& c : name) {
       c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -40,51 +41,6 @@ void name_environment(CLI::App& app, const std::string& verb) {
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) {
     name_environment(*part, part->get_name().empty() ? verb : verb + "_" + part->get_name());
   }
-}
-
-// When the first signal of a kind came, in ms of a clock that never reads 0; 0: not yet. Static
-// because a signal handler reaches nothing else; only main knows of them.
-std::atomic<std::int64_t> first_term{0};
-std::atomic<std::int64_t> first_usr1{0};
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);
-
-bool signalled() { return first_term != 0 || first_usr1 != 0; }
-
-// The first one asks to stop, a second one of the same kind ends the process. Those within a second
-// are one: batch systems signal every process of a job, and mpirun hands on what it gets.
-extern "C" void note_signal(int number) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
-  std::int64_t first = 0;
-  std::atomic<std::int64_t>& seen = number == SIGTERM ? first_term : first_usr1;
-  if (seen.compare_exchange_strong(first, ms) || ms - first <= 1000) return;
-  std::signal(number, SIG_DFL);
-  std::raise(number);
-}
-
-std::atomic<bool> has_bus_error{false};
-
-// A page of a mapped file that is no longer there, or does not come. No more than this is allowed
-// in a handler; the pages of others are whole, so ending here loses nothing.
-extern "C" void say_bus_error(int) {
-  if (has_bus_error.exchange(true)) {
-    for (;;) ::pause();  // another thread says it
-  }
-  constexpr std::string_view kSentence =
-      "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
-      "cache "
-      "is overwritten in place; put it back, and run the same command again\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  ::_exit(1);
-}
-
-// SIGTERM is what batch systems and people end work by, SIGUSR1 what batch systems warn by.
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = &note_signal;
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
 // A report that went to a full disk or a closed pipe is lost, and only the last flush knows.
@@ -97,7 +53,7 @@ void flush_report() {
 void say_failure(const std::string& why) { fmt::print(stderr, "winnow: {}\n", printable(why)); }
 
 int run(const Command& command, comm::Communicator& comm) {
-  Session session{comm, detect_threads(comm.size(), comm.local_size()), &signalled};
+  Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
   try {
     comm::on_all(comm, [&] {
       if (comm.size() == 1 || command.uses_ranks) return;
@@ -137,22 +93,52 @@ std::string sentence_of(const CLI::ParseError& error) {
   return text;
 }
 
-int main_of(int argc, char** argv) {
-  CLI::App program{
-      "winnow: from labelled images to a trained network, aware of duplicates all the way"};
+constexpr const char* kFooter =
+    R"(Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by Ctrl-C,
+SIGTERM or SIGUSR1 with what was finished kept: run the same command again to go on.
+`winnow help VERB`, or `winnow VERB --help`, shows a verb's options with examples, --help-all the
+rarer ones of the large verbs, too. Any option --some-name of a verb can also be given as the
+environment variable WINNOW_VERB_SOME_NAME.)";
+
+void describe(CLI::App& program) {
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
+  program.set_help_all_flag("--help-all", "Print this with every option");
   program.set_config(
       "--config", "",
       "Read options from a TOML file: a section for each verb, and [augment] for train");
   read_augment_table(program);
   program.allow_config_extras(CLI::config_extras_mode::error);
-  program.footer(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by\n"
-      "SIGTERM or SIGUSR1 with what was finished kept: run the same command again to go on.\n"
-      "`winnow VERB --help` shows a verb's options with examples. Any option --some-name of a "
-      "verb\n"
-      "can also be given as the environment variable WINNOW_VERB_SOME_NAME.");
+  program.footer(kFooter);
+}
+
+// The exit code, where `program` has done all that was asked of it: said what it is, or what is
+// wrong with the words it was given.
+std::optional<int> parse(CLI::App& program, int argc, char** argv) {
+  const std::vector<std::string> words = in_flags({argv, argv + argc});
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  try {
+    program.parse(static_cast<int>(pointers.size()), pointers.data());
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    const bool is_help = error.get_exit_code() == 0;  // or --version
+    const bool may_be_typo = is_help || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                             dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const std::string unknown = may_be_typo ? unknown_word(program) : "";
+    if (is_help && unknown.empty()) return program.exit(error);
+    const std::string what = unknown.empty()
+                                 ? sentence_of(error) + "; see " + parsed_verb(program) + " --help"
+                                 : unknown;
+    fmt::print(stderr, "winnow: {}\n", printable(what));
+    return 2;
+  }
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App program{
+      "winnow: from labelled images to a trained network, aware of duplicates all the way"};
+  describe(program);
   const std::vector<Command> commands{add_ingest(program),  add_dedup(program), add_split(program),
                                       add_train(program),   add_eval(program),  add_export(program),
                                       add_compact(program), add_info(program),  add_verify(program),
@@ -161,20 +147,11 @@ int main_of(int argc, char** argv) {
   for (const Command& command : commands) {
     name_environment(*command.app, command.app->get_name());
   }
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "winnow: {}; see {} --help\n", printable(sentence_of(error)),
-               program.get_subcommands().empty()
-                   ? std::string("winnow")
-                   : "winnow " + program.get_subcommands().front()->get_name());
-    return 2;
-  }
+  if (const std::optional<int> done = parse(program, argc, argv)) return *done;
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& c) { return c.app->parsed(); });
-  std::signal(SIGBUS, &say_bus_error);
-  if (chosen->stops && (!chosen->only_if || chosen->only_if())) stop_on_signals();
+  explain_bus_errors();
+  stop_on_signals(chosen->stops);
   std::unique_ptr<comm::Communicator> comm;
   try {
     comm = comm::launched_by_mpi() ? comm::make_mpi(&say_failure) : comm::make_single();

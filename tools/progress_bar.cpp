@@ -39,11 +39,12 @@ class Bar {
 
   void show(const Progress& progress) {
     const auto now = Clock::now();
-    if (!started_) {
+    if (!started_ || progress.done < last_done_) {  // or a new phase
       started_ = true;
       begin_ = now;
       first_done_ = progress.done;
     }
+    last_done_ = progress.done;
     const bool finished = progress.total > 0 && progress.done >= progress.total;
     const auto pause = terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(15);
     if (now - last_ < pause && !(finished && terminal_)) return;
@@ -89,6 +90,7 @@ class Bar {
   Clock::time_point begin_{};
   Clock::time_point last_{};
   std::uint64_t first_done_ = 0;
+  std::uint64_t last_done_ = 0;
 };
 
 }  // namespace

@@ -44,13 +44,15 @@ void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
 class Change {
  public:
   // Where there is no index: UsageError.
-  explicit Change(const fs::path& folder) : folder_(folder) {
+  Change(const fs::path& folder, const StopRequested& stop) : folder_(folder), stop_(stop) {
     open_index(folder);
     lock_ = lock_directory(folder);
     begin();
   }
   // Where there is none: makes one of that kind. UsageError for a folder of something else.
-  Change(const fs::path& folder, const IndexKind& kind) : folder_(folder) {
+  Change(const fs::path& folder, const IndexKind& kind, const StopRequested& stop)
+      : folder_(folder), stop_(stop) {
+    const bool was_there = fs::exists(folder);
     make_directories(folder);
     lock_ = lock_directory(folder);
     if (!find_index(folder)) {
@@ -58,24 +60,47 @@ class Change {
       IndexManifest empty;
       empty.kind = kind;
       write_manifest(empty);
+      is_new_ = true;
+      made_folder_ = !was_there;
     }
     begin();
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  // Takes back what does not count.
+  ~Change() {
+    try {
+      for (const fs::path& path : written_) {
+        if (fs::exists(path)) remove_file(path);
+      }
+      if (!is_new_) return;
+      remove_file(manifest_path(folder_));
+      if (made_folder_) fs::remove(folder_);
+    } catch (const std::exception&) {
+      // The next change removes it.
+    }
   }
 
   const OpenIndex& index() const noexcept { return *index_; }
   const IndexManifest& manifest() const noexcept { return index_->manifest(); }
+  const StopRequested& stop() const noexcept { return stop_; }
 
   // `write(path)` makes the file and gives its hash.
   template <class Write>
   SealedFile write(FileRole role, const Write& write) {
+    check_stop(stop_);
     const std::string name = file_name(next_file_++, role);
     const fs::path path = folder_ / name;
+    written_.push_back(path);
     const Hash128 hash = write(path);
     return {name, fs::file_size(path), to_hex(hash)};
   }
 
   void commit(IndexManifest manifest) {
+    check_stop(stop_);
     manifest.next_file = next_file_;
+    written_.clear();  // from here on the manifest may name them, also where writing it fails
+    is_new_ = false;
     write_manifest(manifest);
     try {
       remove_unnamed(folder_, manifest);
@@ -107,11 +132,16 @@ class Change {
   Fd lock_;
   std::shared_ptr<const OpenIndex> index_;
   std::uint64_t next_file_ = 0;
+  const StopRequested& stop_;
+  std::vector<fs::path> written_;  // since the last commit
+  bool is_new_ = false;            // and nothing was committed to it
+  bool made_folder_ = false;
 };
 
 // What is added is read column by column, and must be the same table each time.
-ColumnSource checked(const ColumnSource& columns, std::size_t sources) {
-  return [columns, sources](const ColumnNames& names) {
+ColumnSource checked(const ColumnSource& columns, std::size_t sources, const StopRequested& stop) {
+  return [columns, sources, &stop](const ColumnNames& names) {
+    check_stop(stop);
     Fingerprints table = columns(names);
     check_table(table, kAdded, &names);
     if (!table.ids.empty() && source_of(table.ids.back()) >= sources) {
@@ -285,14 +315,21 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
   }
 }
 
-// The links that the kept rows of a table bring to an index. `inner` finds those among them.
+// How the links of an addition are found: `inner` finds those among its own rows.
+struct LinkSearch {
+  LinkSource inner;
+  SearchOptions options;
+};
+
+// The links that the kept rows of a table bring to an index.
 CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
                             const Fingerprints& table, const std::vector<bool>& keep,
-                            const LinkSource& inner) {
+                            const LinkSearch& search) {
   const CodeColumn& codes = comparable_codes(table, kind, kAdded);
   std::vector<std::uint32_t> rows = matchable_rows(table);
   std::erase_if(rows, [&](std::uint32_t row) { return !keep[row]; });
-  const std::vector<std::uint32_t> first_of = first_rows_of(codes, rows, table.size(), inner);
+  const std::vector<std::uint32_t> first_of =
+      first_rows_of(codes, rows, table.size(), search.inner);
   std::vector<std::uint32_t> firsts = own_firsts(first_of);
 
   std::vector<std::uint32_t> number(table.size());  // in the index
@@ -314,14 +351,16 @@ CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
     find_equal(codes, firsts, old.codes.front(), old_firsts,
                [&](std::uint32_t row, std::uint32_t old_row) { first_number[row] = old_row; });
     std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
-    find_edges_between(codes, firsts, old.codes.front(), old_firsts, kind.radius,
-                       [&](std::span<const Edge> edges) {
-                         for (const Edge& edge : edges) {
-                           links.edges.push_back({edge.b, number[edge.a], edge.distance});
-                         }
-                       });
+    find_edges_between(
+        codes, firsts, old.codes.front(), old_firsts, kind.radius,
+        [&](std::span<const Edge> edges) {
+          for (const Edge& edge : edges) {
+            links.edges.push_back({edge.b, number[edge.a], edge.distance});
+          }
+        },
+        search.options);
   }
-  inner(codes, firsts, kind.radius, [&](std::span<const Edge> edges) {
+  search.inner(codes, firsts, kind.radius, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
       links.edges.push_back({number[edge.a], number[edge.b], edge.distance});
     }
@@ -376,7 +415,10 @@ void compact(Change& change) {
   const OpenIndex& index = change.index();
   IndexManifest manifest = change.manifest();
   const std::vector<bool> all(index.live_rows(), true);
-  const ColumnSource live = [&](const ColumnNames& names) { return index.live_columns(names); };
+  const ColumnSource live = [&](const ColumnNames& names) {
+    check_stop(change.stop());
+    return index.live_columns(names);
+  };
   manifest.segments = {write_segment(change, manifest.kind, live, all,
                                      StoredIndex::open(index.folder()).names(),
                                      remaining_links(index))};
@@ -385,8 +427,9 @@ void compact(Change& change) {
   change.commit(std::move(manifest));
 }
 
-Added add(Change& change, Addition addition, IndexKind kind, const LinkSource& inner) {
-  addition.columns = checked(addition.columns, addition.sources.size());
+Added add(Change& change, Addition addition, IndexKind kind, const LinkSearch& search) {
+  const StopRequested& stop = search.options.stop;
+  addition.columns = checked(addition.columns, addition.sources.size(), stop);
   const Placing placing = place(addition, change.index());
   Added added{.rows = placing.rows, .sources = {}, .known = {}};
   for (std::size_t i = 0; i < placing.sources.size(); ++i) {
@@ -402,11 +445,12 @@ Added add(Change& change, Addition addition, IndexKind kind, const LinkSource& i
   manifest.kind = kind;
   const std::vector<std::int32_t> labels = translate_labels(addition, placing, manifest.classes);
   CodeLinks links = links_of_addition(
-      change.index(), kind, addition.columns({codes_name(kind), "quality"}), placing.keep, inner);
+      change.index(), kind, addition.columns({codes_name(kind), "quality"}), placing.keep, search);
   const ColumnSource columns = renamed(addition.columns, placing.ordinals, labels);
   // Names come with the ids of the addition.
   const NameSource names = [&](const NameSink& sink) {
     addition.names([&](SampleId id, std::string_view name) {
+      if (position_of(id) % 65'536 == 0) check_stop(stop);
       const std::uint32_t source = source_of(id);
       if (source >= placing.ordinals.size() || !placing.ordinals[source]) return;
       sink(make_sample_id(*placing.ordinals[source], position_of(id)), name);
@@ -483,7 +527,8 @@ std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletio
 
 }  // namespace
 
-Added add_to_index(const fs::path& folder, const Addition& addition, const IndexOptions& options) {
+Added add_to_index(const fs::path& folder, const Addition& addition, const IndexOptions& options,
+                   const SearchOptions& search) {
   // Of what nothing was added to yet, the kind is still to be chosen.
   std::optional<IndexKind> of_new;
   const auto choose_kind = [&](const OpenIndex* index) {
@@ -494,17 +539,19 @@ Added add_to_index(const fs::path& folder, const Addition& addition, const Index
     if (!of_new) of_new = kind_of(addition, options);
     return *of_new;
   };
-  Change change(folder, choose_kind(find_index(folder).get()));
+  Change change(folder, choose_kind(find_index(folder).get()), search.stop);
   // Somebody else may have changed it before it was locked.
   const IndexKind kind = choose_kind(&change.index());
-  return add(change, addition, kind,
-             [](const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
-                const EdgeSink& sink) { find_edges(codes, rows, radius, sink); });
+  const LinkSource inner = [&](const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                               int radius, const EdgeSink& sink) {
+    find_edges(codes, rows, radius, sink, search);
+  };
+  return add(change, addition, kind, {inner, search});
 }
 
-Added merge_indexes(const fs::path& folder, const fs::path& other) {
+Added merge_indexes(const fs::path& folder, const fs::path& other, const SearchOptions& search) {
   const StoredIndex from = StoredIndex::open(other);
-  Change change(folder);
+  Change change(folder, search.stop);
   if (std::error_code ignored; fs::equivalent(folder, other, ignored)) {
     throw UsageError(folder.string() + " and " + other.string() + " are the same index");
   }
@@ -520,11 +567,12 @@ Added merge_indexes(const fs::path& folder, const fs::path& other) {
                      "; only indexes that agree can be merged: add its caches instead");
   }
   return add(change, {from.sources(), from.classes(), from.columns(), from.names()}, a,
-             from.links());
+             {from.links(search), search});
 }
 
-std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion) {
-  Change change(folder);
+std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion,
+                                const StopRequested& stop) {
+  Change change(folder, stop);
   const OpenIndex& index = change.index();
   const std::vector<bool> gone = rows_to_delete(index, deletion);
   const auto count = static_cast<std::uint64_t>(std::ranges::count(gone, true));
@@ -541,8 +589,8 @@ std::uint64_t delete_from_index(const fs::path& folder, const Deletion& deletion
   return count;
 }
 
-std::uint64_t compact_index(const fs::path& folder) {
-  Change change(folder);
+std::uint64_t compact_index(const fs::path& folder, const StopRequested& stop) {
+  Change change(folder, stop);
   const std::uint64_t dropped = change.manifest().deleted;
   if (dropped > 0 || change.manifest().segments.size() > 1) compact(change);
   return dropped;

@@ -18,7 +18,8 @@ constexpr std::size_t kBatch = 16384;
 
 // The links among `rows` that the index keeps. `classes`: by live row, the first row of its code.
 void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
-                std::span<const std::uint32_t> rows, int threshold, const EdgeSink& sink) {
+                std::span<const std::uint32_t> rows, int threshold, const StopRequested& stop,
+                const EdgeSink& sink) {
   std::vector<std::uint32_t> first(index.rows(), kNone);  // of `rows`, by class
   std::vector<Edge> batch;
   const auto give = [&](const Edge& edge) {
@@ -40,6 +41,7 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
     }
   }
   index.for_each_link(0, threshold, [&](std::span<const Edge> edges) {
+    check_stop(stop);
     for (const Edge& edge : edges) {
       const std::uint32_t a = first[edge.a];
       const std::uint32_t b = first[edge.b];
@@ -124,7 +126,7 @@ ColumnSource StoredIndex::columns() const {
   return [index = index_](const ColumnNames& names) { return index->live_columns(names); };
 }
 
-LinkSource StoredIndex::links() const {
+LinkSource StoredIndex::links(const SearchOptions& search) const {
   std::vector<std::uint32_t> classes = index_->read_firsts();
   std::size_t live = 0;
   for (std::size_t row = 0; row < classes.size(); ++row) {
@@ -133,11 +135,15 @@ LinkSource StoredIndex::links() const {
   classes.resize(live);
   // What is given is copied about; its rows are not.
   const auto shared = std::make_shared<const std::vector<std::uint32_t>>(std::move(classes));
-  return [index = index_, shared](const CodeColumn& codes, std::span<const std::uint32_t> rows,
-                                  int threshold, const EdgeSink& sink) {
-    if (threshold > index->manifest().kind.radius) return find_edges(codes, rows, threshold, sink);
-    give_links(*index, *shared, rows, threshold, sink);
-  };
+  return
+      [index = index_, shared, search](const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                                       int threshold, const EdgeSink& sink) {
+        if (threshold > index->manifest().kind.radius) {
+          find_edges(codes, rows, threshold, sink, search);
+        } else {
+          give_links(*index, *shared, rows, threshold, search.stop, sink);
+        }
+      };
 }
 
 NameSource StoredIndex::names() const {
@@ -178,7 +184,8 @@ std::string StoredIndex::digest() const {
   return to_hex(stream.digest());
 }
 
-std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int threshold) const {
+std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int threshold,
+                                             const SearchOptions& search) const {
   const IndexKind& kind = index_->manifest().kind;
   const Fingerprints table = source({codes_name(kind), "quality"});
   const CodeColumn& codes = comparable_codes(table, kind, "what is looked for");
@@ -189,7 +196,7 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
   }
   const std::vector<std::uint32_t> first_of =
       first_rows_of(codes, matchable_rows(table), table.size(),
-                    [](const auto&... arguments) { find_edges(arguments...); });
+                    [&](const auto&... arguments) { find_edges(arguments..., search); });
   Nearest nearest(table.size());
   const Fingerprints all = index_->live_columns({codes_name(kind)});
   if (all.size() > 0) {
@@ -206,10 +213,12 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
       }
       ++live_row;
     }
-    find_edges_between(codes, own_firsts(first_of), all.codes.front(), firsts, threshold,
-                       [&](std::span<const Edge> edges) {
-                         for (const Edge& e : edges) nearest.offer(e.a, e.distance, e.b);
-                       });
+    find_edges_between(
+        codes, own_firsts(first_of), all.codes.front(), firsts, threshold,
+        [&](std::span<const Edge> edges) {
+          for (const Edge& e : edges) nearest.offer(e.a, e.distance, e.b);
+        },
+        search);
     nearest.share(first_of);
     offer_equal(source({"file_hashes"}).file_hashes,
                 index_->live_columns({"file_hashes"}).file_hashes, nearest);

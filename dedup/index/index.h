@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/sample.h"
+#include "common/stop.h"
 #include "dedup/deduplicate.h"
 #include "dedup/fingerprints.h"
 
@@ -81,8 +82,9 @@ class StoredIndex {
   ColumnSource columns() const;
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
-  // above 0. Needs 12 bytes a row.
-  LinkSource links() const;
+  // above 0. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at
+  // any.
+  LinkSource links(const SearchOptions& search = {}) const;
   NameSource names() const;                              // of the live rows
   std::function<std::string(SampleId)> name_of() const;  // Error for no live row; 16 bytes a row
 
@@ -92,7 +94,8 @@ class StoredIndex {
   // The rows of a table that have a duplicate among the live ones, ascending: equal files or
   // pixels or, where both have quality above 0, codes at most `threshold` bits apart.
   // UsageError for a table without the index's codes, or with codes of another version.
-  std::vector<Match> find_matches(const ColumnSource& table, int threshold) const;
+  std::vector<Match> find_matches(const ColumnSource& table, int threshold,
+                                  const SearchOptions& search = {}) const;
 
  private:
   explicit StoredIndex(std::shared_ptr<const OpenIndex> index);
@@ -121,8 +124,9 @@ struct Added {
 };
 
 // Changes. Each happens wholly or not at all, also when it throws or the process dies; where a new
-// index was to be made, an empty one may stay. Durable when they return. UsageError while another
-// change goes on.
+// index was to be made, an empty one may stay when the process dies. Durable when they return.
+// UsageError while another change goes on. `search.stop` is asked throughout: StoppedError, and what
+// was written is removed again. `search.progress` is told of searches.
 
 // Adds the rows of sources that are not in the index; makes the index where there is none.
 // Labels are translated by the names of their classes. New classes come last.
@@ -130,11 +134,12 @@ struct Added {
 // A source whose rows are all deleted can be added again.
 // UsageError for another hash, version or radius, and for a source that is there with other rows.
 Added add_to_index(const std::filesystem::path& folder, const Addition& addition,
-                   const IndexOptions& options = {});
+                   const IndexOptions& options = {}, const SearchOptions& search = {});
 
 // Adds the live rows of another index of the same kind, behind those that are there; searches what
 // is new of it only against what is there.
-Added merge_indexes(const std::filesystem::path& folder, const std::filesystem::path& other);
+Added merge_indexes(const std::filesystem::path& folder, const std::filesystem::path& other,
+                    const SearchOptions& search = {});
 
 // Which live rows go: those of these names and ids and, where a source is given, of it. With a
 // source alone, all of it.
@@ -145,10 +150,11 @@ struct Deletion {
 };
 // Returns how many went. UsageError, and nothing goes, for a name or id that is not there, and for
 // a name that several sources have.
-std::uint64_t delete_from_index(const std::filesystem::path& folder, const Deletion& deletion);
+std::uint64_t delete_from_index(const std::filesystem::path& folder, const Deletion& deletion,
+                                const StopRequested& stop = {});
 
 // Drops deleted rows for good and makes one segment of all. Ids stay. Returns how many were
 // dropped.
-std::uint64_t compact_index(const std::filesystem::path& folder);
+std::uint64_t compact_index(const std::filesystem::path& folder, const StopRequested& stop = {});
 
 }  // namespace winnow::dedup

@@ -211,6 +211,10 @@ std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
   return first_of;
 }
 
+void check_stop(const StopRequested& stop) {
+  if (stop && stop()) throw StoppedError("stopped before the end; the index is as it was");
+}
+
 std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of) {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < first_of.size(); ++row) {

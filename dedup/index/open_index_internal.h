@@ -78,6 +78,8 @@ const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& k
 std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
                                          std::span<const std::uint32_t> rows, std::size_t row_count,
                                          const LinkSource& links);
+// StoppedError where that is asked for.
+void check_stop(const StopRequested& stop);
 // The rows that are their own first ones.
 std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of);
 

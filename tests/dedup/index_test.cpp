@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -702,13 +703,14 @@ TEST(StoredIndex, TellsACacheFromADamagedIndex) {
   expect_nothing_touches<UsageError>(folder.path(), "is a cache, not an index");
 }
 
-TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatFailed) {
+TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatWasKilled) {
   const TemporaryFolder folder;
   const fs::path path = folder / "index";
   const TestAddition some = one_source({{.id = 1}, {.id = 2, .file = 1}});
   Addition nameless = addition_of(some);
-  nameless.names = [](const NameSink&) {};
-  EXPECT_THROW(add_to_index(path, nameless), FormatError);
+  nameless.names = [&](const NameSink&) { fs::copy(folder / "failed", path); };
+  EXPECT_THROW(add_to_index(folder / "failed", nameless), FormatError);
+  EXPECT_FALSE(fs::exists(folder / "failed"));
   EXPECT_GT(files_in(path).size(), 1U);
   {
     const StoredIndex index = StoredIndex::open(path);
@@ -721,6 +723,70 @@ TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatFailed) {
   EXPECT_EQ(StoredIndex::open(path).kind().radius, 5);
   add_to_index(folder / "at once", addition_of(some), {.hash = {}, .radius = 5});
   EXPECT_EQ(files_in(path), files_in(folder / "at once"));
+}
+
+using ChangeOf = std::function<void(const fs::path&, const SearchOptions&)>;
+
+// Asked to stop at its first question, at its second and so on, it leaves the files as they were.
+void expect_stops_cleanly(const ChangeOf& change, const fs::path& index, const fs::path& place) {
+  const std::map<std::string, std::string> before =
+      fs::exists(index) ? files_in(index) : std::map<std::string, std::string>{};
+  for (int allowed = 0;; ++allowed) {
+    fs::remove_all(place);
+    if (fs::exists(index)) fs::copy(index, place);
+    std::atomic<int> left = allowed;
+    try {
+      change(place, {.stop = [&] { return left-- <= 0; }});
+      EXPECT_GT(allowed, 1);
+      return;
+    } catch (const StoppedError&) {
+      ASSERT_EQ(fs::exists(place), fs::exists(index)) << allowed;
+      if (fs::exists(place)) ASSERT_EQ(files_in(place), before) << allowed;
+    }
+  }
+}
+
+TEST(StoredIndex, IsAsItWasWhereverAChangeIsStopped) {
+  const TemporaryFolder folder;
+  const fs::path index = folder / "index";
+  World world(3);
+  Grown grown(index);
+  add(grown, world);
+  add(grown, world);
+  Grown other(folder / "other");
+  add(other, world);
+  const SampleId some = grown.model.live.begin()->first;
+  delete_from_index(index, {.names = {}, .ids = {some}, .source = {}});
+  const Addition addition = addition_of(one_source({{.id = 1}, {.id = 2, .code = 7}}, "more"));
+  const std::vector<ChangeOf> changes{
+      [&](const fs::path& at, const SearchOptions& search) {
+        add_to_index(at, addition, {}, search);
+      },
+      [&](const fs::path& at, const SearchOptions& search) {
+        merge_indexes(at, other.folder, search);
+      },
+      [&](const fs::path& at, const SearchOptions& search) { compact_index(at, search.stop); },
+      [&](const fs::path& at, const SearchOptions& search) {
+        delete_from_index(at, {.names = {}, .ids = {}, .source = 0}, search.stop);
+      }};
+  for (const ChangeOf& change : changes) expect_stops_cleanly(change, index, folder / "place");
+  expect_stops_cleanly(changes.front(), folder / "nothing", folder / "place");
+}
+
+TEST(StoredIndex, StopsWhenItIsAsked) {
+  const TemporaryFolder folder;
+  World world(4);
+  Grown grown(folder / "index");
+  for (int i = 0; i < 4; ++i) add(grown, world);
+  const StoredIndex index = StoredIndex::open(grown.folder);
+  const SearchOptions stopping{.stop = [] { return true; }};
+  EXPECT_THROW(index.find_matches(index.columns(), 3, stopping), StoppedError);
+  const Fingerprints table = grown.model.table();
+  for (const int threshold : {kRadius, kRadius + 1}) {
+    EXPECT_THROW(index.links(stopping)(table.codes.front(), matchable_rows(table), threshold,
+                                       [](std::span<const Edge>) {}),
+                 StoppedError);
+  }
 }
 
 TEST(StoredIndex, RemovesOnlyWhatItCanHaveLeft) {

@@ -228,6 +228,37 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["--help"], "tarin", cache)
         self.refused_without_a_trace(2, ["--help"])
 
+    def test_words_that_are_nearly_right(self):
+        cache = self.folder / "cache"
+        shutil.copytree(GOLDEN / "v1" / "raw", cache)
+        for words, meant in ((["ingset", self.folder, "--out", "x"], "ingest"), (["inde", "info", "x"], "index"),
+                             (["index", "ad", "x", cache], "add"), (["help", "trian"], "train"),
+                             (["dedup", cache, "--treshold", 4], "--threshold"), (["info", cache, "--selecton=x"], "--selection"),
+                             (["train", cache, "--otu", self.folder / "run"], "--out"),
+                             (["train", cache, "--out", self.folder / "run", "--batchsize", 8], "--batch-size"),
+                             (["index", "query", "x", cache, "--fail-on-mach"], "--fail-on-match")):  # fmt: skip
+            self.refused_without_a_trace(2, [f"did you mean {meant}?", "--help"], *words)
+        for words in (["photograph"], ["info", cache, "--no-such-flag"]):
+            self.assertNotIn("did you mean", self.refused_without_a_trace(2, ["--help"], *words).err)
+
+    def test_help_and_version_are_words_too(self):
+        self.assertEqual(self.ok("version").out, self.ok("--version").out)
+        self.assertRegex(self.ok("version").out, r"^winnow \d+\.\d+\.\d+\n$")
+        for verb in ([], ["train"], ["index"], ["index", "add"]):
+            self.assertEqual(self.ok("help", *verb).out, self.ok(*verb, "--help").out)
+
+    def test_the_help_of_large_verbs_is_short(self):
+        for verb in ("train", "ingest"):
+            short, whole = self.ok(verb, "--help").out, self.ok(verb, "--help-all").out
+            flags = [set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE)) for text in (short, whole)]
+            self.assertEqual(len(flags[0]), 12)  # ten, --help and --help-all
+            self.assertLess(flags[0], flags[1])
+            self.assertIn(f"\n{len(flags[1]) - 12} more", short)
+            self.assertLess(len(short.splitlines()), 40)
+            self.assertIn(f"winnow {verb} --help-all", short)
+            self.assertIn("\nExamples:\n", short)
+            self.assertIn("\nExamples:\n", whole)
+
     def test_values_that_make_no_sense(self):
         cache = self.folder / "cache"
         shutil.copytree(GOLDEN / "v1" / "raw", cache)
@@ -268,7 +299,7 @@ class Cards(BadUse):
         shutil.copytree(GOLDEN / "v1" / "run", trained, symlinks=True)
         for verb in (["train", cache, "--out", self.folder / "run", "--net", "lenet"], ["eval", trained, cache]):
             self.refused_without_a_trace(1, ["CUDA", "--backend onednn"], *verb, "--backend", "cudnn")
-        self.assertIn("cudnn", self.ok("train", "--help").out)
+        self.assertIn("cudnn", self.ok("train", "--help-all").out)
 
     def test_a_dtype_that_only_cards_have(self):
         cache = self.folder / "cache"

@@ -17,7 +17,7 @@ class Docs(Case):
         return re.findall(r"^\* `(\w+)`: \S", section[1], re.MULTILINE)
 
     def test_trainer(self):
-        said = self.ok("train", "--help").out
+        said = self.ok("train", "--help-all").out
         for title, table in (("Nets", "Nets"), ("Optimizers", "Optimizers"), ("All-reduce schedules", "Schedules"),
                              ("Backends", "Backends")):  # fmt: skip
             rows = re.search(rf"^{table}:\n((?:  \w.*\n)+)", said, re.MULTILINE)

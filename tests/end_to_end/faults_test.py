@@ -15,6 +15,7 @@ import unittest
 import zlib
 
 import traces
+from golden import GOLDEN
 from program import SHM, WINNOW, Case, run
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
@@ -288,13 +289,43 @@ class Faults(Case):
         winnow.send_signal(signal.SIGUSR1)
         self.assertEqual(winnow.wait(timeout=10), -signal.SIGUSR1)
 
-    def test_verbs_that_do_not_stop_end_at_once(self):
+    def test_verbs_with_nothing_to_finish_end_at_once(self):
         self.source = self.photos(3)
         cache = self.place("verbs") / "cache"
         self.ok(*self.ingest("--out", cache))
-        for action, number in (("term", signal.SIGTERM), ("usr1", signal.SIGUSR1)):
-            died = run("dedup", cache, env=failpoints(action, "file.create.before", "*", 1))
-            self.assertEqual(died.code, -number, died.err)
+        page = cache.parent / "page.html"
+        for action in ("int", "term", "usr1"):
+            stopped = self.refused(75, ["stopped before the end"], "info", cache, "--report", page,
+                                   env=failpoints(action, "file.create.before", "*", 1))  # fmt: skip
+            self.assertEqual(stopped.err.count("\n"), 1)
+            self.assertEqual(list(page.parent.iterdir()), [cache])
+
+    def test_an_evaluation_stops(self):
+        for action in ("int", "term"):
+            self.refused(75, ["stopped before the end"], "eval", GOLDEN / "v1" / "run", GOLDEN / "v1" / "raw",
+                         env=failpoints(action, "load.record.before", "*", 1))  # fmt: skip
+
+    def test_ctrl_c_stops_an_ingest_as_a_batch_system_does(self):
+        self.source = self.photos(6)
+        cache = self.place("ctrl-c") / "cache"
+        said = []
+        for action in ("term", "int"):
+            said.append(self.refused(75, ["stopped"], *self.ingest("--out", cache),
+                                     env=failpoints(action, "lmdb.commit.after", "00000.mdb", 1)))  # fmt: skip
+            self.assertTrue((cache / "unfinished").exists())
+            shutil.rmtree(cache)
+        sentences = [next(line for line in one.err.splitlines() if line.startswith("winnow: ")) for one in said]
+        self.assertEqual(sentences[0], sentences[1])
+        self.assertIn("Ctrl-C again ends it at once", said[1].err)
+
+    def test_an_ignored_ctrl_c_stays_ignored(self):
+        self.source = self.photos(3)
+        cache = self.place("background") / "cache"
+        words = [str(word) for word in self.ingest("--out", cache)]
+        done = subprocess.run([WINNOW, *words], capture_output=True, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+                              env={**os.environ, **failpoints("int", "lmdb.commit.after", "00000.mdb", 1)})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     # Errors that are told
 

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import unittest
 
 import program
@@ -182,7 +183,7 @@ class Index(Case):
         before = tree(self.index)
         temporary = self.folder / "temporary"
         temporary.mkdir()
-        for signal_name in ("term", "usr1"):
+        for signal_name in ("int", "term", "usr1"):
             for verb in ("add", "query"):
                 stopped = self.refused(
                     75, ["stopped"], "index", verb, self.index, self.sources[1],
@@ -191,10 +192,66 @@ class Index(Case):
                 self.assertNotIn(str(temporary), stopped.err)
                 self.assertEqual(os.listdir(temporary), [])
                 self.assertEqual(tree(self.index), before)
-        # A verb that does not ask ends at once.
-        ended = run("index", "delete", self.index, "--source", 0,
-                    env={"WINNOW_FAILPOINTS": "term=file.write.before:*:1"})  # fmt: skip
-        self.assertEqual(ended.code, -signal.SIGTERM)
+
+    def test_a_change_that_is_stopped_takes_back_what_it_wrote(self):
+        caches = [self.cache(source, name=f"{source.name}.cache") for source in self.sources]
+        other, new = self.folder / "other.index", self.folder / "new.index"
+        self.ok("index", "add", other, caches[2])
+        self.ok("index", "add", self.index, caches[0])
+        links = next(self.index.glob("*.links")).name
+        self.ok("index", "delete", self.index, "train/cat/one 02.ppm")
+        before = tree(self.index)
+        for action in ("int", "term", "usr1"):
+            for command in (["add", self.index, caches[1]], ["merge", self.index, other], ["compact", self.index],
+                            ["delete", self.index, "--source", 0]):  # fmt: skip
+                self.refused(75, ["stopped", "the index"], "index", *command, env=failpoints(action, "file.create.before", "*", 1))
+                self.assertEqual(tree(self.index), before, command)
+            self.refused(75, ["stopped"], "index", "add", new, caches[1], env=failpoints(action, "file.create.before", links, 1))
+            self.assertFalse(new.exists())
+        self.ok("index", "add", new, caches[1])
+
+    def test_csv_is_read_by_pythons_csv_whatever_the_names_are(self):
+        """As docs/formats/manifest.md says it is to be read."""
+
+        def rows(path):
+            with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+                return list(csv.DictReader(file))
+
+        def stdout(name, *args):
+            path = self.folder / name
+            with open(path, "wb") as file:
+                subprocess.run([program.WINNOW, *map(str, args)], stdout=file, stderr=subprocess.DEVNULL, check=True)
+            return rows(path)
+
+        names = [b"caf\xe9", b"caf\xc3\xa9", b"a,b", b'"quoted" ', b"two\nlines", b"a\rb", b"\xff\xfe", b"\xee\xbe\x80", b"=1+1", b" "]
+        images = [b"train/cl\xe4ss, one/" + name + b".ppm" for name in names]
+        root = self.folder / "odd"
+        picture = b"P6\n24 24\n255\n" + self.image(24, seed=7)
+        for image in images:
+            path = os.path.join(os.fsencode(root), image)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(picture)
+        cache = self.cache(root, name="odd.cache")
+        self.ok("dedup", cache, "--list-groups", self.folder / "groups.csv", "--list-pairs", self.folder / "pairs.csv")
+        self.ok("index", "add", self.index, cache)
+        self.ok("index", "dedup", self.index)
+
+        def in_column(column, table):
+            return sorted(os.fsencode(row[column]) for row in table)
+
+        self.assertEqual(in_column("name", rows(self.folder / "groups.csv")), sorted(images))
+        removed = rows(cache / "selections" / "default.csv")
+        self.assertEqual(sorted([*in_column("name", removed), os.fsencode(removed[0]["kept_name"])]), sorted(images))
+        self.assertEqual(rows(self.index / "selections" / "default.csv"), removed)
+        self.assertEqual(in_column("image", stdout("hashes.csv", "hash", root)), sorted(images))
+        found = stdout("found.csv", "index", "query", self.index, cache)
+        self.assertEqual(in_column("name", found), sorted(images))
+        self.assertEqual(set(in_column("input", found)), {os.fsencode(cache)})
+        self.assertEqual(set(in_column("match_source", found)), {b"odd"})
+        # Names are also taken as they are written: the first column as ids, the name as an argument.
+        self.ok("index", "delete", self.index, "--ids", self.index / "selections" / "default.csv")
+        self.assertEqual(self.info()["images"], 1)
 
     # Faults
 

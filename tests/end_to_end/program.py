@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
 SHM = pathlib.Path("/dev/shm")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would hand on that it is ignored
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 needs_fashion_mnist = unittest.skipUnless(
     FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed"

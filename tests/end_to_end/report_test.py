@@ -1,7 +1,9 @@
 """The page of an ingest: what it says, and that it is sound whatever the names are; statistics in `info`."""
 
+import base64
 import json
 import os
+import re
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -19,8 +21,11 @@ class Report(Case):
         space = "{http://www.w3.org/1999/xhtml}"
         for element in root.iter():
             tag = element.tag.removeprefix(space)
-            self.assertNotIn(tag, {"script", "link", "iframe", "object", "img", "base", "form", "a"})
+            self.assertNotIn(tag, {"script", "link", "iframe", "object", "base", "form", "a"})
             for name, value in element.attrib.items():
+                if tag == "img" and name == "src":
+                    self.assertRegex(value, r"^data:image/png;base64,[\w+/]+=*$")
+                    continue
                 self.assertFalse(name.startswith("on"), name)
                 self.assertNotIn(name, {"href", "src", "action"})
                 self.assertNotIn("://", value)
@@ -59,6 +64,11 @@ class Report(Case):
         later = self.page(self.folder / "later.html")
         self.assertIn(ingested["digest"], later)
         self.assertNotIn("inputs a second", later)
+
+        self.ok("info", cache, "--report", self.folder / "seen.html", "--sheet", self.folder / "look.png")
+        self.assertIn("Some of the images", self.page(self.folder / "seen.html"))
+        coded = re.search(r"base64,([^\"]+)", (self.folder / "seen.html").read_text())[1]
+        self.assertEqual(base64.b64decode(coded), (self.folder / "look.png").read_bytes())
 
     def test_a_report_in_the_cache_goes_with_it(self):
         write_tree(self.folder / "mixed", mixed_set())

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tools/report/html.h"
+#include "tools/report/ingest_page.h"
 #include "tools/report/page.h"
 #include "tools/report/svg.h"
 
@@ -182,6 +183,38 @@ TEST(Page, OfNothing) {
   EXPECT_EQ(fault_of(html_of(page)), "");
   page.manifest.inputs.by_fate["corrupt"] = page.manifest.inputs.total = 3;
   EXPECT_EQ(fault_of(html_of(page)), "");
+}
+
+// Another report: no more than this.
+TEST(Parts, MakeAnyPage) {
+  const std::string shelf(kHostile);
+  std::string rows = row(cell(name_html(shelf)) + number_cell("12") + bar_cell({3, 9}, 12));
+  rows += row(key_cell("none") + number_cell("0") + cell(""), RowLook::kFaint);
+  rows += row(cell("all") + number_cell("12") + cell(""), RowLook::kSum);
+  const std::string chart =
+      figure("Pages", columns_svg("Pages", {{"1", "one", 4}, {"<", "more", 8}}));
+  const std::string html = html_page(
+      {.title = shelf,
+       .body =
+           page_header("books", name_html(shelf), "All are there.", tile("12", "books")) +
+           section("Shelves", paragraph("Two " + aside("of oak") + ".") + colour_key(1, "read") +
+                                  table({"shelf", "#books", ""}, rows)) +
+           section("Pages", heading("By book") + figures(chart + chart) +
+                                picture("<look>", as_bytes("Many hands make light work.")) +
+                                picture("a", as_bytes("a")) + picture("ab", as_bytes("ab")) +
+                                details("The rest", command_line("ls <books>"), true)),
+       .made = shelf});
+  EXPECT_EQ(fault_of(html), "");
+  EXPECT_EQ(count_of(html, "<script"), 0U);
+  EXPECT_EQ(count_of(html, "<section>"), 2U);
+  EXPECT_NE(html.find("<th>shelf</th><th class=\"n\">books</th><th></th>"), std::string::npos);
+  EXPECT_NE(html.find("<tr class=\"none\"><td class=\"k\">none</td>"), std::string::npos);
+  EXPECT_NE(html.find("<pre>ls &lt;books&gt;</pre>"), std::string::npos);
+  for (const char* coded : {"TWFueSBoYW5kcyBtYWtlIGxpZ2h0IHdvcmsu\"", "YQ==\"", "YWI=\""}) {
+    EXPECT_NE(html.find(std::string("src=\"data:image/png;base64,") + coded), std::string::npos);
+  }
+  EXPECT_NE(html.find("alt=\"&lt;look&gt;\""), std::string::npos);
+  EXPECT_NE(html.find("<details open=\"open\">"), std::string::npos);
 }
 
 TEST(Svg, ColumnsAreAsHighAsTheyCount) {

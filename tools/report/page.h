@@ -1,64 +1,56 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "datasets/source.h"
-#include "pipeline/ingest/remarks.h"
-#include "pipeline/ingest/stages.h"
-#include "pipeline/store/cache.h"
-#include "pipeline/store/ledger.h"
-#include "pipeline/store/manifest.h"
+#include "common/bytes.h"
 
+// What pages are made of. Pure functions: each returns HTML that is well-formed XML too. What they
+// take as `html` is such already (html.h makes it of any text); a `text` is escaped here.
 namespace winnow::tools {
 
-// The first inputs of each class of the ledger that there is something to say of; those that are ok
-// are those a decoder warned of.
-class Examples {
- public:
-  static constexpr std::size_t kMost = 20;  // of each class
+// Cells of a table: as they are, a number set to the right, a key that is not broken into lines,
+// and a bar, as of bar_svg().
+std::string cell(std::string_view html);
+std::string number_cell(std::string_view html);
+std::string key_cell(std::string_view html);
+std::string bar_cell(const std::vector<std::uint64_t>& parts, std::uint64_t most);
 
-  void add(const pipeline::LedgerRow& row);
-  const std::vector<pipeline::LedgerRow>& of(pipeline::Fate fate) const noexcept {
-    return rows_[static_cast<std::size_t>(fate)];
-  }
+enum class RowLook { kPlain, kFaint, kMarked, kSum };
+std::string row(std::string_view cells, RowLook look = RowLook::kPlain);
+// `columns`: titles, HTML; one that begins with '#' is of numbers.
+std::string table(const std::vector<std::string>& columns, const std::string& rows);
 
- private:
-  std::array<std::vector<pipeline::LedgerRow>, pipeline::kFateCount> rows_;
+std::string section(std::string_view title_html, const std::string& content);
+std::string heading(std::string_view html);  // of a part of a section
+std::string paragraph(std::string_view html);
+std::string aside(std::string_view html);  // words of less weight, in a paragraph
+std::string command_line(std::string_view text);
+// What is shown when its summary is pressed; from the start where it is `open`.
+std::string details(std::string_view summary_html, const std::string& content, bool open);
+
+// A picture (svg.h) with its title, and what holds some of them.
+std::string figure(std::string_view title_html, const std::string& svg);
+std::string figures(const std::string& all);
+// A PNG, which is put into the page. The name is for people who cannot see it.
+std::string picture(std::string_view name_text, BytesView png);
+// What a colour of bar_svg() stands for.
+std::string colour_key(std::size_t part, std::string_view html);
+
+// A number that counts, large, in a page's header.
+std::string tile(std::string_view value_html, std::string_view what_html);
+// `kind`: the verb that the page is of; `verdict`: the sentence to read if only one is.
+std::string page_header(std::string_view kind_html, std::string_view title_html,
+                        std::string_view verdict_html, const std::string& tiles);
+
+struct Page {
+  std::string title;  // text
+  std::string body;   // HTML: page_header(), then sections
+  std::string made;   // text: when, by what, on which machine
 };
-
-// All that the page of an ingest shows. Names and texts may hold any bytes.
-struct IngestPage {
-  pipeline::Manifest manifest;
-  std::string digest;
-  pipeline::Remarks remarks;
-  Examples examples;
-  std::string cache;  // as the user named it
-  std::string made;   // the page: when, by what, on which machine
-
-  // What made the cache, where this process did.
-  struct Run {
-    std::vector<std::string> descriptions;   // how the layout of each source was understood
-    std::vector<datasets::Skipped> skipped;  // what was beside the inputs, and none
-    std::vector<std::string> command;        // its words
-    std::string folder;                      // it was given in
-    std::optional<pipeline::StageTimes> times;
-    double seconds = 0;
-    std::uint64_t inputs_done = 0;  // in these seconds; an earlier run had done the others
-    std::uint64_t peak_rss_bytes = 0;
-    std::string note{};  // on the inputs; "" = none
-  };
-  std::optional<Run> run;
-};
-
-// What the cache knows of itself.
-IngestPage read_page(const pipeline::Cache& cache);
-
-// One HTML page that needs nothing but itself, and is well-formed XML too. Pure.
-std::string html_of(const IngestPage& page);
+// The whole, with its style; it fetches nothing and runs nothing.
+std::string html_page(const Page& page);
 
 }  // namespace winnow::tools

@@ -52,6 +52,7 @@ pre, code { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, mono
 figure { margin: 0; padding: .9rem 1rem .4rem; border-radius: .6rem; background: var(--wash); }
 figcaption { font-size: .85rem; }
 .chart { display: block; width: 100%; height: auto; }
+.picture { display: block; max-width: 100%; height: auto; margin: .75rem 0; }
 .level { display: block; width: 100%; height: .7rem; border-radius: .2rem; }
 .rest { fill: var(--line); opacity: .5; }
 .bar, .part1 { fill: var(--part1); } .part0 { fill: var(--part0); } .part2 { fill: var(--part2); } .part3 { fill: var(--part3); }

@@ -1,0 +1,160 @@
+#include "tools/help.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace winnow::tools {
+namespace {
+
+class ShortHelp final : public CLI::Formatter {
+ public:
+  ShortHelp(std::vector<const CLI::Option*> options, std::string examples)
+      : options_(std::move(options)), examples_(std::move(examples)) {}
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    if (mode != CLI::AppFormatMode::Normal) return Formatter::make_help(app, name, mode);
+    const std::string options = make_group("Options", false, options_);
+    const std::size_t others = flags_in(*app) + kHelpFlags - options_.size();
+    return make_description(app) + make_usage(app, name) + make_positionals(app) + options +
+           fmt::format("\n{} more, and what values they take: {} --help-all\n\n{}\n", others, name,
+                       examples_);
+  }
+
+ private:
+  static constexpr std::size_t kHelpFlags = 2;
+
+  // Of the verb and of its groups, which have flags for help, too.
+  static std::size_t flags_in(const CLI::App& app) {
+    std::size_t count = app.get_options([&app](const CLI::Option* option) {
+                             return option->nonpositional() && option != app.get_help_ptr() &&
+                                    option != app.get_help_all_ptr();
+                           })
+                            .size();
+    for (const CLI::App* group : app.get_subcommands({})) {
+      if (group->get_name().empty()) count += flags_in(*group);
+    }
+    return count;
+  }
+
+  std::vector<const CLI::Option*> options_;
+  std::string examples_;
+};
+
+// Edits that make `b` of `a`: a letter more, less or another, or two neighbours that change places.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::vector<std::size_t> next(b.size() + 1);
+    next[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      next[j] = std::min({change, row[j] + 1, next[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    before = std::exchange(row, std::move(next));
+  }
+  return row.back();
+}
+
+// Of the options of a verb or of its groups.
+std::vector<std::string> flags_of(const CLI::App& verb) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  for (const CLI::App* group : verb.get_subcommands({})) {
+    if (!group->get_name().empty()) continue;
+    const std::vector<std::string> more = flags_of(*group);
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
+  return flags;
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (!verb->get_name().empty()) verbs.push_back(verb->get_name());
+  }
+  return verbs;
+}
+
+// The first verb or flag that `app` itself does not know, as a sentence; `called` is its name.
+std::string unknown_to(const CLI::App& app, const std::string& called) {
+  const std::vector<std::string> verbs = verbs_of(app);
+  for (const std::string& given : app.remaining()) {
+    const std::string word = given.substr(0, given.find('='));
+    const bool is_flag = word.starts_with('-') && word.size() > 1;
+    if (!is_flag && verbs.empty()) continue;
+    const std::string meant = nearest_word(word, is_flag ? flags_of(app) : verbs);
+    return fmt::format("{} is no {} of {}; {}see {} --help", word, is_flag ? "option" : "verb",
+                       called, meant.empty() ? "" : "did you mean " + meant + "? Otherwise ",
+                       called);
+  }
+  return "";
+}
+
+}  // namespace
+
+void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
+                  const std::string& examples) {
+  std::vector<const CLI::Option*> options;
+  for (const std::string& flag : flags) options.push_back(verb.get_option(flag));
+  options.push_back(verb.get_help_ptr());
+  options.push_back(verb.get_help_all_ptr());
+  verb.formatter(std::make_shared<ShortHelp>(std::move(options), examples));
+}
+
+std::vector<std::string> in_flags(std::vector<std::string> words) {
+  if (words.size() < 2) return words;
+  if (words[1] == "version" && words.size() == 2) {
+    words[1] = "--version";
+  } else if (words[1] == "help") {
+    words.erase(words.begin() + 1);
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
+  const std::size_t most = 1 + word.size() / 4;
+  std::string best;
+  std::size_t least = most + 1;
+  for (const std::string& candidate : known) {
+    const bool begins = word.size() > 2 && candidate.starts_with(word);
+    const std::size_t distance = begins ? 1 : edits(word, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string unknown_word(const CLI::App& program) {
+  std::string called = "winnow";
+  for (const CLI::App* app = &program;;) {
+    std::string sentence = unknown_to(*app, called);
+    if (!sentence.empty() || app->get_subcommands().empty()) return sentence;
+    app = app->get_subcommands().front();
+    if (!app->get_name().empty()) called += " " + app->get_name();
+  }
+}
+
+std::string parsed_verb(const CLI::App& program) {
+  std::string verb = "winnow";
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    if (!app->get_name().empty()) verb += " " + app->get_name();
+  }
+  return verb;
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+// What the command line says of itself, and of words that it does not know.
+namespace winnow::tools {
+
+// For a verb of many options, once it has them: --help shows these, in this order, then `examples`;
+// --help-all shows every option and the verb's footer. Flags are named as "--out"; CLI::Error for
+// one that the verb does not have.
+void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
+                  const std::string& examples);
+
+// `help [VERB...]` as `VERB... --help`, and `version` as `--version`; other words as they are.
+// `words` begin with the program's name.
+std::vector<std::string> in_flags(std::vector<std::string> words);
+
+// The one of `known` that `word` was most likely meant for: it begins so, or little has to be
+// changed. Empty where none is near.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
+
+// After `program` was parsed: a sentence about the first verb or flag that it does not know, with
+// the one that may have been meant and where to look; empty where there is none.
+std::string unknown_word(const CLI::App& program);
+
+// "winnow index add": what was parsed of `program`, for "see ... --help".
+std::string parsed_verb(const CLI::App& program);
+
+}  // namespace winnow::tools

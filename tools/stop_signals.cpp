@@ -1,0 +1,86 @@
+#include "tools/stop_signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <string_view>
+
+namespace winnow::tools {
+namespace {
+
+// Static because a signal handler reaches nothing else. When the first signal of a kind came, in ms
+// of a clock that never reads 0; 0: not yet.
+std::atomic<std::int64_t> first_int{0};
+std::atomic<std::int64_t> first_term{0};
+std::atomic<std::int64_t> first_usr1{0};
+std::atomic<bool> verb_asks{false};
+std::atomic<bool> has_bus_error{false};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
+
+std::atomic<std::int64_t>& first_of(int number) noexcept {
+  return number == SIGINT ? first_int : number == SIGTERM ? first_term : first_usr1;
+}
+
+// No more than this is allowed in a handler.
+void say_in_handler(std::string_view sentence) noexcept {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+}
+
+// Those within a second are one: batch systems signal every process of a job, and mpirun hands on
+// what it gets.
+extern "C" void note_signal(int number) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
+  std::int64_t first = 0;
+  if (first_of(number).compare_exchange_strong(first, ms)) {
+    if (!verb_asks) {
+      say_in_handler("winnow: stopped before the end; run the same command again\n");
+      ::_exit(kStopped);
+    }
+    if (number == SIGINT) {
+      say_in_handler("\nstopping at the next clean place; Ctrl-C again ends it at once\n");
+    }
+    return;
+  }
+  if (ms - first <= 1000) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+// The pages of others are whole, so ending here loses nothing.
+extern "C" void say_bus_error(int) {
+  if (has_bus_error.exchange(true)) {
+    for (;;) ::pause();  // another thread says it
+  }
+  say_in_handler(
+      "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
+      "cache is overwritten in place; put it back, and run the same command again\n");
+  ::_exit(1);
+}
+
+}  // namespace
+
+void stop_on_signals(bool asks) {
+  verb_asks = asks;
+  struct sigaction action {};
+  action.sa_handler = &note_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (number == SIGINT && before.sa_handler == SIG_IGN) continue;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+bool stop_requested() noexcept { return first_int != 0 || first_term != 0 || first_usr1 != 0; }
+
+void explain_bus_errors() { std::signal(SIGBUS, &say_bus_error); }
+
+}  // namespace winnow::tools

@@ -1,0 +1,23 @@
+#pragma once
+
+namespace winnow::tools {
+
+// From now on Ctrl-C (SIGINT), SIGTERM, by which people and batch systems end work, and SIGUSR1, by
+// which batch systems warn, ask this process to stop.
+//
+// asks   The verb asks stop_requested(), and ends at its next clean place. A second signal of one
+//        kind, more than a second later, ends it there and then, as that signal does.
+// !asks  The verb has nothing to finish or to take back: the first one ends it, with a sentence and
+//        exit code 75.
+//
+// SIGINT stays ignored where it is, as in what a shell runs in the background.
+void stop_on_signals(bool asks);
+
+// Safe from any thread; once true it stays so.
+bool stop_requested() noexcept;
+
+// A file that is cut short, or whose storage fails, while it is mapped ends the process with a
+// sentence.
+void explain_bus_errors();
+
+}  // namespace winnow::tools
