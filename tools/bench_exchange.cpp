@@ -23,7 +23,7 @@ using comm::ScheduleOptions;
 
 constexpr std::size_t kElementBytes = 4;
 
-struct Options {
+struct BenchExchangeOptions {
   std::uint64_t bytes = 64 << 20;
   std::uint64_t segment_bytes = comm::kExchangeOptions.segment_elements * kElementBytes;
   std::uint64_t gradient_bytes = 0;
@@ -51,7 +51,7 @@ struct Parts {
 
 class AllToAllBench {
  public:
-  AllToAllBench(const Options& options, Session& session)
+  AllToAllBench(const BenchExchangeOptions& options, Session& session)
       : o_(options),
         session_(session),
         comm_(session.comm),
@@ -164,7 +164,7 @@ class AllToAllBench {
     return {"allreduce beside alltoall", megabytes / beside_s, megabytes / alone_s, "MB/s"};
   }
 
-  const Options& o_;
+  const BenchExchangeOptions& o_;
   Session& session_;
   Communicator& comm_;
   const ScheduleOptions segments_;
@@ -172,7 +172,7 @@ class AllToAllBench {
   Parts even_;
 };
 
-void bench_alltoall(const Options& options, Session& session) {
+void bench_alltoall(const BenchExchangeOptions& options, Session& session) {
   comm::on_all(session.comm, [&] {
     if (session.comm.size() > 1) return;
     throw UsageError("an exchange needs at least 2 ranks; start this under mpirun");
@@ -183,7 +183,7 @@ void bench_alltoall(const Options& options, Session& session) {
 }  // namespace
 
 BenchOf add_bench_alltoall(CLI::App& bench) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<BenchExchangeOptions>();
   CLI::App* app = bench.add_subcommand(
       "alltoall",
       "The exchange of data between ranks, beside what one rank alone can send to the next, and "

@@ -17,7 +17,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct BenchShuffleOptions {
   std::filesystem::path cache;
   std::string selection;
   pipeline::ShuffleOptions shuffle;
@@ -30,7 +30,7 @@ std::string cell(const std::optional<double>& value) {
   return value ? fmt::format("{:12.3f}", *value) : fmt::format("{:>12}", "-");
 }
 
-void bench_shuffle(const Options& o, bool one_fraction, const Session& session) {
+void bench_shuffle(const BenchShuffleOptions& o, bool one_fraction, const Session& session) {
   const auto cache = pipeline::Cache::open(o.cache);
   const auto samples = pipeline::select_samples(cache, Split::kTrain, o.selection);
   const auto labels = pipeline::read_place_labels(cache, samples);
@@ -66,7 +66,7 @@ void bench_shuffle(const Options& o, bool one_fraction, const Session& session) 
 }  // namespace
 
 BenchOf add_bench_shuffle(CLI::App& bench) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<BenchShuffleOptions>();
   CLI::App* app = bench.add_subcommand(
       "shuffle",
       "How well training samples are mixed where an epoch exchanges a fraction of each partition "

@@ -46,7 +46,7 @@ namespace fs = std::filesystem;
 using datasets::Listing;
 using datasets::Source;
 
-struct Options {
+struct BenchOptions {
   fs::path source;
   fs::path out;
   IngestFlags flags;
@@ -128,7 +128,7 @@ std::uint64_t times_for(double seconds, const Held& held, int threads,
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / std::max(once, 1e-6))));
 }
 
-void bench_decode(const Options& o, const Session& session) {
+void bench_decode(const BenchOptions& o, const Session& session) {
   const auto source = datasets::open_source(o.source, open_options(o.flags));
   const pipeline::IngestOptions options = ingest_options(o.flags, session);
   const Held held = hold(*source, o.hold_mib << 20, session.stop);
@@ -190,7 +190,7 @@ class Repeated final : public Source {
   Listing entries_;
 };
 
-void bench_ingest(const Options& o, const Session& session) {
+void bench_ingest(const BenchOptions& o, const Session& session) {
   const fs::path out = o.out.empty() ? fs::temp_directory_path() : o.out;
   if (!fs::is_directory(out))
     throw UsageError(out.string() + " is no folder; name one that is there");
@@ -490,7 +490,7 @@ void bench_loader(const LoaderBench& o, Session& session) {
 }
 
 CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::string& what,
-                       double seconds, Options& o) {
+                       double seconds, BenchOptions& o) {
   o.seconds = seconds;
   CLI::App* app = bench.add_subcommand(name, what);
   app->add_option("source", o.source, "Data set, as of ingest")->required();
@@ -512,8 +512,8 @@ CLI::App* add_bench_of(CLI::App& bench, const std::string& name, const std::stri
 }  // namespace
 
 Command add_bench(CLI::App& program) {
-  auto decode = std::make_shared<Options>();
-  auto ingest = std::make_shared<Options>();
+  auto decode = std::make_shared<BenchOptions>();
+  auto ingest = std::make_shared<BenchOptions>();
   CLI::App* app =
       program.add_subcommand("bench", "Measure what is achieved beside what is attainable");
   app->require_subcommand(1);

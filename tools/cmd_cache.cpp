@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using pipeline::CopyRow;
 
-struct Options {
+struct CacheOptions {
   std::string cache;  // a path; of `drop` also a digest
   fs::path memory = pipeline::kMemoryFolder;
   bool deletes = false;
@@ -32,7 +32,7 @@ struct Options {
   MemoryFlags machines;
 };
 
-void load(const Options& o, Session& session) {
+void load(const CacheOptions& o, Session& session) {
   MemoryFlags flags = o.machines;
   flags.folder = o.memory;
   const PlacedShards placed = load_shards(o.cache, flags, session);
@@ -111,7 +111,7 @@ std::string in_words(const CopyRow& row) {
   throw std::logic_error("a copy in no state");
 }
 
-void list(const Options& o) {
+void list(const CacheOptions& o) {
   const std::vector<CopyRow> rows = pipeline::list_copies(o.memory);
   const std::uint64_t room = pipeline::room_at(o.memory).bytes();
   if (o.json) {
@@ -157,7 +157,7 @@ bool is_cache(const std::string& cache) {
 }
 
 // The one thing that deletes data asks for a word of its own, unless memory is all there is of it.
-void drop(const Options& o, const Session& session) {
+void drop(const CacheOptions& o, const Session& session) {
   const std::vector<CopyRow> dropped = pipeline::drop_copies(o.cache, digest_of(o.cache), o.memory);
   const std::uint64_t bytes =
       std::transform_reduce(dropped.begin(), dropped.end(), std::uint64_t{0}, std::plus<>(),
@@ -181,7 +181,7 @@ void drop(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_cache(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CacheOptions>();
   CLI::App* app =
       program.add_subcommand("cache", "Load caches into memory, list what is there, drop them");
   app->require_subcommand(1);

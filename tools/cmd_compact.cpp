@@ -12,7 +12,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct CompactOptions {
   std::filesystem::path cache;
   std::filesystem::path out;
   pipeline::CompactOptions options;
@@ -25,7 +25,7 @@ std::uint64_t bytes_of(const pipeline::Manifest& manifest) {
   return bytes;
 }
 
-void run(const Options& o, Session& session) {
+void run(const CompactOptions& o, Session& session) {
   pipeline::CompactOptions options = o.options;
   options.stop = session.stop;
   options.threads = thread_plan(session, o.options.threads).decode;
@@ -62,7 +62,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_compact(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompactOptions>();
   CLI::App* app = program.add_subcommand(
       "compact", "Make a smaller cache that holds only what a selection keeps");
   app->add_option("cache", o->cache, "Cache made by winnow ingest; it is only read")->required();

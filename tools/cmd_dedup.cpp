@@ -24,7 +24,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct DedupOptions {
   std::filesystem::path cache;  // or a data set
   IngestFlags reading;          // of that
   std::string name = "default";
@@ -36,7 +36,7 @@ struct Options {
   bool json = false;
 };
 
-int threshold_of(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+int threshold_of(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
                  const std::string& hash) {
   const dedup::Curve curve = dedup::measure_curve(columns, {.hash = hash});
   const auto threshold = dedup::threshold_for(curve, *o.precision);
@@ -53,7 +53,7 @@ int threshold_of(const Options& o, const Session& session, const dedup::ColumnSo
 }
 
 // Compares some images with every other, one by one, and what that finds with what the search did.
-void check_search(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+void check_search(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
                   const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
@@ -75,7 +75,7 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
                            grouped(check.queries), grouped(check.edges)));
 }
 
-void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
+void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.flags);
   dedup::ColumnSource columns = cache.open_fingerprints();
@@ -104,7 +104,7 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   conclude(session, {result, options, columns, links, std::cref(names)}, o.lists, ending);
 }
 
-void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+void decide(const DedupOptions& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   if (o.precision && !(*o.precision >= 0)) throw UsageError("--precision is a number from 0 to 1");
   if (o.self_check > 0 && o.flags.dedup.hash == dedup::kExact) {
@@ -125,7 +125,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }
 
-void run(const Options& o, Session& session) {
+void run(const DedupOptions& o, Session& session) {
   const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
   const dedup::SharedSearchOptions options{.all_links = o.flags.groups != "components" ||
                                                         !o.lists.pairs.empty() || o.self_check > 0};
@@ -136,7 +136,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_dedup(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DedupOptions>();
   CLI::App* app = program.add_subcommand(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
   app->add_option("cache", o->cache,

@@ -18,7 +18,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct EvalOptions {
   train::EvalOptions eval;
   std::string dtype = "f32";
   std::filesystem::path predictions;
@@ -89,7 +89,7 @@ pipeline::OpenOptions no_shards() {
   return options;
 }
 
-void run(const Options& o, Session& session) {
+void run(const EvalOptions& o, Session& session) {
   train::EvalOptions options = o.eval;
   comm::on_all(session.comm, [&] {
     options.dtype = train::parse_dtype(o.dtype);
@@ -150,7 +150,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_eval(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<EvalOptions>();
   CLI::App* app = program.add_subcommand(
       "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
   app->add_option("run", o->eval.run,

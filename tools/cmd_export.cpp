@@ -14,7 +14,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::filesystem::path cache;
   std::filesystem::path to;
   std::string as = "image-folder";
@@ -25,7 +25,7 @@ struct Options {
   bool json = false;
 };
 
-void run(const Options& o, Session& session) {
+void run(const ExportOptions& o, Session& session) {
   using pipeline::ExportAs;
   const std::map<std::string, ExportAs> ways{{"image-folder", ExportAs::kImageFolder},
                                              {"webdataset", ExportAs::kWebDataset},
@@ -77,7 +77,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_export(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExportOptions>();
   CLI::App* app = program.add_subcommand(
       "export", "Write a cache's images, or a list of them, for other programs to read");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();

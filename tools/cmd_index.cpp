@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct IndexOptions {
   fs::path index;
   std::vector<fs::path> inputs;  // caches or data sets
   IngestFlags reading;           // of data sets
@@ -58,7 +58,7 @@ void stop_if_asked(const Session& session) {
 
 // Calls `use` with a cache, or with one of the fingerprints of a data set, which is gone
 // afterwards.
-void with_cache(const Options& o, const Session& session, const fs::path& input,
+void with_cache(const IndexOptions& o, const Session& session, const fs::path& input,
                 const std::string& hash, const std::function<void(const pipeline::Cache&)>& use) {
   if (!is_data_set(input)) {
     use(pipeline::Cache::open(input));
@@ -95,7 +95,7 @@ dedup::Addition addition_of(const pipeline::Cache& cache, const Session& session
   return addition;
 }
 
-void tell_size(const Options& o, const Session& session) {
+void tell_size(const IndexOptions& o, const Session& session) {
   const auto index = dedup::StoredIndex::open(o.index);
   say(session, fmt::format("{}: {} images of {} sources", o.index.string(),
                            grouped(index.live_rows()), grouped(index.sources().size())));
@@ -112,7 +112,7 @@ void tell(const Session& session, const dedup::Added& added) {
   }
 }
 
-void add(const Options& o, const Session& session) {
+void add(const IndexOptions& o, const Session& session) {
   dedup::IndexOptions options;
   if (!o.hash.empty()) options.hash = o.hash;
   options.radius = o.radius;
@@ -127,12 +127,12 @@ void add(const Options& o, const Session& session) {
   tell_size(o, session);
 }
 
-void merge(const Options& o, const Session& session) {
+void merge(const IndexOptions& o, const Session& session) {
   tell(session, dedup::merge_indexes(o.index, o.other));
   tell_size(o, session);
 }
 
-void compact(const Options& o, const Session& session) {
+void compact(const IndexOptions& o, const Session& session) {
   const std::uint64_t dropped = dedup::compact_index(o.index);
   say(session, fmt::format("{} deleted images dropped", grouped(dropped)));
   tell_size(o, session);
@@ -169,7 +169,7 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
-void remove(const Options& o, const Session& session) {
+void remove(const IndexOptions& o, const Session& session) {
   dedup::Deletion deletion{.names = o.names, .ids = {}, .source = o.source};
   const bool lists = !o.names_file.empty() || !o.ids_file.empty();
   if (!o.names_file.empty()) {
@@ -187,7 +187,7 @@ void remove(const Options& o, const Session& session) {
   tell_size(o, session);
 }
 
-void query(const Options& o, const Session& session) {
+void query(const IndexOptions& o, const Session& session) {
   const auto index = dedup::StoredIndex::open(o.index);
   const auto name_in_index = index.name_of();
   std::uint64_t found = 0;
@@ -225,9 +225,9 @@ void query(const Options& o, const Session& session) {
   }
 }
 
-fs::path selections_of(const Options& o) { return o.index / "selections"; }
+fs::path selections_of(const IndexOptions& o) { return o.index / "selections"; }
 
-void deduplicate(const Options& o, const CLI::App& app, const Session& session) {
+void deduplicate(const IndexOptions& o, const CLI::App& app, const Session& session) {
   pipeline::check_selection_name(o.name);
   const auto index = dedup::StoredIndex::open(o.index);
   dedup::Options options = dedup_options(o.dedup);
@@ -257,7 +257,7 @@ void deduplicate(const Options& o, const CLI::App& app, const Session& session) 
 }
 
 // Names of selections, and whether they are of what is in the index now.
-Json selections_json(const Options& o, const std::string& digest) {
+Json selections_json(const IndexOptions& o, const std::string& digest) {
   std::map<std::string, bool> current;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(selections_of(o), ignored)) {
@@ -272,7 +272,7 @@ Json selections_json(const Options& o, const std::string& digest) {
   return list;
 }
 
-Json info_json(const Options& o, const dedup::StoredIndex& index) {
+Json info_json(const IndexOptions& o, const dedup::StoredIndex& index) {
   std::vector<std::uint64_t> images(index.sources().size());
   for (const SampleId id : index.columns()({}).ids) ++images[source_of(id)];
   Json sources = Json::array();
@@ -302,7 +302,7 @@ Json info_json(const Options& o, const dedup::StoredIndex& index) {
           {"selections", selections_json(o, digest)}};
 }
 
-void info(const Options& o) {
+void info(const IndexOptions& o) {
   const Json json = info_json(o, dedup::StoredIndex::open(o.index));
   if (o.json) {
     fmt::print("{}\n", json.dump());
@@ -331,7 +331,7 @@ void info(const Options& o) {
 }  // namespace
 
 Command add_index(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<IndexOptions>();
   CLI::App* app = program.add_subcommand(
       "index",
       "Keep fingerprints that grow: add, delete, merge, ask, deduplicate, without "

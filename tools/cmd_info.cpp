@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using BySplit = pipeline::SelectionCounts::BySplit;
 
-struct Options {
+struct InfoOptions {
   std::filesystem::path cache;
   std::filesystem::path report;
   std::string selection;
@@ -160,7 +160,7 @@ void print(const pipeline::Manifest& m) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants = in_words(pipeline::variant_settings(m));
+  const std::string variants = tools::in_words(pipeline::variant_settings(m));
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
@@ -196,7 +196,8 @@ void print(const dedup::Selection& selection, const pipeline::SelectionCounts& c
 }
 
 // Of the size asked for, that of the images, or ImageNet's where they differ.
-std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeline::Manifest& m) {
+std::optional<pipeline::SheetRecipe> sheet_recipe(const InfoOptions& o,
+                                                  const pipeline::Manifest& m) {
   if (o.augment.empty()) return std::nullopt;
   constexpr int kUsualPx = 224;
   pipeline::SheetRecipe how{.recipe = pipeline::parse_recipe(o.augment),
@@ -219,7 +220,7 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const Options& o, const pipeli
   return how;
 }
 
-void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& session) {
+void write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Session& session) {
   pipeline::SheetOptions options{.selection = o.selection,
                                  .split = std::nullopt,
                                  .label = std::nullopt,
@@ -239,7 +240,7 @@ void write_sheet(const Options& o, const pipeline::Cache& cache, const Session& 
                    : fmt::format("{} of the pictures are in {}", sheet.samples, o.sheet.string()));
 }
 
-void run(const Options& o, const Session& session) {
+void run(const InfoOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const pipeline::Manifest& m = cache.manifest();
   std::optional<dedup::Selection> selection;
@@ -277,7 +278,7 @@ void run(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_info(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<InfoOptions>();
   CLI::App* app = program.add_subcommand(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();

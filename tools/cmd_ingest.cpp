@@ -32,7 +32,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct IngestOptions {
   std::vector<std::filesystem::path> sources;
   std::filesystem::path out;
   std::filesystem::path into;
@@ -56,7 +56,7 @@ std::uint64_t peak_rss_bytes() {
 }
 
 // Before an hour's work: that its page will have a folder to be in.
-void check_report(const Options& o, const std::filesystem::path& out) {
+void check_report(const IngestOptions& o, const std::filesystem::path& out) {
   if (o.report.empty() || o.report.parent_path() == out) return;
   const std::filesystem::path folder = std::filesystem::absolute(o.report).parent_path();
   std::error_code ignored;
@@ -65,7 +65,7 @@ void check_report(const Options& o, const std::filesystem::path& out) {
                    ": there is no folder " + folder.string() + "; make it first");
 }
 
-void write_report(const Options& o, const std::filesystem::path& out,
+void write_report(const IngestOptions& o, const std::filesystem::path& out,
                   std::span<const pipeline::IngestSource> sources,
                   const pipeline::IngestResult& result) {
   IngestPage page = read_page(pipeline::Cache::open(out));
@@ -116,7 +116,7 @@ std::filesystem::path existing(const std::filesystem::path& path) {
 }
 
 // Of one process, whatever the number of ranks.
-void tell_estimate(const Options& o, const std::filesystem::path& out,
+void tell_estimate(const IngestOptions& o, const std::filesystem::path& out,
                    std::span<const pipeline::IngestSource> sources,
                    const pipeline::IngestOptions& options, double listing_seconds,
                    const Session& session) {
@@ -154,7 +154,7 @@ std::string retry_sentence(const pipeline::IngestResult& result) {
                      grouped(result.retried), grouped(result.recovered));
 }
 
-void report(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
+void report(const IngestOptions& o, const pipeline::Gate& gate, const std::filesystem::path& out,
             std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
             const Session& session) {
   const pipeline::Manifest& m = result.manifest;
@@ -271,7 +271,7 @@ void check_drop_policy(const dedup::Policy& policy) {
       "it; ingest without --drop and decide that with winnow dedup");
 }
 
-pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out,
+pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::path& out,
                               std::span<const pipeline::IngestSource> sources,
                               const pipeline::IngestOptions& options, Session& session) {
   const auto bar = [&](const char* title) {
@@ -294,7 +294,7 @@ pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out
   return pipeline::ingest_dropping(sources, out, options, decide, bar_of, session.comm);
 }
 
-void run(const Options& o, const CLI::App& app, Session& session) {
+void run(const IngestOptions& o, const CLI::App& app, Session& session) {
   const std::map<std::string, pipeline::Gate::FailOn> fail_on{
       {"none", pipeline::Gate::FailOn::kNone},
       {"truncated", pipeline::Gate::FailOn::kTruncated},
@@ -358,7 +358,7 @@ void run(const Options& o, const CLI::App& app, Session& session) {
 }  // namespace
 
 Command add_ingest(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<IngestOptions>();
   CLI::App* app = program.add_subcommand(
       "ingest", "Read, decode, fingerprint and store a data set into a cache");
   app->add_option("sources", o->sources, "Data sets: folders, or files of one each")->required();

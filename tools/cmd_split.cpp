@@ -22,7 +22,7 @@ using dedup::ClassOff;
 using dedup::OffReason;
 using Shares = std::array<double, kSplitCount>;
 
-struct Options {
+struct SplitOptions {
   std::filesystem::path cache;
   std::string name = "split";
   std::optional<double> train, val, test;
@@ -50,7 +50,7 @@ Shares usual_shares(const pipeline::Manifest& manifest) {
 }
 
 // The first of train, test and val that was not named gets what the others leave.
-Shares shares_of(const Options& o, const pipeline::Manifest& manifest) {
+Shares shares_of(const SplitOptions& o, const pipeline::Manifest& manifest) {
   if (!o.train && !o.val && !o.test) return usual_shares(manifest);
   Shares shares{0, o.train.value_or(0), o.val.value_or(0), o.test.value_or(0)};
   const double rest = 1 - shares[1] - shares[2] - shares[3];
@@ -65,7 +65,7 @@ Shares shares_of(const Options& o, const pipeline::Manifest& manifest) {
   return shares;
 }
 
-dedup::SplitOptions split_options(const Options& o, const pipeline::Manifest& manifest) {
+dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifest& manifest) {
   dedup::SplitOptions options = o.split;
   options.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o, manifest);
@@ -192,7 +192,7 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   return json;
 }
 
-void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const dedup::SplitOptions options = split_options(o, cache.manifest());
@@ -209,7 +209,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
   say(session, fmt::format("selection '{}' written", o.name));
 }
 
-void run(const Options& o, Session& session) {
+void run(const SplitOptions& o, Session& session) {
   const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
   dedup::with_shared_search(session.comm,
                             [&](const dedup::LinkSource& links) { decide(o, session, links); });
@@ -218,7 +218,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_split(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SplitOptions>();
   CLI::App* app = program.add_subcommand(
       "split",
       "Make train, val and test so that no duplicate and no group key lies in two of them");

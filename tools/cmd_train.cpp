@@ -22,7 +22,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct TrainOptions {
   train::TrainOptions train;
   std::string augment;
   std::string sampling = "uniform";
@@ -50,7 +50,7 @@ std::string augment_help() {
 }
 
 // Freezing comes last: what is frozen stays so whatever else its name matches.
-std::vector<train::LrScale> lr_scales(const Options& o) {
+std::vector<train::LrScale> lr_scales(const TrainOptions& o) {
   std::vector<train::LrScale> rules;
   for (const std::string& text : o.lr_scales) {
     const std::size_t equals = std::min(text.rfind('='), text.size());
@@ -67,7 +67,7 @@ std::vector<train::LrScale> lr_scales(const Options& o) {
   return rules;
 }
 
-void run(const Options& o, Session& session) {
+void run(const TrainOptions& o, Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
     if (!o.augment.empty()) options.data.augment = pipeline::parse_recipe(o.augment);
@@ -124,7 +124,7 @@ void run(const Options& o, Session& session) {
   }
 }
 
-void add_data_flags(CLI::App& app, Options& o) {
+void add_data_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* data = app.add_option_group("Data");
   data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
@@ -162,7 +162,7 @@ void add_data_flags(CLI::App& app, Options& o) {
   add_memory_flags(*data, o.memory);
 }
 
-void add_start_flags(CLI::App& app, Options& o) {
+void add_start_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* start = app.add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
@@ -176,7 +176,7 @@ void add_start_flags(CLI::App& app, Options& o) {
                     "the last that matches holds, 0 freezes");
 }
 
-void add_recipe_flags(CLI::App& app, Options& o) {
+void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
   recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
@@ -207,7 +207,7 @@ void add_recipe_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_execution_flags(CLI::App& app, Options& o) {
+void add_execution_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
@@ -242,7 +242,7 @@ void add_execution_flags(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
-void add_run_flags(CLI::App& app, Options& o) {
+void add_run_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* run_group = app.add_option_group("Run");
   run_group
@@ -312,7 +312,7 @@ std::string footer() {
 }  // namespace
 
 Command add_train(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainOptions>();
   CLI::App* app = program.add_subcommand(
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();

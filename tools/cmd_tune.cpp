@@ -25,7 +25,7 @@ using dedup::Curve;
 using dedup::CurvePoint;
 using pipeline::EditRecall;
 
-struct Options {
+struct TuneOptions {
   std::filesystem::path cache;
   std::vector<std::string> hashes;
   int most = -1;
@@ -139,7 +139,7 @@ LineChart chart_of(const std::vector<Tuned>& all, const std::filesystem::path& c
 }
 
 // Of the hashes of all pixels: edited pictures are there in full only.
-void add_recall(const Options& o, const Session& session, const pipeline::Cache& cache,
+void add_recall(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
                 std::vector<Tuned>& all) {
   if (o.images == 0 || cache.manifest().shards.empty()) return;
   std::vector<const dedup::Hash*> hashes;
@@ -157,7 +157,7 @@ void add_recall(const Options& o, const Session& session, const pipeline::Cache&
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
-void tune(const Options& o, const Session& session) {
+void tune(const TuneOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = cache.open_fingerprints();
@@ -199,7 +199,7 @@ void tune(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_tune(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TuneOptions>();
   CLI::App* app = program.add_subcommand(
       "tune", "Say what each threshold of deduplication would come to on a cache's own images");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct VerifyOptions {
   std::filesystem::path cache;
   std::string selection;
   bool json = false;
@@ -31,7 +31,7 @@ Json to_json(const pipeline::Verified& verified) {
   return json;
 }
 
-void verify(const Options& o, Session& session) {
+void verify(const VerifyOptions& o, Session& session) {
   pipeline::Verified verified;
   {
     const bool by_records = !o.selection.empty();
@@ -55,7 +55,7 @@ void verify(const Options& o, Session& session) {
 }  // namespace
 
 Command add_verify(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<VerifyOptions>();
   CLI::App* app = program.add_subcommand(
       "verify", "Read every byte of a cache and say what is damaged and how many samples it costs");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
