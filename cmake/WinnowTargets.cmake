@@ -27,17 +27,29 @@ if(WINNOW_SANITIZE)
   add_link_options(-fsanitize=${WINNOW_SANITIZE})
 endif()
 
-# winnow_library(<name> [SOURCES ...] [HEADERS ...] [DEPS ...] [PRIVATE_DEPS ...])
+# winnow_together(<target> [<source> ...]): with WINNOW_TOGETHER, eight sources at a time are compiled as one,
+# but each of those named, and each with options of its own, alone.
+function(winnow_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WINNOW_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(WINNOW_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes a source that is included for a header
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
+# winnow_library(<name> [SOURCES ...] [ALONE ...] [HEADERS ...] [DEPS ...] [PRIVATE_DEPS ...])
 # Makes winnow_<name>, linked everywhere as winnow::<name>. DEPS appear in our headers, PRIVATE_DEPS
-# do not. HEADERS are compiled alone by the target all_verify_interface_header_sets.
+# do not. HEADERS are compiled alone by the target all_verify_interface_header_sets. ALONE are those of
+# SOURCES that have private names of others here.
 function(winnow_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPS;PRIVATE_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;ALONE;HEADERS;DEPS;PRIVATE_DEPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "winnow_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   set(scope PUBLIC)
   if(arg_SOURCES)
     add_library(winnow_${name} STATIC ${arg_SOURCES})
+    winnow_together(winnow_${name} ${arg_ALONE})
     target_link_libraries(winnow_${name} PRIVATE winnow::options ${arg_PRIVATE_DEPS})
   else()
     add_library(winnow_${name} INTERFACE)
@@ -83,6 +95,7 @@ function(winnow_test name)
     set(main winnow::mpi_test_main)
   endif()
   target_link_libraries(test_${target} PRIVATE winnow::options ${arg_DEPS} GTest::gmock ${main})
+  target_compile_options(test_${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # -O3 takes twice as long to compile
   foreach(label IN ITEMS tsan cuda)
     if(label IN_LIST arg_LABELS)
       add_dependencies(tests_${label} test_${target})

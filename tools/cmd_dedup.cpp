@@ -32,7 +32,7 @@ struct Deciding {
   std::uint64_t self_check = 0;
 };
 
-struct Options {
+struct DedupOptions {
   std::filesystem::path cache;  // or a data set
   IngestFlags reading;          // of that
   std::string name = "default";
@@ -41,7 +41,7 @@ struct Options {
   bool json = false;
 };
 
-int threshold_of(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+int threshold_of(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
                  const std::string& hash) {
   const double precision = *o.deciding.precision;
   const dedup::Curve curve =
@@ -53,12 +53,12 @@ int threshold_of(const Options& o, const Session& session, const dedup::ColumnSo
         "take another hash, or see winnow tune",
         hash, 100 * precision));
   }
-  say(session, in_words(curve, *choice));
+  say(session, tools::in_words(curve, *choice));
   return choice->threshold;
 }
 
 // Compares some images with every other, one by one, and what that finds with what the search did.
-void check_search(const Options& o, const Session& session, const dedup::ColumnSource& columns,
+void check_search(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
                   const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
@@ -81,7 +81,7 @@ void check_search(const Options& o, const Session& session, const dedup::ColumnS
 }
 
 // Where lists go and whether a selection is kept.
-Ending ending_of(const Options& o, const Session& session, const pipeline::Cache& cache,
+Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                  bool in_place, const dedup::Selection& selection) {
   Ending ending{.fails_on_leak = o.deciding.flags.fails_on_leak(), .json = o.json};
   if (in_place) return ending;
@@ -96,7 +96,7 @@ Ending ending_of(const Options& o, const Session& session, const pipeline::Cache
   return ending;
 }
 
-void deduplicate_cache(const Options& o, const Session& session, const pipeline::Cache& cache,
+void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.deciding.flags);
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
@@ -118,7 +118,7 @@ void deduplicate_cache(const Options& o, const Session& session, const pipeline:
   conclude(session, {result, options, columns, links, std::cref(names)}, o.lists, ending);
 }
 
-void check(const Options& o) {
+void check(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
   if (deciding.precision && !(*deciding.precision >= 0)) {
@@ -133,7 +133,7 @@ void check(const Options& o) {
   }
 }
 
-void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+void decide(const DedupOptions& o, const Session& session, const dedup::LinkSource& links) {
   check(o);
   if (!is_data_set(o.cache)) {
     const pipeline::Cache cache = pipeline::Cache::open(o.cache);
@@ -152,7 +152,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }
 
-void run(const Options& o, Session& session) {
+void run(const DedupOptions& o, Session& session) {
   const bool all_links = o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0;
   with_search(session, all_links,
@@ -162,7 +162,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_dedup(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DedupOptions>();
   CLI::App* app = program.add_subcommand(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
   app->add_option("cache", o->cache,

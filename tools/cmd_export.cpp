@@ -21,7 +21,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::filesystem::path cache;  // or a data set
   std::filesystem::path to;
   std::string as;  // empty: a tree of a data set, an image folder of a cache
@@ -39,8 +39,8 @@ struct InPlace {
   std::vector<CLI::Option*> options;
 };
 
-void tell(const Options& o, const pipeline::ExportOptions& options, const pipeline::Cache& cache,
-          const pipeline::ExportResult& result, Session& session) {
+void tell(const ExportOptions& o, const pipeline::ExportOptions& options,
+          const pipeline::Cache& cache, const pipeline::ExportResult& result, Session& session) {
   const double rate = static_cast<double>(result.samples) / std::max(result.seconds, 1e-9);
   const bool list = options.as == pipeline::ExportAs::kList;
   say(session,
@@ -86,8 +86,8 @@ void tell(const Options& o, const pipeline::ExportOptions& options, const pipeli
   fmt::print("{}\n", json.dump());
 }
 
-void write(const Options& o, const pipeline::ExportOptions& options, const pipeline::Cache& cache,
-           Session& session) {
+void write(const ExportOptions& o, const pipeline::ExportOptions& options,
+           const pipeline::Cache& cache, Session& session) {
   pipeline::ExportResult result;
   {
     const ProgressSink bar = make_progress_bar("export", "samples", true);
@@ -96,7 +96,7 @@ void write(const Options& o, const pipeline::ExportOptions& options, const pipel
   tell(o, options, cache, result, session);
 }
 
-void export_a_cache(const Options& o, const InPlace& in_place,
+void export_a_cache(const ExportOptions& o, const InPlace& in_place,
                     const pipeline::ExportOptions& options, Session& session) {
   for (const CLI::Option* option : in_place.options) {
     if (option->count() == 0) continue;
@@ -107,8 +107,8 @@ void export_a_cache(const Options& o, const InPlace& in_place,
 }
 
 // Fingerprints a data set, decides what of it stays, and exports that from its own files.
-void export_in_place(const Options& o, const InPlace& in_place, pipeline::ExportOptions options,
-                     Session& session) {
+void export_in_place(const ExportOptions& o, const InPlace& in_place,
+                     pipeline::ExportOptions options, Session& session) {
   using pipeline::ExportAs;
   if (options.as != ExportAs::kTree && options.as != ExportAs::kList) {
     throw UsageError(o.cache.string() +
@@ -145,7 +145,7 @@ void export_in_place(const Options& o, const InPlace& in_place, pipeline::Export
   write(o, options, cache, session);
 }
 
-void run(Options o, const InPlace& in_place, Session& session) {
+void run(ExportOptions o, const InPlace& in_place, Session& session) {
   using pipeline::ExportAs;
   const std::map<std::string, ExportAs> ways{{"image-folder", ExportAs::kImageFolder},
                                              {"tree", ExportAs::kTree},
@@ -185,7 +185,7 @@ void add_in_place_flags(CLI::App& app, InPlace& in_place) {
 }  // namespace
 
 Command add_export(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExportOptions>();
   auto in_place = std::make_shared<InPlace>();
   CLI::App* app = program.add_subcommand(
       "export", "Write a cache's images, or a list of them, for other programs to read");

@@ -23,7 +23,7 @@ namespace {
 
 using pipeline::HashedInput;
 
-struct Options {
+struct HashOptions {
   std::filesystem::path source;
   IngestFlags flags;
   bool json = false;
@@ -70,7 +70,7 @@ nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
   return json;
 }
 
-void hash(const Options& o, const Session& session) {
+void hash(const HashOptions& o, const Session& session) {
   const auto source = datasets::open_source(o.source, open_options(o.flags));
   const pipeline::IngestOptions ingest = ingest_options(o.flags, session);
   std::vector<dedup::HashKind> hashes;
@@ -102,7 +102,7 @@ void hash(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_hash(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<HashOptions>();
   CLI::App* app =
       program.add_subcommand("hash", "Print the perceptual hashes of a data set's images");
   app->add_option("source", o->source, "Data set, as of ingest")->required();

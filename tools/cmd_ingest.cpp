@@ -53,7 +53,7 @@ struct Output {
   bool json = false;
 };
 
-struct Options {
+struct IngestOptions {
   std::vector<std::filesystem::path> sources;
   std::filesystem::path out;
   std::filesystem::path into;
@@ -65,7 +65,7 @@ struct Options {
 };
 
 // Before an hour's work: that its page will have a folder to be in.
-void check_report(const Options& o, const std::filesystem::path& out) {
+void check_report(const IngestOptions& o, const std::filesystem::path& out) {
   if (o.output.report.empty() || o.output.report.parent_path() == out) return;
   const std::filesystem::path folder = std::filesystem::absolute(o.output.report).parent_path();
   std::error_code ignored;
@@ -74,7 +74,7 @@ void check_report(const Options& o, const std::filesystem::path& out) {
                    ": there is no folder " + folder.string() + "; make it first");
 }
 
-void write_report(const Options& o, const std::filesystem::path& out,
+void write_report(const IngestOptions& o, const std::filesystem::path& out,
                   std::span<const pipeline::IngestSource> sources,
                   const pipeline::IngestResult& result) {
   IngestPage page = read_page(pipeline::Cache::open(out));
@@ -109,7 +109,7 @@ std::filesystem::path existing(const std::filesystem::path& path) {
 }
 
 // Of one process, whatever the number of ranks.
-void tell_estimate(const Options& o, const std::filesystem::path& out,
+void tell_estimate(const IngestOptions& o, const std::filesystem::path& out,
                    std::span<const pipeline::IngestSource> sources,
                    const pipeline::IngestOptions& options, double listing_seconds,
                    const Session& session) {
@@ -143,7 +143,7 @@ void tell_estimate(const Options& o, const std::filesystem::path& out,
 }
 
 // The end of it, as rank 0 tells it. Throws RefusedError where `gate` says so.
-void conclude(const Options& o, const pipeline::Gate& gate, const std::filesystem::path& out,
+void conclude(const IngestOptions& o, const pipeline::Gate& gate, const std::filesystem::path& out,
               std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
               const Session& session) {
   const IngestEnd end{.out = out,
@@ -157,7 +157,8 @@ void conclude(const Options& o, const pipeline::Gate& gate, const std::filesyste
     say(session, fmt::format("report: {}", o.output.report.string()));
   }
   if (o.output.json) fmt::print("{}\n", json_of(end).dump());
-  const std::string why = pipeline::refusal(gate, result.manifest.inputs.by_fate, result.remarks.warned);
+  const std::string why =
+      pipeline::refusal(gate, result.manifest.inputs.by_fate, result.remarks.warned);
   if (why.empty()) return;
   throw RefusedError(why + "; they are listed in " + (out / "ledger.jsonl").string() +
                      ", and the cache is complete without those that could not be read");
@@ -184,7 +185,7 @@ void check_drop_policy(const dedup::Policy& policy) {
       "it; ingest without --drop and decide that with winnow dedup");
 }
 
-pipeline::IngestResult ingest(const Options& o, const std::filesystem::path& out,
+pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::path& out,
                               std::span<const pipeline::IngestSource> sources,
                               const pipeline::IngestOptions& options, Session& session) {
   const auto bar = [&](const char* title) {
@@ -219,7 +220,7 @@ pipeline::Gate gate_of(const GateFlags& flags) {
 }
 
 // Which of these go together.
-void check_task(const Options& o) {
+void check_task(const IngestOptions& o) {
   if (o.out.empty() == o.into.empty()) {
     throw UsageError(
         "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
@@ -239,7 +240,7 @@ void check_task(const Options& o) {
   }
 }
 
-void run(const Options& o, const CLI::App& app, Session& session) {
+void run(const IngestOptions& o, const CLI::App& app, Session& session) {
   pipeline::Gate gate;
   const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
   pipeline::IngestOptions options;
@@ -329,7 +330,7 @@ void add_gate_flags(CLI::App& app, GateFlags& flags) {
 }  // namespace
 
 Command add_ingest(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<IngestOptions>();
   CLI::App* app = program.add_subcommand(
       "ingest", "Read, decode, fingerprint and store a data set into a cache");
   app->add_option("sources", o->sources, "Data sets: folders, or files of one each")->required();

@@ -28,7 +28,7 @@ struct ShareFlags {
   bool any() const noexcept { return train || val || test; }
 };
 
-struct Options {
+struct SplitOptions {
   std::filesystem::path cache;
   std::string name = "split";
   ShareFlags shares;
@@ -71,7 +71,7 @@ Shares shares_of(const ShareFlags& o, const pipeline::Manifest& manifest) {
   return shares;
 }
 
-dedup::SplitOptions split_options(const Options& o, const pipeline::Manifest& manifest) {
+dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifest& manifest) {
   dedup::SplitOptions options = o.split;
   options.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o.shares, manifest);
@@ -198,7 +198,7 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   return json;
 }
 
-void decide(const Options& o, const Session& session, const dedup::LinkSource& links) {
+void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& links) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
@@ -221,7 +221,7 @@ void decide(const Options& o, const Session& session, const dedup::LinkSource& l
   say(session, fmt::format("selection '{}' written", o.name));
 }
 
-void run(const Options& o, Session& session) {
+void run(const SplitOptions& o, Session& session) {
   with_search(session, /*all_links=*/false,
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
@@ -229,7 +229,7 @@ void run(const Options& o, Session& session) {
 }  // namespace
 
 Command add_split(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SplitOptions>();
   CLI::App* app = program.add_subcommand(
       "split",
       "Make train, val and test so that no duplicate and no group key lies in two of them");

@@ -23,7 +23,7 @@
 namespace winnow::tools {
 namespace {
 
-struct Options {
+struct TuneOptions {
   std::filesystem::path cache;
   std::vector<std::string> hashes;
   int most = -1;
@@ -37,7 +37,7 @@ struct Options {
 constexpr double kUsualPrecision = 0.95;
 
 // Of the hashes of all pixels: edited pictures are there in full only.
-void add_recall(const Options& o, const Session& session, const pipeline::Cache& cache,
+void add_recall(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
                 std::vector<Tuned>& all) {
   if (o.recall.images == 0 || cache.manifest().shards.empty()) return;
   std::vector<dedup::HashKind> hashes;
@@ -60,7 +60,8 @@ void add_recall(const Options& o, const Session& session, const pipeline::Cache&
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
-std::vector<Tuned> measure(const Options& o, const Session& session, const pipeline::Cache& cache) {
+std::vector<Tuned> measure(const TuneOptions& o, const Session& session,
+                           const pipeline::Cache& cache) {
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const std::vector<std::string> hashes =
@@ -82,7 +83,7 @@ void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
   file.finish();
 }
 
-void print_json(const Options& o, const std::vector<Tuned>& all) {
+void print_json(const TuneOptions& o, const std::vector<Tuned>& all) {
   nlohmann::ordered_json json{{"schema", "winnow.tune/1"},
                               {"hashes", nlohmann::ordered_json::array()}};
   for (const Tuned& tuned : all) json["hashes"].push_back(json_of(tuned, o.precision));
@@ -93,7 +94,7 @@ void print_json(const Options& o, const std::vector<Tuned>& all) {
   fmt::print("{}\n", json.dump());
 }
 
-void print_tables(const Options& o, const std::vector<Tuned>& all) {
+void print_tables(const TuneOptions& o, const std::vector<Tuned>& all) {
   const double precision = o.precision.value_or(kUsualPrecision);
   for (const Tuned& tuned : all) fmt::print("{}\n", curve_table(tuned));
   const std::string edits = edit_tables(all, precision);
@@ -101,7 +102,7 @@ void print_tables(const Options& o, const std::vector<Tuned>& all) {
   fmt::print("{}\n", in_words(recommend(all, precision), precision, o.cache.string()));
 }
 
-void tune(const Options& o, const Session& session) {
+void tune(const TuneOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const std::vector<Tuned> all = measure(o, session, cache);
   if (!o.plot.empty()) write_plot(o.plot, all, o.cache);
@@ -123,7 +124,7 @@ void tune(const Options& o, const Session& session) {
 }  // namespace
 
 Command add_tune(CLI::App& program) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TuneOptions>();
   CLI::App* app = program.add_subcommand(
       "tune", "Say what each threshold of deduplication would come to on a cache's own images");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();

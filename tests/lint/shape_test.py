@@ -135,7 +135,11 @@ class Shape(unittest.TestCase):
         self.assertEqual(self.lint(train__a=text, train__b=text.replace("// ", "// other ")), [])
 
     def test_information_and_folders(self):
-        self.assertEqual(self.lint(tools__a=function("int f()", 70), train__a="int a;\n"), [])
+        for folder in ("common", "datasets", "dedup", "pipeline", "train", "tools"):
+            self.assertEqual(len(self.lint(**{f"{folder}__a": function("int f()", 70)})), 1, folder)
+            (self.root / folder / "a.cpp").write_text("int a;\n")
+        self.assertEqual(self.lint(tests__a=function("int f()", 70)), [])
+        self.assertEqual(self.lint("--folders", "train", tools__a=function("int f()", 70)), [])
         self.assertEqual(len(self.lint("--folders", "tools", "--information")), 1)
 
 
