@@ -86,8 +86,8 @@ std::vector<Edge> edges_on(std::size_t threads, const CodeColumn& codes,
   return edges_within(codes, rows, radius, options);
 }
 
-constexpr SearchOptions kScan{SearchMethod::kScan, {}};
-constexpr SearchOptions kJoin{SearchMethod::kJoin, {}};
+const SearchOptions kScan{SearchMethod::kScan, {}};
+const SearchOptions kJoin{SearchMethod::kJoin, {}};
 
 class Search : public testing::TestWithParam<int> {};
 
