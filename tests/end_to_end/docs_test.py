@@ -78,7 +78,7 @@ class Docs(Case):
 
     @functools.lru_cache
     def help_of(self, *verb):
-        return self.ok(*verb, "--help").out
+        return self.ok(*verb, "--help-all" if verb else "--help").out
 
     def test_examples(self):
         """Every `winnow VERB ...` that a page or a help has on a line of its own is of a verb that there is, with options it has."""
@@ -108,7 +108,7 @@ class Docs(Case):
                 cells = [cell.strip() for cell in row.split("|")[1:-1]]
                 self.assertEqual(len(cells), 4)
                 self.assertRegex(cells[3], r"^`[\w/]+\.h`(, `[\w/]+\.h`)*$")
-        helped = "".join(self.ok(verb, "--help").out for verb in ("dedup", "export", "ingest", "split", "train"))
+        helped = "".join(self.ok(verb, "--help-all").out for verb in ("dedup", "export", "ingest", "split", "train"))
         for flag in set(re.findall(r"--[a-z][a-z-]+", page)):
             self.assertTrue(re.search(rf"{flag}\b", helped), flag)
         for word in re.findall(r"`(?:winnow )?(ingest|dedup|split|compact|export)\b", page):
