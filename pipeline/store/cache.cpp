@@ -426,7 +426,11 @@ std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) co
   const fs::path to = state_->paths.selection(previous.name);
   dedup::write_selection(to, previous);
   const auto list_of = [](fs::path path) { return path.replace_extension(".csv"); };
-  fs::copy_file(list_of(file), list_of(to), fs::copy_options::overwrite_existing, ignored);
+  if (!fs::exists(list_of(file), ignored)) return previous.name;
+  const InputFile list(list_of(file));
+  DurableFile copy(list_of(to));
+  for_each_piece(list, 0, list.size(), [&](BytesView bytes) { copy.append(bytes); });
+  copy.finish();
   return previous.name;
 }
 

@@ -412,7 +412,8 @@ class Faults(Case):
         needing = [kind for kind in kinds if kind[0].removesuffix(".before") in TAKES_SPACE]
         in_parallel(break_at, [("kill", used, *kind) for kind in kinds])
         in_parallel(break_at, [("enospc", used, *kind) for kind in needing])
-        in_parallel(break_at, [("kill", fresh, *kind) for kind in kinds if kind[1].endswith(".selection")])
+        of_fresh = [kind for kind in kinds if kind[1].endswith("/default.selection")]  # nothing was before
+        in_parallel(break_at, [("kill", fresh, *kind) for kind in of_fresh])
 
     # What is durable when
 
