@@ -7,8 +7,8 @@
 
 namespace winnow {
 
-// Why not OpenCV: its resize() has other pixels. Hashes and training want Pillow's, bit for bit, and
-// Pillow is no C library.
+// Why not OpenCV: its resize() has other pixels. Hashes and training want Pillow's, bit for bit,
+// and Pillow is no C library.
 
 enum class ResampleFilter { kBilinear, kLanczos };  // Pillow's BILINEAR (triangle) and LANCZOS
 

@@ -26,26 +26,26 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
 // What a stream of random numbers is for. Part of the counter, so streams never overlap; the values
 // fix what a seed means: never renumber.
 enum class RandomUse : std::uint32_t {
-  kOrder = 1,       // the permutation of an epoch
-  kCrop = 2,        // random crops
-  kFlip = 3,        // random flips
-  kInitialise = 4,  // initial weights
-  kHoldout = 5,     // which samples are held out
-  kVariant = 6,     // which stored variant of a sample an epoch sees
-  kStudy = 7,       // what is drawn to measure a data set: pairs of images, edits
-  kSplit = 8,       // who comes first of equals when splits are made
-  kTurn = 9,        // which of the samples that take turns an epoch sees
-  kSampling = 10,   // how often an epoch has each sample, where that is not once
-  kHome = 11,       // which samples of a partition an epoch exchanges
-  kExchange = 12,   // which lanes those go to
-  kLane = 13,       // the permutation of what a lane has in an epoch
+  kOrder = 1,         // the permutation of an epoch
+  kCrop = 2,          // random crops
+  kFlip = 3,          // random flips
+  kInitialise = 4,    // initial weights
+  kHoldout = 5,       // which samples are held out
+  kVariant = 6,       // which stored variant of a sample an epoch sees
+  kStudy = 7,         // what is drawn to measure a data set: pairs of images, edits
+  kSplit = 8,         // who comes first of equals when splits are made
+  kTurn = 9,          // which of the samples that take turns an epoch sees
+  kSampling = 10,     // how often an epoch has each sample, where that is not once
+  kHome = 11,         // which samples of a partition an epoch exchanges
+  kExchange = 12,     // which lanes those go to
+  kLane = 13,         // the permutation of what a lane has in an epoch
   kResizedCrop = 16,  // crops of random size
   kJitter = 17,       // changes of colour
   kPolicy = 18,       // operations of an augmentation policy
   kErase = 19,        // what is erased of a picture
   kTranslate = 20,    // shifts of a picture
   kMix = 21,          // how the samples of a batch are mixed
-  kTest = 100,      // inputs made by tests and benchmarks
+  kTest = 100,        // inputs made by tests and benchmarks
 };
 
 // A stream of random numbers keyed by (seed, epoch, id, use): the same on every rank, thread and

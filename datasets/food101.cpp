@@ -18,27 +18,24 @@ namespace {
 
 // Calls with each line that is not empty, without blanks around it, and its
 // number.
-void for_each_line(
-    const fs::path &path,
-    const std::function<void(std::string_view, std::size_t)> &take) {
+void for_each_line(const fs::path &path,
+                   const std::function<void(std::string_view, std::size_t)> &take) {
   const std::string text = read_text(path);
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (const auto line = trimmed(rest.substr(0, end)); !line.empty())
-      take(line, number);
+    if (const auto line = trimmed(rest.substr(0, end)); !line.empty()) take(line, number);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 
 std::set<std::string, std::less<>> read_classes(const fs::path &path) {
   std::set<std::string, std::less<>> classes;
-  for_each_line(
-      path, [&](std::string_view line, std::size_t) { classes.emplace(line); });
+  for_each_line(path, [&](std::string_view line, std::size_t) { classes.emplace(line); });
   return classes;
 }
 
-} // namespace
+}  // namespace
 
 bool food101_found_at(const fs::path &path) {
   const fs::path meta = path / "meta";
@@ -46,31 +43,26 @@ bool food101_found_at(const fs::path &path) {
          (file_at(meta / "train.txt") || file_at(meta / "test.txt"));
 }
 
-std::unique_ptr<Source> open_food101(const fs::path &path,
-                                     const OpenOptions &options) {
+std::unique_ptr<Source> open_food101(const fs::path &path, const OpenOptions &options) {
   if (!food101_found_at(path)) {
-    throw UsageError(
-        path.string() +
-        " is no folder of Food-101: it must hold images, meta/classes.txt and "
-        "meta/train.txt or meta/test.txt");
+    throw UsageError(path.string() +
+                     " is no folder of Food-101: it must hold images, meta/classes.txt and "
+                     "meta/train.txt or meta/test.txt");
   }
   const fs::path meta = path / "meta";
   const auto classes = read_classes(meta / "classes.txt");
   ListedFiles files(meta, options);
   for (const Split split : {Split::kTrain, Split::kTest}) {
     const fs::path list = meta / (std::string(split_name(split)) + ".txt");
-    if (!file_at(list))
-      continue;
+    if (!file_at(list)) continue;
     for_each_line(list, [&](std::string_view line, std::size_t number) {
       const auto fail = [&](const std::string &problem) {
-        throw UsageError(list.string() + ": line " + std::to_string(number) +
-                         " " + problem + "; mend it, or get the file again");
+        throw UsageError(list.string() + ": line " + std::to_string(number) + " " + problem +
+                         "; mend it, or get the file again");
       };
       const std::string name(line.substr(0, line.find('/')));
-      if (name.empty() || name.size() + 1 >= line.size())
-        fail("is no CLASS/ID");
-      if (!classes.contains(name))
-        fail("is of class '" + name + "', which classes.txt has not");
+      if (name.empty() || name.size() + 1 >= line.size()) fail("is no CLASS/ID");
+      if (!classes.contains(name)) fail("is of class '" + name + "', which classes.txt has not");
       files.add({.path = "images/" + std::string(line) + ".jpg",
                  .labels = {name},
                  .split = split,
@@ -80,4 +72,4 @@ std::unique_ptr<Source> open_food101(const fs::path &path,
   return files.finish("food101", "");
 }
 
-} // namespace winnow::datasets
+}  // namespace winnow::datasets

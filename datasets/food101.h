@@ -18,7 +18,6 @@ bool food101_found_at(const std::filesystem::path &path);
 // left out. Files and labels: listed_files.h; classes are sorted by name.
 // Throws UsageError naming the line: one that is no CLASS/ID, a class that
 // classes.txt has not; no image is there.
-std::unique_ptr<Source> open_food101(const std::filesystem::path &path,
-                                     const OpenOptions &options);
+std::unique_ptr<Source> open_food101(const std::filesystem::path &path, const OpenOptions &options);
 
-} // namespace winnow::datasets
+}  // namespace winnow::datasets

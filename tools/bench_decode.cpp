@@ -26,17 +26,18 @@ void bench_decode(const HeldOptions& o, const Session& session) {
   double megapixels = 0;
   for (int round = 0; round < o.rounds; ++round) {
     together.push_back(seconds_of([&] {
-                         megapixels = 1e-6 / static_cast<double>(times) *
-                                      static_cast<double>(decode_all(held, times, options.work.threads,
-                                                                     options.decode, session.stop));
+                         megapixels =
+                             1e-6 / static_cast<double>(times) *
+                             static_cast<double>(decode_all(held, times, options.work.threads,
+                                                            options.decode, session.stop));
                        }) /
                        static_cast<double>(times));
     alone.push_back(
         seconds_of([&] { decode_all(held, times_alone, 1, options.decode, session.stop); }) /
         static_cast<double>(times_alone));
     say(session, fmt::format("round {}: {} images, {:.1f} a second on {} threads, {:.1f} on one",
-                             round + 1, held.bytes.size(), count / together.back(), options.work.threads,
-                             count / alone.back()));
+                             round + 1, held.bytes.size(), count / together.back(),
+                             options.work.threads, count / alone.back()));
   }
   const double linear = options.work.threads / median(alone);
   report(o.json, session,

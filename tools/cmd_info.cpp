@@ -172,8 +172,7 @@ void print(const pipeline::Manifest& m) {
   std::uint64_t bytes = 0;
   for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
   fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants =
-      tools::in_words(pipeline::variant_settings(m.settings.variants));
+  const std::string variants = tools::in_words(pipeline::variant_settings(m.settings.variants));
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 

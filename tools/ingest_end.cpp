@@ -139,7 +139,8 @@ void say_end(const IngestEnd& end, const Session& session) {
                            grouped(result.inputs_done), result.seconds, images_per_second(result)));
   say_fates(end, session);
   if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
-  if (const std::string variants = in_words(pipeline::variant_settings(m.settings.variants)); !variants.empty()) {
+  if (const std::string variants = in_words(pipeline::variant_settings(m.settings.variants));
+      !variants.empty()) {
     say(session, fmt::format("stored: {}", variants));
     if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
       say(session, "  no image is of the split train, so none has variants");

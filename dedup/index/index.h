@@ -125,8 +125,8 @@ struct Added {
 
 // Changes. Each happens wholly or not at all, also when it throws or the process dies; where a new
 // index was to be made, an empty one may stay when the process dies. Durable when they return.
-// UsageError while another change goes on. `search.stop` is asked throughout: StoppedError, and what
-// was written is removed again. `search.progress` is told of searches.
+// UsageError while another change goes on. `search.stop` is asked throughout: StoppedError, and
+// what was written is removed again. `search.progress` is told of searches.
 
 // Adds the rows of sources that are not in the index; makes the index where there is none.
 // Labels are translated by the names of their classes. New classes come last.

@@ -39,9 +39,8 @@ std::vector<ChunkPlan> plan_pieces(const PlacedSource& source) {
   return pieces;
 }
 
-HashedInput hashed(std::uint64_t position, ReadResult read,
-                   std::span<const dedup::HashKind> hashes, const HashSourceOptions& options,
-                   dedup::HashMemory& memory) {
+HashedInput hashed(std::uint64_t position, ReadResult read, std::span<const dedup::HashKind> hashes,
+                   const HashSourceOptions& options, dedup::HashMemory& memory) {
   HashedInput input;
   input.position = position;
   if (!read) {
@@ -126,7 +125,8 @@ void hash_source(const datasets::Source& source, std::span<const dedup::HashKind
   const WorkerLimit limit(options.threads);
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   const auto threads = static_cast<std::size_t>(arena.max_concurrency());
-  const std::vector<PlacedSource> sources{{.source = &source, .ordinal = 0, .info = {}, .training_labels = {}}};
+  const std::vector<PlacedSource> sources{
+      {.source = &source, .ordinal = 0, .info = {}, .training_labels = {}}};
   const std::vector<ChunkPlan> chunks = plan_pieces(sources.front());
   ByteMeter meter;
   ByteGate gate((threads + 1) * kBytesAThread, meter);

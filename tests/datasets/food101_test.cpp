@@ -14,14 +14,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 class Food101Test : public SetInFolder {
-protected:
+ protected:
   Food101Test() {
-    for (const char *name :
-         {"meta", "images", "images/apple_pie", "images/waffles"}) {
+    for (const char *name : {"meta", "images", "images/apple_pie", "images/waffles"}) {
       fs::create_directories(folder_ / name);
     }
-    for (const char *name :
-         {"apple_pie/11", "apple_pie/12", "apple_pie/13", "waffles/7"}) {
+    for (const char *name : {"apple_pie/11", "apple_pie/12", "apple_pie/13", "waffles/7"}) {
       add("images/" + std::string(name) + ".jpg", name);
     }
     add("meta/classes.txt", "apple_pie\nwaffles\n");
@@ -34,23 +32,20 @@ TEST_F(Food101Test, ListsSayWhichSplitAnImageIsOf) {
   const auto source = open_source(folder_.path(), {});
   EXPECT_EQ(source->format(), "food101");
   EXPECT_THAT(source->class_names(), ElementsAre("apple_pie", "waffles"));
-  EXPECT_THAT(lines_of(*source),
-              ElementsAre("images/apple_pie/12.jpg train apple_pie",
-                          "images/waffles/7.jpg train waffles",
-                          "images/apple_pie/11.jpg test apple_pie",
-                          "images/waffles/8.jpg test waffles"));
+  EXPECT_THAT(
+      lines_of(*source),
+      ElementsAre("images/apple_pie/12.jpg train apple_pie", "images/waffles/7.jpg train waffles",
+                  "images/apple_pie/11.jpg test apple_pie", "images/waffles/8.jpg test waffles"));
   EXPECT_EQ(content_of(*source, 1), "waffles/7");
   EXPECT_THAT(content_of(*source, 3), HasSubstr("error: "));
-  EXPECT_EQ(source->description(),
-            "food101: 4 files, 2 splits, 2 classes; 1 file is missing");
+  EXPECT_EQ(source->description(), "food101: 4 files, 2 splits, 2 classes; 1 file is missing");
 }
 
 TEST_F(Food101Test, OneListWillDoAndLabelsCanBeLeft) {
   fs::remove(folder_ / "meta/train.txt");
-  const auto source =
-      open_source(folder_.path(), {.labels = LabelsFrom::kNone});
-  EXPECT_THAT(lines_of(*source), ElementsAre("images/apple_pie/11.jpg test ",
-                                             "images/waffles/8.jpg test "));
+  const auto source = open_source(folder_.path(), {.labels = LabelsFrom::kNone});
+  EXPECT_THAT(lines_of(*source),
+              ElementsAre("images/apple_pie/11.jpg test ", "images/waffles/8.jpg test "));
 }
 
 TEST_F(Food101Test, LinesThatAreNoneAreNamed) {
@@ -73,10 +68,9 @@ TEST_F(Food101Test, NoFileOutsideIsRead) {
 TEST_F(Food101Test, OtherFoldersAreNotTaken) {
   fs::remove(folder_ / "meta/classes.txt");
   EXPECT_FALSE(food101_found_at(folder_.path()));
-  EXPECT_THAT(refusal({.format = "food101"}),
-              HasSubstr("no folder of Food-101"));
+  EXPECT_THAT(refusal({.format = "food101"}), HasSubstr("no folder of Food-101"));
   EXPECT_FALSE(food101_found_at(folder_ / "meta/train.txt"));
 }
 
-} // namespace
-} // namespace winnow::datasets
+}  // namespace
+}  // namespace winnow::datasets

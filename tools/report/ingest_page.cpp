@@ -66,7 +66,8 @@ std::string opening(const IngestPage& page) {
                : fmt::format(
                      "{} of {} could not be read ({}); each is listed with its reason in "
                      "the ledger.",
-                     count_of(bad, "input"), grouped(m.inputs.total), percent(share(bad, m.inputs.total)));
+                     count_of(bad, "input"), grouped(m.inputs.total),
+                     percent(share(bad, m.inputs.total)));
   if (page.remarks.warned > 0) {
     verdict +=
         fmt::format(" The decoder warned of {} that it could read.", grouped(page.remarks.warned));
@@ -109,10 +110,11 @@ std::string sources(const IngestPage& page) {
     const std::uint64_t images = m.images.split_counts[i];
     if (images == 0) continue;
     const std::string_view name = split_name(static_cast<Split>(i));
-    rows += row(cell(name == "none" ? "no split" : name) + number_cell(grouped(images)) +
-                number_cell(percent(share(images, ok))) +
-                number_cell(m.images.statistics ? grouped(m.images.statistics->splits[i].unlabelled) : "") +
-                bar_cell(of_split(images, i), ok));
+    rows += row(
+        cell(name == "none" ? "no split" : name) + number_cell(grouped(images)) +
+        number_cell(percent(share(images, ok))) +
+        number_cell(m.images.statistics ? grouped(m.images.statistics->splits[i].unlabelled) : "") +
+        bar_cell(of_split(images, i), ok));
   }
   out += table({"split", "#images", "#share", "#unlabelled", ""}, rows);
   if (!page.run || page.run->skipped.empty()) return section("What was read", out);
@@ -185,8 +187,9 @@ std::string fates(const IngestPage& page) {
                 count == 0 ? RowLook::kFaint : RowLook::kPlain);
     if (fate != Fate::kOk) more += examples(page.examples.of(fate), count, words_of(fate));
   }
-  rows += row(cell("all") + number_cell(grouped(m.inputs.total)) + number_cell("") + cell("") + cell(""),
-              RowLook::kSum);
+  rows += row(
+      cell("all") + number_cell(grouped(m.inputs.total)) + number_cell("") + cell("") + cell(""),
+      RowLook::kSum);
   if (!page.remarks.unsupported.empty()) {
     std::string reasons;
     for (const auto& [reason, count] : page.remarks.unsupported) {
@@ -273,11 +276,12 @@ std::string images(const IngestPage& page) {
   if (!m.images.statistics || m.inputs.by_fate.at("ok") == 0) return "";
   const Statistics& s = *m.images.statistics;
   const std::uint64_t ok = m.inputs.by_fate.at("ok");
-  std::string facts = m.images.width_px > 0
-                          ? fmt::format("All are {} × {} pixels. ", m.images.width_px, m.images.height_px)
-                          : fmt::format("The smallest has {} × {} pixels, the largest {} × {}. ",
-                                        s.smallest.width_px, s.smallest.height_px,
-                                        s.largest.width_px, s.largest.height_px);
+  std::string facts =
+      m.images.width_px > 0
+          ? fmt::format("All are {} × {} pixels. ", m.images.width_px, m.images.height_px)
+          : fmt::format("The smallest has {} × {} pixels, the largest {} × {}. ",
+                        s.smallest.width_px, s.smallest.height_px, s.largest.width_px,
+                        s.largest.height_px);
   facts +=
       fmt::format("On average an image has {} megapixels and its input {}; {} of pixels in all.",
                   in_megapixels(s.total_pixels / ok), in_bytes(s.total_file_bytes / ok),
