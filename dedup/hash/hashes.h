@@ -31,7 +31,11 @@ struct Hash {
   int bits = 64;              // of a code; bits/64 words (bit order: CodeColumn)
   int most_orientations = 1;  // 8: it can have codes of turned pictures too (hash_name.h)
   bool has_quality = false;   // a measure of its own of how much there is to match on
-  std::string_view what;      // one line for --help
+  // The threshold of docs/thresholds.md, of pictures as they are and of turned ones, too: within it
+  // a million images have one false pair by chance. 0: none was measured.
+  int usual_threshold = 0;
+  int usual_threshold_turned = 0;
+  std::string_view what;  // one line for --help
   // The codes of so many orientations, one after the other, of an image of at least 1x1 with 1 or 3
   // channels. `weights` may be null, else outlives it.
   std::unique_ptr<HashStream> (*begin)(int height_px, int width_px, int channels, int orientations,

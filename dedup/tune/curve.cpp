@@ -1,7 +1,6 @@
 #include "dedup/tune/curve.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,6 +11,8 @@
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
+#include "dedup/hash/hash_name.h"
+#include "dedup/hash/hashes.h"
 #include "dedup/policy/policy.h"
 #include "dedup/search/search.h"
 
@@ -382,28 +383,13 @@ void estimate(Curve& curve, bool cut_short) {
   }
 }
 
-// Hashes by their names without scale and orientations, and the thresholds of docs/thresholds.md.
-struct UsualThreshold {
-  std::string_view hash;
-  int upright;
-  int turned;  // where copies may be mirrored or turned
-};
-constexpr std::array<UsualThreshold, 6> kUsualThresholds{{{"phash", 4, 3},
-                                                          {"imagededup_phash", 4, 3},
-                                                          {"dhash", 1, 1},
-                                                          {"imagededup_dhash", 1, 1},
-                                                          {"phash16", 70, 68},
-                                                          {"pdq", 71, 69}}};
-
 }  // namespace
 
-int usual_threshold(std::string_view hash) noexcept {
-  std::string_view name = hash.substr(0, hash.find('@'));
-  const std::size_t orientations = std::min(name.find("_mirrored"), name.find("_dihedral"));
-  const bool turned = orientations != std::string_view::npos;
-  name = name.substr(0, orientations);
-  for (const UsualThreshold& row : kUsualThresholds) {
-    if (row.hash == name) return turned ? row.turned : row.upright;
+int usual_threshold(std::string_view hash) {
+  const std::optional<HashName> name = parse_hash_name(hash);
+  for (const HashKind& kind : hash_kinds()) {
+    if (!name || kind.row->name != name->row) continue;
+    return name->orientations == 1 ? kind.row->usual_threshold : kind.row->usual_threshold_turned;
   }
   return 0;
 }

@@ -76,9 +76,8 @@ struct Curve {
 //                    of many bits are searched furthest.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
 
-// The threshold of docs/thresholds.md: by chance a million images have one false pair within it.
-// 0 for hashes that have none.
-int usual_threshold(std::string_view hash) noexcept;
+// That of the hash's row (Hash::usual_threshold); 0 for what is no hash.
+int usual_threshold(std::string_view hash);
 
 // Why a threshold was chosen.
 enum class ThresholdReason {
