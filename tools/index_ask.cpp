@@ -16,6 +16,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
+#include "tools/dedup_search.h"
 #include "tools/in_place.h"
 #include "tools/index_inputs.h"
 #include "tools/index_verbs.h"
@@ -49,7 +50,7 @@ void query(const IndexQueryOptions& o, const Session& session) {
                  stop_if_asked(session);
                  const dedup::ColumnSource columns = cache.open_fingerprints();
                  const std::vector<dedup::Match> matches =
-                     index.find_matches(columns, o.threshold, watched_search(session));
+                     index.find_matches(columns, o.threshold, search_options(session));
                  const dedup::Fingerprints table = columns({});
                  const pipeline::LedgerNames names = cache.read_names();
                  if (!std::exchange(has_header, true)) {
@@ -97,7 +98,7 @@ void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session&
     stop_if_asked(session);
     return all(names);
   };
-  const dedup::LinkSource links = index.links(watched_search(session));
+  const dedup::LinkSource links = index.links(search_options(session));
   dedup::Result result = dedup::deduplicate(columns, options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();

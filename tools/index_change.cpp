@@ -76,7 +76,7 @@ void add(const IndexAddOptions& o, const Session& session) {
     const std::string hash = is_new ? options.hash.value_or("phash") : index->kind().hash;
     with_cache(input, o.inputs.reading, hash, session, [&](const pipeline::Cache& cache) {
       tell(session, dedup::add_to_index(o.index, addition_of(cache, session), options,
-                                        watched_search(session)));
+                                        search_options(session)));
     });
   }
   tell_size(o.index, session);
@@ -88,7 +88,7 @@ struct IndexMergeOptions {
 };
 
 void merge(const IndexMergeOptions& o, const Session& session) {
-  tell(session, dedup::merge_indexes(o.index, o.other, watched_search(session)));
+  tell(session, dedup::merge_indexes(o.index, o.other, search_options(session)));
   tell_size(o.index, session);
 }
 

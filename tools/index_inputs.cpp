@@ -4,7 +4,6 @@
 
 #include "common/error.h"
 #include "tools/in_place.h"
-#include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -23,10 +22,6 @@ void stop_if_asked(const Session& session) {
   throw StoppedError(
       "stopped before the end; an index has the inputs that were added before: run the same "
       "command again to go on");
-}
-
-dedup::SearchOptions watched_search(const Session& session) {
-  return {.progress = make_progress_bar("search", "codes", true), .stop = session.stop};
 }
 
 void with_cache(const std::filesystem::path& input, const IngestFlags& reading,

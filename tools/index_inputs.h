@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "dedup/search/search.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
@@ -23,9 +22,6 @@ void add_index_inputs(CLI::App& app, IndexInputs& inputs);
 
 // Throws StoppedError once a stop was asked for.
 void stop_if_asked(const Session& session);
-
-// A search that shows how far it is and ends when that is asked for.
-dedup::SearchOptions watched_search(const Session& session);
 
 // Calls `use` with a cache, or with one of the fingerprints of a data set, which is gone
 // afterwards.
