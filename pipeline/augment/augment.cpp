@@ -376,7 +376,7 @@ void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geome
     if (const auto* step = std::get_if<FlipStep>(&recipe.steps[i])) {
       flip = flips(*step, streams.flip);
       ++i;
-    } else if (const auto* by_turns = std::get_if<AlternatingFlipStep>(&recipe.steps[i])) {
+    } else if (std::holds_alternative<AlternatingFlipStep>(recipe.steps[i])) {
       flip = alternating_flip(key.epoch, streams.turns);
       ++i;
     }

@@ -79,10 +79,11 @@ std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
 }
 
 CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
-  CacheSettings settings{.store = std::string(store_name(options.store)),
-                         .hashes = hash_names(columns),
-                         .shard_bytes = options.shard_bytes,
-                         .decode = options.decode};
+  CacheSettings settings;
+  settings.store = store_name(options.store);
+  settings.hashes = hash_names(columns);
+  settings.shard_bytes = options.shard_bytes;
+  settings.decode = options.decode;
   settings.resize.short_side_px = options.resize.short_side_px;
   const bool encodes = options.store == Store::kOriginal && options.resize.short_side_px > 0;
   if (encodes) settings.resize.quality = options.resize.quality;
