@@ -272,7 +272,8 @@ std::unique_ptr<Source> open_image_folder(const fs::path& path, const OpenOption
   Walker walker(path, options);
   const NamedFiles files = walker.walk();
   const std::string wrapper = files.wrapper.substr(0, files.wrapper.rfind('/'));
-  Layout layout = lay_out({(path / wrapper).string(), "image folder"}, files, options);
+  const std::filesystem::path within = wrapper.empty() ? path : path / wrapper;
+  Layout layout = lay_out({within.string(), "image folder"}, files, options);
   if (!wrapper.empty()) layout.description += "; all below '" + wrapper + "'";
   return std::make_unique<ImageFolder>(path, std::move(layout), walker.skips());
 }

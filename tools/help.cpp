@@ -19,7 +19,7 @@ class ShortHelp final : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
     if (mode != CLI::AppFormatMode::Normal) return Formatter::make_help(app, name, mode);
-    const std::string options = make_group("HelpOptions", false, options_);
+    const std::string options = make_group("Options", false, options_);
     const std::size_t others = flags_in(*app) + kHelpFlags - options_.size();
     return make_description(app) + make_usage(app, name) + make_positionals(app) + options +
            fmt::format("\n{} more, and what values they take: {} --help-all\n\n{}\n", others, name,

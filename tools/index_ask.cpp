@@ -94,10 +94,7 @@ void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session&
                              "as in a cache; an index made with a larger --radius is quicker",
                              options.threshold, index.kind().radius, o.index.string()));
   }
-  const dedup::ColumnSource columns = [&session, all = index.columns()](const auto& names) {
-    stop_if_asked(session);
-    return all(names);
-  };
+  const dedup::ColumnSource columns = stoppable(index.columns(), session);
   const dedup::LinkSource links = index.links(search_options(session));
   dedup::Result result = dedup::deduplicate(columns, options, links);
   result.selection.name = o.name;
