@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/index/index.h"
+#include "tools/dedup_search.h"
 #include "tools/index_inputs.h"
 #include "tools/index_verbs.h"
 

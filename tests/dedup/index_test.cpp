@@ -741,7 +741,9 @@ void expect_stops_cleanly(const ChangeOf& change, const fs::path& index, const f
       return;
     } catch (const StoppedError&) {
       ASSERT_EQ(fs::exists(place), fs::exists(index)) << allowed;
-      if (fs::exists(place)) ASSERT_EQ(files_in(place), before) << allowed;
+      if (fs::exists(place)) {
+        ASSERT_EQ(files_in(place), before) << allowed;
+      }
     }
   }
 }

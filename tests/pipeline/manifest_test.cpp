@@ -48,7 +48,9 @@ Manifest example() {
   m.store = "original";
   m.tables.fingerprints_hash = std::string(32, 'b');
   m.tables.ledger_hash = std::string(32, 'c');
-  m.settings = {.store = "original", .hashes = {"phash:1"}, .shard_bytes = 1000};
+  m.settings.store = "original";
+  m.settings.hashes = {"phash:1"};
+  m.settings.shard_bytes = 1000;
   return m;
 }
 
