@@ -64,7 +64,10 @@ TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
 }
 
 TEST(CompactPlan, SettingsListEveryDecision) {
-  const CacheSettings made{.store = "raw", .hashes = {"phash:1"}, .shard_bytes = 7};
+  CacheSettings made;
+  made.store = "raw";
+  made.hashes = {"phash:1"};
+  made.shard_bytes = 7;
   const std::string start =
       R"({"store":"raw","hashes":["phash:1"],"shard_bytes":7,"max_pixels":178956970)";
   const CacheSettings once = with_dropped(made, R"({"hash": "exact"})");

@@ -69,7 +69,9 @@ IngestPage example(std::size_t classes = 3) {
   m.images.channels = 3;
   m.images.pixel_sums = {.pixels = 2, .sum = {255, 102, 51}, .sum_of_squares = {65025, 5202, 2601}};
   m.store = "original";
-  m.settings = {.store = "original", .hashes = {"phash:1"}, .shard_bytes = 1 << 20};
+  m.settings.store = "original";
+  m.settings.hashes = {"phash:1"};
+  m.settings.shard_bytes = 1 << 20;
   pipeline::Statistics s(classes);
   for (std::size_t i = 0; i < classes; ++i) {
     m.classes.push_back(i == 0 ? std::string(kHostile) : "class " + std::to_string(i));
