@@ -151,30 +151,6 @@ bool read_pixels(Job& job, const Box& part, unsigned char* pixels, unsigned char
   return true;
 }
 
-// ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
-// of one is found as libjpeg finds it, by the next marker.
-int count_scans(BytesView encoded, int most) {
-  const Fields f(encoded, true);
-  int scans = 0;
-  for (std::uint64_t at = 2; scans < most && f.has(at, 4);) {
-    const void* next = std::memchr(encoded.data() + at, 0xFF, encoded.size() - at);
-    if (next == nullptr) break;
-    at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
-    const std::uint32_t marker = f.u8(at + 1);
-    if (marker == 0xFF) {  // filling
-      ++at;
-      continue;
-    }
-    at += 2;
-    if (marker == 0xD9) break;
-    const bool alone = marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
-    if (alone) continue;
-    if (marker == 0xDA) ++scans;
-    at += f.u16(at);
-  }
-  return scans;
-}
-
 DecodeError too_many_scans(int limit) {
   return {DecodeError::Kind::kTooLarge, "has more than " + std::to_string(limit) + " scans"};
 }
@@ -274,6 +250,28 @@ std::uint64_t bytes_of(const Box& box, int channels) {
 }
 
 }  // namespace
+
+int count_scans(BytesView encoded, int most) {
+  const Fields f(encoded, true);
+  int scans = 0;
+  for (std::uint64_t at = 2; scans < most && f.has(at, 4);) {
+    const void* next = std::memchr(encoded.data() + at, 0xFF, encoded.size() - at);
+    if (next == nullptr) break;
+    at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
+    const std::uint32_t marker = f.u8(at + 1);
+    if (marker == 0xFF) {  // filling
+      ++at;
+      continue;
+    }
+    at += 2;
+    if (marker == 0xD9) break;
+    const bool alone = marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
+    if (alone) continue;
+    if (marker == 0xDA) ++scans;
+    at += f.u16(at);
+  }
+  return scans;
+}
 
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
                                                 const DecodeHooks& hooks, Image image,

@@ -25,4 +25,8 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
                                                 const DecodeHooks& hooks, Image buffer,
                                                 const ChoosePart& choose);
 
+// ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
+// of one is found as libjpeg finds it, by the next marker.
+int count_scans(BytesView encoded, int most);
+
 }  // namespace winnow::pipeline

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/decode/fields_internal.h"
+#include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/tiff_internal.h"
 
 namespace winnow::pipeline {
@@ -174,8 +175,11 @@ std::optional<DecodeError> read_tiles(const Directory& directory, Header& header
 }
 
 std::optional<DecodeError> check_data(const Directory& directory, Header& header) {
+  constexpr int kScans = 4;  // one for each colour; libtiff would take a hundred
+  const bool is_jpeg = directory.first(kCompression, 1) == kJpeg;
   std::uint64_t blocks = 0;
   std::uint64_t most = 0;  // bytes of one
+  std::uint64_t all = 0;
   for (const auto& [offsets_tag, bytes_tag] :
        {std::pair{kStripOffsets, kStripBytes}, std::pair{kTileOffsets, kTileBytes}}) {
     const Numbers offsets = directory.find(offsets_tag);
@@ -184,8 +188,16 @@ std::optional<DecodeError> check_data(const Directory& directory, Header& header
     for (std::uint64_t i = 0; i < std::min(offsets.count, lengths.count); ++i) {
       const std::uint64_t length = directory.number(lengths, i);
       most = std::max(most, length);
-      if (!directory.fields().has(directory.number(offsets, i), length)) {
+      all += length;
+      const std::uint64_t at = directory.number(offsets, i);
+      if (!directory.fields().has(at, length)) {
         return truncated("the TIFF ends within its pixels");
+      }
+      if (is_jpeg && all > directory.fields().size()) {
+        return corrupt("the TIFF's JPEGs overlap");  // each would be looked through
+      }
+      if (is_jpeg && count_scans(directory.fields().bytes(at, length), kScans + 1) > kScans) {
+        return unsupported("is a TIFF of progressive JPEGs; save it as a JPEG to have it read");
       }
     }
   }

@@ -582,6 +582,27 @@ TEST(DecodeTiff, OfJbigIsUnsupported) {
   EXPECT_FALSE(asked);
 }
 
+// libtiff decodes a hundred scans of each strip.
+TEST(DecodeTiff, OfProgressiveJpegsIsUnsupported) {
+  const Image image = formula_image("tri", 64, 64);
+  for (const bool progressive : {false, true}) {
+    const Bytes jpeg = make_jpeg(image, {.progressive = progressive});
+    const std::string block(as_text(jpeg));
+    auto entries = test::tiff_entries({}, block.size());
+    for (test::TiffEntry& entry : entries) {
+      if (entry.tag == 259) entry.values = {7};
+      if (entry.tag == 262) entry.values = {6};
+    }
+    bool asked = false;
+    const auto error = tiff_error(test::tiff_file(entries, block), asked);
+    EXPECT_EQ(asked, !progressive);
+    EXPECT_EQ(error.has_value(), progressive);
+    if (error) {
+      EXPECT_EQ(error->kind, Kind::kUnsupported);
+    }
+  }
+}
+
 TEST(DecodeTiff, OfMoreThan16BitsIsRefusedBeforeItIsDecoded) {
   bool asked = false;
   const auto error = tiff_error(test::make_tiff({.samples = 1, .bits = 32}), asked);
