@@ -218,9 +218,9 @@ TEST_F(DecodeMemory, OfTiffs) {
   expect("tiff in one tile", of({.tile_width = 3008, .tile_height = 3008}));
   expect("tiff in one tile of 16 bits", of({.bits = 16, .tile_width = 3008, .tile_height = 3008}));
   expect("tiff by LZW", [] { return encode(".tiff", CV_8UC3); });
-  expect("tiff in one tile, an image of 10 x 10", [] {
-    return tiff({.width = 10, .height = 10, .tile_width = 3008, .tile_height = 3008}, 2);
-  });
+  expect(
+      "tiff in one tile, an image of 10 x 10",
+      [] { return tiff({.width = 10, .height = 10, .tile_width = 3008, .tile_height = 3008}); }, 2);
 }
 
 TEST_F(DecodeMemory, OfOthers) {
