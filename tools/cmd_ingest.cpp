@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -240,7 +241,16 @@ void check_task(const IngestOptions& o) {
   }
 }
 
+// Memory of more than 8 MiB goes back to the system once it is free. Glibc would raise the bound to
+// 32 MiB as it comes to know such pieces, and each thread keep 64 MiB, past any --memory-limit.
+void give_back_memory() {
+  constexpr int kLargeBytes = 8 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+}
+
 void run(const IngestOptions& o, const CLI::App& app, Session& session) {
+  give_back_memory();
   pipeline::Gate gate;
   const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
   pipeline::IngestOptions options;

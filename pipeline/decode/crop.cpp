@@ -17,7 +17,7 @@ int covering_scale(Size crop, Size target) noexcept {
 
 Expected<DecodedImage, DecodeError> decode_and_resize_crop(
     BytesView encoded, const DecodeSettings& settings, const std::function<Box(Size whole)>& choose,
-    Size target, CropScale scale, const BeforeAllocation& before_allocation) {
+    Size target, CropScale scale, const DecodeHooks& hooks) {
   auto crop = decode_crop(
       encoded, settings,
       [&](Size whole) {
@@ -25,7 +25,7 @@ Expected<DecodedImage, DecodeError> decode_and_resize_crop(
         const bool covering = scale == CropScale::kCovering;
         return Crop{box, covering ? covering_scale({box.height_px, box.width_px}, target) : 1};
       },
-      before_allocation);
+      hooks);
   if (!crop) return crop.error();
   static_cast<Image&>(*crop) = resize(crop->view(), crop->region, target.height_px, target.width_px,
                                       ResampleFilter::kBilinear);

@@ -20,11 +20,10 @@ int covering_scale(Size crop, Size target) noexcept;
 // The box that `choose` asks for, resized to the target (bilinear with antialias). With kFull it
 // is, bit for bit, resize() of the box cut from what decode() gives, and Pillow's
 // crop().resize(). Depends on the bytes, the settings, the box, the target and the scale alone.
-// Errors, exceptions, `choose` and before_allocation, which is asked for the crop only, are
-// decode_crop()'s.
+// Errors, exceptions, `choose` and the hooks, of which before_allocation is asked for the crop
+// only, are decode_crop()'s.
 Expected<DecodedImage, DecodeError> decode_and_resize_crop(
     BytesView encoded, const DecodeSettings& settings, const std::function<Box(Size whole)>& choose,
-    Size target, CropScale scale = CropScale::kFull,
-    const BeforeAllocation& before_allocation = {});
+    Size target, CropScale scale = CropScale::kFull, const DecodeHooks& hooks = {});
 
 }  // namespace winnow::pipeline

@@ -64,9 +64,25 @@ bool is_pnm(BytesView bytes) {
          std::string_view(" \t\r\n#").find(text[2]) != std::string_view::npos;
 }
 
+// That decoding takes, and then cutting, shrinking or turning.
+std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
+                         const StoredPart& part) {
+  const bool is_gray = header.gray || header.channels == 1;
+  const int channels = is_gray && (!settings.matte || settings.matte->is_gray()) ? 1 : 3;
+  const auto image_bytes = [&](std::uint64_t height, std::uint64_t width) {
+    return height * width * static_cast<std::uint64_t>(channels);
+  };
+  const std::uint64_t whole = image_bytes(header.height_px, header.width_px);
+  const std::uint64_t wanted = image_bytes(static_cast<std::uint64_t>(part.box.height_px),
+                                           static_cast<std::uint64_t>(part.box.width_px));
+  const std::uint64_t copied = wanted < whole || part.is_turned ? wanted : 0;
+  return std::max(decoding_bytes(header, channels), whole + copied);
+}
+
 Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesView encoded,
                                                  const DecodeSettings& settings,
-                                                 const BeforeAllocation& before_allocation) {
+                                                 const DecodeHooks& hooks,
+                                                 const ChoosePart& choose) {
   const auto header = read_header(format, encoded);
   if (!header) return header.error();
   const std::uint64_t width = header->width_px;
@@ -77,8 +93,15 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
     return DecodeError{Kind::kTooLarge,
                        "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
   }
-  if (before_allocation) before_allocation(width * height * (header->gray ? 1 : 3));
-  if (format == "png") return decode_png(encoded, *header, settings.matte);
+  if (header->tile_pixels > settings.max_pixels) {
+    return DecodeError{Kind::kTooLarge,
+                       "has tiles of " + std::to_string(header->tile_pixels) + " pixels"};
+  }
+  if (hooks.before_allocation) {
+    const Size stored{static_cast<int>(height), static_cast<int>(width)};
+    hooks.before_allocation(most_bytes(*header, settings, choose(stored)));
+  }
+  if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
   if (format != "pnm") return decode_opencv(encoded, *header, settings.matte);
   auto image = decode_pnm(encoded, *header);
   if (!image) return image.error();
@@ -88,8 +111,8 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
 // The part that `choose` asks for.
 Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
                                                   const DecodeSettings& settings,
-                                                  const BeforeAllocation& before_allocation,
-                                                  Image buffer, const ChoosePart& choose) {
+                                                  const DecodeHooks& hooks, Image buffer,
+                                                  const ChoosePart& choose) {
   const auto from_whole = [&](DecodedImage& image) {
     const Size whole{image.whole_height_px, image.whole_width_px};
     const StoredPart part = choose(whole);
@@ -107,9 +130,9 @@ Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, Bytes
   };
   auto image = [&]() -> Expected<DecodedImage, DecodeError> {
     if (format == "jpeg") {
-      return decode_jpeg(encoded, settings, before_allocation, std::move(buffer), choose);
+      return decode_jpeg(encoded, settings, hooks, std::move(buffer), choose);
     }
-    return decode_other(format, encoded, settings, before_allocation);
+    return decode_other(format, encoded, settings, hooks, choose);
   }();
   if (!image) return image;
   const bool is_whole =
@@ -141,19 +164,18 @@ Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
 using ChooseTurned = std::function<StoredPart(Size stored, int orientation)>;
 
 Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation,
-                                                Image buffer, const ChooseTurned& choose) {
+                                                const DecodeHooks& hooks, Image buffer,
+                                                const ChooseTurned& choose) {
   const auto format = readable_format(encoded);
   if (!format) return format.error();
   const int tag = exif_orientation(*format, encoded);
   const int orientation = settings.orientation == Orientation::kApply ? tag : 1;
-  BeforeAllocation twice;
-  if (orientation > 1 && before_allocation) {
-    twice = [&](std::uint64_t bytes) { before_allocation(2 * bytes); };
-  }
   auto image =
-      decode_stored(*format, encoded, settings, twice ? twice : before_allocation,
-                    std::move(buffer), [&](Size stored) { return choose(stored, orientation); });
+      decode_stored(*format, encoded, settings, hooks, std::move(buffer), [&](Size stored) {
+        StoredPart part = choose(stored, orientation);
+        part.is_turned = orientation > 1;
+        return part;
+      });
   if (!image) return image;
   image->orientation = tag;
   if (orientation > 1) turn(*image, orientation);
@@ -216,23 +238,20 @@ std::string_view sniff(BytesView encoded) noexcept {
 }
 
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
-                                           const BeforeAllocation& before_allocation, Image buffer,
-                                           int scale) {
-  return decode_part(encoded, settings, before_allocation, std::move(buffer),
-                     [scale](Size stored, int) {
-                       const Size size = scaled_size(stored, scale);
-                       return StoredPart{scale, {0, 0, size.height_px, size.width_px}};
-                     });
+                                           const DecodeHooks& hooks, Image buffer, int scale) {
+  return decode_part(encoded, settings, hooks, std::move(buffer), [scale](Size stored, int) {
+    const Size size = scaled_size(stored, scale);
+    return StoredPart{scale, {0, 0, size.height_px, size.width_px}};
+  });
 }
 
 Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSettings& settings,
-                                               const ChooseCrop& choose,
-                                               const BeforeAllocation& before_allocation,
+                                               const ChooseCrop& choose, const DecodeHooks& hooks,
                                                Image buffer) {
   int scale = 1;
   Region region;
-  auto image = decode_part(
-      encoded, settings, before_allocation, std::move(buffer), [&](Size stored, int orientation) {
+  auto image =
+      decode_part(encoded, settings, hooks, std::move(buffer), [&](Size stored, int orientation) {
         const Size whole =
             swaps_sides(orientation) ? Size{stored.width_px, stored.height_px} : stored;
         const Crop crop = choose(whole);

@@ -10,6 +10,7 @@
 #include "common/expected.h"
 #include "common/image.h"
 #include "common/resample.h"
+#include "common/stop.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/decode/shrink.h"
 
@@ -34,10 +35,17 @@ struct DecodedImage : Image {
   int orientation = 1;  // that EXIF says (orientation.h), applied or not
 };
 
-// Called with the bytes that pixels will take, twice as many where they are turned, after the
-// header is read and before they are allocated; may block. Not called for images that are refused.
-// May be empty.
+// Called with the bytes that decoding will take at most, besides the encoded ones and what
+// docs/trust.md states: the codec's samples and tables, the pixels, and a second time where they
+// are cut or turned. After the header is read and before they are allocated; may block. Not called
+// for images that are refused. May be empty.
 using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
+
+// What decoding calls back.
+struct DecodeHooks {
+  BeforeAllocation before_allocation;
+  StopRequested stop;  // asked at every few rows of JPEGs and PNGs, not while OpenCV decodes
+};
 
 // "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or
 // "exr", which are not read; or "unknown". From the magic bytes.
@@ -49,14 +57,13 @@ std::string_view sniff(BytesView encoded) noexcept;
 // matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a coloured matte
 // becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is applied where
 // `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
-// settings.max_pixels are refused by their headers. libjpeg may use 64 MiB and 16 bytes a pixel
-// besides. A file that ends early is an error (kTruncated), never a half-gray image; so is a JPEG
-// whose compressed data ends before its pixels do though the file goes on, and a PNG with a wrong
-// CRC (both kCorrupt). What else libjpeg warns about (extraneous bytes before a marker, a bad code,
-// a lost restart marker), and libpng (a bad colour profile), it goes on after, as Pillow does, and
-// the image says so. Pure; safe from many threads; throws only std::bad_alloc and what
-// before_allocation throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else
-// is printed.
+// settings.max_pixels are refused by their headers, as are TIFFs of larger tiles. A file that ends
+// early is an error (kTruncated), never a half-gray image; so is a JPEG whose compressed data ends
+// before its pixels do though the file goes on, and a PNG with a wrong CRC (both kCorrupt). What
+// else libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker),
+// and libpng (a bad colour profile), it goes on after, as Pillow does, and the image says so. Pure;
+// safe from many threads; throws only std::bad_alloc, StoppedError and what before_allocation
+// throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else is printed.
 // `buffer` is an image that is no longer needed, whose memory is used where it can be.
 // `scale` 1, 2, 4 or 8: the picture at 1/scale of both its sides, which are rounded up. JPEGs come
 // so from libjpeg's scaled DCT, bit for bit Pillow's draft(), in less time; those it is
@@ -64,8 +71,8 @@ std::string_view sniff(BytesView encoded) noexcept;
 // coding) and all other formats are what box_average() makes of all pixels. All compressed data is
 // read: a file that ends early is refused as ever, by the same limits.
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
-                                           const BeforeAllocation& before_allocation = {},
-                                           Image buffer = {}, int scale = 1);
+                                           const DecodeHooks& hooks = {}, Image buffer = {},
+                                           int scale = 1);
 
 // A part of a picture, in its pixels, and the scale, as decode()'s, to have it at.
 struct Crop {
@@ -88,11 +95,10 @@ struct DecodedCrop : DecodedImage {
 // What a JPEG of one scan has below the box is not looked at: a box that ends above what is broken
 // has the pixels it would have in a sound file, though decode() refuses the file, or has warnings
 // that decode() has not seen the last of. So the outcome depends on nothing but the bytes, the
-// settings and the crop. All else is as for decode(), before_allocation too. Throws Error for a box
+// settings and the crop. All else is as for decode(), hooks too. Throws Error for a box
 // of no pixels or that leaves the picture.
 Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSettings& settings,
                                                const ChooseCrop& choose,
-                                               const BeforeAllocation& before_allocation = {},
-                                               Image buffer = {});
+                                               const DecodeHooks& hooks = {}, Image buffer = {});
 
 }  // namespace winnow::pipeline

@@ -30,8 +30,11 @@ class Fields {
     const std::uint32_t second = u16(at + 2);
     return big_endian_ ? first << 16 | second : second << 16 | first;
   }
+  BytesView bytes(std::uint64_t at, std::uint64_t count) const {
+    return has(at, count) ? bytes_.subspan(at, count) : BytesView();
+  }
   std::string_view text(std::uint64_t at, std::uint64_t count) const {
-    return has(at, count) ? as_text(bytes_.subspan(at, count)) : std::string_view();
+    return as_text(bytes(at, count));
   }
   std::uint64_t size() const { return bytes_.size(); }
 

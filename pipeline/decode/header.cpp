@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pipeline/decode/fields_internal.h"
+#include "pipeline/decode/tiff_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -30,6 +31,8 @@ Result png_header(BytesView encoded) {
   header.height_px = f.u32(20);
   header.gray = colour_type == 0 || colour_type == 4;
   if (colour_type >= 4) header.alpha = Alpha::kStraight;
+  header.sample_bytes = f.u8(24) == 16 ? 2 : 1;
+  header.work_bytes = 24 * header.width_px;  // three rows of the deepest pixels
   bool has_pixels = false;
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -51,8 +54,9 @@ Result png_header(BytesView encoded) {
       header.alpha = Alpha::kStraight;
     }
     if (type == "IEND") {
-      if (has_pixels) return header;
-      return corrupt("the PNG has no pixels");
+      if (!has_pixels) return corrupt("the PNG has no pixels");
+      header.channels = header.alpha == Alpha::kStraight ? 4 : header.gray ? 1 : 3;
+      return header;
     }
     at += 12 + length;
   }
@@ -75,6 +79,7 @@ Result bmp_header(BytesView encoded) {
   const std::uint64_t bits = old ? f.u16(24) : f.u16(28);
   const std::uint32_t compression = old ? 0 : f.u32(30);
   const bool plain = compression == 0 || compression == 3;
+  header.channels = bits == 32 ? 4 : 3;
   // Version 3 of the header has masks, of which the fourth may be alpha's.
   if (bits == 32 && compression == 3 && header_bytes >= 56 && f.u32(66) != 0) {
     header.alpha = Alpha::kStraight;
@@ -96,6 +101,7 @@ Result webp_header(BytesView encoded) {
   if (!f.has(8, f.u32(4))) return truncated("the WebP ends before its RIFF does");
   const std::string_view chunk = f.text(12, 4);
   Header header;
+  bool lossless = true;  // or with an alpha that is so
   if (chunk == "VP8X") {
     header.width_px = f.u24(24) + 1;
     header.height_px = f.u24(27) + 1;
@@ -107,6 +113,7 @@ Result webp_header(BytesView encoded) {
   } else if (chunk == "VP8 ") {
     header.width_px = f.u16(26) & 0x3FFF;
     header.height_px = f.u16(28) & 0x3FFF;
+    lossless = false;
   } else if (chunk == "VP8L") {
     const std::uint32_t sides = f.u32(21);
     header.width_px = (sides & 0x3FFF) + 1;
@@ -115,63 +122,10 @@ Result webp_header(BytesView encoded) {
   } else {
     return corrupt("the WebP begins with no image chunk");
   }
-  return header;
-}
-
-// "TIFF Revision 6.0", section 2: the first directory, and that all strips or tiles are there.
-Result tiff_header(BytesView encoded) {
-  const Fields f(encoded, encoded[0] == std::byte{'M'});
-  if (f.u16(2) == 43) {
-    return DecodeError{DecodeError::Kind::kUnsupported,
-                       "is a BigTIFF; save it as a TIFF or PNG to have it read"};
-  }
-  const std::uint64_t directory = f.u32(4);
-  if (!f.has(directory, 2) || !f.has(directory + 2, std::uint64_t{12} * f.u16(directory))) {
-    return truncated("the TIFF ends before its directory");
-  }
-  constexpr std::uint32_t kShort = 3;
-  constexpr std::uint32_t kLong = 4;
-  struct Numbers {
-    std::uint64_t at = 0;  // of the first
-    std::uint32_t count = 0;
-    std::uint32_t bytes = 0;  // of one
-  };
-  const auto number = [&](const Numbers& n, std::uint64_t i) -> std::uint64_t {
-    return n.bytes == 2 ? f.u16(n.at + 2 * i) : f.u32(n.at + 4 * i);
-  };
-  Header header;
-  Numbers offsets;
-  Numbers lengths;
-  bool on_its_side = false;  // the codec turns it, as TIFF readers do
-  for (std::uint64_t i = 0; i < f.u16(directory); ++i) {
-    const std::uint64_t at = directory + 2 + 12 * i;
-    const std::uint32_t tag = f.u16(at);
-    const std::uint32_t type = f.u16(at + 2);
-    if (type != kShort && type != kLong) continue;
-    Numbers n{at + 8, f.u32(at + 4), type == kShort ? 2U : 4U};
-    if (std::uint64_t{n.count} * n.bytes > 4) n.at = f.u32(at + 8);
-    if (!f.has(n.at, std::uint64_t{n.count} * n.bytes)) {
-      return truncated("the TIFF ends within its directory");
-    }
-    if (n.count == 0) continue;
-    if (tag == 256) header.width_px = number(n, 0);
-    if (tag == 257) header.height_px = number(n, 0);
-    if (tag == 274) on_its_side = number(n, 0) >= 5 && number(n, 0) <= 8;
-    if (tag == 338 && n.bytes == 2 && number(n, 0) == 1) header.alpha = Alpha::kMultiplied;
-    if (tag == 338 && n.bytes == 2 && number(n, 0) == 2) {
-      header.alpha = Alpha::kStraight;
-      header.straight_alpha_at = n.at;
-    }
-    if (tag == 273 || tag == 324) offsets = n;
-    if (tag == 279 || tag == 325) lengths = n;
-  }
-  if (offsets.count == 0) return corrupt("the TIFF has no pixels");
-  for (std::uint64_t i = 0; i < std::min(offsets.count, lengths.count); ++i) {
-    if (!f.has(number(offsets, i), number(lengths, i))) {
-      return truncated("the TIFF ends within its pixels");
-    }
-  }
-  if (on_its_side) std::swap(header.width_px, header.height_px);
+  header.channels = header.alpha == Alpha::kNone ? 3 : 4;
+  // Lossless pixels are made in four bytes each, with what their transforms need; others in rows.
+  constexpr std::uint64_t kRows = 256;
+  header.work_bytes = header.width_px * (lossless ? kRows + 5 * header.height_px : kRows);
   return header;
 }
 
@@ -213,6 +167,7 @@ Result pnm_header(BytesView encoded) {
   header.width_px = *width;
   header.height_px = *height;
   header.gray = kind != '3' && kind != '6';
+  header.channels = 0;
   header.max_value = static_cast<std::uint32_t>(*max_value);
   header.pixels_at = std::min(at + 1, text.size());  // after one white space
   const std::uint64_t samples = *width * (header.gray ? 1 : 3);
@@ -227,6 +182,12 @@ Result pnm_header(BytesView encoded) {
 }
 
 }  // namespace
+
+std::uint64_t decoding_bytes(const Header& header, int channels) noexcept {
+  const std::uint64_t pixels = header.width_px * header.height_px;
+  return pixels * header.channels * header.sample_bytes +
+         std::max(header.work_bytes, pixels * static_cast<std::uint64_t>(channels));
+}
 
 Result read_header(std::string_view format, BytesView encoded) {
   if (format == "png") return png_header(encoded);

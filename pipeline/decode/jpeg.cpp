@@ -7,6 +7,7 @@
 #include <jerror.h>
 // clang-format on
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "common/error.h"
 #include "pipeline/decode/fields_internal.h"
 #include "pipeline/decode/warnings_internal.h"
 
@@ -31,8 +33,10 @@ struct Job {
   jpeg_progress_mgr progress;
   std::jmp_buf stop;
   int max_scans;
+  const StopRequested* stop_requested;
   int code;  // libjpeg's number of what ended it
   bool too_many_scans;
+  bool stopped;
   char message[JMSG_LENGTH_MAX];  // of what ended it, or the first warning
 };
 
@@ -64,16 +68,17 @@ void on_message(j_common_ptr codec, int level) {
 
 void on_progress(j_common_ptr codec) {
   Job& job = job_of(codec);
-  if (job.codec.input_scan_number <= job.max_scans) return;
-  job.too_many_scans = true;
-  std::longjmp(job.stop, 1);
+  job.too_many_scans = job.codec.input_scan_number > job.max_scans;
+  job.stopped = *job.stop_requested && (*job.stop_requested)();
+  if (job.too_many_scans || job.stopped) std::longjmp(job.stop, 1);
 }
 
 void no_output(j_common_ptr) {}
 
-JobPtr make_job(int max_scans) {
+JobPtr make_job(int max_scans, const StopRequested& stop_requested) {
   JobPtr job(new Job{});
   job->max_scans = max_scans;
+  job->stop_requested = &stop_requested;
   job->codec.err = jpeg_std_error(&job->errors);
   job->codec.client_data = job.get();
   job->errors.error_exit = stop;
@@ -146,36 +151,13 @@ bool read_pixels(Job& job, const Box& part, unsigned char* pixels, unsigned char
   return true;
 }
 
-// ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
-// of one is found as libjpeg finds it, by the next marker.
-int count_scans(BytesView encoded, int most) {
-  const Fields f(encoded, true);
-  int scans = 0;
-  for (std::uint64_t at = 2; scans < most && f.has(at, 4);) {
-    const void* next = std::memchr(encoded.data() + at, 0xFF, encoded.size() - at);
-    if (next == nullptr) break;
-    at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
-    const std::uint32_t marker = f.u8(at + 1);
-    if (marker == 0xFF) {  // filling
-      ++at;
-      continue;
-    }
-    at += 2;
-    if (marker == 0xD9) break;
-    const bool alone = marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
-    if (alone) continue;
-    if (marker == 0xDA) ++scans;
-    at += f.u16(at);
-  }
-  return scans;
-}
-
 DecodeError too_many_scans(int limit) {
   return {DecodeError::Kind::kTooLarge, "has more than " + std::to_string(limit) + " scans"};
 }
 
 DecodeError error_of(const Job& job) {
   using Kind = DecodeError::Kind;
+  if (job.stopped) throw StoppedError("stopped within an image");
   if (job.too_many_scans) return too_many_scans(job.max_scans);
   switch (job.code) {
     case JERR_OUT_OF_MEMORY:
@@ -241,12 +223,60 @@ void set_up(jpeg_decompress_struct& codec) {
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
 }
 
+// Bytes that libjpeg holds besides the pixels: the coefficients of a file of several scans, and
+// some rows.
+std::uint64_t work_bytes(jpeg_decompress_struct& codec) {
+  const auto rounded_up = [](std::uint64_t n, int to) {
+    const auto step = static_cast<std::uint64_t>(to);
+    return (n + step - 1) / step * step;
+  };
+  const bool keeps_all = jpeg_has_multiple_scans(&codec) != 0;
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < codec.num_components; ++i) {
+    const jpeg_component_info& component = codec.comp_info[i];
+    const std::uint64_t across = rounded_up(component.width_in_blocks, component.h_samp_factor);
+    const std::uint64_t down = rounded_up(component.height_in_blocks, component.v_samp_factor);
+    if (keeps_all) bytes += across * down * sizeof(JBLOCK);
+    // A row of blocks and what is around it, and the component at full size.
+    bytes += across * DCTSIZE * static_cast<std::uint64_t>(component.v_samp_factor) * 10 +
+             std::uint64_t{codec.image_width} * static_cast<std::uint64_t>(codec.max_v_samp_factor);
+  }
+  return bytes;
+}
+
+std::uint64_t bytes_of(const Box& box, int channels) {
+  return static_cast<std::uint64_t>(box.height_px) * static_cast<std::uint64_t>(box.width_px) *
+         static_cast<std::uint64_t>(channels);
+}
+
 }  // namespace
 
+int count_scans(BytesView encoded, int most) {
+  const Fields f(encoded, true);
+  int scans = 0;
+  for (std::uint64_t at = 2; scans < most && f.has(at, 4);) {
+    const void* next = std::memchr(encoded.data() + at, 0xFF, encoded.size() - at);
+    if (next == nullptr) break;
+    at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
+    const std::uint32_t marker = f.u8(at + 1);
+    if (marker == 0xFF) {  // filling
+      ++at;
+      continue;
+    }
+    at += 2;
+    if (marker == 0xD9) break;
+    const bool alone = marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
+    if (alone) continue;
+    if (marker == 0xDA) ++scans;
+    at += f.u16(at);
+  }
+  return scans;
+}
+
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation,
-                                                Image image, const ChoosePart& choose) {
-  const JobPtr job = make_job(settings.max_scans);
+                                                const DecodeHooks& hooks, Image image,
+                                                const ChoosePart& choose) {
+  const JobPtr job = make_job(settings.max_scans, hooks.stop);
   const auto* data = reinterpret_cast<const unsigned char*>(encoded.data());
   if (!read_header(*job, data, encoded.size())) return error_of(*job);
   jpeg_decompress_struct& codec = job->codec;
@@ -255,7 +285,10 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   const int channels = codec.num_components == 1 ? 1 : 3;
   const Size stored{static_cast<int>(codec.image_height), static_cast<int>(codec.image_width)};
   StoredPart part = choose(stored);
+  // Made of the pixels that are decoded; none where these are as they are wanted.
+  std::uint64_t copied_bytes = part.is_turned ? bytes_of(part.box, channels) : 0;
   if (part.scale > 1 && !has_usual_sampling(codec)) {
+    copied_bytes = bytes_of(part.box, channels);
     part = {1, {0, 0, stored.height_px, stored.width_px}};
   }
   codec.scale_num = 1;
@@ -265,10 +298,9 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   // Of several scans, all coefficients are decoded anyway.
   const bool in_parts = has_usual_sampling(codec) && !jpeg_has_multiple_scans(&codec);
   const Box& read = in_parts ? part.box : whole;
-  if (before_allocation) {
-    before_allocation(static_cast<std::uint64_t>(read.height_px) *
-                      static_cast<std::uint64_t>(read.width_px) *
-                      static_cast<std::uint64_t>(channels));
+  if (read != part.box) copied_bytes = bytes_of(part.box, channels);
+  if (hooks.before_allocation) {
+    hooks.before_allocation(bytes_of(read, channels) + std::max(work_bytes(codec), copied_bytes));
   }
   image.reshape(read.height_px, read.width_px, channels);
   std::vector<unsigned char> line;

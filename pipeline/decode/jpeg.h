@@ -9,8 +9,9 @@ namespace winnow::pipeline {
 
 // What is wanted of a picture as it is stored.
 struct StoredPart {
-  int scale = 1;  // 1, 2, 4 or 8
-  Box box;        // of the picture at 1/scale
+  int scale = 1;           // 1, 2, 4 or 8
+  Box box;                 // of the picture at 1/scale
+  bool is_turned = false;  // afterwards, into an image of as many bytes
 };
 using ChoosePart = std::function<StoredPart(Size stored)>;  // pure
 
@@ -21,7 +22,11 @@ using ChoosePart = std::function<StoredPart(Size stored)>;  // pure
 // DCT is not used, the whole picture at full scale. Of rows below the part nothing is read where
 // the file has one scan; the columns and rows beside it are then only gone through.
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
-                                                const BeforeAllocation& before_allocation,
-                                                Image buffer, const ChoosePart& choose);
+                                                const DecodeHooks& hooks, Image buffer,
+                                                const ChoosePart& choose);
+
+// ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
+// of one is found as libjpeg finds it, by the next marker.
+int count_scans(BytesView encoded, int most);
 
 }  // namespace winnow::pipeline

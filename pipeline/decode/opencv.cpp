@@ -120,8 +120,9 @@ Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Heade
 }
 
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
-                                               const std::optional<Matte>& matte) {
-  auto png = read_png(encoded);
+                                               const std::optional<Matte>& matte,
+                                               const StopRequested& stop) {
+  auto png = read_png(encoded, stop);
   if (!png) return png.error();
   auto image = image_of(png->samples, header, matte);
   if (image) note_warnings(*image, std::move(png->first_warning), png->warnings);

@@ -12,8 +12,9 @@ namespace winnow::pipeline {
 Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
                                                   const std::optional<Matte>& matte);
 
-// By libpng; what that warns of is in the image.
+// By libpng; what that warns of is in the image. `stop` as in DecodeHooks.
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
-                                               const std::optional<Matte>& matte);
+                                               const std::optional<Matte>& matte,
+                                               const StopRequested& stop);
 
 }  // namespace winnow::pipeline

@@ -7,8 +7,8 @@
 #include <memory>
 #include <new>
 #include <utility>
-#include <vector>
 
+#include "common/error.h"
 #include "pipeline/decode/png_internal.h"
 
 namespace winnow::pipeline {
@@ -20,6 +20,9 @@ struct Job {
   png_structp png = nullptr;
   png_infop info = nullptr;
   BytesView rest;  // to be read
+  const StopRequested* stop_requested = nullptr;
+  bool stopped = false;
+  int passes = 1;
   int warnings = 0;
   char message[256] = {};  // of what ended it, or the first warning
 };
@@ -53,9 +56,10 @@ void read_some(png_structp png, png_bytep to, std::size_t count) {
   job.rest = job.rest.subspan(count);
 }
 
-JobPtr make_job(BytesView encoded) {
+JobPtr make_job(BytesView encoded, const StopRequested& stop_requested) {
   JobPtr job(new Job);
   job->rest = encoded;
+  job->stop_requested = &stop_requested;
   job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job.get(), stop, on_warning);
   if (job->png == nullptr) throw std::bad_alloc();
   job->info = png_create_info_struct(job->png);
@@ -71,9 +75,13 @@ int channels_of(Job& job) {
   return png_get_valid(job.png, job.info, PNG_INFO_tRNS) != 0 ? 4 : 3;
 }
 
+// As libpng wants them: four letters and a zero each.
+constexpr png_byte kTexts[] = "tEXt\0zTXt\0iTXt";
+
 bool read_info(Job& job) {
   if (setjmp(png_jmpbuf(job.png)) != 0) return false;
   png_set_read_fn(job.png, &job, read_some);
+  png_set_keep_unknown_chunks(job.png, PNG_HANDLE_CHUNK_NEVER, kTexts, 3);
   png_read_info(job.png, job.info);
   const bool is_gray = (png_get_color_type(job.png, job.info) & PNG_COLOR_MASK_COLOR) == 0;
   const int channels = channels_of(job);
@@ -87,15 +95,29 @@ bool read_info(Job& job) {
   if (is_gray) png_set_expand_gray_1_2_4_to_8(job.png);
   if (is_gray && channels > 1) png_set_gray_to_rgb(job.png);
   if (!is_gray) png_set_bgr(job.png);
-  png_set_interlace_handling(job.png);
+  job.passes = png_set_interlace_handling(job.png);
   png_read_update_info(job.png, job.info);
   return true;
 }
 
-bool read_rows(Job& job, png_bytepp rows) {
-  if (setjmp(png_jmpbuf(job.png)) != 0) return false;
-  png_read_image(job.png, rows);
+bool is_stopped(Job& job) {
+  job.stopped = *job.stop_requested && (*job.stop_requested)();
+  return job.stopped;
+}
+
+void read_passes(Job& job, cv::Mat& to) {
+  for (int pass = 0; pass < job.passes; ++pass) {
+    for (int y = 0; y < to.rows; ++y) {
+      if (is_stopped(job)) return;
+      png_read_row(job.png, to.ptr(y), nullptr);
+    }
+  }
   png_read_end(job.png, nullptr);
+}
+
+bool read_rows(Job& job, cv::Mat& to) {
+  if (setjmp(png_jmpbuf(job.png)) != 0) return false;
+  read_passes(job, to);
   return true;
 }
 
@@ -105,8 +127,8 @@ DecodeError error_of(const Job& job) {
 
 }  // namespace
 
-Expected<PngSamples, DecodeError> read_png(BytesView encoded) {
-  const JobPtr job = make_job(encoded);
+Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequested& stop) {
+  const JobPtr job = make_job(encoded, stop);
   if (!read_info(*job)) return error_of(*job);
   PngSamples out;
   const int depth = png_get_bit_depth(job->png, job->info) == 16 ? CV_16U : CV_8U;
@@ -114,9 +136,8 @@ Expected<PngSamples, DecodeError> read_png(BytesView encoded) {
                      static_cast<int>(png_get_image_width(job->png, job->info)),
                      CV_MAKETYPE(depth, png_get_channels(job->png, job->info)));
   if (out.samples.step < png_get_rowbytes(job->png, job->info)) return error_of(*job);
-  std::vector<png_bytep> rows;
-  for (int y = 0; y < out.samples.rows; ++y) rows.push_back(out.samples.ptr(y));
-  if (!read_rows(*job, rows.data())) return error_of(*job);
+  if (!read_rows(*job, out.samples)) return error_of(*job);
+  if (job->stopped) throw StoppedError("stopped within an image");
   out.warnings = job->warnings;
   if (job->warnings > 0) out.first_warning = job->message;
   return out;

@@ -16,7 +16,8 @@ struct PngSamples {
 };
 
 // By libpng itself, since OpenCV lets it print what it warns of, without a name. What read_header
-// accepted. Safe from many threads; prints nothing.
-Expected<PngSamples, DecodeError> read_png(BytesView encoded);
+// accepted. Texts are passed over: a thousand of 8 MB would fit a file of 8 MB. Throws StoppedError
+// where `stop`, which is asked at every row, says so. Safe from many threads; prints nothing.
+Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequested& stop);
 
 }  // namespace winnow::pipeline

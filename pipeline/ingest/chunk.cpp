@@ -200,6 +200,7 @@ Chunk ChunkMaker::make(const ChunkPlan& plan, ReadChunk read,
       busy(chunk, Stage::kDecode) += watch.lap();
       if (input) {
         take_in(chunk, place, *input, scratch, packer, watch);
+        scratch.settle();
       } else {
         book(row, place, input.error());
       }

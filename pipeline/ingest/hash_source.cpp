@@ -54,7 +54,8 @@ HashedInput hashed(std::uint64_t position, ReadResult read, std::span<const dedu
     input.width_px = image.width_px;
     if (options.scale > 1) image = box_average(image.view(), options.scale);
   } else {
-    auto decoded = decode(std::get<Bytes>(*read), options.decode, {}, {}, options.scale);
+    auto decoded =
+        decode(std::get<Bytes>(*read), options.decode, {{}, options.stop}, {}, options.scale);
     if (!decoded) {
       input.problem = decoded.error().detail;
       return input;

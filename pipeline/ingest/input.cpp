@@ -60,6 +60,7 @@ Hash128 file_hash(const Readable& input) {
 InputLoader::InputLoader(const IngestOptions& options)
     : store_(options.store),
       decode_(options.decode),
+      stop_(options.work.stop),
       scale_(dedup::common_scale(options.hashes)),
       with_variants_(options.variants.copies > 0),
       variants_room_(2 * variant_bytes(options.variants)) {}
@@ -110,8 +111,9 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
     pixels.shrink_to(0);
     pixels = take(decoded_bytes + variants_room_);
   };
-  auto image = decode(bytes, decode_, before, std::move(buffer), scale_);
+  auto image = decode(bytes, decode_, {before, stop_}, std::move(buffer), scale_);
   if (!image) return refused(image.error());
+  pixels.shrink_to(image->pixels.size() + variants_room_);
   if (store_ == Store::kRaw && !with_variants_ && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }

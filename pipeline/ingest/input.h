@@ -8,6 +8,7 @@
 #include "common/checksum.h"
 #include "common/expected.h"
 #include "common/image.h"
+#include "common/stop.h"
 #include "pipeline/ingest/byte_gate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/plan.h"
@@ -55,7 +56,7 @@ class InputLoader {
  public:
   explicit InputLoader(const IngestOptions& options);
 
-  // `buffer` as in decode(). Throws Error for pixels that do not fit their size.
+  // `buffer` as in decode(). Throws Error for pixels that do not fit their size, and StoppedError.
   Expected<Readable, Refused> load(const Place& place, ReadResult read, const TakePixels& take,
                                    Image buffer = {}) const;
   int scale() const noexcept { return scale_; }  // of the pictures of what is encoded
@@ -67,6 +68,7 @@ class InputLoader {
 
   Store store_;
   DecodeSettings decode_;
+  StopRequested stop_;
   int scale_;
   bool with_variants_;
   // Bytes, besides an image's own, that its variants and what they are made of take: waited for

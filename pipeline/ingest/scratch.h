@@ -24,17 +24,19 @@ class ScratchPool {
     }
   };
 
-  // For one thread, no longer than its pool. What is larger at its end than there is room for goes.
+  // For one thread, no longer than its pool.
   class Loan : public Scratch {
    public:
     explicit Loan(ScratchPool& pool) : Scratch(pool.take()), pool_(pool), counted_(bytes()) {}
     ~Loan() { pool_.give(std::move(*this), counted_); }
+    // Between two images: what has become larger than there is room for goes.
+    void settle() { counted_ = pool_.recount(*this, counted_); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
 
    private:
     ScratchPool& pool_;
-    const std::uint64_t counted_;
+    std::uint64_t counted_;
   };
 
   explicit ScratchPool(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
@@ -47,15 +49,21 @@ class ScratchPool {
     kept_.pop_back();
     return scratch;
   }
-  void give(Scratch scratch, std::uint64_t counted) noexcept {
+  // What is counted of it from now on.
+  std::uint64_t recount(Scratch& scratch, std::uint64_t counted) noexcept {
     const std::lock_guard lock(mutex_);
     bytes_ -= counted;
-    const std::uint64_t bytes = scratch.bytes();
-    if (bytes == 0 || bytes > most_bytes_ - bytes_) return;
+    if (scratch.bytes() > most_bytes_ - bytes_) scratch = {};
+    bytes_ += scratch.bytes();
+    return scratch.bytes();
+  }
+  void give(Scratch scratch, std::uint64_t counted) noexcept {
+    const std::uint64_t bytes = recount(scratch, counted);
+    const std::lock_guard lock(mutex_);
     try {
-      kept_.push_back(std::move(scratch));
-      bytes_ += bytes;
+      if (bytes > 0) kept_.push_back(std::move(scratch));
     } catch (const std::bad_alloc&) {  // then it goes
+      bytes_ -= bytes;
     }
   }
 

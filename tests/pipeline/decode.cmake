@@ -2,6 +2,10 @@ winnow_test(pipeline.decode
   SOURCES decode_test.cpp
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
+winnow_test(pipeline.decode_memory
+  SOURCES decode_memory_test.cpp
+  DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
+  LABELS unit)
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 winnow_test(pipeline.crop
   SOURCES crop_test.cpp

@@ -12,10 +12,12 @@
 #include <optional>
 #include <thread>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "common/rng.h"
 #include "pipeline/decode/shrink.h"
 #include "tests/common/formula_images.h"
+#include "tests/common/tiff_maker.h"
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/decode_golden.h"
 #include "tests/pipeline/jpeg_maker.h"
@@ -74,7 +76,7 @@ BytesView first(const Bytes& bytes, std::size_t count) { return BytesView(bytes)
 
 std::optional<Kind> error_of(BytesView bytes, const DecodeSettings& settings = {},
                              const BeforeAllocation& before = {}) {
-  const auto image = decode(bytes, settings, before);
+  const auto image = decode(bytes, settings, {before, {}});
   return image ? std::nullopt : std::optional(image.error().kind);
 }
 
@@ -422,7 +424,7 @@ TEST(Decode, TheLimitIsExactForEveryFormat) {
     EXPECT_EQ(error_of(bytes, {.max_pixels = 199}, before), Kind::kTooLarge) << name;
     EXPECT_EQ(asked_bytes, 0U) << name;
     EXPECT_FALSE(error_of(bytes, {.max_pixels = 200}, before)) << name;
-    EXPECT_EQ(asked_bytes, 600U) << name;
+    EXPECT_GE(asked_bytes, 600U) << name;
   }
 }
 
@@ -474,15 +476,155 @@ TEST(Decode, ManyScansOfALargePictureAreRefusedBeforeOneIsDecoded) {
 }
 
 TEST(Decode, WhatIsTurnedTakesItsMemoryTwice) {
-  for (const test::ParityGolden& golden : test::kParityGolden) {
-    if (std::string_view(golden.name) != "jpeg 6") continue;
-    std::uint64_t asked_bytes = 0;
-    const BeforeAllocation before = [&](std::uint64_t bytes) { asked_bytes = bytes; };
-    const Bytes bytes = from_base64(golden.file);
-    EXPECT_FALSE(error_of(bytes, {}, before));
-    EXPECT_EQ(asked_bytes, 11U * 6 * 3);
-    EXPECT_FALSE(error_of(bytes, {.orientation = Orientation::kApply}, before));
-    EXPECT_EQ(asked_bytes, 2U * 11 * 6 * 3);
+  using namespace std::string_view_literals;
+  Bytes bytes = make_jpeg(formula_image("tri", 640, 480));
+  const BytesView exif = as_bytes(
+      "\xFF\xE1\0\x22"
+      "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"sv);
+  bytes.insert(bytes.begin() + 2, exif.begin(), exif.end());
+  std::uint64_t asked_bytes = 0;
+  const BeforeAllocation before = [&](std::uint64_t count) { asked_bytes = count; };
+  constexpr std::uint64_t kPixels = 640 * 480 * 3;
+  EXPECT_FALSE(error_of(bytes, {}, before));
+  EXPECT_GE(asked_bytes, kPixels);
+  EXPECT_LT(asked_bytes, kPixels * 5 / 4);
+  EXPECT_FALSE(error_of(bytes, {.orientation = Orientation::kApply}, before));
+  EXPECT_EQ(asked_bytes, 2 * kPixels);
+}
+
+std::optional<DecodeError> tiff_error(const std::string& tiff, bool& asked) {
+  const BeforeAllocation before = [&](std::uint64_t) { asked = true; };
+  const auto image = decode(as_bytes(tiff), {}, {before, {}});
+  return image ? std::nullopt : std::optional(image.error());
+}
+
+TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
+  const test::TiffOptions options{.width = 10, .height = 10};
+  std::vector<test::TiffEntry> entries = test::tiff_entries(options, 2);
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 273) entry.tag = 324;
+    if (entry.tag == 279) entry.tag = 325;
+    if (entry.tag == 278) entry.tag = 200;  // means nothing
+  }
+  entries.push_back({322, 4, {32768}});
+  entries.push_back({323, 4, {32736}});
+  bool asked = false;
+  const auto error = tiff_error(test::tiff_file(entries, "xx"), asked);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kTooLarge) << error->detail;
+  EXPECT_FALSE(asked);
+}
+
+TEST(DecodeTiff, TilesAreAnnouncedThoughTheImageIsSmall) {
+  const std::string tiff =
+      test::make_tiff({.width = 10, .height = 10, .tile_width = 2048, .tile_height = 1024});
+  std::uint64_t asked_bytes = 0;
+  const BeforeAllocation before = [&](std::uint64_t count) { asked_bytes = count; };
+  const auto image = decode(as_bytes(tiff), {}, {before, {}});
+  ASSERT_TRUE(image) << image.error().detail;
+  EXPECT_GE(asked_bytes, 2048U * 1024 * (3 + 4));
+}
+
+TEST(DecodeTiff, WithATagTwiceIsCorrupt) {
+  for (const bool tiled : {false, true}) {
+    const test::TiffOptions options{.width = 48,
+                                    .height = 32,
+                                    .samples = 4,
+                                    .tile_width = tiled ? 16U : 0,
+                                    .tile_height = tiled ? 16U : 0};
+    const std::string block = test::tiff_block(options);
+    const auto entries = test::tiff_entries(options, block.size());
+    bool asked = false;
+    ASSERT_FALSE(tiff_error(test::tiff_file(entries, block), asked));
+    asked = false;
+    for (const test::TiffEntry& entry : entries) {
+      auto more = entries;
+      more.push_back(entry);
+      const auto error = tiff_error(test::tiff_file(more, block), asked);
+      ASSERT_TRUE(error) << entry.tag;
+      EXPECT_EQ(error->kind, Kind::kCorrupt) << entry.tag;
+      EXPECT_EQ(error->detail, "the TIFF's tag " + std::to_string(entry.tag) + " is there twice");
+      EXPECT_FALSE(asked);
+    }
+  }
+}
+
+// libtiff would take them, so a filter that passes them over decodes what it has not seen.
+TEST(DecodeTiff, WithATypeThatIsNotReadIsCorrupt) {
+  const test::TiffOptions options{.width = 48, .height = 32};
+  const std::string block = test::tiff_block(options);
+  for (const std::uint32_t type : {1U, 16U}) {
+    for (std::size_t i = 0; i < test::tiff_entries(options, 1).size(); ++i) {
+      auto entries = test::tiff_entries(options, block.size());
+      entries[i].type = type;
+      bool asked = false;
+      const auto error = tiff_error(test::tiff_file(entries, block), asked);
+      ASSERT_TRUE(error) << entries[i].tag << " of type " << type;
+      EXPECT_EQ(error->kind, Kind::kCorrupt) << entries[i].tag;
+      EXPECT_FALSE(asked);
+    }
+  }
+}
+
+// A scan of JBIG says its own size, for which libjbig ends the process where it gets no memory.
+TEST(DecodeTiff, OfJbigIsUnsupported) {
+  using namespace std::string_literals;
+  const std::string scan =
+      "\0\0\1\0\x7f\xff\xff\xff\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\0\xff\2"s;
+  auto entries = test::tiff_entries({.samples = 1, .bits = 1}, scan.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 259) entry.values = {34661};
+  }
+  bool asked = false;
+  const auto error = tiff_error(test::tiff_file(entries, scan), asked);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kUnsupported);
+  EXPECT_FALSE(asked);
+}
+
+// libtiff decodes a hundred scans of each strip.
+TEST(DecodeTiff, OfProgressiveJpegsIsUnsupported) {
+  const Image image = formula_image("tri", 64, 64);
+  for (const bool progressive : {false, true}) {
+    const Bytes jpeg = make_jpeg(image, {.progressive = progressive});
+    const std::string block(as_text(jpeg));
+    auto entries = test::tiff_entries({}, block.size());
+    for (test::TiffEntry& entry : entries) {
+      if (entry.tag == 259) entry.values = {7};
+      if (entry.tag == 262) entry.values = {6};
+    }
+    bool asked = false;
+    const auto error = tiff_error(test::tiff_file(entries, block), asked);
+    EXPECT_EQ(asked, !progressive);
+    EXPECT_EQ(error.has_value(), progressive);
+    if (error) {
+      EXPECT_EQ(error->kind, Kind::kUnsupported);
+    }
+  }
+}
+
+TEST(DecodeTiff, OfMoreThan16BitsIsRefusedBeforeItIsDecoded) {
+  bool asked = false;
+  const auto error = tiff_error(test::make_tiff({.samples = 1, .bits = 32}), asked);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kUnsupported);
+  EXPECT_NE(error->detail.find("8 or 16 bits"), std::string::npos);
+  EXPECT_FALSE(asked);
+}
+
+TEST(Decode, EndsWhereItIsStopped) {
+  const Image image = formula_image("tri", 200, 200);
+  std::vector<std::pair<std::string, Bytes>> files{
+      {"baseline", make_jpeg(image)},
+      {"progressive", make_jpeg(image, {.progressive = true})},
+      {"png", encode(".png", image)}};
+  for (const auto& [name, bytes] : files) {
+    for (const int after : {0, 5, 20}) {
+      int asked = 0;
+      const auto stop = [&] { return asked++ == after; };
+      EXPECT_THROW(static_cast<void>(decode(bytes, {}, {{}, stop})), StoppedError) << name;
+      EXPECT_EQ(asked, after + 1) << name;
+    }
   }
 }
 
@@ -532,8 +674,8 @@ TEST(Decode, AScaleOfAJpegIsNearItsBoxesAndOfTheSameSize) {
       const auto whole = decode(bytes, {});
       for (const int scale : kScales) {
         std::uint64_t asked_bytes = 0;
-        const auto scaled = decode(
-            bytes, {}, [&](std::uint64_t asked) { asked_bytes = asked; }, {}, scale);
+        const auto scaled =
+            decode(bytes, {}, {[&](std::uint64_t asked) { asked_bytes = asked; }, {}}, {}, scale);
         ASSERT_TRUE(scaled) << width << " x " << height;
         const Image boxes = box_average(whole->view(), scale);
         ASSERT_EQ(scaled->height_px, boxes.height_px);
@@ -541,7 +683,7 @@ TEST(Decode, AScaleOfAJpegIsNearItsBoxesAndOfTheSameSize) {
         ASSERT_EQ(scaled->channels, boxes.channels);
         EXPECT_EQ(scaled->whole_height_px, height);
         EXPECT_EQ(scaled->whole_width_px, width);
-        EXPECT_EQ(asked_bytes, boxes.pixels.size());
+        EXPECT_GE(asked_bytes, boxes.pixels.size());
         double off = 0;
         for (std::size_t i = 0; i < boxes.pixels.size(); ++i) {
           off += std::abs(int{boxes.pixels[i]} - int{scaled->pixels[i]});

@@ -1,0 +1,247 @@
+// What decode() announces, against the memory that a process of its own needs for it.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <functional>
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+
+#include "common/file.h"
+#include "pipeline/decode/decode.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/common/tiff_maker.h"
+#include "tests/pipeline/jpeg_maker.h"
+
+namespace winnow::pipeline {
+using namespace test;
+namespace {
+
+// Runs in a process of its own, which ends well or not at all.
+void in_a_process(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+std::uint64_t status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::stoull(line.substr(name.size() + 1)) << 10;
+  }
+  return 0;
+}
+
+struct Needed {
+  std::uint64_t announced = 0;
+  std::uint64_t measured = 0;
+  bool decoded = false;
+};
+
+class DecodeMemory : public testing::Test {
+ protected:
+  // Of a file that is made in a process of its own, too: what that leaves in the heap would be
+  // used.
+  Needed need(const std::function<Bytes()>& make, int scale = 1) {
+    const auto file = folder_ / "image";
+    const auto result = folder_ / "result";
+    in_a_process([&] {
+      const Bytes bytes = make();
+      std::ofstream(file, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()),
+                 static_cast<std::streamsize>(bytes.size()));
+    });
+    in_a_process([&] {
+      cv::setNumThreads(1);
+      const std::string bytes = read_text(file);
+      Needed needed;
+      // What OpenCV keeps for good once it has looked at any image.
+      static_cast<void>(decode(as_bytes(make_tiff({.width = 8, .height = 8})), {}));
+      ::malloc_trim(0);
+      const std::uint64_t before = status_bytes("VmRSS");
+      const BeforeAllocation announce = [&](std::uint64_t count) { needed.announced = count; };
+      needed.decoded = static_cast<bool>(decode(as_bytes(bytes), {}, {announce, {}}, {}, scale));
+      needed.measured = status_bytes("VmHWM") - before;
+      std::ofstream(result) << needed.announced << ' ' << needed.measured << ' ' << needed.decoded;
+    });
+    Needed needed;
+    std::ifstream(result) >> needed.announced >> needed.measured >> needed.decoded;
+    return needed;
+  }
+
+  // `much`: how often what is measured the announced may be.
+  void expect(const std::string& name, const std::function<Bytes()>& make, double much = 1.5,
+              int scale = 1) {
+    const Needed needed = need(make, scale);
+    constexpr double kPixels = kSide * kSide;
+    std::printf("%-34s %5.1f announced %5.1f measured bytes a pixel\n", name.c_str(),
+                static_cast<double>(needed.announced) / kPixels,
+                static_cast<double>(needed.measured) / kPixels);
+    EXPECT_TRUE(needed.decoded) << name;
+    // What the code itself and tables of any image take.
+    constexpr std::uint64_t kFixed = 3u << 20;
+    EXPECT_LE(needed.measured, needed.announced + kFixed) << name;
+    EXPECT_LE(static_cast<double>(needed.announced),
+              much * static_cast<double>(needed.measured) + kFixed)
+        << name;
+  }
+
+  static constexpr int kSide = 3000;
+  TemporaryFolder folder_;
+};
+
+cv::Mat picture(int type) {
+  cv::Mat mat(3000, 3000, type);
+  for (int y = 0; y < mat.rows; ++y) {
+    for (std::size_t x = 0; x < mat.step; ++x) {
+      mat.ptr(y)[x] = static_cast<std::uint8_t>((x * x / 997 + static_cast<std::size_t>(y)) / 4);
+    }
+  }
+  return mat;
+}
+
+Bytes encode(const std::string& ending, int type, const std::vector<int>& options = {}) {
+  std::vector<std::uint8_t> out;
+  cv::imencode(ending, picture(type), out, options);
+  const auto* begin = reinterpret_cast<const std::byte*>(out.data());
+  return {begin, begin + out.size()};
+}
+
+Bytes jpeg(int channels, const JpegOptions& options) {
+  const cv::Mat mat = picture(CV_8UC(channels));
+  return make_jpeg(mat.cols, mat.rows, channels, mat.data, options);
+}
+
+Bytes tiff(const TiffOptions& options) {
+  const std::string file = make_tiff(options);
+  const BytesView view = as_bytes(file);
+  return {view.begin(), view.end()};
+}
+
+bool can_measure() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return false;
+#else
+  return status_bytes("VmHWM") > 0;
+#endif
+}
+
+TEST_F(DecodeMemory, OfJpegs) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  expect("jpeg 4:2:0", [] { return jpeg(3, {}); });
+  expect("jpeg gray", [] { return jpeg(1, {}); });
+  expect("jpeg of four inks", [] { return jpeg(4, {}); });
+  expect("jpeg 4:2:0 progressive", [] { return jpeg(3, {.progressive = true}); });
+  expect("jpeg 4:4:4 progressive", [] { return jpeg(3, {.progressive = true, .luma_width = 1}); });
+  expect("jpeg gray progressive", [] { return jpeg(1, {.progressive = true}); });
+  expect("jpeg of four inks progressive", [] { return jpeg(4, {.progressive = true}); });
+  expect("jpeg, a scan for each colour", [] { return jpeg(3, {.one_by_one = true}); });
+  expect("jpeg 4:1:1 progressive", [] { return jpeg(3, {.progressive = true, .luma_width = 4}); });
+  expect(
+      "jpeg / 8", [] { return jpeg(3, {}); }, 4, 8);
+  expect(
+      "jpeg 4:2:0 progressive / 8", [] { return jpeg(3, {.progressive = true}); }, 1.5, 8);
+  expect(
+      "jpeg 4:1:1 / 2", [] { return jpeg(3, {.luma_width = 4}); }, 1.5, 2);
+}
+
+TEST_F(DecodeMemory, OfPngs) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  expect("png gray", [] { return encode(".png", CV_8UC1); });
+  expect("png", [] { return encode(".png", CV_8UC3); });
+  expect("png with alpha", [] { return encode(".png", CV_8UC4); });
+  expect("png gray of 16 bits", [] { return encode(".png", CV_16UC1); });
+  expect("png of 16 bits", [] { return encode(".png", CV_16UC3); });
+  expect("png with alpha of 16 bits", [] { return encode(".png", CV_16UC4); });
+  expect(
+      "png / 2", [] { return encode(".png", CV_8UC3); }, 1.5, 2);
+}
+
+// A chunk of a PNG; `data` with its kind.
+std::string chunk(const std::string& data) {
+  const auto big_endian = [](std::uint64_t value) {
+    std::string out;
+    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 255);
+    return out;
+  };
+  const auto* body = reinterpret_cast<const Bytef*>(data.data());
+  return big_endian(data.size() - 4) + data +
+         big_endian(crc32(0, body, static_cast<uInt>(data.size())));
+}
+
+TEST_F(DecodeMemory, OfTextsInAPngIsNone) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  const Needed needed = need([] {
+    const std::string text(7'900'000, 'a');
+    uLongf size = compressBound(text.size());
+    std::string deflated(size, '\0');
+    compress(reinterpret_cast<Bytef*>(deflated.data()), &size,
+             reinterpret_cast<const Bytef*>(text.data()), text.size());
+    deflated.resize(size);
+    std::string texts;
+    for (int i = 0; i < 30; ++i) texts += chunk(std::string("zTXtk\0\0", 7) + deflated);
+    std::vector<std::uint8_t> png;
+    cv::imencode(".png", cv::Mat(10, 10, CV_8UC3, cv::Scalar(1, 2, 3)), png);
+    png.insert(png.begin() + 33, texts.begin(), texts.end());  // behind IHDR
+    const auto* begin = reinterpret_cast<const std::byte*>(png.data());
+    return Bytes(begin, begin + png.size());
+  });
+  EXPECT_TRUE(needed.decoded);
+  EXPECT_LT(needed.measured, 4u << 20);
+}
+
+TEST_F(DecodeMemory, OfTiffs) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  const auto of = [](TiffOptions o) {
+    o.width = o.height = kSide;
+    return [o] { return tiff(o); };
+  };
+  expect("tiff gray", of({.samples = 1}));
+  expect("tiff", of({}));
+  expect("tiff with alpha", of({.samples = 4}));
+  expect("tiff of 16 bits", of({.bits = 16}));
+  expect("tiff gray of 16 bits", of({.samples = 1, .bits = 16}));
+  expect("tiff with alpha of 16 bits", of({.samples = 4, .bits = 16}));
+  expect("tiff of two colours", of({.samples = 1, .bits = 1}));
+  expect("tiff in strips", of({.strip_rows = 16}));
+  expect("tiff in tiles", of({.tile_width = 256, .tile_height = 256}));
+  expect("tiff in one tile", of({.tile_width = 3008, .tile_height = 3008}));
+  expect("tiff in one tile of 16 bits", of({.bits = 16, .tile_width = 3008, .tile_height = 3008}));
+  expect("tiff by LZW", [] { return encode(".tiff", CV_8UC3); });
+  expect(
+      "tiff in one tile, an image of 10 x 10",
+      [] { return tiff({.width = 10, .height = 10, .tile_width = 3008, .tile_height = 3008}); }, 2);
+}
+
+TEST_F(DecodeMemory, OfOthers) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  expect("bmp", [] { return encode(".bmp", CV_8UC3); });
+  expect(
+      "bmp gray", [] { return encode(".bmp", CV_8UC1); }, 4);
+  expect("webp", [] { return encode(".webp", CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 80}); });
+  expect(
+      "webp with alpha",
+      [] {
+        return encode(".webp", CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 80});
+      },
+      2);
+  expect("webp lossless", [] { return encode(".webp", CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 101}); });
+  expect("webp lossless with alpha", [] {
+    return encode(".webp", CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 101});
+  });
+  expect("ppm", [] { return encode(".ppm", CV_8UC3); });
+  expect("pgm", [] { return encode(".pgm", CV_8UC1); });
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
