@@ -65,6 +65,7 @@ std::string what_became_of(const Cache& cache) {
 
 std::string selection_digest(const Cache& cache, const std::string& selection) {
   if (selection.empty()) return "";
+  check_selection_name(selection);
   return to_hex(xxh3_128(InputFile(cache.paths().selection(selection))));
 }
 

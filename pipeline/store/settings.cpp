@@ -112,9 +112,14 @@ CacheSettings parse_settings(const JsonReader& in) {
   return out;
 }
 
-CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by) {
+CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by,
+                           const std::string& where) {
+  constexpr int kLevelsAbove = 3;  // of a manifest: itself, its settings, what was dropped
   const std::string text = decided_by.empty() ? "{}" : decided_by;
-  settings.dropped.push_back(JsonReader(text, {"the settings of a selection"}).dump());
+  const JsonReader decision(
+      text, {where, "make the selection again with winnow dedup", kJsonLevels - kLevelsAbove});
+  decision.members();  // it is an object
+  settings.dropped.push_back(decision.dump());
   return settings;
 }
 
