@@ -194,8 +194,8 @@ TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {
 
 // Else a file of some hundred KB names gigabytes.
 TEST_F(CaffeLmdbTest, ValuesThatShareTheirPagesAreRefused) {
-  write_lmdb(folder_.path(),
-             {{"aaaa", encoded(std::string(9000, 'x'), 0)}, {"bbbb", encoded(std::string(9000, 'y'), 1)}});
+  write_lmdb(folder_.path(), {{"aaaa", encoded(std::string(9000, 'x'), 0)},
+                              {"bbbb", encoded(std::string(9000, 'y'), 1)}});
   std::string bad = read_text(folder_ / "data.mdb");
   const auto page_of = [&](const std::string& key) {
     std::uint64_t page = 0;

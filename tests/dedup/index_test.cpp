@@ -656,9 +656,12 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"deleted\": ", "\"deleted\": 9", "'deleted'");
   expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-heap\"", "manifest");
   // Memory is asked for by rows, files are opened and hashed by segment.
-  expect_refused("\"rows\": ", "\"rows\": 10000", "'rows'");
   const std::size_t begin = text.find("\"segments\": [") + 13;
   const std::string segment = text.substr(begin, text.find("\n    }", begin) + 6 - begin);
+  expect_refused(segment,
+                 segment.substr(0, segment.find("rows") + 7) + "10000" +
+                     segment.substr(segment.find("rows") + 7),
+                 "'rows'");
   std::string more;
   for (int i = 0; i < 100; ++i) more += segment + ",";
   expect_refused(segment, more + segment, "'segments'");

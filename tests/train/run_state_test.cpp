@@ -130,8 +130,9 @@ TEST(StoredConfig, EveryNumberIsChecked) {
                     {"selection_digest", "b"},
                     {"eval_resize_px", 32}}}};
   ASSERT_EQ(config_refusal(good), "none");
-  const std::vector<Json> never{-1, 0, -5, 1e30, 2.5, 1LL << 31, 1LL << 32, 1LL << 60, 1ULL << 63,
-                                "7", nullptr, true, Json::array(), {{"a", 1}}};
+  const std::vector<Json> never{
+      -1,        0,          -5,  1e30,    2.5,  1LL << 31,     1LL << 32,
+      1LL << 60, 1ULL << 63, "7", nullptr, true, Json::array(), {{"a", 1}}};
   for (const char* field : {"/net/micro_batch", "/net/channels", "/net/height_px", "/net/width_px",
                             "/net/classes", "/net/mean", "/net/deviation"}) {
     for (const Json& value : never) {
@@ -168,7 +169,8 @@ TEST(StoredConfig, EveryNumberIsChecked) {
 // One of many entries, or of many levels, is compared with another in time that its size bounds.
 TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
   std::string text = "{";
-  for (int i = 0; i < 100'000; ++i) text += "\"" + std::to_string(i) + "\":[" + std::to_string(i) + "],";
+  for (int i = 0; i < 100'000; ++i)
+    text += "\"" + std::to_string(i) + "\":[" + std::to_string(i) + "],";
   const auto begin = std::chrono::steady_clock::now();
   const auto facts = config_facts(text + R"("a":{"b":["x",{"c/d":null},[]]}})");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));

@@ -9,9 +9,9 @@
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluate/evaluate.h"
-#include "train/rewrites/rewrites.h"
 #include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
+#include "train/rewrites/rewrites.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
