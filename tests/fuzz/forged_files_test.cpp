@@ -99,9 +99,9 @@ std::string fault_of(const Ended& ended, const ForgeryPlaces& places) {
                             "bad_", "stoi", "stod", "__"}) {
     if (sentence.find(words) != sentence.npos) return "speaks C++";
   }
-  const bool names =
-      sentence.find(places.root.string()) != sentence.npos || sentence.find('\'') != sentence.npos;
-  return names ? "" : "names neither file nor field";
+  const auto says = [&](const std::string& words) { return sentence.find(words) != sentence.npos; };
+  const bool names = says(places.root.string()) || says("'") || (code == 2 && says("--"));
+  return names ? "" : "names neither file, field nor option";
 }
 
 // A net may be larger than the machine, and say so.

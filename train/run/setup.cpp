@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "common/json_reader.h"
-#include "pipeline/store/cache.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
 #include "train/rewrites/rewrites.h"
@@ -208,7 +207,7 @@ int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
 // It becomes the name of a file of the cache.
 std::string parse_selection_name(const JsonReader& in) {
   std::string name = in.text();
-  if (!name.empty() && !pipeline::is_selection_name(name)) in.fail("cannot name a selection");
+  if (!name.empty() && !pipeline::can_name_selection(name)) in.fail("cannot name a selection");
   return name;
 }
 
