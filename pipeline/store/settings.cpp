@@ -83,8 +83,9 @@ Json to_json(const CacheSettings& settings) {
                       {"width_px", variants.width_px},
                       {"seed", variants.seed}};
   }
-  for (const auto& [name, value] : settings.rest) {
-    out[name] = parse_opaque(value, "the setting '" + name + "' of a cache");
+  auto& members = out.get_ref<Json::object_t&>();
+  for (const auto& [name, value] : settings.rest) {  // many: out[name] would look through all
+    members.emplace_back(name, parse_opaque(value, "the setting '" + name + "' of a cache"));
   }
   for (const std::string& decision : settings.dropped) {
     out[kDropped].push_back(parse_opaque(decision, "what was left out of a cache"));

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "common/error.h"
 #include "pipeline/compact/plan.h"
 #include "pipeline/store/ledger.h"
@@ -82,6 +84,14 @@ TEST(CompactPlan, SettingsListEveryDecision) {
   EXPECT_THROW(with_dropped(made, "{"), FormatError);
   EXPECT_THROW(with_dropped(made, "[]"), FormatError);
   EXPECT_THROW(with_dropped(made, std::string(400'000, '[')), FormatError);
+}
+
+TEST(CompactPlan, SettingsOfManyNamesAreWrittenInTimeThatTheirNumberBounds) {
+  CacheSettings settings{.store = "raw"};
+  for (int i = 0; i < 200'000; ++i) settings.rest[std::to_string(i)] = "1";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(entries(settings).size(), 200'004U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 // A manifest holds them some levels deep: what it could not be read with again is refused before.
