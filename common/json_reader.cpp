@@ -201,6 +201,14 @@ double JsonReader::real() const {
   return value_->get<double>();  // a number that is not finite is no JSON
 }
 
+double JsonReader::real(double least, double most) const {
+  const double value = real();
+  if (value < least || value > most) {
+    fail("is " + dump() + ", not a number from " + Json(least).dump() + " to " + Json(most).dump());
+  }
+  return value;
+}
+
 double JsonReader::real_from_0() const {
   const double value = real();
   if (value < 0) fail("is below 0");

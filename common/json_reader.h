@@ -48,7 +48,8 @@ class JsonReader {
   bool is_text() const noexcept;
   std::string text() const;  // UTF-8
   bool boolean() const;
-  double real() const;  // any number, finite
+  double real() const;                           // any number, finite
+  double real(double least, double most) const;  // in [least, most]
   double real_from_0() const;
   // A whole number from 0 to `most`.
   template <std::integral Int = std::uint64_t>

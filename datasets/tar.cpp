@@ -20,6 +20,10 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // the address of what ca
 
 std::string_view first_part(std::string_view name) { return name.substr(0, name.find('/')); }
 
+std::size_t shared_length(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
 Split split_named(std::string_view name) { return parse_split(name).value_or(Split::kNone); }
 
 // Images in the order in which they are found, with where they are. Millions: names lie in one
@@ -246,18 +250,23 @@ class Gatherer {
   // "cifar10/train/cat/1.jpg": who names a folder names the one with the splits in it; an archive
   // is often made from outside of it.
   void leave_off_wrapper() {
-    while (true) {
-      std::size_t deeper = 0;
-      std::string_view top;
-      for (std::size_t i = 0; i < images_.size(); ++i) {
-        const std::string_view file = name(i);
-        const std::string_view part = first_part(file);
-        if (i == 0) top = part;
-        if (part.size() == file.size() || part != top) return;
-        deeper += file.find('/', part.size() + 1) == file.npos ? 0 : 1;
-      }
-      if (deeper == 0 || split_named(top) != Split::kNone) return;
-      wrapper_ += std::string(top) + "/";
+    if (images_.size() == 0) return;
+    std::string_view shared = images_.name(0);  // what all names begin with
+    std::string_view deepest;                   // the folder of one that is in most
+    std::ptrdiff_t most = 0;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const std::string_view file = images_.name(i);
+      shared = shared.substr(0, shared_length(shared, file));
+      const auto depth = std::ranges::count(file, '/');
+      if (depth > most) deepest = file.substr(0, file.rfind('/'));
+      most = std::max(most, depth);
+    }
+    // In a wrapper lie folders: of those that all are in, the last may be a class.
+    shared = shared.substr(0, std::min(shared.rfind('/') + 1, deepest.rfind('/') + 1));
+    while (wrapper_.size() < shared.size()) {
+      const std::string_view top = first_part(shared.substr(wrapper_.size()));
+      if (split_named(top) != Split::kNone) return;
+      wrapper_.append(top) += '/';
     }
   }
 

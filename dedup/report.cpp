@@ -1,9 +1,12 @@
 #include "dedup/report.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "common/csv.h"
+#include "common/error.h"
+#include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/pairs.h"
 
@@ -165,9 +168,23 @@ std::string json_summary(const Result& result, const Options& options) {
   return summary.dump();
 }
 
+namespace {
+
+// Nothing where they are damaged, which is no matter of words.
+std::optional<JsonReader> read_settings(const std::string& settings) {
+  try {
+    return JsonReader(settings, {"what a selection was decided by"});
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 std::string settings_in_words(const std::string& settings) {
-  const Json json = Json::parse(settings, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return {};
+  const std::optional<JsonReader> reader = read_settings(settings);
+  if (!reader || !reader->json().is_object()) return {};
+  const Json& json = reader->json();
   const auto text = [&](const char* name) {
     const auto found = json.find(name);
     if (found == json.end()) return std::string();

@@ -14,6 +14,7 @@
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
 #include "train/run/evaluate_run.h"
+#include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
@@ -166,11 +167,11 @@ Command add_eval(CLI::App& program) {
   app->add_option("--net", o->eval.file.net, "For a file: the net that the weights are of");
   app->add_option("--image-size", o->eval.file.image_side_px,
                   "For a file: side in pixels; 0: as winnow train would choose")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, train::kMostSidePx))
       ->capture_default_str();
   app->add_option("--eval-resize", o->eval.file.eval_resize_px,
                   "For a file: pixels of the shorter side before the centre is cut; 0: no margin")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, train::kMostResizePx));
   app->add_option("--split", o->eval.data.split, "train, val or test (default: test, else val)");
   app->add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");

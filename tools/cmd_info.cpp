@@ -278,7 +278,7 @@ void run(const InfoOptions& o, const Session& session) {
   }
   if (o.json) {
     Json json{{"schema", "winnow.info/1"},
-              {"manifest", Json::parse(pipeline::to_json(m))},
+              {"manifest", JsonReader(pipeline::to_json(m), {"the manifest"}).json()},
               {"selections", cache.selections()}};
     if (selection) json["selection"] = to_json(*selection, counts, m);
     fmt::print("{}\n", json.dump());

@@ -29,6 +29,7 @@
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 #include "tools/report/ingest_page.h"
+#include "tools/stop_signals.h"
 
 namespace winnow::tools {
 namespace {
@@ -270,6 +271,7 @@ void run(const IngestOptions& o, const CLI::App& app, Session& session) {
   std::vector<pipeline::IngestSource> sources;
   pipeline::Stopwatch watch;
   comm::on_all(session.comm, [&] {
+    const NothingToFinish yet;  // large archives are inflated, large files looked through
     for (const std::filesystem::path& path : o.sources) {
       open_sources.push_back(datasets::open_source(path, open_options(o.flags)));
       sources.push_back({open_sources.back().get(), path});

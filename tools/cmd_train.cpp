@@ -18,6 +18,7 @@
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
+#include "train/run/setup.h"
 #include "train/run/train.h"
 
 namespace winnow::tools {
@@ -165,13 +166,13 @@ void add_data_flags(CLI::App& app, TrainOptions& o) {
       ->capture_default_str();
   data->add_option("--image-size", t.data.image_side_px,
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, train::kMostSidePx))
       ->capture_default_str();
   data->add_option("--eval-resize", t.data.eval_resize_px,
                    "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
                    "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
                    "random size of larger images)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, train::kMostResizePx));
 
   add_memory_flags(*data, o.memory);
 }
@@ -204,7 +205,7 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       ->add_option("--micro-batch", t.batch.micro_batch,
                    "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
                    "up to 64 that leaves four parts")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, train::kMostMicroBatch))
       ->capture_default_str();
   recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")
       ->check(CLI::PositiveNumber)

@@ -57,14 +57,30 @@ std::string made_here() {
 }
 
 std::string printable(std::string_view text) {
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    const unsigned char next = i + 1 < out.size() ? static_cast<unsigned char>(out[i + 1]) : 0;
-    if (byte < 0x20 || byte == 0x7F) out[i] = '?';
-    if (byte == 0xC2 && next >= 0x80 && next < 0xA0) out.replace(i, 2, "?");  // U+0080..U+009F
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const unsigned char next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    const bool two = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080..U+009F
+    out += byte < 0x20 || byte == 0x7F || two ? '?' : text[i];
+    if (two) ++i;
   }
   return out;
+}
+
+std::string printable_sentence(std::string_view text) {
+  constexpr std::size_t kBegin = 6000;
+  constexpr std::size_t kEnd = 1000;
+  if (text.size() <= kBegin + kEnd) return printable(text);
+  const auto inside = [&](std::size_t at) {  // a character of several bytes
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t begin = kBegin;
+  std::size_t end = text.size() - kEnd;
+  while (begin > kBegin - 3 && inside(begin)) --begin;
+  while (end < text.size() - kEnd + 3 && inside(end)) ++end;
+  return printable(text.substr(0, begin)) + " ... " + printable(text.substr(end));
 }
 
 }  // namespace winnow::tools

@@ -50,7 +50,9 @@ void flush_report() {
   }
 }
 
-void say_failure(const std::string& why) { fmt::print(stderr, "winnow: {}\n", printable(why)); }
+void say_failure(const std::string& why) {
+  fmt::print(stderr, "winnow: {}\n", printable_sentence(why));
+}
 
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
@@ -68,7 +70,7 @@ int run(const Command& command, comm::Communicator& comm) {
   } catch (const std::exception& error) {
     const int code = comm::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
-    const std::string what = printable(error.what());
+    const std::string what = printable_sentence(error.what());
     fmt::print(stderr, "winnow: {}{}\n", where,
                what == "std::bad_alloc" ? "there is not enough memory for this" : what);
     // Others may be waiting for this rank in a collective, unless they know.

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "common/error.h"
+
 namespace winnow::tools {
 namespace {
 
@@ -78,6 +80,13 @@ void stop_on_signals(bool asks) {
     sigaction(number, &action, nullptr);
   }
 }
+
+NothingToFinish::NothingToFinish() : asked_(verb_asks.exchange(false)) {
+  if (!stop_requested()) return;
+  verb_asks = asked_;
+  throw StoppedError("stopped before the end; run the same command again");
+}
+NothingToFinish::~NothingToFinish() { verb_asks = asked_; }
 
 bool stop_requested() noexcept { return first_int != 0 || first_term != 0 || first_usr1 != 0; }
 

@@ -13,6 +13,19 @@ namespace winnow::tools {
 // SIGINT stays ignored where it is, as in what a shell runs in the background.
 void stop_on_signals(bool asks);
 
+// While it lives there is nothing to finish yet, and the first signal ends the process, as that of
+// a verb that does not ask. One at a time. Throws StoppedError where one came before.
+class NothingToFinish {
+ public:
+  NothingToFinish();
+  ~NothingToFinish();
+  NothingToFinish(const NothingToFinish&) = delete;
+  NothingToFinish& operator=(const NothingToFinish&) = delete;
+
+ private:
+  bool asked_;
+};
+
 // Safe from any thread; once true it stays so.
 bool stop_requested() noexcept;
 

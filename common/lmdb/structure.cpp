@@ -96,9 +96,17 @@ class Walk {
     return out;
   }
 
+  // Each page belongs to one node: what is named twice costs its size again and again.
+  void visit(std::uint64_t number, std::uint64_t count) {
+    need(number >= 2 && number <= last_page_ && count <= last_page_ + 1 - number);
+    for (const std::uint64_t end = number + count; number < end; ++number) {
+      need(!visited_[number]);
+      visited_[number] = true;
+    }
+  }
+
   void walk(std::uint64_t number, int levels) {
-    need(number >= 2 && number <= last_page_ && !visited_[number]);
-    visited_[number] = true;
+    visit(number, 1);
     const std::size_t page = number * page_bytes_;
     need(at<std::uint64_t>(page) == number);
     const auto flags = at<std::uint16_t>(page + 10);
@@ -108,14 +116,19 @@ class Walk {
     need(lower >= kPageHeaderBytes && lower % 2 == 0 && lower <= upper && upper <= page_bytes_);
     const std::size_t count = (lower - kPageHeaderBytes) / 2;
     need(count >= (levels > 1 && take_ == nullptr ? 2u : 1u));
+    std::size_t left = page_bytes_ - upper;  // nodes have their bytes for themselves
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t offset = at<std::uint16_t>(page + kPageHeaderBytes + 2 * i);
       need(offset >= upper && offset % 2 == 0 && offset + kNodeHeaderBytes <= page_bytes_);
-      node(page + offset, page_bytes_ - offset - kNodeHeaderBytes, levels, i == 0);
+      const std::size_t bytes =
+          node(page + offset, page_bytes_ - offset - kNodeHeaderBytes, levels, i == 0);
+      need(bytes <= left);
+      left -= bytes;
     }
   }
 
-  void node(std::size_t at_byte, std::size_t room, int levels, bool first) {
+  // Returns how many bytes of its page it has.
+  std::size_t node(std::size_t at_byte, std::size_t room, int levels, bool first) {
     const std::uint64_t low = at<std::uint16_t>(at_byte);
     const std::uint64_t high = at<std::uint16_t>(at_byte + 2);
     const auto flags = at<std::uint16_t>(at_byte + 4);
@@ -123,7 +136,7 @@ class Walk {
     if (levels > 1) {  // the flags hold the upper bits of a branch's page number
       need(key <= room && (is_key(key) || (first && key == 0)));
       walk(low | high << 16 | std::uint64_t{flags} << 32, levels - 1);
-      return;
+      return kNodeHeaderBytes + key;
     }
     ++entries_;
     const std::uint64_t bytes = low | high << 16;
@@ -132,16 +145,15 @@ class Walk {
     if (flags == 0) {
       need(bytes <= room - key);
       if (take_) (*take_)(file_.subspan(key_at, key), key_at + key, bytes);
-      return;
+      return kNodeHeaderBytes + key + bytes;
     }
     need(room - key >= sizeof(std::uint64_t));
     const auto number = at<std::uint64_t>(key_at + key);
-    need(number >= 2 && number <= last_page_);
-    const std::uint64_t left = (last_page_ + 1 - number) * page_bytes_ - kPageHeaderBytes;
-    need(bytes <= left);
+    visit(number, (kPageHeaderBytes + bytes + page_bytes_ - 1) / page_bytes_);
     if (take_) {
       (*take_)(file_.subspan(key_at, key), number * page_bytes_ + kPageHeaderBytes, bytes);
     }
+    return kNodeHeaderBytes + key + sizeof(number);
   }
 
   bool is_key(std::size_t bytes) const noexcept {

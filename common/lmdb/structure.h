@@ -11,8 +11,8 @@ namespace winnow::lmdb {
 // LMDB follows the page numbers and offsets of a file without looking where they lead: a damaged
 // file crashes the process. This walks the tree of the newest meta page of a sealed single-database
 // file, whose keys are 8 bytes, as a read-only cursor will, and throws FormatError naming `where`
-// unless every step stays inside `file`, no page is visited twice and all leaves lie at one depth.
-// Values are not read. Reference: the on-disk format of LMDB 0.9, data version 1.
+// unless every step stays inside `file`, no byte belongs to two keys or pages, and all leaves lie
+// at one depth. Values are not read. Reference: the on-disk format of LMDB 0.9, data version 1.
 void check_structure(BytesView file, const std::string& where);
 
 // A file that others wrote: keys of any bytes, pages at its end that were never written. Calls

@@ -2,8 +2,10 @@
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "common/error.h"
 #include "common/json_reader.h"
@@ -75,6 +77,32 @@ SealedFile parse_file(const JsonReader& in, FileRole role, std::uint64_t next_fi
     in.fail("names a file that is none of an index");
   }
   return file;
+}
+
+// Files are opened and hashed by segment, and memory is asked for by their rows: all of that is
+// bounded by the bytes that are there.
+std::vector<Segment> parse_segments(const JsonReader& in, std::uint64_t next_file) {
+  constexpr std::uint64_t kLeastRowBytes = sizeof(SampleId);  // of a table
+  const std::vector<JsonReader> list = in.items();
+  if (list.size() > kMostSegments) {
+    in.fail("has " + std::to_string(list.size()) + ", over " + std::to_string(kMostSegments));
+  }
+  std::vector<Segment> segments;
+  std::uint64_t rows = 0;
+  std::set<std::string> names;
+  for (const JsonReader& segment : list) {
+    const auto file = [&](const char* field, FileRole role) {
+      SealedFile found = parse_file(segment.at(field), role, next_file);
+      if (!names.insert(found.name).second) segment.at(field).fail("names a file twice");
+      return found;
+    };
+    SealedFile table = file("table", FileRole::kTable);
+    const std::uint64_t most = std::min(kMostRows - 1 - rows, table.bytes / kLeastRowBytes);
+    segments.push_back({segment.at("rows").number(most), std::move(table),
+                        file("names", FileRole::kNames), file("links", FileRole::kLinks)});
+    rows += segments.back().rows;
+  }
+  return segments;
 }
 
 IndexSource parse_source(const JsonReader& in) {
@@ -162,14 +190,7 @@ IndexManifest parse_index_manifest(const std::string& text, const std::string& w
     m.sources.push_back(parse_source(source));
   }
   if (m.sources.size() > std::size_t{1} << (64 - kPositionBits)) in.fail("has too many sources");
-  for (const JsonReader& segment : in.at("segments").items()) {
-    const auto file = [&](const char* field, FileRole role) {
-      return parse_file(segment.at(field), role, m.next_file);
-    };
-    m.segments.push_back({segment.at("rows").number(kMostRows - 1 - m.rows()),
-                          file("table", FileRole::kTable), file("names", FileRole::kNames),
-                          file("links", FileRole::kLinks)});
-  }
+  m.segments = parse_segments(in.at("segments"), m.next_file);
   m.deleted = in.at("deleted").number(m.rows());
   if (m.deleted > 0) {
     m.tombstones = parse_file(in.at("tombstones"), FileRole::kTombstones, m.next_file);

@@ -330,7 +330,8 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
     manifest.shards.push_back(std::move(part.info));
   }
   manifest.images = summary_of(tally);
-  manifest.settings = with_dropped(std::move(manifest.settings), kept.selection.settings);
+  manifest.settings = with_dropped(std::move(manifest.settings), kept.selection.settings,
+                                   cache.paths().selection(kept.selection.name).string());
   write_fingerprints(cache, kept.rows, to, manifest);
   write_ledger(cache, kept.selection, to, manifest);
   check_stop(options.stop, out);

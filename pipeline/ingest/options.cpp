@@ -89,7 +89,9 @@ CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprint
   if (encodes) settings.resize.quality = options.resize.quality;
   if (options.variants.copies > 0) settings.variants = stored_variants(options.variants);
   if (options.target.left_out == nullptr) return settings;
-  return with_dropped(std::move(settings), options.target.left_out->decisions.settings);
+  const dedup::Selection& decisions = options.target.left_out->decisions;
+  return with_dropped(std::move(settings), decisions.settings,
+                      "what selection '" + decisions.name + "' was decided by");
 }
 
 IngestOptions options_of(const Manifest& manifest) {

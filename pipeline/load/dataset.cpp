@@ -63,8 +63,11 @@ std::string what_became_of(const Cache& cache) {
   }
 }
 
+bool can_name_selection(std::string_view name) noexcept { return is_selection_name(name); }
+
 std::string selection_digest(const Cache& cache, const std::string& selection) {
   if (selection.empty()) return "";
+  check_selection_name(selection);
   return to_hex(xxh3_128(InputFile(cache.paths().selection(selection))));
 }
 

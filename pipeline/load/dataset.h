@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/sample.h"
@@ -58,7 +59,10 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
 // it was.
 std::string what_became_of(const Cache& cache);
 
-// XXH3-128 of the selection file, hex; empty for no selection.
+// Whether it can: it becomes the name of a file of the cache.
+bool can_name_selection(std::string_view name) noexcept;
+
+// XXH3-128 of the selection file, hex; empty for no selection. UsageError for what cannot name one.
 std::string selection_digest(const Cache& cache, const std::string& selection);
 
 // What a split is evaluated on: its samples, removed or not, by the splits of the selection if

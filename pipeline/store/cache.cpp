@@ -150,6 +150,15 @@ bool is_input(const Manifest& manifest, SampleId id) noexcept {
 
 }  // namespace
 
+void check_labels(std::span<const std::int32_t> labels, const Manifest& manifest,
+                  const std::string& where) {
+  for (const std::int32_t label : labels) {
+    if (label >= 0 && std::cmp_less(label, manifest.classes.size())) continue;
+    fail(where, "is damaged: it has label " + std::to_string(label) + ", where there are " +
+                    std::to_string(manifest.classes.size()) + " classes");
+  }
+}
+
 dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
                                  const dedup::ColumnNames* columns) {
   dedup::Fingerprints table = dedup::read_fingerprints(file, columns);
@@ -157,6 +166,7 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
       table.size() == manifest.inputs.by_fate.at("ok") &&
       std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(manifest, id); });
   if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
+  check_labels(table.labels.values, manifest, file.path().string());
   return table;
 }
 
@@ -193,13 +203,16 @@ std::string list_of(const std::vector<std::string>& selections) {
 
 }  // namespace
 
+bool is_selection_name(std::string_view name) noexcept {
+  return !name.empty() && name.size() <= 200 && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
 void check_selection_name(const std::string& name) {
-  const bool good = !name.empty() && name.size() <= 200 && name.front() != '.' &&
-                    std::all_of(name.begin(), name.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-                    });
-  if (!good) {
+  if (!is_selection_name(name)) {
     throw UsageError("'" + name +
                      "' cannot name a selection: use letters, digits, '.', '_' and "
                      "'-', not starting with '.'");
@@ -337,9 +350,10 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
     }
     const BytesView pack = reader->at_or_before(id).second;
     if (!pack.empty()) {
-      const FoundRecord found = find_record(pack, id, file + ", record " + std::to_string(id), pick,
-                                            s.checked[shard].get());
+      const std::string where = file + ", record " + std::to_string(id);
+      const FoundRecord found = find_record(pack, id, where, pick, s.checked[shard].get());
       if (found.found) {
+        check_labels(found.record.labels, s.manifest, where);
         // Beside the payload the directory and a few headers, each with what lies around it.
         constexpr std::size_t kAround = 256 << 10;
         s.count_mapped(found.record.payload.size() + std::min<std::size_t>(pack.size(), kAround));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dedup/fingerprints.h"
@@ -40,7 +41,9 @@ struct CachePaths {
   }
 };
 
-// Throws UsageError unless `name` can name a selection: it becomes the name of a file.
+// Whether `name` can name a selection: it becomes the name of a file.
+bool is_selection_name(std::string_view name) noexcept;
+// Throws UsageError where it cannot.
 void check_selection_name(const std::string& name);
 
 // kSizes checks the size and the page structure of every shard, so that no damage can crash a

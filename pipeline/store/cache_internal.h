@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,9 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
                                  const dedup::ColumnNames* columns);
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest);
 std::vector<std::string> list_selections(const CachePaths& paths);
+// Throws FormatError naming `where` for a label of no class.
+void check_labels(std::span<const std::int32_t> labels, const Manifest& manifest,
+                  const std::string& where);
 // UsageError unless it is there and made for the cache of that digest.
 dedup::Selection read_selection_for(const CachePaths& paths, const std::string& digest,
                                     const std::string& name);

@@ -83,8 +83,9 @@ Json to_json(const CacheSettings& settings) {
                       {"width_px", variants.width_px},
                       {"seed", variants.seed}};
   }
-  for (const auto& [name, value] : settings.rest) {
-    out[name] = parse_opaque(value, "the setting '" + name + "' of a cache");
+  auto& members = out.get_ref<Json::object_t&>();
+  for (const auto& [name, value] : settings.rest) {  // many: out[name] would look through all
+    members.emplace_back(name, parse_opaque(value, "the setting '" + name + "' of a cache"));
   }
   for (const std::string& decision : settings.dropped) {
     out[kDropped].push_back(parse_opaque(decision, "what was left out of a cache"));
@@ -112,9 +113,14 @@ CacheSettings parse_settings(const JsonReader& in) {
   return out;
 }
 
-CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by) {
+CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by,
+                           const std::string& where) {
+  constexpr int kLevelsAbove = 3;  // of a manifest: itself, its settings, what was dropped
   const std::string text = decided_by.empty() ? "{}" : decided_by;
-  settings.dropped.push_back(JsonReader(text, {"the settings of a selection"}).dump());
+  const JsonReader decision(
+      text, {where, "make the selection again with winnow dedup", kJsonLevels - kLevelsAbove});
+  decision.members();  // it is an object
+  settings.dropped.push_back(decision.dump());
   return settings;
 }
 

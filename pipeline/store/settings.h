@@ -27,9 +27,11 @@ struct CacheSettings {
   friend bool operator==(const CacheSettings&, const CacheSettings&) = default;
 };
 
-// Settings of a cache from which samples were left out, too, as a selection with these settings
-// says. Throws FormatError where they are not JSON.
-CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by);
+// Settings of a cache from which samples were left out, too, as a selection with the settings
+// `decided_by` says, or none. Throws FormatError naming `where` unless they are a JSON object that
+// a manifest can hold.
+CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by,
+                           const std::string& where);
 // As they were when it was ingested.
 CacheSettings without_dropped(CacheSettings settings);
 

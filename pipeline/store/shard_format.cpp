@@ -161,6 +161,14 @@ class Pack {
     return header;
   }
 
+  // Aligned: the pack is, records begin at multiples of 8, and labels follow a header of 40 bytes.
+  std::span<const std::int32_t> labels(std::size_t i) const {
+    const std::size_t at = offset(i) + kRecordHeaderBytes;
+    const std::size_t count = header(i).labels;
+    need(count <= (bytes_.size() - at) / 4, "has a record that ends too soon");
+    return {reinterpret_cast<const std::int32_t*>(bytes_.data() + at), count};
+  }
+
   RecordView record(std::size_t i, const PickVariant& pick = {}) const {
     const std::size_t at = offset(i);
     const RecordHeader header = this->header(i);
@@ -189,16 +197,13 @@ class Pack {
          "has a record whose pixels do not fit its size");
     BytesView payload = record.subspan(layout.payload_at, header.payload_bytes);
     if (several) payload = checked_variants(record, layout, payload, header.variants, pick);
-    // Aligned: the pack is, records begin at multiples of 8, and labels follow a header of 40
-    // bytes.
-    const auto* labels = reinterpret_cast<const std::int32_t*>(record.data() + kRecordHeaderBytes);
     return {.id = header.id,
             .split = static_cast<Split>(header.split),
             .coding = static_cast<Coding>(header.coding),
             .height_px = static_cast<int>(header.height_px),
             .width_px = static_cast<int>(header.width_px),
             .channels = header.channels,
-            .labels = {labels, header.labels},
+            .labels = labels(i),
             .group = as_text(record.subspan(kRecordHeaderBytes + std::size_t{4} * header.labels,
                                             header.group_bytes)),
             .payload = payload,
@@ -306,6 +311,13 @@ void for_each_packed_size(BytesView pack, const std::string& where,
         layout_of(header.labels, header.group_bytes, 0, header.payload_bytes / variants);
     take(header.id, kDirectoryBytes + 8 + alone.aligned);
   }
+}
+
+void for_each_labels(
+    BytesView pack, const std::string& where,
+    const std::function<void(SampleId id, std::span<const std::int32_t> labels)>& take) {
+  const Pack in(pack, where);
+  for (std::size_t i = 0; i < in.count(); ++i) take(in.header(i).id, in.labels(i));
 }
 
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,

@@ -81,6 +81,11 @@ void pack_record(const RecordView& record, std::span<std::byte> out);
 void for_each_packed_size(BytesView pack, const std::string& where,
                           const std::function<void(SampleId id, std::size_t bytes)>& take);
 
+// Calls `take` with each id of a pack and the labels of its record, likewise.
+void for_each_labels(
+    BytesView pack, const std::string& where,
+    const std::function<void(SampleId id, std::span<const std::int32_t> labels)>& take);
+
 // The record `id` of a pack, checked against its checksum. Throws FormatError naming `where` when
 // what is read is damaged or newer; `found` is false when the pack has no such id. `pack` must be
 // 8-byte aligned. With `pick`, which is asked where there are several variants, only the one it

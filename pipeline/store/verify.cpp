@@ -141,12 +141,31 @@ class Verifier {
                             std::to_string(bad.first) + " to " + std::to_string(bad.last));
     }
     report(done - progress_.done);
-    if (looked && bad.count == 0) return;
-    if (ids) {
+    if (looked && bad.count == 0) {
+      check_labels_in(*reader, file.string());
+    } else if (ids) {
       check_records(shard, within(*ids, shard), reader, [] {});
     } else {
       out_.affected += shard.records;  // who they are, nobody knows any more
     }
+  }
+
+  // Of a shard that is as it was written.
+  void check_labels_in(const lmdb::Reader& reader, const std::string& file) {
+    std::size_t wrong = 0;
+    for (const auto& [key, pack] : reader.all()) {
+      attempt([&] {
+        for_each_labels(pack, file, [&](SampleId id, std::span<const std::int32_t> labels) {
+          try {
+            check_labels(labels, manifest_, file + ", record " + std::to_string(id));
+          } catch (const FormatError& error) {
+            if (wrong++ == 0) out_.damage.push_back(without_advice(error.what()));
+            note(id);
+          }
+        });
+      });
+    }
+    reader.drop_pages();
   }
 
   // Notes those that cannot be read: all, where there is no reader. What is wrong with the first.
@@ -165,11 +184,13 @@ class Verifier {
     return first;
   }
 
-  static std::string problem_of(const lmdb::Reader& reader, SampleId id, const std::string& file) {
+  std::string problem_of(const lmdb::Reader& reader, SampleId id, const std::string& file) const {
     try {
       const BytesView pack = reader.at_or_before(id).second;
       const std::string where = file + ", record " + std::to_string(id);
-      if (!pack.empty() && find_record(pack, id, where).found) return "";
+      const FoundRecord found = pack.empty() ? FoundRecord{} : find_record(pack, id, where);
+      if (found.found) check_labels(found.record.labels, manifest_, where);
+      if (found.found) return "";
       return file + " is damaged: it has no record " + std::to_string(id);
     } catch (const FormatError& error) {
       return without_advice(error.what());

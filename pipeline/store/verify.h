@@ -26,10 +26,11 @@ struct Verified {
 
 // Reads a cache and goes on where something is damaged, to say how much is. Without a selection:
 // every byte of the shards, by the hashes of their blocks, and where those do not match every
-// record; the fingerprints, the ledger, all selections. With one: only the records of the samples
-// it keeps, each by its checksum. Throws as Cache::open and read_selection do where there is no
-// cache, no manifest to go by, or no such selection; UsageError for a selection of a cache without
-// images. Progress counts bytes of shards, with a selection records.
+// record; the labels of all records; the fingerprints, the ledger, all selections. With one: only
+// the records of the samples it keeps, each by its checksum. Throws as Cache::open and
+// read_selection do where there is no cache, no manifest to go by, or no such selection; UsageError
+// for a selection of a cache without images. Progress counts bytes of shards, with a selection
+// records.
 Verified verify_cache(const std::filesystem::path& root, const std::string& selection,
                       const ProgressSink& progress = {});
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <lmdb.h>
 
+#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -189,6 +190,41 @@ TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {
     look("size " + std::to_string(size));
   }
   EXPECT_EQ(source->read(1).error().kind, ReadError::Kind::kIo);
+}
+
+// Else a file of some hundred KB names gigabytes.
+TEST_F(CaffeLmdbTest, ValuesThatShareTheirPagesAreRefused) {
+  write_lmdb(folder_.path(), {{"aaaa", encoded(std::string(9000, 'x'), 0)},
+                              {"bbbb", encoded(std::string(9000, 'y'), 1)}});
+  std::string bad = read_text(folder_ / "data.mdb");
+  const auto page_of = [&](const std::string& key) {
+    std::uint64_t page = 0;
+    std::memcpy(&page, &bad[bad.find(key) + key.size()], sizeof(page));
+    return page;
+  };
+  const std::uint64_t first = page_of("aaaa");
+  ASSERT_NE(first, page_of("bbbb"));
+  std::memcpy(&bad[bad.find("bbbb") + 4], &first, sizeof(first));
+  std::ofstream(folder_ / "data.mdb", std::ios::binary) << bad;
+  EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("not a sound LMDB file"));
+}
+
+TEST_F(CaffeLmdbTest, KeysThatShareTheirPlaceAreRefused) {
+  write_lmdb(folder_.path(), {{"aaaa", encoded(std::string(900, 'x'), 0)},
+                              {"bbbb", encoded(std::string(900, 'y'), 1)}});
+  std::string bad = read_text(folder_ / "data.mdb");
+  const std::size_t page = bad.rfind("aaaa") / 4096 * 4096;
+  std::memcpy(&bad[page + 18], &bad[page + 16], 2);  // the places of the nodes in the page
+  std::ofstream(folder_ / "data.mdb", std::ios::binary) << bad;
+  // Both are as long as they were: the page has room for both.
+  EXPECT_NO_THROW(open_source(folder_.path(), {.format = "caffe-lmdb"}));
+  // With a hundred there is not.
+  std::uint16_t lower = 16 + 2 * 100;
+  std::memcpy(&bad[page + 12], &lower, 2);
+  for (int i = 0; i < 100; ++i) std::memcpy(&bad[page + 16 + 2 * i], &bad[page + 16], 2);
+  for (const std::size_t meta : {0, 4096}) bad[meta + 16 + 24 + 48 + 32] = 100;  // entries
+  std::ofstream(folder_ / "data.mdb", std::ios::binary) << bad;
+  EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("not a sound LMDB file"));
 }
 
 }  // namespace

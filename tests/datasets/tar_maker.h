@@ -26,7 +26,8 @@ struct TarStyle {
 // An archive in memory, as libarchive writes it.
 inline std::string make_tar(const std::vector<MadeMember>& members, TarStyle style = {}) {
   std::string out(1 << 16, '\0');
-  for (const MadeMember& m : members) out.resize(out.size() + m.content.size() + 16384);
+  for (const MadeMember& m : members)
+    out.resize(out.size() + m.content.size() + 4 * m.name.size() + 16384);
   archive* a = archive_write_new();
   EXPECT_EQ(archive_write_set_format(a, style.format), ARCHIVE_OK);
   EXPECT_EQ(archive_write_add_filter(a, style.filter), ARCHIVE_OK);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 
@@ -203,6 +204,22 @@ TEST_F(TarTest, AFolderAroundEverythingIsLeftOff) {
               ElementsAre("train/cat/1.jpg train cat", "train/dog/1.jpg train dog"));
   add("c.tar", make_tar({{"cat/1.jpg"}, {"cat/2.jpg"}}));
   EXPECT_THAT(lines_of(*open("c.tar")), ElementsAre("cat/1.jpg none cat", "cat/2.jpg none cat"));
+}
+
+TEST_F(TarTest, FoldersAroundEverythingAreLeftOffInTimeThatTheirNamesBound) {
+  add("a.tar", make_tar({{"a//b/x/train/cat/1.jpg"}, {"a/b/x/train/dog/2.jpg"}}));
+  EXPECT_THAT(lines_of(*open("a.tar")),
+              ElementsAre("train/cat/1.jpg train cat", "train/dog/2.jpg train dog"));
+  add("b.tar", make_tar({{"a/b/x/1.jpg"}, {"a/b/y/2.jpg"}, {"a/b/y/z/3.jpg"}}));
+  EXPECT_THAT(open("b.tar", LabelsFrom::kNone)->description(), HasSubstr("all below 'a/b'"));
+  add("c.tar", make_tar({{"a/bc/1.jpg"}, {"a/bd/2.jpg"}}));
+  EXPECT_THAT(open("c.tar")->description(), HasSubstr("all below 'a'"));
+  std::string deep;
+  for (int i = 0; i < 200'000; ++i) deep += "a/";
+  add("d.tar", make_tar({{deep + "1.jpg"}, {deep + "2.jpg"}}));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(open("d.tar")->entries().size(), 2U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST_F(TarTest, StrayImagesAndEmptyClassesAreThoseOfFolders) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_text.h"
+#include "dedup/index/manifest_internal.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
@@ -653,6 +655,34 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");
   expect_refused("\"deleted\": ", "\"deleted\": 9", "'deleted'");
   expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-heap\"", "manifest");
+  // Memory is asked for by rows, files are opened and hashed by segment.
+  const std::size_t begin = text.find("\"segments\": [") + 13;
+  const std::string segment = text.substr(begin, text.find("\n    }", begin) + 6 - begin);
+  expect_refused(segment,
+                 segment.substr(0, segment.find("rows") + 7) + "10000" +
+                     segment.substr(segment.find("rows") + 7),
+                 "'rows'");
+  std::string more;
+  for (int i = 0; i < 100; ++i) more += segment + ",";
+  expect_refused(segment, more + segment, "'segments'");
+  expect_refused(segment, segment + "," + segment, "twice");
+}
+
+TEST(StoredIndex, ReadsManifestsInTimeThatTheirSizeBounds) {
+  const TemporaryFolder folder;
+  std::string text = read_text(damaged_index(folder) / "manifest.json");
+  const std::size_t begin = text.find("\"segments\": [") + 13;
+  std::string segment = text.substr(begin, text.find("\n    }", begin) + 6 - begin);
+  const std::size_t rows = segment.find("\"rows\": ") + 8;
+  segment.replace(rows, segment.find(',', rows) - rows, "0");
+  std::string more;
+  for (int i = 0; i < 60'000; ++i) more += segment + ",";
+  text.insert(begin, more);
+  const std::size_t line = text.find("  \"digest\"");
+  text.erase(line, text.find('\n', line) + 1 - line);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(parse_index_manifest(with_digest_line(text), "manifest.json"), FormatError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 std::map<std::string, std::string> files_in(const fs::path& folder) {

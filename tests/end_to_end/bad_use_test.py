@@ -1,13 +1,16 @@
 """What goes wrong in daily use gets one clear sentence and the right exit code, and leaves what was there, or nothing."""
 
+import gzip
 import json
 import math
 import os
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
+import time
 import unittest
 import zlib
 
@@ -590,6 +593,39 @@ class Training(BadUse):
         train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
         elsewhere = ["train", self.folder / "nowhere", *train[2:]]
         self.refused_without_a_trace(2, ["rank 1", "nowhere"], *train, ":", "-np", "1", WINNOW, *elsewhere, ranks=1)
+
+    def test_an_ingest_that_is_still_inflating_ends_at_the_first_signal(self):
+        member = b"1.jpg".ljust(124, b"\0") + b"77777777777 " + b"0" * 12
+        header = bytearray(member.ljust(512, b"\0"))
+        header[156:157], header[257:263] = b"0", b"ustar\0"
+        header[148:156] = b" " * 8
+        header[148:156] = b"%06o\0 " % sum(header)
+        zeros = gzip.compress(bytes(1 << 20))
+        (self.folder / "bomb.tar.gz").write_bytes(gzip.compress(bytes(header)) + zeros * 3000)  # 3 GB
+        inflated = self.folder / "tmp"
+        inflated.mkdir()
+        process = subprocess.Popen(
+            [WINNOW, "ingest", self.folder / "bomb.tar.gz", "--format", "tar", "--out", self.folder / "cache"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(inflated)})
+        fds = pathlib.Path(f"/proc/{process.pid}/fd")
+
+        def begun():
+            for fd in fds.iterdir():
+                try:
+                    if str(inflated) in os.readlink(fd) and fd.stat().st_size > 0:
+                        return True
+                except OSError:
+                    pass
+            return False
+
+        while process.poll() is None and not begun():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        asked = time.monotonic()
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 75, said)
+        self.assertLess(time.monotonic() - asked, 2)
+        self.assertIn("winnow: stopped before the end", said)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
 
 #include "common/error.h"
 #include "pipeline/compact/plan.h"
 #include "pipeline/store/ledger.h"
+#include "pipeline/store/manifest.h"
 #include "pipeline/store/pack_cutter.h"
 #include "pipeline/store/settings.h"
 
@@ -70,6 +74,9 @@ TEST(CompactPlan, SettingsListEveryDecision) {
   made.shard_bytes = 7;
   const std::string start =
       R"({"store":"raw","hashes":["phash:1"],"shard_bytes":7,"max_pixels":178956970)";
+  const auto with_dropped = [](const CacheSettings& settings, const std::string& decided_by) {
+    return pipeline::with_dropped(settings, decided_by, "a.selection");
+  };
   const CacheSettings once = with_dropped(made, R"({"hash": "exact"})");
   EXPECT_EQ(to_text(once), start + R"(,"dropped":[{"hash":"exact"}]})");
   EXPECT_EQ(to_text(with_dropped(once, R"({"hash":"phash"})")),
@@ -78,7 +85,39 @@ TEST(CompactPlan, SettingsListEveryDecision) {
   EXPECT_EQ(without_dropped(once), made);
   EXPECT_EQ(without_dropped(made), made);
   EXPECT_THROW(with_dropped(made, "{"), FormatError);
+  EXPECT_THROW(with_dropped(made, "[]"), FormatError);
   EXPECT_THROW(with_dropped(made, std::string(400'000, '[')), FormatError);
+}
+
+TEST(CompactPlan, SettingsOfManyNamesAreWrittenInTimeThatTheirNumberBounds) {
+  CacheSettings settings{.store = "raw"};
+  for (int i = 0; i < 200'000; ++i) settings.rest[std::to_string(i)] = "1";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(entries(settings).size(), 200'004U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+// A manifest holds them some levels deep: what it could not be read with again is refused before.
+TEST(CompactPlan, SettingsAreNeverDeeperThanAManifestCanBeRead) {
+  const auto nested = [](int levels) {
+    return R"({"a":)" + std::string(static_cast<std::size_t>(levels) - 1, '[') +
+           std::string(static_cast<std::size_t>(levels) - 1, ']') + "}";
+  };
+  Manifest manifest;
+  manifest.store = "none";
+  manifest.inputs.by_fate = by_name({});
+  manifest.tables.fingerprints_hash = manifest.tables.ledger_hash = std::string(32, '0');
+  int refused_at = 0;
+  for (int levels = 2; levels < 70 && refused_at == 0; ++levels) {
+    try {
+      manifest.settings = with_dropped({}, nested(levels), "a.selection");
+      EXPECT_NO_THROW(parse_manifest(to_json(manifest), "manifest.json")) << levels;
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("a.selection"));
+      refused_at = levels;
+    }
+  }
+  EXPECT_GT(refused_at, 50);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@
 #include "pipeline/load/stages.h"
 #include "pipeline/load/team.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/verify.h"
 #include "tests/pipeline/test_cache.h"
 
 namespace winnow::pipeline {
@@ -244,6 +245,34 @@ TEST(SelectSamples, RefusesWhatDoesNotFit) {
   foreign.cache_digest = std::string(32, '0');
   write_file_durably(cache->paths().selection("chosen"), serialize(foreign));
   EXPECT_THROW(select(), Error);
+}
+
+TEST(Labels, OfNoClassAreRefused) {
+  for (const int label : {-1, 3, 1 << 30}) {
+    auto samples = split_samples();
+    samples[2].labels = {label};
+    const TestCache cache(samples);
+    EXPECT_THAT(message_of<FormatError>([&] { cache->read_fingerprints(); }),
+                AllOf(HasSubstr("table"), HasSubstr("label " + std::to_string(label))));
+    EXPECT_THAT(message_of<FormatError>([&] { cache->record(samples[2].id); }),
+                AllOf(HasSubstr(".mdb"), HasSubstr("label " + std::to_string(label))));
+    EXPECT_NO_THROW(cache->record(samples[1].id));
+    const Verified verified = verify_cache(cache->paths().root, "");
+    EXPECT_EQ(verified.affected, 1U);
+    EXPECT_EQ(verified.damage.size(), 2U);
+    EXPECT_THAT(sentence_of(verified, "cache"), HasSubstr("label " + std::to_string(label)));
+  }
+}
+
+TEST(SelectionDigest, LooksAtNothingOutsideTheCache) {
+  const TestCache cache(split_samples());
+  write_file_durably(cache->paths().root / "x.selection", "secret");
+  const std::filesystem::path folder = cache->paths().root / "selections";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"../x", "/etc/passwd", ".", "a/b"}) {
+    EXPECT_THAT(message_of<UsageError>([&] { selection_digest(*cache, name); }),
+                HasSubstr("cannot name a selection"));
+  }
 }
 
 TEST(SelectSamples, RefusesFingerprintsOnly) {

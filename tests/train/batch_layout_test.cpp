@@ -66,6 +66,8 @@ TEST(BatchLayout, RefusesWhatDoesNotFit) {
   EXPECT_THROW(plan_batches(100, 16, 4, 1, 0, 5), UsageError);
   EXPECT_THROW(plan_batches(100, 16, 4, 0, 0, 1), UsageError);
   EXPECT_NO_THROW(plan_batches(100, 16, 4, 1, 3, 4));
+  EXPECT_THROW(plan_batches(100, 16, 4, 1e30, 0, 1), UsageError);
+  EXPECT_THROW(plan_batches(100, std::int64_t{1} << 62, 4, 1, 0, 1), UsageError);
 }
 
 TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {

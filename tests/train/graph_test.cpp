@@ -198,6 +198,12 @@ TEST(AddValue, RefusesEmptyShapesAndComputedValues) {
   Graph graph;
   EXPECT_THROW(leaf(graph, "x", {2, 0}), ShapeError);
   EXPECT_THROW(leaf(graph, "x", {2, -1}), ShapeError);
+  // Bytes and elements are counted in 64 bits, by some kernels in 32.
+  EXPECT_THROW(leaf(graph, "x", {std::int64_t{1} << 60, 28, 28}), UsageError);
+  EXPECT_THROW(leaf(graph, "x", {std::int64_t{1} << 32, std::int64_t{1} << 32}), UsageError);
+  EXPECT_THROW(leaf(graph, "x", {1 << 16, 1 << 15}), UsageError);
+  Graph large;
+  EXPECT_NO_THROW(leaf(large, "x", {1 << 15, 1 << 15}));
   EXPECT_THROW(leaf(graph, "x", {2}, ValueKind::kComputed), ShapeError);
   EXPECT_TRUE(graph.values.empty());
 }

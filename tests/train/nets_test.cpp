@@ -92,6 +92,10 @@ TEST(Lenet, IsCaffes) {
 TEST(Lenet, TakesImagesFrom16Pixels) {
   EXPECT_NO_THROW(find_net("lenet").make(options(1, 3, 16)));
   EXPECT_THROW(find_net("lenet").make(options(1, 3, 15)), ShapeError);
+  for (const Net& net : nets()) {
+    EXPECT_THROW(net.make(options(std::int64_t{1} << 60, 3, 32)), UsageError) << net.name;
+    EXPECT_THROW(net.make(options(1 << 20, 3, 1 << 14)), UsageError) << net.name;
+  }
 }
 
 TEST(Resnet20, IsHesWithProjections) {

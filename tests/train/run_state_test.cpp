@@ -6,10 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/json_text.h"
 #include "train/run/loss_watch.h"
+#include "train/run/setup.h"
 #include "train/step/not_finite.h"
 
 namespace winnow::train {
@@ -59,6 +62,7 @@ TEST(RunState, EveryNumberIsChecked) {
                                                  {"/interval_loss", 3},
                                                  {"/interval_loss/sum", nullptr},
                                                  {"/interval_loss/count", -1},
+                                                 {"/interval_loss/count", (1ULL << 63) - 1},
                                                  {"/epoch_loss/count", 2.5},
                                                  {"/train_loss", true},
                                                  {"/interval_hits/correct", -1},
@@ -96,6 +100,85 @@ TEST(RunState, MustBeOneThatTheRunCanHave) {
   state.census.pop_back();
   EXPECT_THROW(check_state(state, batches, "it"), FormatError);
   EXPECT_NO_THROW(check_state(RunState{}, batches, "it"));
+}
+
+std::string config_refusal(Json config) {
+  config.erase("digest");
+  try {
+    parse_config(with_digest_line(config.dump(2) + "\n"), "RUN/config.json");
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(StoredConfig, EveryNumberIsChecked) {
+  const Json good{{"version", 1},
+                  {"net",
+                   {{"name", "lenet"},
+                    {"micro_batch", 4},
+                    {"channels", 1},
+                    {"height_px", 28},
+                    {"width_px", 28},
+                    {"classes", 10},
+                    {"mean", {0.5}},
+                    {"deviation", {0.25}},
+                    {"label_smoothing", 0.1}}},
+                  {"data",
+                   {{"cache_digest", "a"},
+                    {"selection", "mine"},
+                    {"selection_digest", "b"},
+                    {"eval_resize_px", 32}}}};
+  ASSERT_EQ(config_refusal(good), "none");
+  const std::vector<Json> never{
+      -1,        0,          -5,  1e30,    2.5,  1LL << 31,     1LL << 32,
+      1LL << 60, 1ULL << 63, "7", nullptr, true, Json::array(), {{"a", 1}}};
+  for (const char* field : {"/net/micro_batch", "/net/channels", "/net/height_px", "/net/width_px",
+                            "/net/classes", "/net/mean", "/net/deviation"}) {
+    for (const Json& value : never) {
+      Json bad = good;
+      bad[Json::json_pointer(field)] = value;
+      EXPECT_THAT(config_refusal(bad), HasSubstr("'net', '" + std::string(field + 5)))
+          << field << " " << value;
+    }
+  }
+  for (const auto& [path, value] :
+       std::vector<std::pair<std::string, Json>>{{"/net/channels", 2},
+                                                 {"/net/height_px", 65536},
+                                                 {"/net/width_px", 65536},
+                                                 {"/net/mean", {0.5, 0.5}},
+                                                 {"/net/mean/0", 1e300},
+                                                 {"/net/deviation/0", 0},
+                                                 {"/net/deviation/0", -1},
+                                                 {"/net/deviation/0", 1e300},
+                                                 {"/net/label_smoothing", 1.5},
+                                                 {"/net/label_smoothing", -0.1},
+                                                 {"/net/label_smoothing", 1e300},
+                                                 {"/data/eval_resize_px", -5},
+                                                 {"/data/eval_resize_px", 27},
+                                                 {"/data/eval_resize_px", 1 << 30},
+                                                 {"/data/selection", "../../x"},
+                                                 {"/data/selection", std::string(1'000'000, 'a')},
+                                                 {"/data/selection", 7}}) {
+    Json bad = good;
+    bad[Json::json_pointer(path)] = value;
+    EXPECT_THAT(config_refusal(bad), HasSubstr("RUN/config.json is damaged: '")) << path << value;
+  }
+}
+
+// One of many entries, or of many levels, is compared with another in time that its size bounds.
+TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i)
+    text += "\"" + std::to_string(i) + "\":[" + std::to_string(i) + "],";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto facts = config_facts(text + R"("a":{"b":["x",{"c/d":null},[]]}})");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(facts.size(), 100'003U);
+  EXPECT_EQ(facts.at("99.0"), "99");
+  EXPECT_EQ(facts.at("a.b.0"), "x");
+  EXPECT_EQ(facts.at("a.b.1.c/d"), "null");
+  EXPECT_THROW(config_facts(std::string(300'000, '[')), FormatError);
 }
 
 TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {

@@ -120,6 +120,18 @@ TEST(Safetensors, RefusesNesting) {
   EXPECT_THAT(refusal(deep, 0), HasSubstr("nested"));
 }
 
+// Each number of a shape costs many times the byte or two that it takes in the file.
+TEST(Safetensors, RefusesShapesOfManyExtents) {
+  const auto ones = [](int count) {
+    std::string list = "[1";
+    for (int i = 1; i < count; ++i) list += ",1";
+    return list + "]";
+  };
+  EXPECT_EQ(refusal("{" + row("a", ones(32), "[0,4]") + "}", 4), "taken");
+  EXPECT_THAT(refusal("{" + row("a", ones(33), "[0,4]") + "}", 4),
+              HasSubstr("a has an impossible shape"));
+}
+
 TEST(Safetensors, RefusesHeadersThatAreTooLarge) {
   for (const std::uint64_t size : {std::uint64_t{100'000'001}, std::uint64_t{1} << 40,
                                    std::numeric_limits<std::uint64_t>::max()}) {

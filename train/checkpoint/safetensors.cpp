@@ -26,6 +26,7 @@ std::size_t element_bytes(const std::string& dtype) {
 }
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // the format's own limit
+constexpr std::size_t kMaxExtents = 32;                       // of a tensor
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;  // their bytes can still be counted
 
 // IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
@@ -63,6 +64,7 @@ std::vector<float> converted(BytesView data, Convert convert) {
 
 Shape parse_shape(const JsonReader& extents, const std::string& what) {
   Shape shape;
+  if (extents.json().size() > kMaxExtents) throw FormatError(what + " has an impossible shape");
   std::int64_t elements = 1;  // extents of 0 counted as 1, so that no product ever overflows
   for (const std::uint64_t extent : extents.numbers()) {
     if (extent > static_cast<std::uint64_t>(kMaxElements / elements)) {

@@ -1,5 +1,6 @@
 #include "train/graph/graph.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -93,6 +94,19 @@ std::vector<ValueId> Graph::of_kind(ValueKind kind) const {
   return found;
 }
 
+namespace {
+
+void check_elements(const Value& value) {
+  std::int64_t room = kMostElements;
+  for (const std::int64_t extent : value.shape) room /= std::max<std::int64_t>(1, extent);
+  if (room >= 1) return;
+  throw UsageError("the net's '" + value.name + "' would have " + to_string(value.shape) +
+                   " elements, over " + std::to_string(kMostElements) +
+                   "; choose smaller images or a smaller micro-batch");
+}
+
+}  // namespace
+
 ValueId add_value(Graph& graph, Value value) {
   if (value.kind == ValueKind::kComputed) {
     throw ShapeError("value '" + value.name + "': computed values come from add_node");
@@ -103,6 +117,7 @@ ValueId add_value(Graph& graph, Value value) {
                        " is below 1");
     }
   }
+  check_elements(value);
   graph.values.push_back(std::move(value));
   return static_cast<ValueId>(graph.values.size() - 1);
 }
@@ -110,6 +125,7 @@ ValueId add_value(Graph& graph, Value value) {
 std::vector<ValueId> add_node(Graph& graph, const Operation& op, std::string name,
                               std::vector<ValueId> inputs, Attributes attributes) {
   std::vector<Value> made = infer(graph, op, name, inputs, attributes);
+  for (const Value& value : made) check_elements(value);
   std::vector<ValueId> outputs;
   for (Value& value : made) {
     outputs.push_back(static_cast<ValueId>(graph.values.size()));

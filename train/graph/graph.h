@@ -97,9 +97,12 @@ struct Graph {
 std::vector<Value> infer(const Graph& graph, const Operation& op, const std::string& name,
                          std::span<const ValueId> inputs, const Attributes& attributes);
 
-// Adds an input, parameter or buffer. Throws ShapeError.
+// Of a value. Libraries count elements in 32 bits in places.
+inline constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
+
+// Adds an input, parameter or buffer. Throws ShapeError, UsageError above kMostElements.
 ValueId add_value(Graph& graph, Value value);
-// Infers the outputs of a new last node and returns them. Throws ShapeError; then nothing is added.
+// Infers the outputs of a new last node and returns them. Throws likewise; then nothing is added.
 std::vector<ValueId> add_node(Graph& graph, const Operation& op, std::string name,
                               std::vector<ValueId> inputs, Attributes attributes = {});
 

@@ -48,7 +48,7 @@ ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, 
 ValueId NetBuilder::weight(std::string name, Shape shape, Init init) {
   Value value;
   value.name = std::move(name);
-  value.fan_in = element_count(shape) / shape[0];
+  value.fan_in = element_count({shape.begin() + 1, shape.end()});
   value.shape = std::move(shape);
   value.kind = ValueKind::kParameter;
   value.storage = Storage::kF32;

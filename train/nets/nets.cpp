@@ -1,5 +1,6 @@
 #include "train/nets/nets.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -25,6 +26,19 @@ constexpr auto kNets = std::to_array<Net>({
 }  // namespace
 
 std::span<const Net> nets() { return kNets; }
+
+void check_ranges(const NetOptions& o) {
+  const auto check = [](std::int64_t value, std::int64_t most, const char* what,
+                        const char* remedy) {
+    if (value >= 1 && value <= most) return;
+    throw UsageError("a net takes " + std::string(what) + " from 1 to " + std::to_string(most) +
+                     ", not " + std::to_string(value) + "; " + remedy);
+  };
+  check(o.batch, kMostMicroBatch, "a micro-batch", "choose another by --micro-batch");
+  check(std::max(o.height_px, o.width_px), kMostSidePx, "images with sides",
+        "choose smaller ones by --image-size");
+  check(o.classes, kMostClasses, "classes", "ingest with fewer");
+}
 
 const Net& find_net(std::string_view name) {
   std::string known;

@@ -9,16 +9,23 @@
 
 namespace winnow::train {
 
+// What a net can be asked for. A graph has a limit of its own: kMostElements.
+inline constexpr int kMostMicroBatch = 1 << 20;
+inline constexpr int kMostSidePx = 1 << 14;
+inline constexpr int kMostClasses = 1 << 24;
+
 struct NetOptions {
-  std::int64_t batch = 1;  // the micro-batch: the group of batch norm
-  int channels = 3;
-  int height_px = 32;
+  std::int64_t batch = 1;  // the micro-batch: the group of batch norm; from 1 to kMostMicroBatch
+  int channels = 3;        // or 1
+  int height_px = 32;      // from 1 to kMostSidePx, as the width
   int width_px = 32;
-  int classes = 10;
-  std::vector<float> mean;    // per channel, scale [0, 1]
-  std::vector<float> stddev;  // per channel
-  double label_smoothing = 0;
+  int classes = 10;            // from 1 to kMostClasses
+  std::vector<float> mean;     // per channel, scale [0, 1]
+  std::vector<float> stddev;   // per channel, above 0
+  double label_smoothing = 0;  // in [0, 1]
 };
+// Throws UsageError for images, a micro-batch or classes out of these ranges.
+void check_ranges(const NetOptions& options);
 
 // A row of the table of nets. Every net's graph is forward only (see train/rewrites) and has:
 //

@@ -32,6 +32,12 @@ BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t 
   }
   const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
   if (!(steps > 0)) throw UsageError("--epochs must be above 0");
+  // Places in the sequence of samples are numbers in a double.
+  constexpr double kMostSamples = 0x1p53;
+  if (static_cast<double>(batch) >= kMostSamples ||
+      epochs * static_cast<double>(samples) >= kMostSamples) {
+    throw UsageError("--epochs or --batch-size ask for over 2^53 samples; choose less");
+  }
   return part_of({.samples = samples,
                   .batch = batch,
                   .micro_batch = micro_batch,

@@ -9,9 +9,9 @@
 #include "train/backend/backend.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluate/evaluate.h"
-#include "train/rewrites/rewrites.h"
 #include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
+#include "train/rewrites/rewrites.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
@@ -61,6 +61,15 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run,
   return *newest;
 }
 
+// Its fields are in their ranges, and may not go together.
+Graph stored_graph(const NetSetup& setup, const std::string& where) {
+  try {
+    return forward_graph(setup);
+  } catch (const Error& error) {
+    throw FormatError(where + " describes a net that cannot be: " + error.what());
+  }
+}
+
 Subject stored_run(const EvalOptions& options, const std::function<void(std::string)>& note) {
   const std::filesystem::path config = options.run / "config.json";
   if (!std::filesystem::exists(config)) {
@@ -74,7 +83,7 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   subject.config = parse_config(read_text(config), config.string());
   const std::filesystem::path newest = find_checkpoint(options.run, note);
   const Checkpoint checkpoint = load_checkpoint(newest);
-  subject.graph = for_inference(forward_graph(subject.config.setup));
+  subject.graph = for_inference(stored_graph(subject.config.setup, config.string()));
   subject.model = make_model(subject.graph, 0);
   load_state_dict(subject.model, checkpoint.model, (newest / "model.safetensors").string());
   subject.epoch = parse_state(checkpoint.state, (newest / "state.json").string()).epoch;

@@ -19,7 +19,7 @@ constexpr const char* kHits = "interval_hits";
 
 Json to_json(const LossMean& mean) { return {{"sum", mean.sum}, {"count", mean.count}}; }
 
-constexpr std::int64_t kMostSteps = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;  // all of them numbers in a double
 
 LossMean parse_mean(const JsonReader& in) {
   return {in.at("sum").real(), in.at("count").number(kMostSteps)};

@@ -66,6 +66,7 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
     // Images of one single value have no deviation; any positive number serves.
     o.stddev.push_back(info.deviation[i] > 0 ? static_cast<float>(info.deviation[i]) : 1.0F);
   }
+  check_ranges(o);
   return setup;
 }
 
@@ -159,40 +160,65 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   return with_digest_line(config.dump(2) + "\n");
 }
 
-std::map<std::string, std::string> config_facts(const std::string& text) {
-  std::map<std::string, std::string> facts;
-  const Json flat = JsonReader(text, {"the configuration of a run"}).json().flatten();
-  for (const auto& [path, value] : flat.items()) {
-    if (path == "/digest") continue;  // says only that something differs
-    std::string name = path.substr(1);
-    std::ranges::replace(name, '/', '.');
-    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return facts;
-}
-
 namespace {
 
+void add_facts(const std::string& name, const Json& value,
+               std::map<std::string, std::string>& facts) {
+  if (value.is_primitive() || value.empty()) {
+    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    return;
+  }
+  for (const auto& [step, inner] : value.items()) {
+    add_facts(name.empty() ? step : name + "." + step, inner, facts);
+  }
+}
+
+std::vector<float> parse_floats(const JsonReader& in, int count, double least, double most) {
+  std::vector<float> values;
+  for (const JsonReader& item : in.items(static_cast<std::size_t>(count))) {
+    values.push_back(static_cast<float>(item.real(least, most)));
+  }
+  return values;
+}
+
 NetSetup parse_net(const JsonReader& in) {
-  const auto floats = [](const JsonReader& list) {
-    std::vector<float> values;
-    for (const JsonReader& item : list.items()) {
-      values.push_back(static_cast<float>(item.real()));
-    }
-    return values;
-  };
-  return {in.at("name").text(),
-          {.batch = in.at("micro_batch").number<int>(),
-           .channels = in.at("channels").number<int>(),
-           .height_px = in.at("height_px").number<int>(),
-           .width_px = in.at("width_px").number<int>(),
-           .classes = in.at("classes").number<int>(),
-           .mean = floats(in.at("mean")),
-           .stddev = floats(in.at("deviation")),
-           .label_smoothing = static_cast<float>(in.at("label_smoothing").real())}};
+  constexpr double kLeastDeviation = 1e-20;  // images are divided by it
+  NetSetup setup{.net = in.at("name").text(), .options = {}};
+  NetOptions& o = setup.options;
+  o.batch = in.at("micro_batch").integer(1, kMostMicroBatch);
+  o.channels = in.at("channels").integer(1, 3);
+  if (o.channels == 2) in.at("channels").fail("is neither 1 nor 3");
+  o.height_px = in.at("height_px").integer(1, kMostSidePx);
+  o.width_px = in.at("width_px").integer(1, kMostSidePx);
+  o.classes = in.at("classes").integer(1, kMostClasses);
+  o.mean = parse_floats(in.at("mean"), o.channels, 0, 1);
+  o.stddev = parse_floats(in.at("deviation"), o.channels, kLeastDeviation, 1);
+  o.label_smoothing = in.at("label_smoothing").real(0, 1);
+  return setup;
+}
+
+// As eval_resize_of() gives it.
+int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
+  const auto px = data.find("eval_resize_px");
+  if (!px || px->integer(0, kMostResizePx) == 0) return 0;
+  return px->integer(std::min(net.height_px, net.width_px), kMostResizePx);
+}
+
+// It becomes the name of a file of the cache.
+std::string parse_selection_name(const JsonReader& in) {
+  std::string name = in.text();
+  if (!name.empty() && !pipeline::can_name_selection(name)) in.fail("cannot name a selection");
+  return name;
 }
 
 }  // namespace
+
+std::map<std::string, std::string> config_facts(const std::string& text) {
+  std::map<std::string, std::string> facts;
+  add_facts("", JsonReader(text, {"the configuration of a run"}).json(), facts);
+  facts.erase("digest");  // says only that something differs
+  return facts;
+}
 
 StoredConfig parse_config(const std::string& text, const std::string& where) {
   const JsonReader in(text, {where, "restore it, or train anew"});
@@ -201,12 +227,12 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
   }
   if (!digest_line_matches(text)) in.fail("does not match its digest");
   const JsonReader data = in.at("data");
-  const auto resize = data.find("eval_resize_px");
-  return {.setup = parse_net(in.at("net")),
-          .cache_digest = data.at("cache_digest").text(),
-          .selection = data.at("selection").text(),
-          .selection_digest = data.at("selection_digest").text(),
-          .eval_resize_px = resize ? resize->number<int>() : 0};
+  StoredConfig config{.setup = parse_net(in.at("net")),
+                      .cache_digest = data.at("cache_digest").text(),
+                      .selection = parse_selection_name(data.at("selection")),
+                      .selection_digest = data.at("selection_digest").text()};
+  config.eval_resize_px = parse_eval_resize(data, config.setup.options);
+  return config;
 }
 
 }  // namespace winnow::train

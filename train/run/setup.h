@@ -29,9 +29,11 @@ pipeline::Levels levels_of(const NetSetup& setup);
 // kNone where the images are stored in variants made by a recipe.
 pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info);
 
-// The shorter side that images are resized to before their centre is cut for evaluation. 0: the
-// side of the cut. Where options give none: 8/7 of the cut (torchvision's 256 for 224) if training
-// sees crops of random size and images are larger, else 0. Throws UsageError for less than the cut.
+// The shorter side that images are resized to before their centre is cut for evaluation, up to
+// kMostResizePx. 0: the side of the cut. Where options give none: 8/7 of the cut (torchvision's 256
+// for 224) if training sees crops of random size and images are larger, else 0. Throws UsageError
+// for less than the cut.
+inline constexpr int kMostResizePx = 2 * kMostSidePx;
 int eval_resize_of(const DataOptions& options, const pipeline::DatasetInfo& info,
                    const NetSetup& setup);
 // The recipe for images in evaluation.

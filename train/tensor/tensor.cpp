@@ -4,9 +4,12 @@
 
 namespace winnow::train {
 
-std::int64_t element_count(const Shape& shape) noexcept {
+std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
+  bool fits = true;
+  for (const std::int64_t extent : shape) fits &= !__builtin_mul_overflow(count, extent, &count);
+  if (!fits)
+    throw Error("a shape of " + to_string(shape) + " has more elements than can be counted");
   return count;
 }
 

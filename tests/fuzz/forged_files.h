@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+// Forgeries whose digests, hashes and checksums are right, so that nothing but what the files say
+// can be held against them.
+namespace winnow::test {
+
+// The folder that forgeries are made in: a cache with the selection "golden", a run trained on it,
+// an index of it.
+struct ForgeryPlaces {
+  std::filesystem::path root;
+  std::filesystem::path cache() const { return root / "cache"; }
+  std::filesystem::path run() const { return root / "run"; }
+  std::filesystem::path index() const { return root / "index"; }
+  std::filesystem::path checkpoint() const { return run() / "checkpoints" / "step-2"; }
+};
+
+// Which verbs can come upon it.
+enum class Reads { kCache, kSelection, kRun, kIndex };
+
+struct Forgery {
+  std::string what;  // "manifest.json /inputs = -1"
+  Reads read_by;
+  std::function<void(const ForgeryPlaces&)> make;  // changes what is there
+};
+
+// All there are, for files like those in `places`: each differs by a field, or by what it holds.
+std::vector<Forgery> forgeries(const ForgeryPlaces& places);
+
+}  // namespace winnow::test
