@@ -41,6 +41,13 @@ int read_file(std::string_view format, std::string_view name, BytesView bytes) {
   return 0;
 }
 
+// A list or table in a folder with some of the files that seeds name.
+int read_list(std::string_view format, std::string_view name, BytesView bytes) {
+  static const Folder folder{{"a.jpg", "b/c d.jpg", "1.jpg"}};
+  read_through(folder.write(name, bytes), format, LabelsFrom::kAuto);
+  return 0;
+}
+
 // An input that is two files: the first as long as its first two bytes say.
 std::pair<BytesView, BytesView> in_two(BytesView input) {
   if (input.size() < 2) return {};
@@ -60,9 +67,9 @@ int fuzz_tfrecord(BytesView input) {
 }
 int fuzz_recordio(BytesView input) { return read_file("recordio", "photos.rec", input); }
 int fuzz_svhn(BytesView input) { return read_file("svhn", "train_32x32.mat", input); }
-int fuzz_list(BytesView input) { return read_file("list", "train.txt", input); }
-int fuzz_list_mxnet(BytesView input) { return read_file("list", "photos.lst", input); }
-int fuzz_csv_table(BytesView input) { return read_file("csv", "photos.csv", input); }
+int fuzz_list(BytesView input) { return read_list("list", "train.txt", input); }
+int fuzz_list_mxnet(BytesView input) { return read_list("list", "photos.lst", input); }
+int fuzz_csv_table(BytesView input) { return read_list("csv", "photos.csv", input); }
 
 int fuzz_caffe_lmdb(BytesView input) {
   static const Folder folder;
@@ -99,14 +106,8 @@ int fuzz_cifar(BytesView input) {
 }
 
 int fuzz_food101(BytesView input) {
-  static const Folder folder;
-  static const bool is_made = [] {
-    for (const char* name : {"images/cat/1.jpg", "images/cat/2.jpg", "images/dog/3.jpg"}) {
-      folder.write(name, as_bytes("bytes"));
-    }
-    return true;
-  }();
-  expect(is_made, "the folder has images");
+  static const Folder folder{{"images/cat/1.jpg", "images/cat/2.jpg", "images/dog/3.jpg"}};
+  folder.write("meta/classes.txt", as_bytes("cat\ndog\n"));
   const auto [train, test] = in_two(input);
   folder.write("meta/train.txt", train);
   folder.write("meta/test.txt", test);

@@ -20,9 +20,11 @@ std::string next_name() {
 
 }  // namespace
 
-Folder::Folder() : path_(fs::temp_directory_path() / next_name()) {
+Folder::Folder(std::initializer_list<std::string_view> files)
+    : path_(fs::temp_directory_path() / next_name()) {
   fs::remove_all(path_);
   fs::create_directories(path_);
+  for (const std::string_view file : files) write(file, as_bytes("bytes"));
 }
 
 Folder::~Folder() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
 
 #include "common/bytes.h"
@@ -11,7 +12,8 @@ namespace winnow::fuzz {
 // gone at the end of the process, unless that crashes.
 class Folder {
  public:
-  Folder();
+  // With files of these names, of a few bytes each.
+  explicit Folder(std::initializer_list<std::string_view> files = {});
   ~Folder();
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

@@ -29,7 +29,7 @@ const Harness& find_harness(std::string_view name) {
   std::exit(2);
 }
 
-bool run(const Harness& harness, BytesView input) {
+std::string run(const Harness& harness, BytesView input) {
   const Limits& limits = harness.limits;
   // Code under sanitizers, and with its edges counted, is that much slower.
   const std::uint64_t slower = is_sanitized() ? 20 : 1;
@@ -37,12 +37,11 @@ bool run(const Harness& harness, BytesView input) {
       slower * (limits.fixed_ms * 1'000'000 + limits.ns_per_byte * input.size());
   const std::uint64_t begun = processor_ns();
   watch_heap(limits.fixed_kib * 1024 + limits.per_byte * input.size());
-  bool taken = false;
+  std::string refusal;
   try {
     harness.parse(input);
-    taken = true;
-  } catch (const Error&) {
-    // refused
+  } catch (const Error& error) {
+    refusal = error.what();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "not an error of ours: %s\n", error.what());
     std::abort();
@@ -54,7 +53,7 @@ bool run(const Harness& harness, BytesView input) {
                  input.size(), static_cast<double>(took) / 1e9, static_cast<double>(most_ns) / 1e9);
     std::abort();
   }
-  return taken;
+  return refusal;
 }
 
 void expect(bool holds, std::string_view what) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "common/bytes.h"
@@ -31,10 +32,10 @@ std::span<const Harness> harnesses();
 // Ends the process with a sentence where there is none of that name.
 const Harness& find_harness(std::string_view name);
 
-// Calls harness.parse with `input`; false where that refuses it. Ends the process with a sentence
-// and abort() where that costs more than it may, at the allocation that is too much, or throws
-// anything but an Error.
-bool run(const Harness& harness, BytesView input);
+// Calls harness.parse with `input`. Returns the sentence that refuses it; empty where it is taken.
+// Ends the process with a sentence and abort() where that costs more than it may, at the allocation
+// that is too much, or throws anything but an Error.
+std::string run(const Harness& harness, BytesView input);
 
 // A finding, by abort(), where `holds` is false.
 void expect(bool holds, std::string_view what);

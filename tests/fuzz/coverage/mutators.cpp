@@ -98,7 +98,9 @@ void mutate_tar(std::string& bytes, std::size_t most, Random& random) {
     const std::size_t count = 1 + random() % std::min<std::size_t>(blocks - from, 4);
     const std::string run = bytes.substr(from * kBlock, count * kBlock);
     if (kind == 2) bytes.erase(from * kBlock, run.size());
-    if (bytes.size() + run.size() <= most) bytes.insert(random() % blocks * kBlock, run);
+    if (bytes.size() + run.size() <= most) {
+      bytes.insert(random() % (bytes.size() / kBlock + 1) * kBlock, run);
+    }
   }
   seal_tar(bytes);
 }

@@ -55,11 +55,13 @@ int main(int argc, char** argv) {
   fuzz::run(harness, {});
   for (int i = 2; i < argc; ++i) {
     for (const fs::path& file : files_in(argv[i])) {
-      std::printf("%s\n", file.c_str());  // the last one is the one that ended the process
+      std::printf("%s", file.c_str());  // the last one is the one that ended the process
       std::fflush(stdout);
       const Bytes bytes = read_file(file);
       ++all;
-      taken += fuzz::run(harness, bytes) ? 1 : 0;
+      const std::string refusal = fuzz::run(harness, bytes);
+      taken += refusal.empty() ? 1 : 0;
+      std::printf(": %s\n", refusal.empty() ? "taken" : refusal.c_str());
       run_changed(harness, bytes);
     }
   }
