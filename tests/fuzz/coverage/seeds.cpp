@@ -226,7 +226,10 @@ void add_cache(Seeds& seeds, const Folder& folder) {
   fs::create_directories(parts_folder(parts));
   PartWriter part(parts, "00000", "key");
   part.append(cache.read_ledger(), cache.read_fingerprints());
-  part.finish({.info = {.block_hashes = {"0123456789abcdef"}}, .remarks = {.warned = 1}});
+  Part whole;
+  whole.info.block_hashes = {"0123456789abcdef"};
+  whole.remarks.warned = 1;
+  part.finish(whole);
   seeds.add("part", read_file(parts_folder(parts) / "00000"));
 }
 
@@ -248,7 +251,8 @@ void add_index(Seeds& seeds, const Folder& folder) {
                           .format = "test",
                           .inputs = 6,
                           .listing_hash = to_hex(hash_of_number(number)),
-                          .class_names = {"cat"}}},
+                          .class_names = {"cat"},
+                          .content = ""}},
              .classes = {"cat"},
              .columns = [table](const ColumnNames& names) { return select_columns(table, names); },
              .names =
