@@ -26,6 +26,9 @@ if(WINNOW_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${WINNOW_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-O1>")
   add_link_options(-fsanitize=${WINNOW_SANITIZE})
 endif()
+if(WINNOW_FUZZ)
+  include(WinnowFuzz)
+endif()
 
 # winnow_together(<target> [<source> ...]): with WINNOW_TOGETHER, eight sources at a time are compiled as one,
 # but each of those named, and each with options of its own, alone.

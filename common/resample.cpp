@@ -184,11 +184,10 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   std::uint32_t four;
   std::memcpy(&four, p, sizeof(four));
   const auto bytes = reinterpret_cast<Bytes16>(Words4{four, 0, 0, 0});
-  constexpr Byte kZero = 16;  // the first of the second operand
-  return reinterpret_cast<Lanes4>(
-      __builtin_shuffle(bytes, Bytes16{},
-                        Bytes16{0, kZero, kZero, kZero, 1, kZero, kZero, kZero, 2, kZero, kZero,
-                                kZero, 3, kZero, kZero, kZero}));
+  constexpr int kZero = 16;  // the first of the second operand
+  return reinterpret_cast<Lanes4>(__builtin_shufflevector(bytes, Bytes16{}, 0, kZero, kZero, kZero,
+                                                          1, kZero, kZero, kZero, 2, kZero, kZero,
+                                                          kZero, 3, kZero, kZero, kZero));
 }
 
 [[gnu::always_inline]] inline Lanes8 load8(const Byte* p) {

@@ -39,8 +39,8 @@ struct Codes {
   }
 
   std::span<const Edge> links_of(std::uint32_t number) const {
-    const auto found = std::ranges::equal_range(links, number, {}, &Edge::a);
-    return {found.begin(), found.end()};
+    return {std::ranges::lower_bound(links, number, {}, &Edge::a),
+            std::ranges::upper_bound(links, number, {}, &Edge::a)};
   }
 
   Classes classes;

@@ -31,7 +31,6 @@ constexpr int kBatch = 16;
 using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
 using EightAnywhere [[gnu::vector_size(8 * sizeof(float)), gnu::aligned(4), gnu::may_alias]] =
     float;
-using Places [[gnu::vector_size(8 * sizeof(int))]] = int;
 
 // Below, what is inlined into one function per instruction set.
 
@@ -42,29 +41,28 @@ using Places [[gnu::vector_size(8 * sizeof(int))]] = int;
   *reinterpret_cast<EightAnywhere*>(p) = values;
 }
 
-// Shuffles that are one instruction each.
+// One instruction each.
+template <int... places>
+[[gnu::always_inline]] inline Eight shuffled(Eight a, Eight b) {
+  return __builtin_shufflevector(a, b, places...);
+}
+
 [[gnu::always_inline]] inline void transpose(std::array<Eight, 8>& m) {
-  constexpr Places kLow{0, 8, 1, 9, 4, 12, 5, 13};
-  constexpr Places kHigh{2, 10, 3, 11, 6, 14, 7, 15};
-  constexpr Places kLowPairs{0, 1, 8, 9, 4, 5, 12, 13};
-  constexpr Places kHighPairs{2, 3, 10, 11, 6, 7, 14, 15};
-  constexpr Places kLowHalves{0, 1, 2, 3, 8, 9, 10, 11};
-  constexpr Places kHighHalves{4, 5, 6, 7, 12, 13, 14, 15};
   std::array<Eight, 8> pairs;
   for (std::size_t i = 0; i < 8; i += 2) {
-    pairs[i] = __builtin_shuffle(m[i], m[i + 1], kLow);
-    pairs[i + 1] = __builtin_shuffle(m[i], m[i + 1], kHigh);
+    pairs[i] = shuffled<0, 8, 1, 9, 4, 12, 5, 13>(m[i], m[i + 1]);
+    pairs[i + 1] = shuffled<2, 10, 3, 11, 6, 14, 7, 15>(m[i], m[i + 1]);
   }
   std::array<Eight, 8> fours;
   for (std::size_t i = 0; i < 8; i += 4) {
-    fours[i] = __builtin_shuffle(pairs[i], pairs[i + 2], kLowPairs);
-    fours[i + 1] = __builtin_shuffle(pairs[i], pairs[i + 2], kHighPairs);
-    fours[i + 2] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], kLowPairs);
-    fours[i + 3] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], kHighPairs);
+    fours[i] = shuffled<0, 1, 8, 9, 4, 5, 12, 13>(pairs[i], pairs[i + 2]);
+    fours[i + 1] = shuffled<2, 3, 10, 11, 6, 7, 14, 15>(pairs[i], pairs[i + 2]);
+    fours[i + 2] = shuffled<0, 1, 8, 9, 4, 5, 12, 13>(pairs[i + 1], pairs[i + 3]);
+    fours[i + 3] = shuffled<2, 3, 10, 11, 6, 7, 14, 15>(pairs[i + 1], pairs[i + 3]);
   }
   for (std::size_t i = 0; i < 4; ++i) {
-    m[i] = __builtin_shuffle(fours[i], fours[i + 4], kLowHalves);
-    m[i + 4] = __builtin_shuffle(fours[i], fours[i + 4], kHighHalves);
+    m[i] = shuffled<0, 1, 2, 3, 8, 9, 10, 11>(fours[i], fours[i + 4]);
+    m[i + 4] = shuffled<4, 5, 6, 7, 12, 13, 14, 15>(fours[i], fours[i + 4]);
   }
 }
 

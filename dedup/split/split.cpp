@@ -38,7 +38,7 @@ class Classes {
  public:
   explicit Classes(const Ragged<std::int32_t>& labels) : labels_(labels), names_(labels.values) {
     std::ranges::sort(names_);
-    names_.erase(std::ranges::unique(names_).begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
   }
   std::uint32_t count() const { return static_cast<std::uint32_t>(names_.size()) + 1; }
   std::optional<std::int32_t> label(std::uint32_t number) const {

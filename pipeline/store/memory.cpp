@@ -200,7 +200,7 @@ std::vector<int> users_of(const fs::path& folder) {
     }
   }
   std::ranges::sort(users);
-  users.erase(std::ranges::unique(users).begin(), users.end());
+  users.erase(std::unique(users.begin(), users.end()), users.end());
   return users;
 }
 

@@ -315,6 +315,8 @@ std::string recordio() {
   return file;
 }
 
+}  // namespace
+
 std::vector<MadeFile> sound_archives() {
   const std::vector<MadeMember> samples{{"000.jpg", small_jpeg(1)},
                                         {"000.cls", "1"},
@@ -329,6 +331,8 @@ std::vector<MadeFile> sound_archives() {
           {"photos.tfrecord", tfrecord()},
           {"photos.rec", recordio()}};
 }
+
+namespace {
 
 // Members that would do harm if somebody unpacked them.
 std::vector<std::vector<MadeMember>> hostile_members() {

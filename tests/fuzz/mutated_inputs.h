@@ -16,6 +16,8 @@ struct MadeFile {
 
 // Small pictures, one of each kind of file that is read. All sound.
 std::vector<MadeFile> sound_images();
+// Small archives and files of many images, one of each kind that is read.
+std::vector<MadeFile> sound_archives();
 
 // Those, cut at every sixteenth, with bits flipped and runs overwritten, under wrong endings, glued
 // together, with headers that promise 65,500 x 65,500 pixels, a progressive JPEG of a thousand

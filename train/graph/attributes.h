@@ -12,8 +12,9 @@ namespace winnow::train {
 class Attributes {
  public:
   Attributes() = default;
+  // The type itself comes first: whether it can be copied must not depend on this constructor.
   template <class T>
-  requires(std::is_class_v<T>&& std::copyable<T> && !std::same_as<T, Attributes>)
+  requires(!std::same_as<T, Attributes> && std::is_class_v<T> && std::copyable<T>)
       Attributes(T attributes)
       : held_(std::move(attributes)) {}
 

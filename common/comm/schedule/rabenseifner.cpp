@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <ranges>
 #include <utility>
 
 #include "common/comm/schedule/arguments.h"
@@ -75,7 +74,8 @@ class Chain {
       given.emplace_back(peer, theirs);
       kept = mine;
     }
-    for (const auto& [peer, theirs] : std::views::reverse(given)) {
+    for (auto last = given.rbegin(); last != given.rend(); ++last) {
+      const auto& [peer, theirs] = *last;
       add(Kind::kSend, peer, kept);
       add(Kind::kReceiveCopy, peer, theirs);
       ++round_;

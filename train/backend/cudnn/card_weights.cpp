@@ -37,7 +37,7 @@ class CardWeights final : public WeightStore {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const WeightTensor& tensor = tensors_[t];
       by_name_[tensor.name] = t;
-      Place& place = places_.emplace_back(bytes_);
+      Place& place = places_.emplace_back(Place{bytes_, {}});
       bytes_ += aligned(tensor.value.size_bytes());
       for (const std::span<float> slot : tensor.state) {
         place.state.push_back(bytes_);

@@ -1,0 +1,113 @@
+// Parsers of common/: JSON, CSV, names, LMDB's pages.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/csv.h"
+#include "common/json_reader.h"
+#include "common/json_text.h"
+#include "common/lmdb/lmdb.h"
+#include "common/lmdb/structure.h"
+#include "common/utf8.h"
+#include "pipeline/store/shard_format.h"
+#include "tests/fuzz/coverage/folder.h"
+#include "tests/fuzz/coverage/harness.h"
+#include "tests/fuzz/coverage/harness_list.h"
+#include "tests/fuzz/coverage/seal.h"
+
+namespace winnow::fuzz {
+namespace {
+
+// Asks a value everything that can be asked.
+void ask(const JsonReader& value) {
+  const auto attempt = [](auto question) {
+    try {
+      question();
+    } catch (const Error&) {
+      // it is none
+    }
+  };
+  attempt([&] { value.number(); });
+  attempt([&] { value.number<std::uint8_t>(); });
+  attempt([&] { value.integer(-5, 5); });
+  attempt([&] { value.real_from_0(); });
+  attempt([&] { value.boolean(); });
+  attempt([&] { value.text(); });
+}
+
+void walk(const JsonReader& value, int& questions) {
+  if (questions-- > 0) ask(value);  // each that fails is looked for in the text, to say where it is
+  if (value.json().is_object()) {
+    for (const auto& [name, member] : value.members()) walk(member, questions);
+  } else if (value.json().is_array()) {
+    for (const JsonReader& item : value.items()) walk(item, questions);
+  }
+}
+
+}  // namespace
+
+int fuzz_json(BytesView input) {
+  const JsonReader reader(as_text(input), {"text", "mend it"});
+  int questions = 20;
+  walk(reader, questions);
+  const std::string text = reader.dump();
+  expect(JsonReader(text, {"text"}).dump() == text, "JSON that is written is read as the same");
+  return 0;
+}
+
+int fuzz_json_text(BytesView input) {
+  const std::string sealed = seal_json(input);
+  if (!stated_digest(sealed).empty()) {
+    expect(digest_line_matches(sealed), "a digest line that is put in matches");
+  }
+  nests_deeper_than(as_text(input), kJsonLevels);
+  return 0;
+}
+
+int fuzz_csv_rows(BytesView input) {
+  std::size_t bytes = 0;
+  CsvReader reader(',', "table", [&](std::span<const std::string> fields, std::uint64_t line) {
+    expect(line > 0 && !fields.empty(), "a row has a line and a field");
+    for (const std::string& field : fields) bytes += field.size();
+  });
+  // In two pieces: what is read may not depend on where one ends.
+  reader.feed(as_text(input.first(input.size() / 2)));
+  reader.feed(as_text(input.subspan(input.size() / 2)));
+  reader.finish();
+  expect(bytes <= input.size(), "fields are parts of the text");
+  return 0;
+}
+
+int fuzz_utf8(BytesView input) {
+  const std::string_view bytes = as_text(input);
+  expect(from_utf8(to_utf8(bytes)) == bytes, "a name comes back as it was");
+  return 0;
+}
+
+int fuzz_lmdb_structure(BytesView input) {
+  const Bytes file(input.begin(), input.end());  // aligned as a mapped one is
+  std::size_t values = 0;
+  lmdb::for_each_entry(
+      file, "file", [&](BytesView /*key*/, std::uint64_t begin, std::uint64_t bytes) {
+        expect(begin <= file.size() && bytes <= file.size() - begin, "a value lies in the file");
+        ++values;
+      });
+  return 0;
+}
+
+// A shard as it is opened: by LMDB, once its pages were found sound.
+int fuzz_shard(BytesView input) {
+  static const Folder folder;
+  const lmdb::Reader reader(folder.write("00000.mdb", input));
+  for (const auto& [key, value] : reader.all()) {
+    try {
+      pipeline::unpack_records(seal_pack(value), "pack");
+    } catch (const Error&) {
+      // the next may be sound
+    }
+  }
+  reader.at_or_before(7);
+  reader.drop_pages();
+  return 0;
+}
+
+}  // namespace winnow::fuzz

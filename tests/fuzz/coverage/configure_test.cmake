@@ -1,0 +1,40 @@
+# cmake -DROOT=<repository> -DBUILD=<empty folder> -P configure_test.cmake
+# A build with fuzzers is no release, is made by a compiler that has libFuzzer, and has no program.
+function(configure result)
+  file(REMOVE_RECURSE ${BUILD})
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD} -G Ninja -DWINNOW_FUZZ=ON -DWINNOW_MPI=OFF ${ARGN}
+    OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE code)
+  set(${result} ${code} PARENT_SCOPE)
+  set(text "${out}" PARENT_SCOPE)
+endfunction()
+
+function(expect_refusal sentence)
+  configure(code ${ARGN})
+  if(code EQUAL 0 OR NOT text MATCHES "${sentence}")
+    message(FATAL_ERROR "WINNOW_FUZZ with ${ARGN} was not refused (${code}):\n${text}")
+  endif()
+endfunction()
+
+expect_refusal("not a release" -DCMAKE_BUILD_TYPE=Release)
+expect_refusal("not a release")  # what a build is that does not say
+find_program(gcc g++)
+if(gcc)
+  expect_refusal("needs clang with libFuzzer" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${gcc})
+endif()
+
+find_program(clang clang++)
+if(clang)
+  configure(code -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${clang})
+  if(code EQUAL 0)
+    file(READ ${BUILD}/build.ninja rules)
+    if(NOT rules MATCHES "build tests/fuzz_parsers:")
+      message(FATAL_ERROR "there is no fuzzer in a build with WINNOW_FUZZ")
+    endif()
+    if(rules MATCHES "build winnow:")
+      message(FATAL_ERROR "a build with WINNOW_FUZZ makes a program")
+    endif()
+  elseif(NOT text MATCHES "needs clang with libFuzzer|needs what was not found")
+    message(FATAL_ERROR "clang cannot configure WINNOW_FUZZ:\n${text}")
+  endif()
+endif()
+file(REMOVE_RECURSE ${BUILD})

@@ -1,0 +1,103 @@
+// Tables of fingerprints, selections and the files of an index.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "dedup/deduplicate.h"
+#include "dedup/fingerprints.h"
+#include "dedup/index/files_internal.h"
+#include "dedup/index/manifest_internal.h"
+#include "dedup/selection.h"
+#include "tests/fuzz/coverage/folder.h"
+#include "tests/fuzz/coverage/harness.h"
+#include "tests/fuzz/coverage/harness_list.h"
+#include "tests/fuzz/coverage/seal.h"
+
+namespace winnow::fuzz {
+namespace {
+
+using namespace dedup;
+
+// As many rows as the file says, for a manifest says so too; 0 where it ends before.
+std::uint64_t rows_of(BytesView column_file) {
+  constexpr std::size_t kRowsAt = 16;
+  std::uint64_t rows = 0;
+  if (column_file.size() < kRowsAt + sizeof rows) return 0;
+  std::memcpy(&rows, column_file.data() + kRowsAt, sizeof rows);
+  return std::min<std::uint64_t>(rows, 0xFFFFFFFF);
+}
+
+std::shared_ptr<const InputFile> file_of(BytesView input) {
+  static const Folder folder;
+  return std::make_shared<const InputFile>(folder.write("00000.index", seal_column_file(input)));
+}
+
+}  // namespace
+
+int fuzz_fingerprints(BytesView input) {
+  const Bytes bytes = seal_column_file(input);
+  const Fingerprints table = parse_fingerprints(bytes, "table");
+  expect(serialize(table) == bytes, "a table has one form");
+  if (table.size() > 64) return 0;
+  for (const char* hash : {"exact", "phash"}) {
+    Options options;
+    options.hash = hash;
+    check_selection(deduplicate(table, options).selection, "what was decided");
+  }
+  return 0;
+}
+
+int fuzz_selection(BytesView input) {
+  const Bytes bytes = seal_column_file(input);
+  const Selection selection = parse_selection(bytes, "selection");
+  expect(parse_selection(serialize(selection), "again") == selection,
+         "a selection is read as it was written");
+  return 0;
+}
+
+int fuzz_index_manifest(BytesView input) {
+  const IndexManifest manifest = parse_index_manifest(seal_json(input), "manifest.json");
+  const std::string text = to_json(manifest);
+  expect(to_json(parse_index_manifest(text, "again")) == text,
+         "a manifest is read as it was written");
+  for (const SealedFile* file : manifest.files()) {
+    expect(file->name.find('/') == std::string::npos, "a file lies in the index's folder");
+  }
+  return 0;
+}
+
+int fuzz_index_links(BytesView input) {
+  constexpr int kRadius = 8;
+  const auto file = file_of(input);
+  const auto read = [&](std::uint64_t first_row) {
+    const LinksFile links(file, kRadius, first_row, rows_of(input));
+    links.read_firsts();
+    links.for_each(0, kRadius, [](std::span<const Edge>) {});
+  };
+  try {
+    read(0);
+  } catch (const FormatError&) {
+    read(6);  // of a second segment, as seeds.cpp makes it
+  }
+  return 0;
+}
+
+int fuzz_index_names(BytesView input) {
+  const std::uint64_t rows = rows_of(input);
+  const NamesFile names(file_of(input), rows);
+  std::size_t seen = 0;
+  names.for_each([&](std::size_t row, std::string_view name) {
+    expect(row == seen++, "names come in order");
+    if (row < 8) expect(names.name(row) == name, "a name is the same by itself");
+  });
+  expect(seen == rows, "each row has a name");
+  return 0;
+}
+
+int fuzz_index_tombstones(BytesView input) {
+  const std::uint64_t count = rows_of(input);
+  read_tombstones(*file_of(input), 1000, count);
+  return 0;
+}
+
+}  // namespace winnow::fuzz

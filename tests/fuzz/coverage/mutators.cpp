@@ -1,0 +1,224 @@
+#include "tests/fuzz/coverage/mutators.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace winnow::fuzz {
+namespace {
+
+using Random = std::minstd_rand;
+using Mutate = void (*)(std::string& bytes, std::size_t most, Random& random);
+
+constexpr std::size_t kMostInflated = 1 << 20;
+constexpr int kZlib = MAX_WBITS;
+constexpr int kGzip = MAX_WBITS + 16;
+
+void mutate_bytes(std::string& bytes, std::size_t most, Random& /*random*/) {
+  const std::size_t size = bytes.size();
+  bytes.resize(std::max(most, size));
+  bytes.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(bytes.data()), size, bytes.size()));
+}
+
+// Nothing for what is no such stream, or a larger one.
+std::optional<std::string> inflated(const std::string& bytes, int form) {
+  z_stream z{};
+  if (inflateInit2(&z, form) != Z_OK) return std::nullopt;
+  std::string out(kMostInflated, '\0');
+  z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  const int end = inflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  inflateEnd(&z);
+  if (end != Z_STREAM_END) return std::nullopt;
+  return out;
+}
+
+std::string deflated(const std::string& bytes, int form) {
+  z_stream z{};
+  deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, form, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&z, bytes.size()) + 32, '\0');
+  z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  deflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+// What is in a compressed stream changes; now and then the stream itself.
+void mutate_inside(std::string& stream, int form, std::size_t most, Random& random, Mutate mutate) {
+  auto inner = random() % 8 == 0 ? std::nullopt : inflated(stream, form);
+  if (!inner) return mutate_bytes(stream, most, random);
+  mutate(*inner, most, random);
+  stream = deflated(*inner, form);
+}
+
+constexpr std::size_t kBlock = 512;
+
+// The checksum of each block that says it is a header.
+void seal_tar(std::string& bytes) {
+  for (std::size_t at = 0; at + kBlock <= bytes.size(); at += kBlock) {
+    char* const header = bytes.data() + at;
+    if (std::memcmp(header + 257, "ustar", 5) != 0) continue;
+    std::memset(header + 148, ' ', 8);
+    unsigned sum = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) sum += static_cast<unsigned char>(header[i]);
+    std::snprintf(header + 148, 8, "%06o", sum);
+  }
+}
+
+// Bytes anywhere, or of one header; or whole blocks are copied, moved or taken out.
+void mutate_tar(std::string& bytes, std::size_t most, Random& random) {
+  const std::size_t blocks = bytes.size() / kBlock;
+  const auto kind = random() % 4;
+  if (kind == 0 || blocks < 2) {
+    mutate_bytes(bytes, most, random);
+  } else if (kind == 1) {
+    const std::size_t at = random() % blocks * kBlock;
+    std::string block = bytes.substr(at, kBlock);
+    mutate_bytes(block, kBlock, random);
+    block.resize(kBlock);
+    bytes.replace(at, kBlock, block);
+  } else {
+    const std::size_t from = random() % blocks;
+    const std::size_t count = 1 + random() % std::min<std::size_t>(blocks - from, 4);
+    const std::string run = bytes.substr(from * kBlock, count * kBlock);
+    if (kind == 2) bytes.erase(from * kBlock, run.size());
+    if (bytes.size() + run.size() <= most) {
+      bytes.insert(random() % (bytes.size() / kBlock + 1) * kBlock, run);
+    }
+  }
+  seal_tar(bytes);
+}
+
+void mutate_tar_gz(std::string& bytes, std::size_t most, Random& random) {
+  mutate_inside(bytes, kGzip, most, random, mutate_tar);
+}
+
+// Two files behind the length of the first, each compressed.
+void mutate_two_gz(std::string& bytes, std::size_t most, Random& random) {
+  if (bytes.size() < 2) return mutate_bytes(bytes, most, random);
+  const std::size_t says =
+      static_cast<unsigned char>(bytes[0]) + 256U * static_cast<unsigned char>(bytes[1]);
+  const std::size_t length = std::min(says, bytes.size() - 2);
+  std::string first = bytes.substr(2, length);
+  std::string second = bytes.substr(2 + length);
+  mutate_inside(random() % 2 == 0 ? first : second, kGzip, most, random, mutate_bytes);
+  first.resize(std::min<std::size_t>(first.size(), 0xFFFF));
+  bytes = {static_cast<char>(first.size() & 255), static_cast<char>(first.size() >> 8)};
+  bytes += first + second;
+}
+
+template <class T>
+T number_at(const std::string& bytes, std::size_t at) {
+  T value{};
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// One variable of a MAT-file that is compressed.
+void mutate_mat(std::string& bytes, std::size_t most, Random& random) {
+  constexpr std::size_t kHeader = 128;
+  constexpr std::uint32_t kCompressed = 15;
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t at = kHeader; at + 8 <= bytes.size();) {
+    const auto size = number_at<std::uint32_t>(bytes, at + 4);
+    if (size > bytes.size() - at - 8) break;
+    if (number_at<std::uint32_t>(bytes, at) == kCompressed) places.emplace_back(at, size);
+    at += 8 + std::size_t{size};
+  }
+  if (places.empty() || random() % 8 == 0) return mutate_bytes(bytes, most, random);
+  const auto [at, size] = places[random() % places.size()];
+  std::string stream = bytes.substr(at + 8, size);
+  mutate_inside(stream, kZlib, most, random, mutate_bytes);
+  const auto now = static_cast<std::uint32_t>(stream.size());
+  std::memcpy(bytes.data() + at + 4, &now, sizeof now);
+  bytes.replace(at + 8, size, stream);
+}
+
+std::uint32_t big_endian_at(const std::string& bytes, std::size_t at) {
+  return __builtin_bswap32(number_at<std::uint32_t>(bytes, at));
+}
+std::string big_endian(std::uint32_t value) {
+  value = __builtin_bswap32(value);
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+// One chunk, pixels inflated, with the length and the CRC that fit; or chunks are copied or left
+// out.
+void mutate_png(std::string& bytes, std::size_t most, Random& random) {
+  constexpr std::size_t kMagic = 8;
+  std::vector<std::pair<std::size_t, std::size_t>> chunks;  // where one begins, bytes of its data
+  for (std::size_t at = kMagic; at + 12 <= bytes.size();) {
+    const std::size_t size = big_endian_at(bytes, at);
+    if (size > bytes.size() - at - 12) break;
+    chunks.emplace_back(at, size);
+    at += 12 + size;
+  }
+  if (chunks.empty() || random() % 8 == 0) return mutate_bytes(bytes, most, random);
+  const auto [at, size] = chunks[random() % chunks.size()];
+  const std::string whole = bytes.substr(at, 12 + size);
+  if (const auto kind = random() % 16; kind == 0) {
+    bytes.erase(at, whole.size());
+  } else if (kind == 1) {
+    bytes.insert(chunks[random() % chunks.size()].first, whole);
+  } else {
+    const std::string name = whole.substr(4, 4);
+    std::string data = whole.substr(8, size);
+    if (name == "IDAT") {
+      mutate_inside(data, kZlib, most, random, mutate_bytes);
+    } else {
+      mutate_bytes(data, most, random);
+    }
+    const std::string summed = name + data;
+    const auto crc =
+        crc32(0, reinterpret_cast<const Bytef*>(summed.data()), static_cast<uInt>(summed.size()));
+    bytes.replace(at, whole.size(),
+                  big_endian(static_cast<std::uint32_t>(data.size())) + summed +
+                      big_endian(static_cast<std::uint32_t>(crc)));
+  }
+}
+
+struct Row {
+  std::string_view harness;
+  Mutate mutate;
+};
+constexpr Row kRows[]{{"tar", mutate_tar},       {"webdataset", mutate_tar},
+                      {"tar_gz", mutate_tar_gz}, {"idx_gz", mutate_two_gz},
+                      {"svhn", mutate_mat},      {"png", mutate_png}};
+
+Mutate chosen = mutate_bytes;
+
+}  // namespace
+
+void choose_mutator(std::string_view harness) {
+  for (const Row& row : kRows) {
+    if (row.harness == harness) chosen = row.mutate;
+  }
+}
+
+}  // namespace winnow::fuzz
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  winnow::fuzz::Random random(seed);
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  winnow::fuzz::chosen(bytes, most, random);
+  bytes.resize(std::min(bytes.size(), most));
+  std::copy(bytes.begin(), bytes.end(), data);
+  return bytes.size();
+}

@@ -1,0 +1,84 @@
+// What a run leaves on disk, and weights from elsewhere.
+#include <string>
+
+#include "common/checksum.h"
+#include "tests/fuzz/coverage/folder.h"
+#include "tests/fuzz/coverage/harness.h"
+#include "tests/fuzz/coverage/harness_list.h"
+#include "tests/fuzz/coverage/seal.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/safetensors.h"
+#include "train/plan/run_plan.h"
+#include "train/run/metrics.h"
+#include "train/run/run_state.h"
+#include "train/run/setup.h"
+
+namespace winnow::fuzz {
+
+using namespace train;
+
+int fuzz_safetensors(BytesView input) {
+  const std::vector<NamedTensor> tensors = parse_safetensors(input, "weights");
+  std::size_t bytes = 0;
+  for (const NamedTensor& tensor : tensors) {
+    bytes += tensor.data.size();
+    try {
+      f32_values(tensor);
+    } catch (const FormatError&) {
+      // of another type
+    }
+  }
+  expect(bytes <= input.size(), "tensors are parts of the file");
+  const Bytes written = to_safetensors(tensors, {});
+  expect(to_safetensors(parse_safetensors(written, "again"), {}) == written,
+         "weights are read as they were written");
+  return 0;
+}
+
+int fuzz_run_state(BytesView input) {
+  const RunState state = parse_state(std::string(as_text(input)), "state.json");
+  const std::string text = to_text(state);
+  expect(to_text(parse_state(text, "again")) == text, "a state is read as it was written");
+  return 0;
+}
+
+int fuzz_plan(BytesView input) {
+  const RunPlan plan = parse_plan(std::string(as_text(input)), "plan.json");
+  const std::string text = to_text(plan);
+  if (plan.version > 1) {
+    expect(to_text(parse_plan(text, "again")) == text, "a plan is read as it was written");
+  }
+  compare_plans(plan, plan, true);
+  return 0;
+}
+
+int fuzz_config(BytesView input) {
+  const std::string text = seal_json(input);
+  const StoredConfig config = parse_config(text, "config.json");
+  config_facts(text);
+  geometry_of(config.setup);
+  eval_recipe(config.eval_resize_px);
+  forward_graph(config.setup);
+  return 0;
+}
+
+int fuzz_metrics(BytesView input) {
+  static const Folder folder;
+  MetricsLog log(folder.write("metrics.jsonl", input), 100);
+  expect(log.wall_before() >= 0, "a run took no time before it began");
+  return 0;
+}
+
+// A checkpoint's manifest, beside files without tensors as save_checkpoint() writes them.
+int fuzz_checkpoint(BytesView input) {
+  static const Folder folder;
+  const Bytes nothing = to_safetensors({}, {});
+  folder.write("step-2/model.safetensors", to_safetensors({}, {{"format", "pt"}}));
+  folder.write("step-2/optimizer.safetensors", nothing);
+  folder.write("step-2/state.json", nothing);
+  folder.write("step-2/manifest.json", as_bytes(seal_json(input)));
+  load_checkpoint(folder / "step-2");
+  return 0;
+}
+
+}  // namespace winnow::fuzz
