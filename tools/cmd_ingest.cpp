@@ -243,7 +243,8 @@ void check_task(const IngestOptions& o) {
 }
 
 // Memory of more than 8 MiB goes back to the system once it is free. Glibc would raise the bound to
-// 32 MiB as it comes to know such pieces, and each thread keep 64 MiB, past any --memory-limit.
+// 32 MiB as it comes to know such pieces, and each thread keep 64 MiB, past a --memory-limit. It
+// takes a tenth more of processor time for photos of 6 megapixels, so only who sets a limit pays.
 void give_back_memory() {
   constexpr int kLargeBytes = 8 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
@@ -251,7 +252,7 @@ void give_back_memory() {
 }
 
 void run(const IngestOptions& o, const CLI::App& app, Session& session) {
-  give_back_memory();
+  if (app.count("--memory-limit") > 0) give_back_memory();
   pipeline::Gate gate;
   const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
   pipeline::IngestOptions options;
