@@ -112,7 +112,7 @@ void make_tree(const fs::path& root) {
   for (int pack = 0; pack < 12; ++pack) {
     const std::size_t payload = pack == 5 ? 9000 : pack == 8 ? 2500 : 700 + random() % 700;
     const std::string group = "patient " + std::to_string(pack);
-    const std::vector<std::int32_t> labels{pack, -1};
+    const std::vector<std::int32_t> labels{pack, 0};
     std::vector<Bytes> payloads;
     std::vector<RecordView> records;
     for (std::size_t i = 0, n = 1 + random() % 2; i < n; ++i) {
@@ -155,6 +155,7 @@ void make_tree(const fs::path& root) {
   m.inputs.by_fate["corrupt"] = id - info.records;
   m.images.split_counts = {0, info.records, 0, 0};
   m.images.channels = 1;
+  for (int pack = 0; pack < 12; ++pack) m.classes.push_back(std::to_string(pack));
   m.store = "original";
   m.tables.fingerprints_hash = m.tables.ledger_hash = std::string(32, '0');
   m.shards = {info};
