@@ -35,9 +35,15 @@ constexpr std::array<std::string_view, 21> kOfSystems{"@eaDir",
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool fits(const std::string& glob, const std::string& path, std::string_view name) {
-  return ::fnmatch(glob.c_str(), path.c_str(), 0) == 0 ||
-         ::fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
+// Whether one of the globs fits all of the path or its last part.
+bool fits(const std::vector<std::string>& globs, std::string_view path) {
+  if (globs.empty()) return false;  // the copies below would be many: one path has many folders
+  const std::string whole(path);
+  const std::string name(last_part(path));
+  return std::ranges::any_of(globs, [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), whole.c_str(), 0) == 0 ||
+           ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+  });
 }
 
 // Of a few letters and digits, so that there are not many.
@@ -58,17 +64,15 @@ bool is_of_system(std::string_view name) {
          std::find(kOfSystems.begin(), kOfSystems.end(), name) != kOfSystems.end();
 }
 
-std::optional<std::string_view> passed_over(const std::string& path, const OpenOptions& options) {
+std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options) {
   const std::string_view name = last_part(path);
   if (!options.system && is_of_system(name)) return "of a NAS or an operating system";
   if (!options.hidden && name.starts_with('.') && !is_of_system(name)) return "hidden";
-  for (const std::string& glob : options.exclude) {
-    if (fits(glob, path, name)) return "excluded";
-  }
+  if (fits(options.exclude, path)) return "excluded";
   return std::nullopt;
 }
 
-std::optional<std::string_view> passed_over_anywhere(const std::string& path,
+std::optional<std::string_view> passed_over_anywhere(std::string_view path,
                                                      const OpenOptions& options) {
   for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) {
     if (const auto reason = passed_over(path.substr(0, end), options)) return reason;

@@ -18,10 +18,10 @@ bool is_of_system(std::string_view name);
 // Why what lies at `path`, relative to the source and '/' between parts, is passed over by its
 // name; nothing where it is taken. Only the last part is judged, globs of `exclude` against it or
 // all of the path. Pure; safe from many threads.
-std::optional<std::string_view> passed_over(const std::string& path, const OpenOptions& options);
+std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options);
 
 // The same for a path of which no part was judged before.
-std::optional<std::string_view> passed_over_anywhere(const std::string& path,
+std::optional<std::string_view> passed_over_anywhere(std::string_view path,
                                                      const OpenOptions& options);
 
 // Counts what was passed over in a source, by reason.
