@@ -96,7 +96,7 @@ void write_report(const IngestOptions& o, const std::filesystem::path& out,
               .seconds = result.seconds,
               .inputs_done = result.inputs_done,
               .peak_rss_bytes = peak_rss_bytes(),
-              .note = orientation_remark(result)};
+              .note = orientation_remark(result, false)};
   write_file_durably(o.output.report, html_of(page));
 }
 

@@ -40,7 +40,8 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFla
   }();
   const std::uint64_t bad = result.manifest.inputs.total - result.manifest.inputs.by_fate.at("ok");
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
-  if (const std::string remark = orientation_remark(result); !remark.empty()) say(session, remark);
+  if (const std::string remark = orientation_remark(result, true); !remark.empty())
+    say(session, remark);
 }
 
 }  // namespace winnow::tools

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "dedup/hash/hash_name.h"
 #include "pipeline/store/settings.h"
 #include "tools/ingest_flags.h"
 
@@ -81,7 +82,7 @@ void say_fates(const IngestEnd& end, const Session& session) {
     say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
                              grouped(end.result.remarks.warned), list));
   }
-  if (const std::string remark = orientation_remark(end.result); !remark.empty()) {
+  if (const std::string remark = orientation_remark(end.result, false); !remark.empty()) {
     say(session, "  " + remark);
   }
 }
@@ -106,6 +107,16 @@ nlohmann::ordered_json skipped_json(std::span<const pipeline::IngestSource> sour
   return rows;
 }
 
+// The first that has codes of all orientations, of "phash_dihedral:1"; empty where none has.
+std::string hash_of_all_orientations(const std::vector<std::string>& hashes) {
+  for (const std::string& hash : hashes) {
+    const std::string name = hash.substr(0, hash.rfind(':'));
+    const auto parts = dedup::parse_hash_name(name);
+    if (parts && parts->orientations == 8) return name;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::uint64_t peak_rss_bytes() {
@@ -119,15 +130,28 @@ nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
   return std::string(stage_name(slowest(times)));
 }
 
-std::string orientation_remark(const pipeline::IngestResult& result) {
+std::string orientation_remark(const pipeline::IngestResult& result, bool in_place) {
   const std::uint64_t count = result.remarks.oriented;
-  const auto decode = result.manifest.settings.decode;
-  if (count == 0 || decode.orientation == pipeline::Orientation::kApply) return "";
-  return fmt::format(
-      "{} to be turned, by {} EXIF orientation, and {} taken as stored: duplicates of {} that are "
-      "upright are found with --orientation apply",
-      count == 1 ? "1 image is" : grouped(count) + " images are", count == 1 ? "its" : "their",
-      count == 1 ? "was" : "were", count == 1 ? "it" : "them");
+  const pipeline::CacheSettings& settings = result.manifest.settings;
+  if (count == 0 || settings.decode.orientation == pipeline::Orientation::kApply) return "";
+  const std::string any_way = hash_of_all_orientations(settings.hashes);
+  if (in_place && !any_way.empty()) return "";  // what is found by it follows
+  const bool one = count == 1;
+  const std::string were =
+      fmt::format("{} to be turned, by {} EXIF orientation, and {} taken as stored: ",
+                  one ? "1 image is" : grouped(count) + " images are", one ? "its" : "their",
+                  one ? "was" : "were");
+  if (!any_way.empty()) {
+    return were + fmt::format("winnow dedup --hash {} finds {} duplicates whichever way they are",
+                              any_way, one ? "its" : "their");
+  }
+  return were + fmt::format(
+                    "duplicates of {} that are upright are found with --orientation apply, those "
+                    "of any orientation with --hash phash_dihedral{}",
+                    one ? "it" : "them",
+                    in_place ? ""
+                             : "; winnow dedup has these flags too, and lists what it finds in a "
+                               "data set without another ingest");
 }
 
 void say_end(const IngestEnd& end, const Session& session) {

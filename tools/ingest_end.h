@@ -25,8 +25,10 @@ void say_end(const IngestEnd& end, const Session& session);
 // docs/schemas/ingest.schema.json.
 nlohmann::ordered_json json_of(const IngestEnd& end);
 
-// That images are to be turned by what EXIF says of them, and were not; empty where none is.
-std::string orientation_remark(const pipeline::IngestResult& result);
+// That images are to be turned by what EXIF says of them, and were not, and how their duplicates
+// are found; empty where none is. `in_place`: of a data set that is deduplicated without a cache;
+// empty, too, where a hash of all orientations was made.
+std::string orientation_remark(const pipeline::IngestResult& result, bool in_place);
 
 // Null where nothing was done.
 nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times);

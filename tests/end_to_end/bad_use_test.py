@@ -13,6 +13,7 @@ import subprocess
 import time
 import unittest
 import zlib
+from random import Random
 
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
 from program import WINNOW, Case, run, tensors, tree_bytes
@@ -151,6 +152,54 @@ class Sources(BadUse):
         told = self.ok("ingest", root, "--out", self.folder / "applied", "--orientation", "apply", "--json")
         self.assertEqual(told.json()["oriented"], 1)
         self.assertNotIn("--orientation apply", told.err)
+
+    def test_duplicates_of_phone_photos_by_the_hash_that_is_hinted_at(self):
+        def png(rows, orientation=1):
+            def chunk(kind, content):
+                return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+            exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([orientation]) + bytes(6)
+            header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
+            pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
+            return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"eXIf", exif)
+                    + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
+
+        def to_the_left(rows):  # a quarter turn
+            return [list(column) for column in zip(*rows)][::-1]
+
+        root = self.folder / "phone"
+        root.mkdir()
+        names = []
+        for seed, (orientation, turns) in enumerate({6: 1, 3: 2, 8: 3}.items()):
+            random = Random(seed)
+            blocks = [[random.randrange(256) for _ in range(10)] for _ in range(8)]
+            upright = [[blocks[y // 16][x // 16] for x in range(160)] for y in range(128)]
+            stored = upright
+            for _ in range(turns):
+                stored = to_the_left(stored)
+            (root / f"{orientation}-phone.png").write_bytes(png(stored, orientation))
+            (root / f"{orientation}-upright.png").write_bytes(png(upright))
+            names.append(f"{orientation}-upright.png")
+        told = self.ok("ingest", root, "--out", self.folder / "plain")
+        self.assertIn("3 images are to be turned", told.err)
+        self.assertIn("--hash phash_dihedral", told.err)
+        self.assertIn("without another ingest", told.err)
+        told = self.ok("dedup", root)
+        self.assertIn("--hash phash_dihedral", told.err)
+        self.assertEqual(len(told.out.splitlines()), 1)
+        # As hinted: of the data set itself, and of a cache made so.
+        told = self.ok("dedup", root, "--hash", "phash_dihedral")
+        self.assertNotIn("to be turned", told.err)
+        removed = [line.split(",")[1] for line in told.out.splitlines()[1:]]
+        self.assertEqual(removed, sorted(names))
+        cache = self.folder / "turned"
+        told = self.ok("ingest", root, "--out", cache, "--hash", "phash_dihedral")
+        self.assertRegex(told.err, "winnow dedup --hash phash_dihedral finds their duplicates")
+        self.assertNotIn("--orientation apply", told.err)
+        found = self.ok("dedup", cache, "--hash", "phash_dihedral", "--json").json()
+        self.assertEqual((found["groups"], found["removed"]), (3, 3))
+        applied = self.ok("dedup", root, "--orientation", "apply", "--json").json()
+        self.assertEqual((applied["groups"], applied["removed"]), (3, 3))
 
     def test_a_png_that_libpng_warns_of_is_named(self):
         def chunk(kind, content):
