@@ -154,7 +154,7 @@ class Verifier {
   void check_labels_in(const lmdb::Reader& reader, const std::string& file) {
     std::size_t wrong = 0;
     for (const auto& [key, pack] : reader.all()) {
-      attempt([&] {
+      attempt([&, pack = pack] {  // clang 14 captures no binding by itself
         for_each_labels(pack, file, [&](SampleId id, std::span<const std::int32_t> labels) {
           try {
             check_labels(labels, manifest_, file + ", record " + std::to_string(id));

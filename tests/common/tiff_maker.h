@@ -1,11 +1,11 @@
 #pragma once
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tests/common/deflate.h"
 
 namespace winnow::test {
 
@@ -35,12 +35,7 @@ inline std::string tiff_block(const TiffOptions& o) {
   std::string pixels(line * rows, '\0');
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<char>(i / line % 251);
   if (!o.deflated) return pixels;
-  uLongf size = compressBound(static_cast<uLong>(pixels.size()));
-  std::string out(size, '\0');
-  compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-            reinterpret_cast<const Bytef*>(pixels.data()), static_cast<uLong>(pixels.size()), 1);
-  out.resize(size);
-  return out;
+  return deflated(pixels, {.level = 1});
 }
 
 // All strips or tiles are the same bytes of the file, `block_bytes` from its eighth.

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <fstream>
 
 #include "common/error.h"
 #include "datasets/formats.h"
+#include "tests/common/deflate.h"
 #include "tests/common/temporary_folder.h"
 
 namespace winnow::datasets {
@@ -43,17 +43,7 @@ std::string labels(const std::vector<int>& values) {
 }
 
 std::string gzipped(const std::string& text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(text.size() + 1000, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
+  return test::deflated(text, {.level = 9, .window_bits = test::kGzipStream});
 }
 
 class IdxTest : public testing::Test {

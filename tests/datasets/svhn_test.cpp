@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <fstream>
 
 #include "common/error.h"
 #include "datasets/formats.h"
+#include "tests/common/deflate.h"
 #include "tests/datasets/set_in_folder.h"
 #include "tests/datasets/wire_writer.h"
 
@@ -45,13 +45,9 @@ std::string array(const std::string& name, std::uint32_t kind, const std::vector
 }
 
 std::string compressed(const std::string& variable) {
-  uLongf size = compressBound(variable.size());
-  std::string out(size, '\0');
-  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(out.data()), &size,
-                     reinterpret_cast<const Bytef*>(variable.data()), variable.size()),
-            Z_OK);
-  out.resize(size);
-  return little_endian<std::uint32_t>(15) + little_endian(static_cast<std::uint32_t>(size)) + out;
+  const std::string stream = test::deflated(variable);
+  return little_endian<std::uint32_t>(15) +
+         little_endian(static_cast<std::uint32_t>(stream.size())) + stream;
 }
 
 std::uint8_t value(std::size_t image, std::size_t y, std::size_t x, std::size_t channel) {

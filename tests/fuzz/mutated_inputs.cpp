@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "datasets/crc32c.h"
+#include "tests/common/deflate.h"
 #include "tests/common/formula_images.h"
 #include "tests/datasets/tar_maker.h"
 #include "tests/datasets/wire_writer.h"
@@ -96,23 +97,6 @@ std::string png_chunk(const std::string& body) {  // kind and data
       crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
   return big_endian(static_cast<std::uint32_t>(body.size() - 4)) + body +
          big_endian(static_cast<std::uint32_t>(crc));
-}
-
-constexpr int kZlib = MAX_WBITS;
-constexpr int kGzip = MAX_WBITS + 16;
-
-std::string deflated(const std::string& data, int form = kZlib) {
-  z_stream z{};
-  deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, form, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, data.size()), '\0');
-  z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(data.data()));
-  z.avail_in = static_cast<uInt>(data.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
 }
 
 const std::string kPngMagic = "\x89PNG\r\n\x1a\n";
@@ -373,7 +357,7 @@ void add_hostile_archives(Mutator& make) {
   make.add("base256.tar", sized("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", photo));
   // Bombs: zeros that were no archive, and an archive of them.
   const std::string zeros(24u << 20, '\0');
-  make.add("zeros.tar.gz", deflated(zeros, kGzip));
+  make.add("zeros.tar.gz", deflated(zeros, {.window_bits = kGzipStream}));
   make.add("zeros.tar.gz", tar({{"b.jpg", photo}, {"zeros.jpg", zeros}}, ARCHIVE_FILTER_GZIP));
   make.add("zeros.tar.gz",
            tar({{"b.jpg", photo}, {"zeros.tar", tar({{"z.jpg", zeros}})}}, ARCHIVE_FILTER_GZIP));

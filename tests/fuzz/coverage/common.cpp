@@ -1,6 +1,9 @@
 // Parsers of common/: JSON, CSV, names, LMDB's pages.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/csv.h"
 #include "common/json_reader.h"
@@ -84,13 +87,17 @@ int fuzz_utf8(BytesView input) {
 }
 
 int fuzz_lmdb_structure(BytesView input) {
-  const Bytes file(input.begin(), input.end());  // aligned as a mapped one is
-  std::size_t values = 0;
+  const Bytes file(input.begin(), input.end());                 // aligned as a mapped one is
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;  // begin, end
   lmdb::for_each_entry(
       file, "file", [&](BytesView /*key*/, std::uint64_t begin, std::uint64_t bytes) {
         expect(begin <= file.size() && bytes <= file.size() - begin, "a value lies in the file");
-        ++values;
+        places.emplace_back(begin, begin + bytes);
       });
+  std::ranges::sort(places);
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    expect(places[i - 1].second <= places[i].first, "no byte belongs to two values");
+  }
   return 0;
 }
 

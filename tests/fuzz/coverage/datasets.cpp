@@ -56,6 +56,16 @@ std::pair<BytesView, BytesView> in_two(BytesView input) {
   return {rest.first(std::min(first, rest.size())), rest.subspan(std::min(first, rest.size()))};
 }
 
+// Labels and images, in files with this ending.
+int read_idx(const std::string& ending, BytesView input) {
+  static const Folder folder;
+  const auto [labels, images] = in_two(input);
+  folder.write("train-labels-idx1-ubyte" + ending, labels);
+  folder.write("train-images-idx3-ubyte" + ending, images);
+  read_through(folder.path(), "idx", LabelsFrom::kAuto);
+  return 0;
+}
+
 }  // namespace
 
 int fuzz_tar(BytesView input) { return read_file("tar", "photos.tar", input); }
@@ -78,23 +88,8 @@ int fuzz_caffe_lmdb(BytesView input) {
   return 0;
 }
 
-int fuzz_idx(BytesView input) {
-  static const Folder folder;
-  const auto [labels, images] = in_two(input);
-  folder.write("train-labels-idx1-ubyte", labels);
-  folder.write("train-images-idx3-ubyte", images);
-  read_through(folder.path(), "idx", LabelsFrom::kAuto);
-  return 0;
-}
-
-int fuzz_idx_gz(BytesView input) {
-  static const Folder folder;
-  const auto [labels, images] = in_two(input);
-  folder.write("train-labels-idx1-ubyte.gz", labels);
-  folder.write("train-images-idx3-ubyte.gz", images);
-  read_through(folder.path(), "idx", LabelsFrom::kAuto);
-  return 0;
-}
+int fuzz_idx(BytesView input) { return read_idx("", input); }
+int fuzz_idx_gz(BytesView input) { return read_idx(".gz", input); }
 
 int fuzz_cifar(BytesView input) {
   static const Folder folder;

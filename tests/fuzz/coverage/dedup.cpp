@@ -7,7 +7,9 @@
 #include "dedup/fingerprints.h"
 #include "dedup/index/files_internal.h"
 #include "dedup/index/manifest_internal.h"
+#include "dedup/report.h"
 #include "dedup/selection.h"
+#include "pipeline/store/settings.h"
 #include "tests/fuzz/coverage/folder.h"
 #include "tests/fuzz/coverage/harness.h"
 #include "tests/fuzz/coverage/harness_list.h"
@@ -52,6 +54,8 @@ int fuzz_selection(BytesView input) {
   const Selection selection = parse_selection(bytes, "selection");
   expect(parse_selection(serialize(selection), "again") == selection,
          "a selection is read as it was written");
+  settings_in_words(selection.settings);
+  to_text(pipeline::with_dropped({}, selection.settings, "selection"));
   return 0;
 }
 

@@ -1,15 +1,21 @@
 #include "tests/fuzz/coverage/mutators.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/common/deflate.h"
+#include "tests/fuzz/coverage/harness.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
@@ -20,8 +26,6 @@ using Random = std::minstd_rand;
 using Mutate = void (*)(std::string& bytes, std::size_t most, Random& random);
 
 constexpr std::size_t kMostInflated = 1 << 20;
-constexpr int kZlib = MAX_WBITS;
-constexpr int kGzip = MAX_WBITS + 16;
 
 void mutate_bytes(std::string& bytes, std::size_t most, Random& /*random*/) {
   const std::size_t size = bytes.size();
@@ -30,9 +34,9 @@ void mutate_bytes(std::string& bytes, std::size_t most, Random& /*random*/) {
 }
 
 // Nothing for what is no such stream, or a larger one.
-std::optional<std::string> inflated(const std::string& bytes, int form) {
+std::optional<std::string> inflated(const std::string& bytes, int window_bits) {
   z_stream z{};
-  if (inflateInit2(&z, form) != Z_OK) return std::nullopt;
+  if (inflateInit2(&z, window_bits) != Z_OK) return std::nullopt;
   std::string out(kMostInflated, '\0');
   z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
@@ -45,26 +49,13 @@ std::optional<std::string> inflated(const std::string& bytes, int form) {
   return out;
 }
 
-std::string deflated(const std::string& bytes, int form) {
-  z_stream z{};
-  deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, form, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, bytes.size()) + 32, '\0');
-  z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
-  z.avail_in = static_cast<uInt>(bytes.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
-
 // What is in a compressed stream changes; now and then the stream itself.
-void mutate_inside(std::string& stream, int form, std::size_t most, Random& random, Mutate mutate) {
-  auto inner = random() % 8 == 0 ? std::nullopt : inflated(stream, form);
+void mutate_inside(std::string& stream, int window_bits, std::size_t most, Random& random,
+                   Mutate mutate) {
+  auto inner = random() % 8 == 0 ? std::nullopt : inflated(stream, window_bits);
   if (!inner) return mutate_bytes(stream, most, random);
   mutate(*inner, most, random);
-  stream = deflated(*inner, form);
+  stream = test::deflated(*inner, {.level = Z_BEST_SPEED, .window_bits = window_bits});
 }
 
 constexpr std::size_t kBlock = 512;
@@ -106,7 +97,72 @@ void mutate_tar(std::string& bytes, std::size_t most, Random& random) {
 }
 
 void mutate_tar_gz(std::string& bytes, std::size_t most, Random& random) {
-  mutate_inside(bytes, kGzip, most, random, mutate_tar);
+  mutate_inside(bytes, test::kGzipStream, most, random, mutate_tar);
+}
+
+struct Packed {
+  int filter = ARCHIVE_FILTER_NONE;
+  std::string inner;
+};
+
+// Nothing for what is no stream of xz, zstd, bzip2 or lz4, or a larger one.
+std::optional<Packed> unpacked(const std::string& bytes) {
+  const std::unique_ptr<archive, decltype(&archive_read_free)> a(archive_read_new(),
+                                                                 archive_read_free);
+  archive_read_support_filter_xz(a.get());
+  archive_read_support_filter_zstd(a.get());
+  archive_read_support_filter_bzip2(a.get());
+  archive_read_support_filter_lz4(a.get());
+  archive_read_support_format_raw(a.get());
+  archive_entry* entry = nullptr;
+  if (archive_read_open_memory(a.get(), bytes.data(), bytes.size()) != ARCHIVE_OK ||
+      archive_read_next_header(a.get(), &entry) != ARCHIVE_OK) {
+    return std::nullopt;
+  }
+  Packed packed{archive_filter_code(a.get(), 0), std::string(kMostInflated, '\0')};
+  if (packed.filter == ARCHIVE_FILTER_NONE) return std::nullopt;
+  // All there is in one call, or fewer bytes at its end.
+  const la_ssize_t size = archive_read_data(a.get(), packed.inner.data(), packed.inner.size());
+  if (size < 0 || size == std::ssize(packed.inner)) return std::nullopt;
+  packed.inner.resize(static_cast<std::size_t>(size));
+  return packed;
+}
+
+// As libarchive packs it, with the sums that this filter has.
+std::string packed_by(int filter, const std::string& inner) {
+  const std::unique_ptr<archive, decltype(&archive_write_free)> a(archive_write_new(),
+                                                                  archive_write_free);
+  std::string out(2 * inner.size() + (1 << 16), '\0');
+  std::size_t used = 0;
+  const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
+                                                                            archive_entry_free);
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  expect(archive_write_set_format_raw(a.get()) == ARCHIVE_OK &&
+             archive_write_add_filter(a.get(), filter) == ARCHIVE_OK &&
+             archive_write_set_filter_option(a.get(), nullptr, "compression-level", "1") ==
+                 ARCHIVE_OK &&
+             archive_write_open_memory(a.get(), out.data(), out.size(), &used) == ARCHIVE_OK &&
+             archive_write_header(a.get(), entry.get()) == ARCHIVE_OK &&
+             archive_write_data(a.get(), inner.data(), inner.size()) == std::ssize(inner) &&
+             archive_write_close(a.get()) == ARCHIVE_OK,
+         "what was unpacked can be packed again");
+  out.resize(used);
+  return out;
+}
+
+// The archive in a stream of another filter than gzip. Now and then by another of these, in two
+// streams behind one another, or the stream itself.
+void mutate_packed_tar(std::string& bytes, std::size_t most, Random& random) {
+  constexpr int kFilters[]{ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_BZIP2,
+                           ARCHIVE_FILTER_LZ4};
+  auto packed = random() % 8 == 0 ? std::nullopt : unpacked(bytes);
+  if (!packed) return mutate_bytes(bytes, most, random);
+  mutate_tar(packed->inner, most, random);
+  if (random() % 16 == 0) packed->filter = kFilters[random() % std::size(kFilters)];
+  const std::string& inner = packed->inner;
+  const std::size_t first = random() % 8 == 0 ? random() % (inner.size() + 1) : inner.size();
+  bytes = packed_by(packed->filter, inner.substr(0, first));
+  if (first < inner.size()) bytes += packed_by(packed->filter, inner.substr(first));
 }
 
 // Two files behind the length of the first, each compressed.
@@ -117,7 +173,7 @@ void mutate_two_gz(std::string& bytes, std::size_t most, Random& random) {
   const std::size_t length = std::min(says, bytes.size() - 2);
   std::string first = bytes.substr(2, length);
   std::string second = bytes.substr(2 + length);
-  mutate_inside(random() % 2 == 0 ? first : second, kGzip, most, random, mutate_bytes);
+  mutate_inside(random() % 2 == 0 ? first : second, test::kGzipStream, most, random, mutate_bytes);
   first.resize(std::min<std::size_t>(first.size(), 0xFFFF));
   bytes = {static_cast<char>(first.size() & 255), static_cast<char>(first.size() >> 8)};
   bytes += first + second;
@@ -144,7 +200,7 @@ void mutate_mat(std::string& bytes, std::size_t most, Random& random) {
   if (places.empty() || random() % 8 == 0) return mutate_bytes(bytes, most, random);
   const auto [at, size] = places[random() % places.size()];
   std::string stream = bytes.substr(at + 8, size);
-  mutate_inside(stream, kZlib, most, random, mutate_bytes);
+  mutate_inside(stream, test::kZlibStream, most, random, mutate_bytes);
   const auto now = static_cast<std::uint32_t>(stream.size());
   std::memcpy(bytes.data() + at + 4, &now, sizeof now);
   bytes.replace(at + 8, size, stream);
@@ -180,7 +236,7 @@ void mutate_png(std::string& bytes, std::size_t most, Random& random) {
     const std::string name = whole.substr(4, 4);
     std::string data = whole.substr(8, size);
     if (name == "IDAT") {
-      mutate_inside(data, kZlib, most, random, mutate_bytes);
+      mutate_inside(data, test::kZlibStream, most, random, mutate_bytes);
     } else {
       mutate_bytes(data, most, random);
     }
@@ -197,9 +253,10 @@ struct Row {
   std::string_view harness;
   Mutate mutate;
 };
-constexpr Row kRows[]{{"tar", mutate_tar},       {"webdataset", mutate_tar},
-                      {"tar_gz", mutate_tar_gz}, {"idx_gz", mutate_two_gz},
-                      {"svhn", mutate_mat},      {"png", mutate_png}};
+constexpr Row kRows[]{
+    {"tar", mutate_tar},       {"webdataset", mutate_tar},    {"tar_gz", mutate_tar_gz},
+    {"idx_gz", mutate_two_gz}, {"tar_xz", mutate_packed_tar}, {"svhn", mutate_mat},
+    {"png", mutate_png}};
 
 Mutate chosen = mutate_bytes;
 

@@ -1,8 +1,5 @@
 // fuzz_seeds FOLDER: FOLDER/<harness>/<seed>, small and sound, of what winnow writes and of what it
 // reads.
-#include <archive.h>
-#include <zlib.h>
-
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -13,6 +10,7 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "common/lmdb/lmdb.h"
+#include "common/lmdb/structure.h"
 #include "common/utf8.h"
 #include "dedup/index/index.h"
 #include "pipeline/decode/decode.h"
@@ -21,6 +19,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/peer_copy_internal.h"
 #include "pipeline/store/shard_copy.h"
+#include "tests/common/deflate.h"
 #include "tests/datasets/wire_writer.h"
 #include "tests/dedup/tables.h"
 #include "tests/fuzz/coverage/folder.h"
@@ -28,6 +27,7 @@
 #include "tests/fuzz/mutated_inputs.h"
 #include "tests/pipeline/fake_source.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/plan/run_plan.h"
 
 namespace winnow::fuzz {
 namespace {
@@ -65,20 +65,6 @@ std::string two(const std::string& first, const std::string& second) {
   return little_endian(static_cast<std::uint16_t>(first.size())) + first + second;
 }
 
-std::string compressed(const std::string& bytes, int form) {
-  z_stream z{};
-  deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, form, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, bytes.size()) + 32, '\0');
-  z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
-  z.avail_in = static_cast<uInt>(bytes.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
-
 void add_texts(Seeds& seeds) {
   seeds.add("json", R"({"a": [1, -2, 3.5, 1e3, true, null, "text \u00e9"], "b": {"c": {}}})");
   seeds.add("json_text", "{\n  \"version\": 1,\n  \"list\": [1, [2, [3]]]\n}\n");
@@ -102,8 +88,8 @@ void add_idx(Seeds& seeds) {
   const std::string labels = "\0\0\x08\x01\0\0\0\x03"s + "\x01\x02\x03"s;
   const std::string images = "\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x02"s + "abcdefghijkl"s;
   seeds.add("idx", two(labels, images));
-  constexpr int kGzip = MAX_WBITS + 16;
-  seeds.add("idx_gz", two(compressed(labels, kGzip), compressed(images, kGzip)));
+  const DeflateOptions gzip{.window_bits = kGzipStream};
+  seeds.add("idx_gz", two(deflated(labels, gzip), deflated(images, gzip)));
   std::string records;
   for (int i = 0; i < 2; ++i) records += static_cast<char>(i) + std::string(3072, 'p');
   seeds.add("cifar", two("cat\ndog\nant\nbee\nowl\nfox\neel\nbat\nram\nyak\n", records));
@@ -133,7 +119,7 @@ void add_svhn(Seeds& seeds) {
   const std::string x = variable("X", 9, {32, 32, 3, 2}, std::string(2 * 3072, 'p'));
   const std::string y = variable("y", 6, {2, 1}, "\x01\x0a");
   const auto packed = [](const std::string& of) {
-    const std::string bytes = compressed(of, MAX_WBITS);
+    const std::string bytes = deflated(of);
     return little_endian<std::uint32_t>(15) +
            little_endian(static_cast<std::uint32_t>(bytes.size())) + bytes;
   };
@@ -290,8 +276,30 @@ void add_golden(Seeds& seeds) {
   for (const auto& [harness, path] : files) seeds.add(harness, read_file(golden / path));
 }
 
+// A plan of two ranks, with a task of each form.
+std::string plan_text() {
+  using namespace train;
+  RunPlan plan{.numerics = {.backend = "onednn",
+                            .build = "1",
+                            .instruction_set = "avx2",
+                            .library = "oneDNN 2.6.3",
+                            .kernels = {{"conv2d forward", "jit:avx2"}}},
+               .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
+                          .schedule = "ring",
+                          .transfers = "00aa"},
+               .supersedes = {"00ff"},
+               .step = {.lanes = 2, .threads = 3}};
+  using Kind = Task::Kind;
+  plan.step.tasks = {
+      {.kind = Kind::kBind, .lane = 1, .micro_batch = 2},
+      {.kind = Kind::kCompute, .lane = 1, .micro_batch = 2, .last_node = 7, .after = {0}},
+      {.kind = Kind::kAdd, .anywhere = true, .bucket = 4, .part = {1, 3}, .after = {0, 1}}};
+  return to_text(plan);
+}
+
 void add_run(Seeds& seeds, const Folder& folder) {
   using namespace train;
+  seeds.add("plan", plan_text());
   const std::vector<float> weights{1.5F, -2, 0.25F, 3e-30F, 5, 6};
   seeds.add("safetensors",
             to_safetensors(std::vector{make_f32("conv1.weight", {2, 3, 1, 1}, weights),
@@ -307,6 +315,52 @@ void add_run(Seeds& seeds, const Folder& folder) {
   seeds.add("checkpoint", manifest);
 }
 
+// All values where the first is, which is on pages of its own.
+std::string on_same_pages(const Bytes& file) {
+  constexpr std::uint64_t kPage = 4096;
+  std::string out(as_text(file));
+  std::string first;
+  lmdb::for_each_entry(file, "file", [&](BytesView key, std::uint64_t begin, std::uint64_t) {
+    const std::string page = little_endian(begin / kPage);
+    if (first.empty()) first = page;
+    const std::string leaf = std::string(as_text(key)) + page;
+    out.replace(out.find(leaf), leaf.size(), std::string(as_text(key)) + first);
+  });
+  return out;
+}
+
+// What once was a finding, where inputs/ would hold a large file or a copy of a golden one.
+void add_findings(Seeds& seeds, const Folder& folder) {
+  const fs::path golden = WINNOW_GOLDEN;
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  const std::string config = read_text(golden / "v1/run/config.json");
+  const std::string state = read_text(golden / "v1/run/checkpoints/step-2/state.json");
+  const auto add = [&](const char* harness, std::string text, const std::string& from,
+                       const std::string& to) {
+    const std::size_t at = text.find(from);
+    if (at == text.npos) throw Error("what is made for " + std::string(harness) + " lacks " + from);
+    seeds.add(harness, text.replace(at, from.size(), to));
+  };
+  add("config", config, R"("augment": "cifar")", R"("augment": )" + deep);
+  add("config", config, R"("height_px": 16)", R"("height_px": 65536)");
+  add("config", config, R"("height_px": 16)", R"("height_px": 1e30)");
+  add("config", config, R"("micro_batch": 2)", R"("micro_batch": 1152921504606846976)");
+  add("config", config, R"("holdout": 0.0)", R"("holdout": 0.0, "eval_resize_px": -5)");
+  add("config", config, R"("selection": "golden")", R"("selection": "../../x")");
+  add("plan", plan_text(), R"("micro_batch":2)", R"("micro_batch":1e30)");
+  add("run_state", state, R"("step": 2)", R"("step": 1e30)");
+  dedup::Selection selection = dedup::parse_selection(
+      read_file(golden / "v1/original/selections/golden.selection"), "golden");
+  for (const std::string& settings : {deep, R"({"hash":)" + deep + "}"}) {
+    selection.settings = settings;
+    seeds.add("selection", dedup::serialize(selection));
+  }
+  lmdb::Writer writer(folder / "pages.mdb");
+  for (std::uint64_t key = 0; key < 3; ++key) writer.put({{key, Bytes(5000)}});
+  writer.seal();
+  seeds.add("lmdb_structure", on_same_pages(read_file(folder / "pages.mdb")));
+}
+
 void make(const fs::path& to) {
   const Folder folder;
   Seeds seeds(to);
@@ -320,6 +374,7 @@ void make(const fs::path& to) {
   add_index(seeds, folder);
   add_golden(seeds);
   add_run(seeds, folder);
+  add_findings(seeds, folder);
   seeds.check_all();
 }
 

@@ -56,6 +56,9 @@ int fuzz_config(BytesView input) {
   const std::string text = seal_json(input);
   const StoredConfig config = parse_config(text, "config.json");
   config_facts(text);
+  for (const int side_px : {config.setup.options.height_px, config.setup.options.width_px}) {
+    expect(side_px >= 1 && side_px <= kMostSidePx, "sides of images are in their range");
+  }
   geometry_of(config.setup);
   eval_recipe(config.eval_resize_px);
   forward_graph(config.setup);
