@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/opencv.h"
@@ -16,8 +17,6 @@
 
 namespace winnow::pipeline {
 namespace {
-
-using Kind = DecodeError::Kind;
 
 bool has_at(BytesView bytes, std::size_t at, std::string_view magic) {
   return bytes.size() >= at + magic.size() && as_text(bytes.subspan(at, magic.size())) == magic;
@@ -87,15 +86,13 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   if (!header) return header.error();
   const std::uint64_t width = header->width_px;
   const std::uint64_t height = header->height_px;
-  if (width == 0 || height == 0) return DecodeError{Kind::kCorrupt, "has no pixels"};
+  if (width == 0 || height == 0) return corrupt("has no pixels");
   constexpr std::uint64_t kMaxSide = std::numeric_limits<int>::max() / 4;
   if (width > kMaxSide || height > kMaxSide || width * height > settings.max_pixels) {
-    return DecodeError{Kind::kTooLarge,
-                       "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels"};
+    return too_large("has " + std::to_string(width) + " x " + std::to_string(height) + " pixels");
   }
   if (header->tile_pixels > settings.max_pixels) {
-    return DecodeError{Kind::kTooLarge,
-                       "has tiles of " + std::to_string(header->tile_pixels) + " pixels"};
+    return too_large("has tiles of " + std::to_string(header->tile_pixels) + " pixels");
   }
   if (hooks.before_allocation) {
     const Size stored{static_cast<int>(height), static_cast<int>(width)};
@@ -143,19 +140,18 @@ Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, Bytes
 
 // The format of what may be decoded.
 Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
-  if (encoded.empty()) return DecodeError{Kind::kTruncated, "has no bytes"};
+  if (encoded.empty()) return truncated("has no bytes");
   if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return DecodeError{Kind::kTooLarge, "has more than 2 GiB of encoded bytes"};
+    return too_large("has more than 2 GiB of encoded bytes");
   }
   const std::string_view format = sniff(encoded);
   if (format == "unknown") {
-    return DecodeError{Kind::kUnsupported, "is no image by its first bytes"};
+    return unsupported("is no image by its first bytes");
   }
   for (const Unread& unread : kUnread) {
     if (unread.format != format) continue;
-    return DecodeError{Kind::kUnsupported, "is " + std::string(unread.what) +
-                                               ", which winnow does not read; " +
-                                               std::string(unread.advice)};
+    return unsupported("is " + std::string(unread.what) + ", which winnow does not read; " +
+                       std::string(unread.advice));
   }
   return format;
 }

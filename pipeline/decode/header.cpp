@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/fields_internal.h"
 #include "pipeline/decode/tiff_internal.h"
 
@@ -14,11 +15,6 @@ namespace winnow::pipeline {
 namespace {
 
 using Result = Expected<Header, DecodeError>;
-
-DecodeError truncated(std::string detail) {
-  return {DecodeError::Kind::kTruncated, std::move(detail)};
-}
-DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
 
 // W3C "Portable Network Graphics", sections 5 and 11: chunks of length, type, data, CRC.
 Result png_header(BytesView encoded) {
@@ -107,8 +103,7 @@ Result webp_header(BytesView encoded) {
     header.height_px = f.u24(27) + 1;
     if ((f.u8(20) & 16) != 0) header.alpha = Alpha::kStraight;
     if ((f.u8(20) & 2) != 0) {
-      return DecodeError{DecodeError::Kind::kUnsupported,
-                         "is an animated WebP; save one frame as a still image"};
+      return unsupported("is an animated WebP; save one frame as a still image");
     }
   } else if (chunk == "VP8 ") {
     header.width_px = f.u16(26) & 0x3FFF;
@@ -195,7 +190,7 @@ Result read_header(std::string_view format, BytesView encoded) {
   if (format == "webp") return webp_header(encoded);
   if (format == "tiff") return tiff_header(encoded);
   if (format == "pnm") return pnm_header(encoded);
-  return DecodeError{DecodeError::Kind::kUnsupported, "no header of " + std::string(format)};
+  return unsupported("no header of " + std::string(format));
 }
 
 }  // namespace winnow::pipeline

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/fields_internal.h"
 #include "pipeline/decode/warnings_internal.h"
 
@@ -152,7 +153,7 @@ bool read_pixels(Job& job, const Box& part, unsigned char* pixels, unsigned char
 }
 
 DecodeError too_many_scans(int limit) {
-  return {DecodeError::Kind::kTooLarge, "has more than " + std::to_string(limit) + " scans"};
+  return too_large("has more than " + std::to_string(limit) + " scans");
 }
 
 DecodeError error_of(const Job& job) {
@@ -197,13 +198,11 @@ std::optional<DecodeError> refusal(jpeg_decompress_struct& codec, BytesView enco
                                    const DecodeSettings& settings) {
   const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
   if (pixels > settings.max_pixels) {
-    return DecodeError{DecodeError::Kind::kTooLarge,
-                       "has " + std::to_string(codec.image_width) + " x " +
-                           std::to_string(codec.image_height) + " pixels"};
+    return too_large("has " + std::to_string(codec.image_width) + " x " +
+                     std::to_string(codec.image_height) + " pixels");
   }
   if (codec.num_components != 1 && codec.num_components != 3 && codec.num_components != 4) {
-    return DecodeError{DecodeError::Kind::kUnsupported,
-                       "has " + std::to_string(codec.num_components) + " colour components"};
+    return unsupported("has " + std::to_string(codec.num_components) + " colour components");
   }
   if (jpeg_has_multiple_scans(&codec) &&
       count_scans(encoded, settings.max_scans + 1) > settings.max_scans) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/png_internal.h"
 #include "pipeline/decode/warnings_internal.h"
 
@@ -75,8 +76,6 @@ Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Mat
   return matte && has_alpha ? to_image<Sample>(mat, header, *matte) : to_image<Sample>(mat, header);
 }
 
-DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
-
 Expected<cv::Mat, DecodeError> decode_mat(BytesView encoded, const Header& header) {
   // libtiff would multiply alpha into the colours; told that it is multiplied in, it leaves them.
   Bytes edited;
@@ -106,8 +105,7 @@ Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& h
   if (!same_size) return corrupt("its size is not what its header says");
   if (mat.depth() == CV_8U) return DecodedImage(to_image<std::uint8_t>(mat, header, matte));
   if (mat.depth() == CV_16U) return DecodedImage(to_image<std::uint16_t>(mat, header, matte));
-  return DecodeError{DecodeError::Kind::kUnsupported,
-                     "has samples that are not of 8 or 16 bits; convert it to 8 bits"};
+  return unsupported("has samples that are not of 8 or 16 bits; convert it to 8 bits");
 }
 
 }  // namespace

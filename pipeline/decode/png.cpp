@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/png_internal.h"
 
 namespace winnow::pipeline {
@@ -122,7 +123,7 @@ bool read_rows(Job& job, cv::Mat& to) {
 }
 
 DecodeError error_of(const Job& job) {
-  return {DecodeError::Kind::kCorrupt, std::string("libpng: ") + job.message};
+  return corrupt(std::string("libpng: ") + job.message);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/fields_internal.h"
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/tiff_internal.h"
@@ -42,14 +43,6 @@ constexpr std::uint64_t kZstd = 50000;
 // With CCITT's, LZW, Deflate by both numbers, PackBits, ThunderScan and WebP.
 constexpr std::array<std::uint64_t, 15> kCompressions{
     1, 2, 3, 4, 5, kOldJpeg, kJpeg, 8, 32773, 32809, 32946, 32771, kLzma, kZstd, 50001};
-
-DecodeError truncated(std::string detail) {
-  return {DecodeError::Kind::kTruncated, std::move(detail)};
-}
-DecodeError corrupt(std::string detail) { return {DecodeError::Kind::kCorrupt, std::move(detail)}; }
-DecodeError unsupported(std::string detail) {
-  return {DecodeError::Kind::kUnsupported, std::move(detail)};
-}
 
 bool is_one_of(const auto& values, auto value) {
   return std::find(values.begin(), values.end(), value) != values.end();
