@@ -59,6 +59,7 @@ ClassLabels::Classes ClassLabels::finish(std::span<const std::string> given,
   if (!given.empty() && count > 0) {
     classes.names.assign(given.begin(), given.end());
   } else {
+    classes.names.reserve(count);  // a list of one line may say 999999
     for (std::size_t i = 0; i < count; ++i) classes.names.push_back(std::to_string(i));
   }
   return classes;

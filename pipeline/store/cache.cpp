@@ -243,6 +243,10 @@ dedup::Selection read_selection_for(const CachePaths& paths, const std::string& 
     throw UsageError(file.string() +
                      " was made for another cache; make it again with winnow dedup");
   }
+  if (!is_selection_name(selection.name)) {
+    throw FormatError(file.string() +
+                      " is damaged: its name is none of a selection; make it again");
+  }
   return selection;
 }
 

@@ -103,8 +103,9 @@ std::string fault_of(const Ended& ended, const ForgeryPlaces& places) {
     if (sentence.find(words) != sentence.npos) return "speaks C++";
   }
   const auto says = [&](const std::string& words) { return sentence.find(words) != sentence.npos; };
-  const bool names = says(places.root.string()) || says("'") || (code == 2 && says("--"));
-  return names ? "" : "names neither file, field nor option";
+  const bool names = says(places.root.string()) || says("'") || says("winnow: sample ") ||
+                     (code == 2 && says("--"));
+  return names ? "" : "names neither file, field, sample nor option";
 }
 
 // A net may be larger than the machine, and say so.
@@ -254,13 +255,20 @@ std::size_t number_in(const char* variable, std::size_t otherwise) {
   return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
 }
 
+// Once findings: tried by every verb, however few are wanted.
+constexpr std::string_view kOnceFound[]{"golden.selection name last: 18446744073709551615"};
+
+bool was_found(const Forgery& forgery) {
+  return std::ranges::find(kOnceFound, forgery.what) != std::end(kOnceFound);
+}
+
 // All of them by every verb (wanted: 0), or so many spread over them and over the verbs.
 std::vector<Trial> trials_of(const std::vector<Forgery>& all, const ForgeryPlaces& places,
                              std::size_t wanted) {
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t verbs = verbs_of(all[i].read_by, places).size();
-    if (wanted == 0) {
+    if (wanted == 0 || was_found(all[i])) {
       for (std::size_t verb = 0; verb < verbs; ++verb) trials.push_back({i, verb});
     } else if ((i + 1) * wanted / all.size() != i * wanted / all.size()) {
       trials.push_back({i, trials.size() % verbs});
@@ -290,8 +298,10 @@ TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
   const std::size_t wanted = number_in("WINNOW_FORGERIES", kUsual);
   std::vector<Trial> trials = trials_of(all, good, wanted);
   ASSERT_GE(all.size(), 5000U);
+  ASSERT_EQ(std::ranges::count_if(all, was_found), std::ssize(kOnceFound));
   ASSERT_GE(trials.size(), std::min<std::size_t>(wanted, all.size()));
   if (const char* part = std::getenv("WINNOW_FORGERIES_PART")) trials = part_of(trials, part);
+  const std::size_t tried = trials.size();
   Trials run(good, std::move(all), std::move(trials));
   std::vector<std::thread> threads;
   for (const char* name : {"a", "b"}) {
@@ -303,7 +313,7 @@ TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
     refused += code != 0 ? count : 0;
     std::cout << count << " end with " << code << '\n';
   }
-  EXPECT_GT(refused, 100U);
+  EXPECT_GT(refused, tried / 10);
 }
 
 }  // namespace

@@ -1191,6 +1191,10 @@ TEST_F(OpenCache, Selections) {
     EXPECT_THROW(cache.read_selection(name), UsageError) << name;
     selection.name = name;
     EXPECT_THROW(cache.write_selection(selection), UsageError) << name;
+    write_file_durably(paths_.selection("forged"), dedup::serialize(selection));
+    EXPECT_NE(message_of<FormatError>([&] { cache.read_selection("forged"); }).find("damaged"),
+              std::string::npos)
+        << name;
   }
   selection.name = "other";
   selection.cache_digest = std::string(32, '0');
