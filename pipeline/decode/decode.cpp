@@ -94,6 +94,11 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   if (header->tile_pixels > settings.max_pixels) {
     return too_large("has tiles of " + std::to_string(header->tile_pixels) + " pixels");
   }
+  // All that lies beyond the border is decoded, too.
+  if (header->all_tiles_pixels / 2 > settings.max_pixels) {
+    return too_large("has tiles of " + std::to_string(header->all_tiles_pixels) +
+                     " pixels together");
+  }
   if (hooks.before_allocation) {
     const Size stored{static_cast<int>(height), static_cast<int>(width)};
     hooks.before_allocation(most_bytes(*header, settings, choose(stored)));

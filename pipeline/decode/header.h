@@ -28,6 +28,8 @@ struct Header {
   std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
   // TIFF: the pixels of a tile, or of a strip, of which the codec has one at a time.
   std::uint64_t tile_pixels = 0;
+  // TIFF: the pixels of all tiles together, those beyond the picture's border too.
+  std::uint64_t all_tiles_pixels = 0;
   // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:
   // nowhere.
   std::uint64_t straight_alpha_at = 0;

@@ -515,6 +515,38 @@ TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
   EXPECT_FALSE(asked);
 }
 
+// Of one column, whose tiles are of 16,384: each would be decoded whole.
+TEST(DecodeTiff, OfTilesFarBeyondThePictureIsRefused) {
+  for (const auto& [tiles, refused] : {std::pair{20U, false}, {30U, true}}) {
+    const test::TiffOptions options{
+        .width = 1, .height = tiles * 1024, .tile_width = 16'384, .tile_height = 1024};
+    const std::string tiff = test::tiff_file(test::tiff_entries(options, 2), "xx");
+    bool asked = false;
+    const BeforeAllocation before = [&](std::uint64_t) {
+      asked = true;
+      throw std::bad_alloc();
+    };
+    std::optional<Kind> kind;
+    try {
+      kind = error_of(as_bytes(tiff), {}, before);
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(asked, !refused);
+    EXPECT_EQ(kind, refused ? std::optional(Kind::kTooLarge) : std::nullopt);
+  }
+}
+
+TEST(DecodeTiff, OfTooManyStripsIsUnsupported) {
+  for (const auto& [strips, refused] : {std::pair{65'536U, false}, {65'537U, true}}) {
+    bool asked = false;
+    const auto error =
+        tiff_error(test::make_tiff({.width = 1, .height = strips, .strip_rows = 1}), asked);
+    EXPECT_EQ(error ? std::optional(error->kind) : std::nullopt,
+              refused ? std::optional(Kind::kUnsupported) : std::nullopt);
+    EXPECT_EQ(asked, !refused);
+  }
+}
+
 TEST(DecodeTiff, TilesAreAnnouncedThoughTheImageIsSmall) {
   const std::string tiff =
       test::make_tiff({.width = 10, .height = 10, .tile_width = 2048, .tile_height = 1024});
