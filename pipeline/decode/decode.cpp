@@ -103,9 +103,11 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
     const Size stored{static_cast<int>(height), static_cast<int>(width)};
     hooks.before_allocation(most_bytes(*header, settings, choose(stored)));
   }
+  end_if_stopped(hooks.stop);
   if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
+  if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks.stop);
   if (format != "pnm") return decode_opencv(encoded, *header, settings.matte);
-  auto image = decode_pnm(encoded, *header);
+  auto image = decode_pnm(encoded, *header, hooks.stop);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));
 }

@@ -44,7 +44,9 @@ using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 // What decoding calls back.
 struct DecodeHooks {
   BeforeAllocation before_allocation;
-  StopRequested stop;  // asked at every few rows of JPEGs and PNGs, not while OpenCV decodes
+  // Asked at every few rows of JPEGs and PNGs, some two million pixels of WebPs, and more often of
+  // PNMs; not while OpenCV decodes a TIFF or BMP.
+  StopRequested stop;
 };
 
 // "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or

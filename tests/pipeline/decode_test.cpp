@@ -660,6 +660,42 @@ TEST(Decode, EndsWhereItIsStopped) {
   }
 }
 
+// Of large pictures, often enough that little is decoded between: at least once for each 2^21
+// pixels, and before the first.
+TEST(Decode, AsksWhetherToStopAllAlong) {
+  const Image image = formula_image("tri", 1500, 1500);
+  const std::vector<int> text{cv::IMWRITE_PXM_BINARY, 0};
+  const std::vector<std::pair<std::string, Bytes>> files{
+      {"jpeg", make_jpeg(image)},
+      {"png", encode(".png", image)},
+      {"webp", encode(".webp", image, CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 50})},
+      {"webp alpha", encode(".webp", image, CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 50})},
+      {"ppm", encode(".ppm", image)},
+      {"ppm text", encode(".ppm", image, CV_8UC3, text)},
+      {"pgm of 16 bits", encode(".pgm", image, CV_16UC1)},
+      {"pbm", encode(".pbm", image, CV_8UC1)}};
+  for (const auto& [name, bytes] : files) {
+    int asked = 0;
+    const auto count = [&] { return ++asked < 0; };
+    ASSERT_TRUE(decode(bytes, {}, {{}, count})) << name;
+    EXPECT_GE(asked, 1 + 2) << name;
+    const int all = asked;
+    asked = 0;
+    const auto last = [&] { return ++asked == all; };
+    EXPECT_THROW(static_cast<void>(decode(bytes, {}, {{}, last})), StoppedError) << name;
+  }
+}
+
+TEST(Decode, AWebpInPiecesHasThePixelsOfTheWhole) {
+  const Image image = formula_image("tri", 1500, 1500);
+  const Bytes webp = encode(".webp", image, CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 101});
+  int asked = 0;
+  const auto decoded = decode(webp, {}, {{}, [&] { return ++asked < 0; }});
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_EQ(*decoded, image);
+  EXPECT_GE(asked, 1 + 2);
+}
+
 constexpr int kScales[] = {2, 4, 8};
 
 TEST(Decode, BoxesAreAveragedAndRounded) {
