@@ -64,6 +64,7 @@ if(DNNL__dnnl_FOUND)
 endif()
 winnow_find_library(lmdb::lmdb HEADER lmdb.h LIBRARY lmdb PACKAGE liblmdb-dev)
 winnow_find_library(xxhash::xxhash HEADER xxhash.h LIBRARY xxhash PACKAGE libxxhash-dev)
+winnow_find_library(webp::webp HEADER webp/decode.h LIBRARY webp PACKAGE libwebp-dev)
 winnow_find_library(opencv::core HEADER opencv2/core.hpp SUFFIX opencv4 LIBRARY opencv_core
                     PACKAGE libopencv-imgcodecs-dev)
 winnow_find_library(opencv::imgcodecs HEADER opencv2/imgcodecs.hpp SUFFIX opencv4

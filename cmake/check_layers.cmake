@@ -34,6 +34,7 @@ set(homes
   "mpi\\.h=common/comm/mpi/"
   "nccl\\.h=common/comm/nccl/"
   "(jpeglib|turbojpeg|jerror)\\.h=pipeline/decode/"
+  "webp/.*=pipeline/decode/"
   "opencv2/.*=pipeline/decode/"
   "(oneapi/dnnl/)?dnnl.*=train/backend/onednn/"
   "omp\\.h=train/backend/onednn/"

@@ -10,6 +10,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/ingest_end.h"
 #include "tools/progress_bar.h"
+#include "tools/stop_signals.h"
 
 namespace winnow::tools {
 
@@ -25,7 +26,10 @@ bool is_data_set(const std::filesystem::path& path) {
 void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFlags& reading,
                           const std::vector<std::string>& hashes, const Session& session,
                           const std::filesystem::path& out) {
-  const auto source = datasets::open_source(data_set, open_options(reading));
+  const auto source = [&] {
+    const NothingToFinish yet;  // large archives are inflated, large folders looked through
+    return datasets::open_source(data_set, open_options(reading));
+  }();
   say(session, fmt::format("{} is {}", data_set.string(), source->description()));
   pipeline::IngestOptions options = ingest_options(reading, session);
   options.store = pipeline::Store::kNone;

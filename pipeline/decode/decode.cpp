@@ -94,13 +94,20 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   if (header->tile_pixels > settings.max_pixels) {
     return too_large("has tiles of " + std::to_string(header->tile_pixels) + " pixels");
   }
+  // All that lies beyond the border is decoded, too.
+  if (header->all_tiles_pixels / 2 > settings.max_pixels) {
+    return too_large("has tiles of " + std::to_string(header->all_tiles_pixels) +
+                     " pixels together");
+  }
   if (hooks.before_allocation) {
     const Size stored{static_cast<int>(height), static_cast<int>(width)};
     hooks.before_allocation(most_bytes(*header, settings, choose(stored)));
   }
+  end_if_stopped(hooks.stop);
   if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
+  if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks.stop);
   if (format != "pnm") return decode_opencv(encoded, *header, settings.matte);
-  auto image = decode_pnm(encoded, *header);
+  auto image = decode_pnm(encoded, *header, hooks.stop);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));
 }

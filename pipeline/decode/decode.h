@@ -44,20 +44,23 @@ using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 // What decoding calls back.
 struct DecodeHooks {
   BeforeAllocation before_allocation;
-  StopRequested stop;  // asked at every few rows of JPEGs and PNGs, not while OpenCV decodes
+  // Asked at every few rows of JPEGs and PNGs, some two million pixels of WebPs, and more often of
+  // PNMs; not while OpenCV decodes a TIFF or BMP.
+  StopRequested stop;
 };
 
 // "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or
 // "exr", which are not read; or "unknown". From the magic bytes.
 std::string_view sniff(BytesView encoded) noexcept;
 
-// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, PNM
-// itself and other formats by OpenCV, into 1 channel where the image is gray, else 3 (R, G, B).
-// CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is dropped; with a
-// matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a coloured matte
-// becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is applied where
-// `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
-// settings.max_pixels are refused by their headers, as are TIFFs of larger tiles. A file that ends
+// Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, WebP by
+// libwebp, PNM itself and other formats by OpenCV, into 1 channel where the image is gray, else 3
+// (R, G, B). CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is
+// dropped; with a matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a
+// coloured matte becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is
+// applied where `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
+// settings.max_pixels are refused by their headers, as are TIFFs of larger tiles, of tiles that
+// together have more than twice as many, or of more than 65,536 strips or tiles. A file that ends
 // early is an error (kTruncated), never a half-gray image; so is a JPEG whose compressed data ends
 // before its pixels do though the file goes on, and a PNG with a wrong CRC (both kCorrupt). What
 // else libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker),

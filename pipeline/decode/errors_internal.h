@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "common/error.h"
+#include "common/stop.h"
 #include "pipeline/decode/decode.h"
 
 namespace winnow::pipeline {
@@ -20,6 +22,11 @@ inline DecodeError unsupported(std::string detail) {
 }
 inline DecodeError too_large(std::string detail) {
   return {DecodeError::Kind::kTooLarge, std::move(detail)};
+}
+
+// Throws StoppedError where `stop` says so.
+inline void end_if_stopped(const StopRequested& stop) {
+  if (stop && stop()) throw StoppedError("stopped within an image");
 }
 
 }  // namespace winnow::pipeline

@@ -90,6 +90,18 @@ Result bmp_header(BytesView encoded) {
   return header;
 }
 
+// Whether an extended WebP has pixels or an alpha that are lossless; true where that cannot be
+// told.
+bool has_lossless(const Fields& f) {
+  constexpr std::uint64_t kFirst = 30;  // chunk behind VP8X
+  for (std::uint64_t at = kFirst; f.has(at, 8);
+       at += 8 + std::uint64_t{f.u32(at + 4)} + f.u32(at + 4) % 2) {
+    if (f.text(at, 4) == "VP8 ") return false;
+    if (f.text(at, 4) == "VP8L" || f.text(at, 4) == "ALPH") return true;
+  }
+  return true;
+}
+
 // Google, "WebP Container Specification"; RFC 6386 section 9.1; the VP8L bitstream's section 3.
 Result webp_header(BytesView encoded) {
   const Fields f(encoded, false);
@@ -97,11 +109,12 @@ Result webp_header(BytesView encoded) {
   if (!f.has(8, f.u32(4))) return truncated("the WebP ends before its RIFF does");
   const std::string_view chunk = f.text(12, 4);
   Header header;
-  bool lossless = true;  // or with an alpha that is so
+  bool lossless = true;  // or its alpha
   if (chunk == "VP8X") {
     header.width_px = f.u24(24) + 1;
     header.height_px = f.u24(27) + 1;
     if ((f.u8(20) & 16) != 0) header.alpha = Alpha::kStraight;
+    lossless = has_lossless(f);
     if ((f.u8(20) & 2) != 0) {
       return unsupported("is an animated WebP; save one frame as a still image");
     }
@@ -117,10 +130,12 @@ Result webp_header(BytesView encoded) {
   } else {
     return corrupt("the WebP begins with no image chunk");
   }
-  header.channels = header.alpha == Alpha::kNone ? 3 : 4;
-  // Lossless pixels are made in four bytes each, with what their transforms need; others in rows.
+  header.channels = header.alpha == Alpha::kNone ? 0 : 4;
+  // Lossless pixels are made in four bytes each, of an alpha beside what it becomes; others in
+  // rows.
   constexpr std::uint64_t kRows = 256;
-  header.work_bytes = header.width_px * (lossless ? kRows + 5 * header.height_px : kRows);
+  const std::uint64_t made = chunk == "VP8X" ? 5 : 4;
+  header.work_bytes = header.width_px * (lossless ? kRows + made * header.height_px : kRows);
   return header;
 }
 
@@ -180,8 +195,9 @@ Result pnm_header(BytesView encoded) {
 
 std::uint64_t decoding_bytes(const Header& header, int channels) noexcept {
   const std::uint64_t pixels = header.width_px * header.height_px;
-  return pixels * header.channels * header.sample_bytes +
-         std::max(header.work_bytes, pixels * static_cast<std::uint64_t>(channels));
+  const std::uint64_t image_bytes = pixels * static_cast<std::uint64_t>(channels);
+  if (header.channels == 0) return image_bytes + header.work_bytes;
+  return pixels * header.channels * header.sample_bytes + std::max(header.work_bytes, image_bytes);
 }
 
 Result read_header(std::string_view format, BytesView encoded) {

@@ -16,7 +16,7 @@ struct Header {
   std::uint64_t width_px = 0;
   std::uint64_t height_px = 0;
   bool gray = false;  // one channel, with or without alpha
-  // Of the samples that the codec gives for a pixel; 0: none, pixels are written at once.
+  // Of the samples that the codec gives for a pixel; 0: they are the pixels.
   std::uint32_t channels = 3;
   std::uint32_t sample_bytes = 1;
   // What the codec holds at most besides these samples and the encoded bytes, while it works.
@@ -28,13 +28,16 @@ struct Header {
   std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
   // TIFF: the pixels of a tile, or of a strip, of which the codec has one at a time.
   std::uint64_t tile_pixels = 0;
+  // TIFF: the pixels of all tiles together, those beyond the picture's border too.
+  std::uint64_t all_tiles_pixels = 0;
   // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:
   // nowhere.
   std::uint64_t straight_alpha_at = 0;
 };
 
 // Bytes that decoding takes at most besides the encoded ones: the codec's samples, and beside them
-// what it works with or, later, the pixels of 8 bits, of `channels`. Pure; of sizes below 2^60.
+// what it works with or, later, the pixels of 8 bits, of `channels`; what it works with and the
+// pixels where these are the samples. Pure; of sizes below 2^60.
 std::uint64_t decoding_bytes(const Header& header, int channels) noexcept;
 
 // Reads size and structure of "png", "bmp", "webp", "tiff" or "pnm" (sniff's names). An error where

@@ -8,6 +8,7 @@
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/png_internal.h"
 #include "pipeline/decode/warnings_internal.h"
+#include "pipeline/decode/webp_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -125,6 +126,23 @@ Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& 
   auto image = image_of(png->samples, header, matte);
   if (image) note_warnings(*image, std::move(png->first_warning), png->warnings);
   return image;
+}
+
+Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header& header,
+                                                const std::optional<Matte>& matte,
+                                                const StopRequested& stop) {
+  const auto height = static_cast<int>(header.height_px);
+  const auto width = static_cast<int>(header.width_px);
+  if (matte && header.alpha != Alpha::kNone) {
+    cv::Mat samples(height, width, CV_8UC4);
+    const WebpTarget to{height, width, WebpOrder::kBgra, samples.data};
+    if (auto error = read_webp(encoded, to, stop)) return *std::move(error);
+    return image_of(samples, header, matte);
+  }
+  Image image(height, width, 3);
+  const WebpTarget to{height, width, WebpOrder::kRgb, image.pixels.data()};
+  if (auto error = read_webp(encoded, to, stop)) return *std::move(error);
+  return DecodedImage(std::move(image));
 }
 
 }  // namespace winnow::pipeline

@@ -8,7 +8,7 @@ namespace winnow::pipeline {
 // Both decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
 // alpha is dropped without a matte; the first page or frame where there are several.
 
-// BMP, WebP and TIFF, by OpenCV.
+// BMP and TIFF, by OpenCV.
 Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
                                                   const std::optional<Matte>& matte);
 
@@ -16,5 +16,10 @@ Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Heade
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
                                                const StopRequested& stop);
+
+// By libwebp. `stop` as in DecodeHooks.
+Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header& header,
+                                                const std::optional<Matte>& matte,
+                                                const StopRequested& stop);
 
 }  // namespace winnow::pipeline

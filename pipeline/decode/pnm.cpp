@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <span>
+
+#include "pipeline/decode/errors_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -50,49 +54,80 @@ std::uint8_t to_8_bits(std::uint32_t value, std::uint32_t max_value) {
   return static_cast<std::uint8_t>((std::min(value, max_value) * 255 + max_value / 2) / max_value);
 }
 
+// Calls `read` with the borders of pieces of `count` samples, in order, until it gives an error.
+std::optional<DecodeError> in_pieces(std::size_t count, const StopRequested& stop,
+                                     const auto& read) {
+  constexpr std::size_t kSamples = 1u << 18;
+  for (std::size_t begin = 0; begin < count; begin += kSamples) {
+    end_if_stopped(stop);
+    if (auto error = read(begin, std::min(count, begin + kSamples))) return error;
+  }
+  return std::nullopt;
+}
+
+// 1 is black in a bitmap.
+std::optional<DecodeError> read_text(TextSamples& text, const Header& header, bool bitmap,
+                                     std::span<std::uint8_t> pixels) {
+  for (std::uint8_t& p : pixels) {
+    std::uint32_t value = 0;
+    const auto outcome = text.next(value);
+    if (outcome == TextSamples::Outcome::kEnd) return truncated("the PNM ends within its pixels");
+    if (outcome == TextSamples::Outcome::kNoNumber || value > header.max_value) {
+      return corrupt("a pixel of the PNM is no number it may be");
+    }
+    p = to_8_bits(bitmap ? 1 - value : value, header.max_value);
+  }
+  return std::nullopt;
+}
+
+// Rows begin at a byte.
+void read_bits(BytesView samples, std::size_t width, std::size_t begin,
+               std::span<std::uint8_t> pixels) {
+  const std::size_t line_bytes = (width + 7) / 8;
+  std::size_t x = begin % width;
+  std::size_t line = begin / width * line_bytes;
+  for (std::uint8_t& p : pixels) {
+    const auto byte = std::to_integer<std::uint32_t>(samples[line + x / 8]);
+    p = (byte >> (7 - x % 8) & 1) != 0 ? 0 : 255;
+    if (++x < width) continue;
+    x = 0;
+    line += line_bytes;
+  }
+}
+
+void read_samples(BytesView samples, std::uint32_t max_value, std::size_t begin,
+                  std::span<std::uint8_t> pixels) {
+  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(samples[i]); };
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    const std::size_t at = begin + i;
+    const std::uint32_t value = max_value <= 255 ? byte(at) : byte(2 * at) << 8 | byte(2 * at + 1);
+    pixels[i] = to_8_bits(value, max_value);
+  }
+}
+
 }  // namespace
 
-Expected<Image, DecodeError> decode_pnm(BytesView encoded, const Header& header) {
+Expected<Image, DecodeError> decode_pnm(BytesView encoded, const Header& header,
+                                        const StopRequested& stop) {
   Image image(static_cast<int>(header.height_px), static_cast<int>(header.width_px),
               header.gray ? 1 : 3);
   const char kind = static_cast<char>(encoded[1]);
   const BytesView samples = encoded.subspan(header.pixels_at);
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(samples[i]); };
-  const bool bitmap = kind == '1' || kind == '4';  // 1 is black
-  if (kind < '4') {
-    TextSamples text(as_text(samples), bitmap);
-    for (std::uint8_t& p : image.pixels) {
-      std::uint32_t value = 0;
-      const auto outcome = text.next(value);
-      if (outcome == TextSamples::Outcome::kEnd) {
-        return DecodeError{DecodeError::Kind::kTruncated, "the PNM ends within its pixels"};
-      }
-      if (outcome == TextSamples::Outcome::kNoNumber || value > header.max_value) {
-        return DecodeError{DecodeError::Kind::kCorrupt,
-                           "a pixel of the PNM is no number it may be"};
-      }
-      p = to_8_bits(bitmap ? 1 - value : value, header.max_value);
-    }
-  } else if (bitmap) {
-    const std::size_t line_bytes = (static_cast<std::size_t>(image.width_px) + 7) / 8;
-    for (int y = 0; y < image.height_px; ++y) {
-      for (int x = 0; x < image.width_px; ++x) {
-        const std::size_t at =
-            static_cast<std::size_t>(y) * line_bytes + static_cast<std::size_t>(x) / 8;
-        const bool black = (byte(at) >> (7 - x % 8) & 1) != 0;
-        image.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width_px) +
-                     static_cast<std::size_t>(x)] = black ? 0 : 255;
-      }
-    }
-  } else if (header.max_value <= 255) {
-    for (std::size_t i = 0; i < image.pixels.size(); ++i) {
-      image.pixels[i] = to_8_bits(byte(i), header.max_value);
-    }
-  } else {
-    for (std::size_t i = 0; i < image.pixels.size(); ++i) {
-      image.pixels[i] = to_8_bits(byte(2 * i) << 8 | byte(2 * i + 1), header.max_value);
-    }
-  }
+  const bool bitmap = kind == '1' || kind == '4';
+  TextSamples text(as_text(samples), bitmap);
+  const std::span<std::uint8_t> pixels(image.pixels);
+  auto error = in_pieces(pixels.size(), stop,
+                         [&](std::size_t begin, std::size_t end) -> std::optional<DecodeError> {
+                           const auto piece = pixels.subspan(begin, end - begin);
+                           if (kind < '4') return read_text(text, header, bitmap, piece);
+                           if (bitmap) {
+                             read_bits(samples, header.width_px, begin, piece);
+                           } else {
+                             read_samples(samples, header.max_value, begin, piece);
+                           }
+                           return std::nullopt;
+                         });
+  if (error) return *std::move(error);
   return image;
 }
 

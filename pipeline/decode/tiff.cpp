@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -164,11 +165,20 @@ std::optional<DecodeError> read_tiles(const Directory& directory, Header& header
   const std::uint64_t height = directory.first(kTileHeight, 0);
   if (width == 0 || height == 0) return corrupt("the TIFF's tiles have no pixels");
   header.tile_pixels = width * height;
+  const auto padded = [](std::uint64_t side, std::uint64_t tile) {
+    return (side + tile - 1) / tile * tile;
+  };
+  const std::uint64_t across = padded(header.width_px, width);
+  const std::uint64_t down = std::max<std::uint64_t>(padded(header.height_px, height), 1);
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  header.all_tiles_pixels = across > kMost / down ? kMost : across * down;
   return std::nullopt;
 }
 
 std::optional<DecodeError> check_data(const Directory& directory, Header& header) {
   constexpr int kScans = 4;  // one for each colour; libtiff would take a hundred
+  // Of some colours libtiff makes tables anew for each, in 50 us.
+  constexpr std::uint64_t kMostBlocks = 65'536;
   const bool is_jpeg = directory.first(kCompression, 1) == kJpeg;
   std::uint64_t blocks = 0;
   std::uint64_t most = 0;  // bytes of one
@@ -178,6 +188,10 @@ std::optional<DecodeError> check_data(const Directory& directory, Header& header
     const Numbers offsets = directory.find(offsets_tag);
     const Numbers lengths = directory.find(bytes_tag);
     blocks += offsets.count;
+    if (blocks > kMostBlocks) {
+      return unsupported("is a TIFF of " + std::to_string(blocks) +
+                         " strips or tiles; save it with larger ones to have it read");
+    }
     for (std::uint64_t i = 0; i < std::min(offsets.count, lengths.count); ++i) {
       const std::uint64_t length = directory.number(lengths, i);
       most = std::max(most, length);

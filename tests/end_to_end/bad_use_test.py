@@ -643,7 +643,7 @@ class Training(BadUse):
         elsewhere = ["train", self.folder / "nowhere", *train[2:]]
         self.refused_without_a_trace(2, ["rank 1", "nowhere"], *train, ":", "-np", "1", WINNOW, *elsewhere, ranks=1)
 
-    def test_an_ingest_that_is_still_inflating_ends_at_the_first_signal(self):
+    def test_what_is_still_inflating_ends_at_the_first_signal(self):
         member = b"1.jpg".ljust(124, b"\0") + b"77777777777 " + b"0" * 12
         header = bytearray(member.ljust(512, b"\0"))
         header[156:157], header[257:263] = b"0", b"ustar\0"
@@ -651,11 +651,18 @@ class Training(BadUse):
         header[148:156] = b"%06o\0 " % sum(header)
         zeros = gzip.compress(bytes(1 << 20))
         (self.folder / "bomb.tar.gz").write_bytes(gzip.compress(bytes(header)) + zeros * 3000)  # 3 GB
-        inflated = self.folder / "tmp"
+        bomb = [self.folder / "bomb.tar.gz", "--format", "tar"]
+        for i, command in enumerate((["ingest", *bomb, "--out", self.folder / "cache"],
+                                     ["dedup", *bomb],
+                                     ["index", "add", self.folder / "index", *bomb],
+                                     ["export", *bomb, "--to", self.folder / "tree"])):
+            with self.subTest(command[0]):
+                self.ends_while_it_inflates(command, self.folder / f"tmp{i}")
+
+    def ends_while_it_inflates(self, command, inflated):
         inflated.mkdir()
-        process = subprocess.Popen(
-            [WINNOW, "ingest", self.folder / "bomb.tar.gz", "--format", "tar", "--out", self.folder / "cache"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(inflated)})
+        process = subprocess.Popen([WINNOW, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "TMPDIR": str(inflated)})
         fds = pathlib.Path(f"/proc/{process.pid}/fd")
 
         def begun():
@@ -675,6 +682,7 @@ class Training(BadUse):
         self.assertEqual(process.returncode, 75, said)
         self.assertLess(time.monotonic() - asked, 2)
         self.assertIn("winnow: stopped before the end", said)
+        self.assertEqual(list(inflated.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ class DecodeMemory : public testing::Test {
   }
 
   // `much`: how often what is measured the announced may be.
-  void expect(const std::string& name, const std::function<Bytes()>& make, double much = 1.5,
+  void expect(const std::string& name, const std::function<Bytes()>& make, double much = 1.15,
               int scale = 1) {
     const Needed needed = need(make, scale);
     constexpr double kPixels = kSide * kSide;
@@ -148,11 +148,11 @@ TEST_F(DecodeMemory, OfJpegs) {
   expect("jpeg, a scan for each colour", [] { return jpeg(3, {.one_by_one = true}); });
   expect("jpeg 4:1:1 progressive", [] { return jpeg(3, {.progressive = true, .luma_width = 4}); });
   expect(
-      "jpeg / 8", [] { return jpeg(3, {}); }, 4, 8);
+      "jpeg / 8", [] { return jpeg(3, {}); }, 1.15, 8);
   expect(
-      "jpeg 4:2:0 progressive / 8", [] { return jpeg(3, {.progressive = true}); }, 1.5, 8);
+      "jpeg 4:2:0 progressive / 8", [] { return jpeg(3, {.progressive = true}); }, 1.15, 8);
   expect(
-      "jpeg 4:1:1 / 2", [] { return jpeg(3, {.luma_width = 4}); }, 1.5, 2);
+      "jpeg 4:1:1 / 2", [] { return jpeg(3, {.luma_width = 4}); }, 1.15, 2);
 }
 
 TEST_F(DecodeMemory, OfPngs) {
@@ -164,7 +164,7 @@ TEST_F(DecodeMemory, OfPngs) {
   expect("png of 16 bits", [] { return encode(".png", CV_16UC3); });
   expect("png with alpha of 16 bits", [] { return encode(".png", CV_16UC4); });
   expect(
-      "png / 2", [] { return encode(".png", CV_8UC3); }, 1.5, 2);
+      "png / 2", [] { return encode(".png", CV_8UC3); }, 1.15, 2);
 }
 
 // A chunk of a PNG; `data` with its kind.
@@ -201,16 +201,18 @@ TEST_F(DecodeMemory, OfTiffs) {
     o.width = o.height = kSide;
     return [o] { return tiff(o); };
   };
-  expect("tiff gray", of({.samples = 1}));
-  expect("tiff", of({}));
-  expect("tiff with alpha", of({.samples = 4}));
+  // What is announced for a tile's own pixels comes, in most processes, after what it was made of.
+  constexpr double kOneTile = 1.5;
+  expect("tiff gray", of({.samples = 1}), kOneTile);
+  expect("tiff", of({}), kOneTile);
+  expect("tiff with alpha", of({.samples = 4}), kOneTile);
   expect("tiff of 16 bits", of({.bits = 16}));
   expect("tiff gray of 16 bits", of({.samples = 1, .bits = 16}));
   expect("tiff with alpha of 16 bits", of({.samples = 4, .bits = 16}));
-  expect("tiff of two colours", of({.samples = 1, .bits = 1}));
+  expect("tiff of two colours", of({.samples = 1, .bits = 1}), kOneTile);
   expect("tiff in strips", of({.strip_rows = 16}));
   expect("tiff in tiles", of({.tile_width = 256, .tile_height = 256}));
-  expect("tiff in one tile", of({.tile_width = 3008, .tile_height = 3008}));
+  expect("tiff in one tile", of({.tile_width = 3008, .tile_height = 3008}), kOneTile);
   expect("tiff in one tile of 16 bits", of({.bits = 16, .tile_width = 3008, .tile_height = 3008}));
   expect("tiff by LZW", [] { return encode(".tiff", CV_8UC3); });
   expect(
@@ -223,19 +225,38 @@ TEST_F(DecodeMemory, OfOthers) {
   expect("bmp", [] { return encode(".bmp", CV_8UC3); });
   expect(
       "bmp gray", [] { return encode(".bmp", CV_8UC1); }, 4);
-  expect("webp", [] { return encode(".webp", CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 80}); });
-  expect(
-      "webp with alpha",
-      [] {
-        return encode(".webp", CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 80});
-      },
-      2);
-  expect("webp lossless", [] { return encode(".webp", CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 101}); });
-  expect("webp lossless with alpha", [] {
-    return encode(".webp", CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 101});
-  });
   expect("ppm", [] { return encode(".ppm", CV_8UC3); });
   expect("pgm", [] { return encode(".pgm", CV_8UC1); });
+}
+
+// With EXIF behind it, as cameras and editors write it; `webp` without alpha.
+Bytes extended(const Bytes& webp) {
+  const auto little_endian = [](std::uint64_t value, int bytes) {
+    std::string out;
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 255);
+    return out;
+  };
+  const std::string exif = "EXIF" + little_endian(8, 4) + std::string("II*\0\x08\0\0\0", 8);
+  const std::string body = "WEBPVP8X" + little_endian(10, 4) + little_endian(8, 4) +
+                           little_endian(3000 - 1, 3) + little_endian(3000 - 1, 3) +
+                           std::string(as_text(BytesView(webp).subspan(12))) + exif;
+  const std::string file = "RIFF" + little_endian(body.size(), 4) + body;
+  const BytesView view = as_bytes(file);
+  return {view.begin(), view.end()};
+}
+
+TEST_F(DecodeMemory, OfWebps) {
+  if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
+  const std::vector<int> lossy{cv::IMWRITE_WEBP_QUALITY, 80};
+  const std::vector<int> lossless{cv::IMWRITE_WEBP_QUALITY, 101};
+  expect("webp", [&] { return encode(".webp", CV_8UC3, lossy); });
+  expect("webp with alpha", [&] { return encode(".webp", CV_8UC4, lossy); });
+  expect("webp with EXIF", [&] { return extended(encode(".webp", CV_8UC3, lossy)); });
+  expect("webp lossless", [&] { return encode(".webp", CV_8UC3, lossless); });
+  expect("webp lossless with alpha", [&] { return encode(".webp", CV_8UC4, lossless); });
+  expect(
+      "webp lossless with EXIF", [&] { return extended(encode(".webp", CV_8UC3, lossless)); },
+      1.3);  // may be an alpha's
 }
 
 }  // namespace

@@ -515,6 +515,38 @@ TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
   EXPECT_FALSE(asked);
 }
 
+// Of one column, whose tiles are of 16,384: each would be decoded whole.
+TEST(DecodeTiff, OfTilesFarBeyondThePictureIsRefused) {
+  for (const auto& [tiles, refused] : {std::pair{20U, false}, {30U, true}}) {
+    const test::TiffOptions options{
+        .width = 1, .height = tiles * 1024, .tile_width = 16'384, .tile_height = 1024};
+    const std::string tiff = test::tiff_file(test::tiff_entries(options, 2), "xx");
+    bool asked = false;
+    const BeforeAllocation before = [&](std::uint64_t) {
+      asked = true;
+      throw std::bad_alloc();
+    };
+    std::optional<Kind> kind;
+    try {
+      kind = error_of(as_bytes(tiff), {}, before);
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(asked, !refused);
+    EXPECT_EQ(kind, refused ? std::optional(Kind::kTooLarge) : std::nullopt);
+  }
+}
+
+TEST(DecodeTiff, OfTooManyStripsIsUnsupported) {
+  for (const auto& [strips, refused] : {std::pair{65'536U, false}, {65'537U, true}}) {
+    bool asked = false;
+    const auto error =
+        tiff_error(test::make_tiff({.width = 1, .height = strips, .strip_rows = 1}), asked);
+    EXPECT_EQ(error ? std::optional(error->kind) : std::nullopt,
+              refused ? std::optional(Kind::kUnsupported) : std::nullopt);
+    EXPECT_EQ(asked, !refused);
+  }
+}
+
 TEST(DecodeTiff, TilesAreAnnouncedThoughTheImageIsSmall) {
   const std::string tiff =
       test::make_tiff({.width = 10, .height = 10, .tile_width = 2048, .tile_height = 1024});
@@ -626,6 +658,42 @@ TEST(Decode, EndsWhereItIsStopped) {
       EXPECT_EQ(asked, after + 1) << name;
     }
   }
+}
+
+// Of large pictures, often enough that little is decoded between: at least once for each 2^21
+// pixels, and before the first.
+TEST(Decode, AsksWhetherToStopAllAlong) {
+  const Image image = formula_image("tri", 1500, 1500);
+  const std::vector<int> text{cv::IMWRITE_PXM_BINARY, 0};
+  const std::vector<std::pair<std::string, Bytes>> files{
+      {"jpeg", make_jpeg(image)},
+      {"png", encode(".png", image)},
+      {"webp", encode(".webp", image, CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 50})},
+      {"webp alpha", encode(".webp", image, CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 50})},
+      {"ppm", encode(".ppm", image)},
+      {"ppm text", encode(".ppm", image, CV_8UC3, text)},
+      {"pgm of 16 bits", encode(".pgm", image, CV_16UC1)},
+      {"pbm", encode(".pbm", image, CV_8UC1)}};
+  for (const auto& [name, bytes] : files) {
+    int asked = 0;
+    const auto count = [&] { return ++asked < 0; };
+    ASSERT_TRUE(decode(bytes, {}, {{}, count})) << name;
+    EXPECT_GE(asked, 1 + 2) << name;
+    const int all = asked;
+    asked = 0;
+    const auto last = [&] { return ++asked == all; };
+    EXPECT_THROW(static_cast<void>(decode(bytes, {}, {{}, last})), StoppedError) << name;
+  }
+}
+
+TEST(Decode, AWebpInPiecesHasThePixelsOfTheWhole) {
+  const Image image = formula_image("tri", 1500, 1500);
+  const Bytes webp = encode(".webp", image, CV_8UC3, {cv::IMWRITE_WEBP_QUALITY, 101});
+  int asked = 0;
+  const auto decoded = decode(webp, {}, {{}, [&] { return ++asked < 0; }});
+  ASSERT_TRUE(decoded) << decoded.error().detail;
+  EXPECT_EQ(*decoded, image);
+  EXPECT_GE(asked, 1 + 2);
 }
 
 constexpr int kScales[] = {2, 4, 8};
