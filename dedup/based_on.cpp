@@ -44,9 +44,9 @@ ColumnSource with_splits_of(std::shared_ptr<const Selection> base, ColumnSource 
 void put_upon(const Selection& base, std::span<const Split> own, Result& result) {
   Selection& selection = result.selection;
   UnionFind groups(selection.size());
-  unite(base.groups, groups);
-  unite(selection.groups, groups);
-  selection.groups = std::move(groups).components().of_row;
+  unite(base.components, groups);
+  unite(selection.components, groups);
+  selection.components = std::move(groups).components().of_row;
 
   std::vector<Split> splits(selection.size());
   for (std::size_t row = 0; row < selection.size(); ++row) {

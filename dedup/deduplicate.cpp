@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "common/error.h"
 #include "common/named.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/settings.h"
 
 namespace winnow::dedup {
 namespace {
@@ -93,28 +93,6 @@ class Links {
   UnionFind groups_;         // components within splits; of other kinds, rows that are the same
   std::vector<Edge> edges_;  // of other kinds
 };
-
-std::string settings_json(const Options& options, const CodeColumn* column) {
-  const Policy& policy = options.policy;
-  std::string order;
-  for (const Split split : policy.order) {
-    order += (order.empty() ? "" : ",") + std::string(split_name(split));
-  }
-  nlohmann::json settings{{"hash", options.hash},
-                          {"threshold", effective_threshold(options)},
-                          {"scope", scope_name(options.scope)},
-                          {"groups", group_kind_name(options.groups)},
-                          {"keep", keep_policy_name(policy.keep)},
-                          {"on_leak", leak_action_name(policy.on_leak)},
-                          {"split_order", order},
-                          {"on_conflict", conflict_action_name(policy.on_conflict)},
-                          {"mode", selection_mode_name(policy.mode)}};
-  if (column != nullptr) settings["hash_version"] = column->version;
-  for (const Split split : {Split::kVal, Split::kTest}) {
-    if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
-  }
-  return settings.dump();
-}
 
 // Columns of one table, which must not change from one reading to the next.
 class Reader {
@@ -221,7 +199,7 @@ void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels, 
 Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
                        std::vector<std::uint32_t> components, const std::vector<Split>& own) {
   Selection selection;
-  selection.groups = std::move(components);
+  selection.components = std::move(components);
   selection.kept.reserve(ids.size());
   for (const std::uint32_t row : decisions.kept_rows) selection.kept.push_back(ids[row]);
   selection.ids = std::move(ids);
@@ -247,11 +225,11 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
 // By codes, files and pixels. Returns what the selection is to say of the search.
 std::string find_all_links(Reader& read, const Fingerprints& table, const Options& options,
                            const LinkSource& source, Links& links) {
-  std::string settings = settings_json(options, nullptr);
+  std::string settings = settings_of(options, std::nullopt);
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
     const CodeColumn& codes = codes_of(with_codes, options);
-    settings = settings_json(options, &codes);
+    settings = settings_of(options, codes.version);
     links.add(
         [&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
           std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });

@@ -72,8 +72,8 @@ struct Result {
 // thinned (thin_group). Under kWithin a group lies in one split, and nothing is settled; under
 // kAcross groups are thinned of conflicts only.
 //
-// In the selection, `groups` are the components across all splits, whatever was asked for: what may
-// not be cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless
+// The selection's components are those across all splits, whatever was asked for: what may not be
+// cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless
 // something was moved. `mode` is kWeight where conflicts are weighed under kKeep.
 //
 // Throws UsageError for an unknown hash or one the table lacks, or a threshold outside 0..bits;

@@ -1,12 +1,9 @@
 #include "dedup/report.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "common/csv.h"
-#include "common/error.h"
-#include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/pairs.h"
 
@@ -95,7 +92,7 @@ void list_removed(const Result& result, const Fingerprints& table, const NameOf&
   const Samples samples{table, name_of};
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.weights[row] > 0) continue;
-    list.put(decision_of(result.selection, samples, row, result.selection.groups[row]));
+    list.put(decision_of(result.selection, samples, row, result.selection.components[row]));
   }
 }
 
@@ -166,57 +163,6 @@ std::string json_summary(const Result& result, const Options& options) {
                        {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                      {"blank", result.low_quality}};
   return summary.dump();
-}
-
-namespace {
-
-// Nothing where they are damaged, which is no matter of words.
-std::optional<JsonReader> read_settings(const std::string& settings) {
-  try {
-    return JsonReader(settings, {"what a selection was decided by"});
-  } catch (const FormatError&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
-std::string settings_in_words(const std::string& settings) {
-  const std::optional<JsonReader> reader = read_settings(settings);
-  if (!reader || !reader->json().is_object()) return {};
-  const Json& json = reader->json();
-  const auto text = [&](const char* name) {
-    const auto found = json.find(name);
-    if (found == json.end()) return std::string();
-    return found->is_string() ? found->get<std::string>() : found->dump();
-  };
-  const auto list = [&](const char* name) {
-    std::string names;
-    for (const Json& element : json.value(name, Json::array())) {
-      if (element.is_string()) names += (names.empty() ? "" : ", ") + element.get<std::string>();
-    }
-    return names;
-  };
-  const std::string hash = text("hash");
-  std::string words;
-  const auto add = [&](const char* before, const std::string& value, const char* usual = "") {
-    if (value.empty() || value == usual) return;
-    words += (words.empty() ? "" : ", ") + (before + value);
-  };
-  if (text("verb") == "split") add("winnow split of ", list("of"));
-  add("", hash == kExact ? "equal files and pixels" : hash);
-  if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
-  if (text("group_keys") == "true") add("", "group keys");
-  add("seed ", text("seed"));
-  add("groups are ", text("groups"));
-  add("keeps ", text("keep"));
-  add("scope ", text("scope"), "all");
-  add("shared pictures: ", text("on_leak"));
-  add("splits in the order ", text("split_order"));
-  add("differing labels: ", text("on_conflict"), "keep");
-  add("mode ", text("mode"), "keep");
-  add("thins ", list("thin"));
-  return words;
 }
 
 }  // namespace winnow::dedup

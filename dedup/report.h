@@ -47,10 +47,6 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
 void list_low_quality(std::span<const float> quality, const Fingerprints& table,
                       const NameOf& name_of, ListForm form, const TextSink& out);
 
-// What made a selection (Selection::settings), for people: "phash within 4 bits, groups are
-// components, keeps first, ...". Empty where that is not told.
-std::string settings_in_words(const std::string& settings);
-
 // One JSON object, schema "winnow.dedup/1" (docs/schemas).
 std::string json_summary(const Result& result, const Options& options);
 

@@ -46,7 +46,7 @@ std::vector<ColumnView> columns_of(const Selection& selection) {
                                   column("cache_digest", view(selection.cache_digest)),
                                   column("ids", view(selection.ids)),
                                   column("weights", view(selection.weights)),
-                                  column("groups", view(selection.groups)),
+                                  column("groups", view(selection.components)),
                                   column("kept", view(selection.kept)),
                                   column("distances", view(selection.distances)),
                                   column("rules", view(selection.rules))};
@@ -63,7 +63,7 @@ Selection parse(ColumnFileReader in, const std::string& where) {
   selection.cache_digest = in.take_text("cache_digest");
   selection.ids = in.take<SampleId>("ids", rows);
   selection.weights = in.take<float>("weights", rows);
-  selection.groups = in.take<std::uint32_t>("groups", rows);
+  selection.components = in.take<std::uint32_t>("groups", rows);
   selection.kept = in.take<SampleId>("kept", rows);
   selection.distances = in.take<std::uint16_t>("distances", rows);
   selection.rules = in.take<Rule>("rules", rows);
@@ -76,12 +76,12 @@ Selection parse(ColumnFileReader in, const std::string& where) {
   return selection;
 }
 
-// Whether every group's number is one more than the largest before it, where it first appears.
-bool numbered_in_order(const std::vector<std::uint32_t>& groups) noexcept {
+// Whether every component's number is one more than the largest before it, where it first appears.
+bool numbered_in_order(const std::vector<std::uint32_t>& components) noexcept {
   std::uint64_t next = 0;
-  for (const std::uint32_t group : groups) {
-    if (group > next) return false;
-    if (group == next) ++next;
+  for (const std::uint32_t component : components) {
+    if (component > next) return false;
+    if (component == next) ++next;
   }
   return true;
 }
@@ -104,7 +104,7 @@ void check_selection(const Selection& selection, const std::string& where) {
   };
   const std::size_t rows = selection.size();
   require(selection.mode <= SelectionMode::kOnePerGroup, "its mode does not exist");
-  require(selection.weights.size() == rows && selection.groups.size() == rows &&
+  require(selection.weights.size() == rows && selection.components.size() == rows &&
               selection.kept.size() == rows && selection.distances.size() == rows &&
               selection.rules.size() == rows &&
               (selection.splits.empty() || selection.splits.size() == rows),
@@ -114,7 +114,7 @@ void check_selection(const Selection& selection, const std::string& where) {
   require(std::ranges::all_of(selection.weights,
                               [](float w) { return std::isfinite(w) && !std::signbit(w); }),
           "a weight is negative or no number");
-  require(numbered_in_order(selection.groups), "its groups are not numbered in order");
+  require(numbered_in_order(selection.components), "its groups are not numbered in order");
   for (std::size_t row = 0; row < rows; ++row) {
     const SampleId kept = selection.kept[row];
     require(kept == selection.ids[row] || std::ranges::binary_search(selection.ids, kept),

@@ -32,11 +32,12 @@ std::string_view rule_name(Rule rule) noexcept;  // "kept", "duplicate", "leak",
 struct Selection {
   std::string name;
   SelectionMode mode = SelectionMode::kKeep;
-  std::string settings;      // JSON of what decided: hash, threshold, policy, scope
+  std::string settings;      // what decided (settings.h), or nothing
   std::string cache_digest;  // of the manifest it was made for; another cache is refused
   std::vector<SampleId> ids;
-  std::vector<float> weights;            // 0: removed
-  std::vector<std::uint32_t> groups;     // number of the duplicate group, from 0 in id order
+  std::vector<float> weights;  // 0: removed
+  // Number of the connected component across all splits, from 0 in id order; "groups" in the file.
+  std::vector<std::uint32_t> components;
   std::vector<SampleId> kept;            // the one that stands for it; itself where kept
   std::vector<std::uint16_t> distances;  // bits between it and the one kept; 0 for exact
   std::vector<Rule> rules;
@@ -52,8 +53,8 @@ struct Selection {
 };
 
 // Throws FormatError naming `where` unless the columns make a selection: one entry a row each, ids
-// ascending, weights finite and not negative, groups numbered as said above, kept ones among the
-// ids.
+// ascending, weights finite and not negative, components numbered as said above, kept ones among
+// the ids.
 void check_selection(const Selection& selection, const std::string& where);
 
 // The file form (docs/formats/selection.md), of version 1 where splits are those of the table, else

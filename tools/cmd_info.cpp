@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
-#include "dedup/report.h"
+#include "dedup/settings.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "dedup/policy/policy.h"
+#include "dedup/settings.h"
 #include "dedup/split/stratify.h"
 
 namespace winnow::dedup {
@@ -86,24 +87,6 @@ OffReason reason_of(bool followed, std::uint64_t largest_block) {
 }
 
 // `found`: settings of the deduplication that found the blocks.
-std::string settings_json(const SplitOptions& options, const std::string& found) {
-  nlohmann::json settings{{"verb", "split"},
-                          {"seed", options.seed},
-                          {"group_keys", options.group_keys},
-                          {"stay", options.stay},
-                          {"of", nlohmann::json::array()}};
-  const nlohmann::json dedup = nlohmann::json::parse(found);
-  for (const char* name : {"hash", "hash_version", "threshold"}) {
-    if (dedup.contains(name)) settings[name] = dedup[name];
-  }
-  for (std::size_t split = 0; split < options.of.size(); ++split) {
-    const std::string name(split_name(static_cast<Split>(split)));
-    if (split > 0) settings["shares"][name] = options.shares[split];
-    if (options.of[split]) settings["of"].push_back(name);
-  }
-  return settings.dump();
-}
-
 // The splits that get a share: the parts of a StratifyInput.
 struct Parts {
   std::vector<Split> splits;
@@ -314,8 +297,7 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
       deduplicate(columns, {.hash = options.hash, .threshold = options.threshold}, links);
   SplitResult result;
   Selection& selection = result.selection;
-  selection.settings = settings_json(options, found.selection.settings);
-  Components blocks{std::move(found.selection.groups), 0};
+  Components blocks{std::move(found.selection.components), 0};
   for (const std::uint32_t block : blocks.of_row) blocks.count = std::max(blocks.count, block + 1);
   found = {};
   Fingerprints table = columns({"labels", "groups"});
@@ -332,13 +314,16 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
     selection.kept.push_back(table.ids[splitting.kept_rows[row]]);
     selection.weights.push_back(splitting.rules[row] == Rule::kLeak ? 0.0F : 1.0F);
   }
+  std::optional<std::uint32_t> hash_version;
   if (options.hash != kExact) {
     const Fingerprints coded = columns({"codes:" + options.hash});
-    measure_distances(codes_of(coded, options.hash), columns, splitting.kept_rows,
-                      selection.distances);
+    const CodeColumn& codes = codes_of(coded, options.hash);
+    hash_version = codes.version;
+    measure_distances(codes, columns, splitting.kept_rows, selection.distances);
   }
+  selection.settings = settings_of(options, hash_version);
   selection.ids = std::move(table.ids);
-  selection.groups = std::move(blocks.of_row);
+  selection.components = std::move(blocks.of_row);
   selection.rules = std::move(splitting.rules);
   if (splitting.splits != table.splits) selection.splits = std::move(splitting.splits);
   return result;

@@ -47,7 +47,7 @@ LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
     if (all.weights[i] > 0) continue;
     some.ids.push_back(all.ids[i]);
     some.weights.push_back(0);
-    some.groups.push_back(all.groups[i]);
+    some.components.push_back(all.components[i]);
     some.kept.push_back(all.kept[i]);
     some.distances.push_back(all.distances[i]);
     some.rules.push_back(all.rules[i]);

@@ -84,15 +84,15 @@ EvaluationSamples evaluation_samples(const Cache& cache, Split split,
   if (chosen) {
     has_training_sample.resize(chosen->size());
     for (const std::size_t row : rows_of(Split::kTrain)) {
-      has_training_sample[chosen->groups[row]] = true;
+      has_training_sample[chosen->components[row]] = true;
     }
   }
   EvaluationSamples out;
   for (const std::size_t row : rows_of(split)) {
     out.all.ids.push_back(table.ids[row]);
     out.all.weights.push_back(1);
-    if (chosen &&
-        (has_training_sample[chosen->groups[row]] || chosen->rules[row] == dedup::Rule::kLeak)) {
+    if (chosen && (has_training_sample[chosen->components[row]] ||
+                   chosen->rules[row] == dedup::Rule::kLeak)) {
       out.leaked.push_back(table.ids[row]);
     }
   }
@@ -109,10 +109,11 @@ HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string
     std::vector<SampleId> first_of_group;  // groups are numbered by their first sample, ids ascend
     std::size_t next = 0;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
-      if (chosen.groups[row] == first_of_group.size()) first_of_group.push_back(chosen.ids[row]);
+      if (chosen.components[row] == first_of_group.size())
+        first_of_group.push_back(chosen.ids[row]);
       if (next == samples.ids.size() || samples.ids[next] != chosen.ids[row]) continue;
       stands_for[next] = chosen.kept[row];
-      first[next++] = first_of_group[chosen.groups[row]];
+      first[next++] = first_of_group[chosen.components[row]];
     }
   }
   constexpr std::uint64_t kSeed = 0;

@@ -155,6 +155,15 @@ class Pack {
     return static_cast<std::size_t>(at);
   }
 
+  // Fetches the header of a record, if it is there, before it is asked for: each lies in lines of
+  // its own, and waiting for them takes longer than all else that is done with headers alone.
+  void fetch_header(std::size_t i) const noexcept {
+    if (i >= count_) return;
+    std::uint64_t at = 0;
+    std::memcpy(&at, bytes_.data() + kDirectoryBytes + 8 * i, sizeof(at));
+    if (at < bytes_.size()) __builtin_prefetch(bytes_.data() + at);
+  }
+
   RecordHeader header(std::size_t i) const {
     RecordHeader header;
     std::memcpy(&header, bytes_.data() + offset(i), sizeof(header));
@@ -316,8 +325,12 @@ void for_each_packed_size(BytesView pack, const std::string& where,
 void for_each_labels(
     BytesView pack, const std::string& where,
     const std::function<void(SampleId id, std::span<const std::int32_t> labels)>& take) {
+  constexpr std::size_t kAhead = 8;
   const Pack in(pack, where);
-  for (std::size_t i = 0; i < in.count(); ++i) take(in.header(i).id, in.labels(i));
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    in.fetch_header(i + kAhead);
+    take(in.header(i).id, in.labels(i));
+  }
 }
 
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,

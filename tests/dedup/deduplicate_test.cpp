@@ -15,6 +15,7 @@
 #include "dedup/based_on.h"
 #include "dedup/pairs.h"
 #include "dedup/report.h"
+#include "dedup/settings.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
@@ -144,7 +145,7 @@ TEST(Deduplicate, KeepsItsInvariants) {
       ASSERT_EQ(selection.ids, table.ids);
       ASSERT_EQ(serialize(parse_selection(serialize(selection), "s")), serialize(selection));
       const Components components = components_of(table, options);
-      ASSERT_EQ(selection.groups, components.of_row);
+      ASSERT_EQ(selection.components, components.of_row);
 
       std::uint64_t removed = 0;
       std::uint64_t moved = 0;
@@ -156,7 +157,7 @@ TEST(Deduplicate, KeepsItsInvariants) {
         ++seen[rule];
         removed += stays ? 0 : 1;
         moved += stays && selection.split_of(row, own) != own ? 1 : 0;
-        ASSERT_EQ(selection.groups[row], selection.groups[kept]);
+        ASSERT_EQ(selection.components[row], selection.components[kept]);
         ASSERT_EQ(kept == row,
                   rule == Rule::kKept || rule == Rule::kConflict || rule == Rule::kMoved);
         if (rule != Rule::kConflict) {
@@ -472,7 +473,7 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   base->kept[3] = 5;
   base->distances[3] = 9;
   base->rules[3] = Rule::kLeak;
-  base->groups = {0, 1, 2, 3, 3, 1, 4};
+  base->components = {0, 1, 2, 3, 3, 1, 4};
   const auto columns =
       with_splits_of(base, [&](const ColumnNames& names) { return select_columns(table, names); });
   EXPECT_EQ(columns({}).splits[0], Split::kTest);
@@ -485,7 +486,7 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   EXPECT_THAT(selection.kept, ElementsAre(1, 2, 2, 5, 5, 6, 5));
   EXPECT_THAT(selection.rules, ElementsAre(Rule::kKept, Rule::kKept, Rule::kDuplicate, Rule::kLeak,
                                            Rule::kKept, Rule::kKept, Rule::kDuplicate));
-  EXPECT_THAT(selection.groups, ElementsAre(0, 1, 1, 2, 2, 1, 2));
+  EXPECT_THAT(selection.components, ElementsAre(0, 1, 1, 2, 2, 1, 2));
   EXPECT_EQ(selection.splits, base->splits);
   EXPECT_EQ(result.removed, 3U);
   EXPECT_EQ(result.kept, 4U);
@@ -535,7 +536,7 @@ TEST(Deduplicate, MatchesFlatImagesByTheirBytesOnly) {
   });
   const Result result = deduplicate(table, {});
   EXPECT_EQ(result.low_quality, 4U);
-  EXPECT_THAT(result.selection.groups, ElementsAre(0, 1, 0, 1, 2, 2));
+  EXPECT_THAT(result.selection.components, ElementsAre(0, 1, 0, 1, 2, 2));
   EXPECT_THAT(result.selection.kept, ElementsAre(1, 2, 1, 2, 5, 5));
   EXPECT_THAT(result.selection.distances, ElementsAre(0, 0, 0, 0, 0, 1));
 }
@@ -729,7 +730,29 @@ TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
   EXPECT_NE(settings_in_words(thinned.selection.settings).find("thins test"), std::string::npos);
 }
 
-TEST(Report, SaysInWordsWhatDecided) {
+// Byte for byte: files of equal decisions are equal.
+TEST(Settings, SayWhatDecided) {
+  Options options{.threshold = 2};
+  EXPECT_EQ(settings_of(options, 1),
+            R"({"groups":"components","hash":"phash","hash_version":1,"keep":"first",)"
+            R"("mode":"keep","on_conflict":"keep","on_leak":"drop","scope":"all",)"
+            R"("split_order":"test,val,train","threshold":2})");
+  options.hash = kExact;
+  options.policy.thin[static_cast<std::size_t>(Split::kVal)] = true;
+  options.policy.on_leak = LeakAction::kMove;
+  EXPECT_EQ(settings_of(options, std::nullopt),
+            R"({"groups":"components","hash":"exact","keep":"first","mode":"keep",)"
+            R"("on_conflict":"keep","on_leak":"move","scope":"all",)"
+            R"("split_order":"test,val,train","thin":["val"],"threshold":0})");
+  SplitOptions split{.shares = {0, 0.7, 0.1, 0.2}, .seed = 18446744073709551615U};
+  split.of = {false, true, false, true};
+  EXPECT_EQ(settings_of(split, 3),
+            R"({"group_keys":true,"hash":"phash","hash_version":3,"of":["train","test"],)"
+            R"("seed":18446744073709551615,"shares":{"test":0.2,"train":0.7,"val":0.1},)"
+            R"("stay":false,"threshold":4,"verb":"split"})");
+}
+
+TEST(Settings, AreToldInWords) {
   const Reported r;
   EXPECT_EQ(
       settings_in_words(r.result.selection.settings),
@@ -738,8 +761,9 @@ TEST(Report, SaysInWordsWhatDecided) {
   EXPECT_EQ(settings_in_words(R"({"verb":"split","hash":"exact","threshold":0,"seed":3,)"
                               R"("group_keys":true,"of":["none","train"]})"),
             "winnow split of none, train, equal files and pixels, group keys, seed 3");
-  EXPECT_EQ(settings_in_words(""), "");
-  EXPECT_EQ(settings_in_words("{}"), "");
+  EXPECT_EQ(settings_in_words(R"({"hash":"of_later","threshold":7,"later":[{}]})"),
+            "of_later within 7 bits");
+  for (const char* text : {"", "{}", "[1]", "{"}) EXPECT_EQ(settings_in_words(text), "") << text;
 }
 
 TEST(Report, SumsUpInJson) {
@@ -749,10 +773,6 @@ TEST(Report, SumsUpInJson) {
               "mode": "keep", "groups": 2, "chains": 0, "removed": 2, "kept": 3, "moved": 0,
               "conflicts": 1, "blank": 1, "evaluation_duplicates": {"val": 0, "test": 0},
               "leaks": [{"a": "train", "b": "test", "groups": 1, "samples": 1}]})"));
-  EXPECT_EQ(nlohmann::json::parse(r.result.selection.settings),
-            nlohmann::json::parse(R"({"hash": "phash", "hash_version": 1, "threshold": 2,
-              "scope": "all", "groups": "components", "keep": "first", "on_leak": "drop",
-              "split_order": "test,val,train", "on_conflict": "keep", "mode": "keep"})"));
   const auto exact = nlohmann::json::parse(
       json_summary(deduplicate(r.table, {.hash = "exact"}), {.hash = "exact"}));
   EXPECT_EQ(exact.at("threshold"), 0);

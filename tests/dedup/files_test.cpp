@@ -54,7 +54,7 @@ Selection small_selection() {
   selection.cache_digest = "0123456789abcdef";
   selection.ids = {1, 4, 9};
   selection.weights = {1, 0, 0.5F};
-  selection.groups = {0, 0, 1};
+  selection.components = {0, 0, 1};
   selection.kept = {1, 1, 9};
   selection.distances = {0, 3, 0};
   selection.rules = {Rule::kKept, Rule::kDuplicate, Rule::kKept};
@@ -180,7 +180,7 @@ TEST(SelectionFile, HoldsEveryColumn) {
   EXPECT_EQ(back.cache_digest, selection.cache_digest);
   EXPECT_EQ(back.ids, selection.ids);
   EXPECT_EQ(back.weights, selection.weights);
-  EXPECT_EQ(back.groups, selection.groups);
+  EXPECT_EQ(back.components, selection.components);
   EXPECT_EQ(back.kept, selection.kept);
   EXPECT_EQ(back.distances, selection.distances);
   EXPECT_EQ(back.rules, selection.rules);
@@ -274,10 +274,10 @@ TEST(SelectionFile, IsNotWrittenFromColumnsThatMakeNoSelection) {
       [](Selection& s) { s.weights[0] = -1; },
       [](Selection& s) { s.weights[0] = std::numeric_limits<float>::infinity(); },
       [](Selection& s) {
-        s.groups = {1, 0, 0};
+        s.components = {1, 0, 0};
       },
       [](Selection& s) {
-        s.groups = {0, 2, 1};
+        s.components = {0, 2, 1};
       },
       [](Selection& s) { s.kept[1] = 2; },
       [](Selection& s) { s.rules[1] = static_cast<Rule>(5); },

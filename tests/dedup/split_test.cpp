@@ -508,7 +508,7 @@ TEST(MakeSplits, MakesASelectionThatLeaksNowhere) {
     for (std::size_t row = 0; row < table.size(); ++row) {
       const auto at = std::ranges::lower_bound(selection.ids, selection.kept[row]);
       const auto kept = static_cast<std::size_t>(at - selection.ids.begin());
-      EXPECT_EQ(selection.groups[kept], selection.groups[row]);
+      EXPECT_EQ(selection.components[kept], selection.components[row]);
       if (!keep[row]) {
         EXPECT_EQ(selection.distances[row],
                   table.pixel_hashes[row] == table.pixel_hashes[kept]

@@ -168,7 +168,7 @@ LeftOut two_left_out(SampleId stands_for_4) {
                         .cache_digest = {},
                         .ids = {2, 4},
                         .weights = {0, 0},
-                        .groups = {0, 1},
+                        .components = {0, 1},
                         .kept = {0, stands_for_4},
                         .distances = {3, 0},
                         .rules = {dedup::Rule::kDuplicate, dedup::Rule::kLeak}},

@@ -51,7 +51,7 @@ TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
                                    .cache_digest = {},
                                    .ids = {3, 7},
                                    .weights = {0, 1},
-                                   .groups = {0, 0},
+                                   .components = {0, 0},
                                    .kept = {7, 7},
                                    .distances = {5, 0},
                                    .rules = {dedup::Rule::kLeak, dedup::Rule::kKept}};

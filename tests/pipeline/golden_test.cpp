@@ -341,7 +341,7 @@ TEST_P(GoldenCache, Selection) {
     const auto group = static_cast<std::uint32_t>(group_of.size());
     const bool removed = first != id;
     EXPECT_EQ(selection.ids[row], id);
-    EXPECT_EQ(selection.groups[row], group_of.emplace(input.k, group).first->second);
+    EXPECT_EQ(selection.components[row], group_of.emplace(input.k, group).first->second);
     EXPECT_EQ(selection.kept[row], first);
     EXPECT_EQ(selection.weights[row], removed ? 0.0F : 1.0F);
     EXPECT_EQ(selection.distances[row], 0);

@@ -1176,7 +1176,7 @@ TEST_F(OpenCache, Selections) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     selection.ids.push_back(table.ids[i]);
     selection.weights.push_back(1);
-    selection.groups.push_back(static_cast<std::uint32_t>(i));
+    selection.components.push_back(static_cast<std::uint32_t>(i));
     selection.kept.push_back(table.ids[i]);
     selection.distances.push_back(0);
     selection.rules.push_back(dedup::Rule::kKept);

@@ -110,7 +110,7 @@ dedup::Selection selection_of(const Cache& cache,
   selection.settings = "{}";
   selection.cache_digest = cache.digest();
   for (const auto& [id, weight] : rows) {
-    selection.groups.push_back(static_cast<std::uint32_t>(selection.ids.size()));
+    selection.components.push_back(static_cast<std::uint32_t>(selection.ids.size()));
     selection.ids.push_back(id);
     selection.weights.push_back(weight);
     selection.kept.push_back(id);
@@ -214,7 +214,7 @@ TEST(SelectSamples, ThoseThatOneStandsForTakeTurns) {
       selection_of(*cache, {{10, 1.F}, {13, 1.F}, {16, 1.F}, {19, 0.F}, {22, 1.F}, {25, 1.F}});
   by_turns.mode = dedup::SelectionMode::kOnePerGroup;
   by_turns.kept = {25, 13, 16, 25, 22, 25};  // 19 is removed, 25 stands for 10
-  by_turns.groups = {0, 1, 2, 0, 3, 0};
+  by_turns.components = {0, 1, 2, 0, 3, 0};
   cache->write_selection(by_turns);
   const SampleSet train = select_samples(*cache, Split::kTrain, "chosen");
   EXPECT_THAT(train.ids, ElementsAre(10, 16, 25));
@@ -290,7 +290,7 @@ TEST(HoldOut, CutsBetweenGroupsAlwaysAtTheSamePlaces) {
   dedup::Selection selection = selection_of(*cache, rows);
   // Groups of three that do not lie side by side, one of each removed.
   for (std::size_t i = 0; i < kCount; ++i) {
-    selection.groups[i] = static_cast<std::uint32_t>(i % 200);
+    selection.components[i] = static_cast<std::uint32_t>(i % 200);
     if (i / 200 != 1) continue;
     selection.weights[i] = 0;
     selection.kept[i] = selection.ids[i % 200];

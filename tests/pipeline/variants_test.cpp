@@ -302,7 +302,7 @@ TEST_F(Variants, ACompactedCacheHasThemToo) {
   for (std::size_t row = 0; row < table.size(); ++row) {
     selection.ids.push_back(table.ids[row]);
     selection.weights.push_back(row % 2 == 0 ? 1 : 0);
-    selection.groups.push_back(static_cast<std::uint32_t>(row / 2));
+    selection.components.push_back(static_cast<std::uint32_t>(row / 2));
     selection.kept.push_back(table.ids[row / 2 * 2]);
     selection.distances.push_back(0);
     selection.rules.push_back(row % 2 == 0 ? dedup::Rule::kKept : dedup::Rule::kDuplicate);
@@ -337,7 +337,7 @@ TEST_F(Variants, WhatIsLeftOutAtOnceHasNone) {
     for (std::size_t row = 0; row < table.size(); ++row) {
       selection.ids.push_back(table.ids[row]);
       selection.weights.push_back(row == 4 ? 0 : 1);
-      selection.groups.push_back(row == 4 ? 3 : static_cast<std::uint32_t>(row));
+      selection.components.push_back(row == 4 ? 3 : static_cast<std::uint32_t>(row));
       selection.kept.push_back(table.ids[row == 4 ? 3 : row]);
       selection.distances.push_back(0);
       selection.rules.push_back(row == 4 ? dedup::Rule::kDuplicate : dedup::Rule::kKept);

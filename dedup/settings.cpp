@@ -1,0 +1,106 @@
+#include "dedup/settings.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "common/error.h"
+#include "common/json_reader.h"
+
+namespace winnow::dedup {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What both verbs search by. Names are written in alphabetical order.
+nlohmann::json of_search(const std::string& hash, int threshold,
+                         std::optional<std::uint32_t> hash_version) {
+  nlohmann::json settings{{"hash", hash}, {"threshold", hash == kExact ? 0 : threshold}};
+  if (hash_version) settings["hash_version"] = *hash_version;
+  return settings;
+}
+
+// Nothing where they are damaged, which is no matter of words.
+std::optional<JsonReader> read_settings(const std::string& settings) {
+  try {
+    return JsonReader(settings, {"what a selection was decided by"});
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string settings_of(const Options& options, std::optional<std::uint32_t> hash_version) {
+  const Policy& policy = options.policy;
+  std::string order;
+  for (const Split split : policy.order) {
+    order += (order.empty() ? "" : ",") + std::string(split_name(split));
+  }
+  nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
+  settings["scope"] = scope_name(options.scope);
+  settings["groups"] = group_kind_name(options.groups);
+  settings["keep"] = keep_policy_name(policy.keep);
+  settings["on_leak"] = leak_action_name(policy.on_leak);
+  settings["split_order"] = order;
+  settings["on_conflict"] = conflict_action_name(policy.on_conflict);
+  settings["mode"] = selection_mode_name(policy.mode);
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
+  }
+  return settings.dump();
+}
+
+std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version) {
+  nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
+  settings["verb"] = "split";
+  settings["seed"] = options.seed;
+  settings["group_keys"] = options.group_keys;
+  settings["stay"] = options.stay;
+  settings["of"] = nlohmann::json::array();
+  for (std::size_t split = 0; split < options.of.size(); ++split) {
+    const std::string name(split_name(static_cast<Split>(split)));
+    if (split > 0) settings["shares"][name] = options.shares[split];
+    if (options.of[split]) settings["of"].push_back(name);
+  }
+  return settings.dump();
+}
+
+std::string settings_in_words(const std::string& settings) {
+  const std::optional<JsonReader> reader = read_settings(settings);
+  if (!reader || !reader->json().is_object()) return {};
+  const Json& json = reader->json();
+  const auto text = [&](const char* name) {
+    const auto found = json.find(name);
+    if (found == json.end()) return std::string();
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  };
+  const auto list = [&](const char* name) {
+    std::string names;
+    for (const Json& element : json.value(name, Json::array())) {
+      if (element.is_string()) names += (names.empty() ? "" : ", ") + element.get<std::string>();
+    }
+    return names;
+  };
+  const std::string hash = text("hash");
+  std::string words;
+  const auto add = [&](const char* before, const std::string& value, const char* usual = "") {
+    if (value.empty() || value == usual) return;
+    words += (words.empty() ? "" : ", ") + (before + value);
+  };
+  if (text("verb") == "split") add("winnow split of ", list("of"));
+  add("", hash == kExact ? "equal files and pixels" : hash);
+  if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
+  if (text("group_keys") == "true") add("", "group keys");
+  add("seed ", text("seed"));
+  add("groups are ", text("groups"));
+  add("keeps ", text("keep"));
+  add("scope ", text("scope"), "all");
+  add("shared pictures: ", text("on_leak"));
+  add("splits in the order ", text("split_order"));
+  add("differing labels: ", text("on_conflict"), "keep");
+  add("mode ", text("mode"), "keep");
+  add("thins ", list("thin"));
+  return words;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dedup/deduplicate.h"
+#include "dedup/split/split.h"
+
+namespace winnow::dedup {
+
+// What decided a selection (Selection::settings): a JSON object of the options of the verb that
+// made it, for people to read. Nothing is decided by it again, so it stays text, byte for byte:
+// whatever a newer winnow wrote there is kept. All that knows what is in it is here. Pure.
+
+// `hash_version`: of the codes compared; nothing for kExact.
+std::string settings_of(const Options& options, std::optional<std::uint32_t> hash_version);
+std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version);
+
+// In words: "phash within 4 bits, groups are components, keeps first, ...". Empty where that is not
+// told, or damaged.
+std::string settings_in_words(const std::string& settings);
+
+}  // namespace winnow::dedup
