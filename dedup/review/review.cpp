@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -69,6 +70,50 @@ Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
   return judgement;
 }
 
+std::string one_of(const JsonReader& json, const auto& words) {
+  std::string text = json.text();
+  if (std::ranges::find(words, text) == std::end(words)) json.fail("is no word that is known");
+  return text;
+}
+
+PairSample::Stratum parse_stratum(const JsonReader& json) {
+  PairSample::Stratum stratum{
+      .distance = json.at("distance").number(std::numeric_limits<int>::max()),
+      .classes = one_of(json.at("classes"), std::array{"same", "other", "unknown"}),
+      .splits = one_of(json.at("splits"), std::array{"same", "other"}),
+      .pairs = json.at("pairs").number()};
+  const JsonReader drawn = json.at("drawn");
+  for (const JsonReader& pair : drawn.items()) {
+    const std::vector<JsonReader> images = pair.items(2);
+    stratum.drawn.push_back({parse_image(images[0]), parse_image(images[1])});
+    if (!(stratum.drawn.back()[0] < stratum.drawn.back()[1])) {
+      pair.fail("is not two images, the smaller first");
+    }
+  }
+  if (stratum.drawn.size() > stratum.pairs) drawn.fail("has more pairs than there are");
+  return stratum;
+}
+
+PairSample parse_sample(const JsonReader& json) {
+  PairSample sample{.hash = json.at("hash").text(),
+                    .threshold = json.at("threshold").number(std::numeric_limits<int>::max()),
+                    .scope = json.at("scope").text(),
+                    .seed = json.at("seed").number(),
+                    .certain = json.at("certain").number()};
+  for (const JsonReader& stratum : json.at("strata").items()) {
+    sample.strata.push_back(parse_stratum(stratum));
+  }
+  return sample;
+}
+
+void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
+  if (const auto sample = json.find("sample"); sample && !json.has("verdict")) {
+    review.sample = parse_sample(*sample);
+  } else {
+    review.judgements.push_back(parse_judgement(json, line));
+  }
+}
+
 void check_header(std::string_view line, const std::string& file) {
   const auto is_one = [&]() -> bool {
     try {
@@ -89,7 +134,7 @@ void check_header(std::string_view line, const std::string& file) {
 std::string_view verdict_name(Verdict verdict) noexcept { return name_in(kVerdicts, verdict); }
 
 Review parse_review(std::string_view text, const std::string& file) {
-  Review review{.file = file, .judgements = {}, .digest = {}};
+  Review review{.file = file, .judgements = {}, .sample = {}, .digest = {}};
   const std::size_t end = text.rfind('\n');
   review.complete_bytes = end == std::string_view::npos ? 0 : end + 1;
   review.cut_off = review.complete_bytes != text.size();
@@ -102,7 +147,7 @@ Review parse_review(std::string_view text, const std::string& file) {
     if (++number == 1) {
       check_header(line, file);
     } else {
-      review.judgements.push_back(parse_judgement(reader_of(line, file, number), number));
+      parse_line(reader_of(line, file, number), number, review);
     }
     begin = stop + 1;
   }
@@ -122,6 +167,21 @@ std::string review_line(const Judgement& judgement) {
   for (const Hash128& image : judgement.images) json["images"].push_back(to_hex(image));
   for (const std::string& name : judgement.names) json["names"].push_back(to_utf8(name));
   return json.dump() + "\n";
+}
+
+std::string review_line(const PairSample& sample) {
+  Json json{{"hash", sample.hash}, {"threshold", sample.threshold}, {"scope", sample.scope},
+            {"seed", sample.seed}, {"certain", sample.certain},     {"strata", Json::array()}};
+  for (const PairSample::Stratum& stratum : sample.strata) {
+    Json drawn = Json::array();
+    for (const auto& [a, b] : stratum.drawn) drawn.push_back({to_hex(a), to_hex(b)});
+    json["strata"].push_back({{"distance", stratum.distance},
+                              {"classes", stratum.classes},
+                              {"splits", stratum.splits},
+                              {"pairs", stratum.pairs},
+                              {"drawn", std::move(drawn)}});
+  }
+  return Json{{"sample", std::move(json)}}.dump() + "\n";
 }
 
 std::vector<Judgement> last_said(std::span<const Review> reviews) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,9 +36,32 @@ struct Judgement {
   friend bool operator==(const Judgement&, const Judgement&) = default;
 };
 
+// Pairs drawn to be judged, so that a precision can be told: all pairs of dedup::for_each_pair() by
+// these options, but for those of one file, in strata. Of each stratum some, without replacement.
+struct PairSample {
+  struct Stratum {
+    int distance = 0;          // bits
+    std::string classes = {};  // "same", "other", "unknown": one of both has no label
+    std::string splits = {};   // "same", "other"
+    std::uint64_t pairs = 0;   // in all
+    std::vector<std::array<Hash128, 2>> drawn = {};  // files, the smaller hash first
+
+    friend bool operator==(const Stratum&, const Stratum&) = default;
+  };
+  std::string hash = {};
+  int threshold = 0;
+  std::string scope = {};  // as scope_name() has it
+  std::uint64_t seed = 0;
+  std::uint64_t certain = 0;  // pairs of one file: duplicates, never drawn
+  std::vector<Stratum> strata = {};
+
+  friend bool operator==(const PairSample&, const PairSample&) = default;
+};
+
 struct Review {
   std::string file;  // as messages call it
   std::vector<Judgement> judgements;
+  std::optional<PairSample> sample;  // the last that it has
   // Its lines up to the last "\n", and their XXH3-128. What writes on begins there.
   std::uint64_t complete_bytes = 0;
   Hash128 digest;
@@ -48,10 +73,11 @@ struct Review {
 Review parse_review(std::string_view text, const std::string& file);
 Review read_review(const std::filesystem::path& file);  // SystemError where it cannot be read
 
-// The first line, and that of a judgement; both end in "\n". UsageError for a judgement that
-// parse_review would refuse.
+// The first line, that of a judgement and that of a sample; each ends in "\n". UsageError for a
+// judgement that parse_review would refuse.
 std::string review_header();
 std::string review_line(const Judgement& judgement);
+std::string review_line(const PairSample& sample);
 
 // What is in force: of judgements of one set of images the last, reviews and lines being in order.
 // Without kNone. In the order in which they were said.

@@ -133,6 +133,47 @@ TEST(Review, WritesNothingThatItWouldRefuse) {
   EXPECT_THROW(review_line(judgement(Verdict::kDifferent, {1, 1})), UsageError);
 }
 
+PairSample sample_of(std::uint64_t seed) {
+  std::array<Hash128, 2> pair{hash_of_number(1), hash_of_number(2)};
+  if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);
+  return {
+      .hash = "phash",
+      .threshold = 4,
+      .scope = "all",
+      .seed = seed,
+      .certain = 12,
+      .strata = {
+          {.distance = 2, .classes = "same", .splits = "other", .pairs = 7},
+          {.distance = 4, .classes = "unknown", .splits = "same", .pairs = 5312, .drawn = {pair}}}};
+}
+
+TEST(Review, HasTheSampleThatWasDrawnLast) {
+  const Review review = parse_review(kHeader + review_line(sample_of(1)) + line("keep", {1}) +
+                                         review_line(sample_of(2)) + line("different", {1, 2}),
+                                     "said.jsonl");
+  EXPECT_EQ(review.sample, sample_of(2));
+  ASSERT_EQ(review.judgements.size(), 2);
+  EXPECT_EQ(review.judgements[1].line, 5);
+  EXPECT_FALSE(parse_review(kHeader + line("keep", {1}), "said.jsonl").sample);
+}
+
+TEST(Review, SampleThatCannotBeIsRefused) {
+  const std::string good = review_line(sample_of(1));
+  for (const auto& [from, to, why] : std::vector<std::array<std::string, 3>>{
+           {"\"threshold\":4", "\"threshold\":-4", "'threshold' is not a whole number"},
+           {"\"unknown\"", "\"else\"", "'classes' is no word that is known"},
+           {"\"pairs\":5312", "\"pairs\":0", "'drawn' has more pairs than there are"},
+           {"\"strata\"", "\"layers\"", "lacks 'strata'"}}) {
+    std::string bad = good;
+    bad.replace(bad.find(from), from.size(), to);
+    EXPECT_NE(refusal(kHeader + bad).find("said.jsonl, line 2 is damaged: "), std::string::npos);
+    EXPECT_NE(refusal(kHeader + bad).find(why), std::string::npos) << refusal(kHeader + bad);
+  }
+  PairSample turned = sample_of(1);
+  std::swap(turned.strata[1].drawn[0][0], turned.strata[1].drawn[0][1]);
+  EXPECT_NE(refusal(kHeader + review_line(turned)).find("the smaller first"), std::string::npos);
+}
+
 std::vector<std::pair<Verdict, std::uint64_t>> in_force(const std::vector<std::string>& texts) {
   std::vector<Review> reviews;
   for (const std::string& text : texts) reviews.push_back(parse_review(kHeader + text, "said"));
