@@ -1,0 +1,197 @@
+#include "tools/report/gallery.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "dedup/deduplicate.h"
+
+namespace winnow::tools {
+namespace {
+
+using dedup::Fingerprints;
+using Json = nlohmann::json;
+
+struct Picture {
+  std::uint64_t code;
+  Split split;
+  std::int32_t label;  // -1: none
+  std::string name;
+};
+
+// A data set small enough to see what becomes of it.
+struct Case {
+  std::vector<Picture> pictures;
+  dedup::Options options{.threshold = 8};
+  std::vector<std::string> classes{"cat", "dog"};
+  Fingerprints table = table_of(pictures);
+  dedup::Result result = dedup::deduplicate(table, options);
+
+  static Fingerprints table_of(const std::vector<Picture>& pictures) {
+    Fingerprints table;
+    dedup::CodeColumn codes = dedup::empty_codes("phash", 1, 64);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      table.ids.push_back(10 + i);
+      table.splits.push_back(pictures[i].split);
+      const std::int32_t label = pictures[i].label;
+      table.labels.push_back(std::span(&label, label < 0 ? 0 : 1));
+      table.group_keys.push_back({});
+      table.widths_px.push_back(static_cast<std::uint32_t>(100 + i));
+      table.heights_px.push_back(50);
+      table.file_bytes.push_back(1000);
+      Hash128 hash;
+      hash.bytes[15] = static_cast<std::uint8_t>(i + 1);
+      table.file_hashes.push_back(hash);
+      table.pixel_hashes.push_back(hash);
+      table.sharpness.push_back(1);
+      table.quality.push_back(50);
+      codes.words.push_back(pictures[i].code);
+    }
+    table.codes.push_back(std::move(codes));
+    return table;
+  }
+
+  GalleryInput input() const {
+    return {.result = result,
+            .table = table,
+            .threshold = dedup::effective_threshold(options),
+            .classes = classes,
+            .name_of = [this](SampleId id) { return pictures[id - 10].name; }};
+  }
+};
+
+constexpr std::uint64_t ones(int count) { return (std::uint64_t{1} << count) - 1; }
+
+TEST(Facts, SayWhyAGroupIsWorthALook) {
+  const Case leak{{{0, Split::kTrain, 0, "a"}, {ones(2), Split::kTest, 0, "b"}}};
+  ASSERT_EQ(leak.result.groups.size(), 1U);
+  const GroupFacts facts = facts_of(leak.input(), 0);
+  EXPECT_TRUE(facts.has(GroupReason::kLeak));
+  EXPECT_FALSE(facts.has(GroupReason::kConflict));
+  EXPECT_FALSE(facts.has(GroupReason::kChain));
+  EXPECT_FALSE(facts.has(GroupReason::kNear));
+  EXPECT_TRUE(facts.has(Split::kTrain));
+  EXPECT_TRUE(facts.has(Split::kTest));
+  EXPECT_FALSE(facts.has(Split::kVal));
+  EXPECT_EQ(facts.distance, 2U);
+  EXPECT_EQ(facts.removed, 1U);
+  EXPECT_EQ(facts.label, 0);
+
+  const Case conflict{{{0, Split::kTrain, 0, "a"}, {ones(8), Split::kTrain, 1, "b"}}};
+  const GroupFacts differing = facts_of(conflict.input(), 0);
+  EXPECT_TRUE(differing.has(GroupReason::kConflict));
+  EXPECT_TRUE(differing.has(GroupReason::kNear));
+  EXPECT_FALSE(differing.has(GroupReason::kLeak));
+
+  const Case chain{{{0, Split::kTrain, -1, "a"},
+                    {ones(6), Split::kTrain, -1, "b"},
+                    {ones(12), Split::kTrain, -1, "c"}}};
+  const GroupFacts far = facts_of(chain.input(), 0);
+  EXPECT_TRUE(far.has(GroupReason::kChain));
+  EXPECT_FALSE(far.has(GroupReason::kNear));  // further apart than the threshold
+  EXPECT_EQ(far.distance, 12U);
+  EXPECT_EQ(far.diameter, 12U);
+  EXPECT_EQ(far.label, -1);
+}
+
+TEST(Facts, NearIsAnEighthBelowTheThresholdAndAtLeastOneBit) {
+  const auto near_at = [](int threshold, int distance) {
+    const Case one{{{0, Split::kTrain, -1, "a"}, {ones(distance), Split::kTrain, -1, "b"}},
+                   {.threshold = threshold}};
+    return facts_of(one.input(), 0).has(GroupReason::kNear);
+  };
+  EXPECT_TRUE(near_at(8, 8));
+  EXPECT_TRUE(near_at(8, 7));
+  EXPECT_FALSE(near_at(8, 6));
+  EXPECT_TRUE(near_at(16, 14));
+  EXPECT_FALSE(near_at(16, 13));
+  EXPECT_TRUE(near_at(4, 3));
+  EXPECT_FALSE(near_at(4, 2));
+  EXPECT_TRUE(near_at(1, 1));
+  EXPECT_FALSE(near_at(1, 0));  // equal codes are no doubt
+}
+
+TEST(Facts, AGroupOfWhichAllStayHasItsDiameterForADistance) {
+  const Case stays{{{0, Split::kTest, 0, "a"}, {ones(5), Split::kTest, 0, "b"}}};
+  ASSERT_EQ(stays.result.removed, 0U);
+  EXPECT_EQ(facts_of(stays.input(), 0).distance, 5U);
+}
+
+TEST(Group, ShowsThoseThatStayThenThoseThatGoTheFurthestFirst) {
+  const Case one{{{ones(1), Split::kTrain, 0, "x/0"},
+                  {ones(3), Split::kTrain, 0, "x/1"},
+                  {ones(2), Split::kTest, 0, "y/2"},
+                  {0, Split::kTest, 0, "z/3"}}};
+  ASSERT_EQ(one.result.groups.size(), 1U);
+  EXPECT_EQ(shown_rows(one.input(), 0, 12), (std::vector<std::uint32_t>{2, 3, 0, 1}));
+  EXPECT_EQ(shown_rows(one.input(), 0, 3), (std::vector<std::uint32_t>{2, 3, 0}));
+  EXPECT_EQ(shown_rows(one.input(), 0, 2), (std::vector<std::uint32_t>{2, 0}));
+  const GalleryGroup group = describe_group(one.input(), facts_of(one.input(), 0), 3);
+  EXPECT_EQ(group.facts.size, 4U);
+  EXPECT_EQ(group.members.size(), 3U);
+  EXPECT_EQ(group.folders, (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST(Group, OfManyThatStayAndFewThatGoAllThatGoAreShown) {
+  std::vector<Picture> pictures{{0, Split::kTrain, 0, "t"}};
+  for (int i = 0; i < 30; ++i) pictures.push_back({0, Split::kTest, 0, "e"});
+  const Case one{pictures};
+  const auto rows = shown_rows(one.input(), 0, 12);
+  ASSERT_EQ(rows.size(), 12U);
+  EXPECT_EQ(rows.back(), 0U);
+}
+
+TEST(Folder, IsWhatComesBeforeTheLastSlash) {
+  EXPECT_EQ(folder_of("a/b/c.jpg"), "a/b");
+  EXPECT_EQ(folder_of("c.jpg"), "");
+  EXPECT_EQ(folder_of("/c.jpg"), "");
+}
+
+TEST(GroupJson, HasWhatThePageShows) {
+  const Case one{{{0, Split::kTrain, 1, "a/x.jpg"}, {ones(7), Split::kTest, 7, "b/\xFF\"<!--"}}};
+  GalleryGroup group = describe_group(one.input(), facts_of(one.input(), 0));
+  group.members[0].picture = "picture/11";
+  const Json json = Json::parse(to_json(group));
+  EXPECT_EQ(json.at("number"), 0);
+  EXPECT_EQ(json.at("reasons"), (Json{"leak", "conflict", "near"}));
+  EXPECT_EQ(json.at("distance"), 7);
+  EXPECT_EQ(json.at("diameter"), 7);
+  EXPECT_EQ(json.at("splits"), (Json{"train", "test"}));
+  EXPECT_EQ(json.at("folders"), (Json{"a", "b"}));
+  EXPECT_EQ(json.at("size"), 2);
+  const Json& kept = json.at("members").at(0);
+  EXPECT_EQ(kept.at("id"), "11");
+  EXPECT_EQ(kept.at("name"), "b/\uefff\"<!--");
+  EXPECT_EQ(kept.at("split"), "test");
+  EXPECT_EQ(kept.at("labels"), (Json{"7"}));  // a label without a name
+  EXPECT_EQ(kept.at("width"), 101);
+  EXPECT_EQ(kept.at("height"), 50);
+  EXPECT_EQ(kept.at("fate"), "kept");
+  EXPECT_EQ(kept.at("weight"), 1.0);
+  EXPECT_EQ(kept.at("hash"), "00000000000000000000000000000002");
+  EXPECT_EQ(kept.at("picture"), "picture/11");
+  EXPECT_FALSE(kept.contains("used_in"));
+  const Json& gone = json.at("members").at(1);
+  EXPECT_EQ(gone.at("labels"), (Json{"dog"}));
+  EXPECT_EQ(gone.at("distance"), 7);
+  EXPECT_EQ(gone.at("fate"), "leak");
+  EXPECT_EQ(gone.at("weight"), 0.0);
+}
+
+TEST(GroupJson, SaysWhereAMovedPictureIsUsed) {
+  const Case one{
+      {{0, Split::kTrain, 0, "a"}, {0, Split::kTrain, 0, "b"}, {0, Split::kTest, 0, "c"}},
+      {.threshold = 8, .policy = {.on_leak = dedup::LeakAction::kMove}}};
+  const Json json = Json::parse(to_json(describe_group(one.input(), facts_of(one.input(), 0))));
+  bool moved = false;
+  for (const Json& member : json.at("members")) {
+    if (!member.contains("used_in")) continue;
+    moved = true;
+    EXPECT_EQ(member.at("split"), "test");
+    EXPECT_EQ(member.at("used_in"), "train");
+  }
+  EXPECT_TRUE(moved);
+}
+
+}  // namespace
+}  // namespace winnow::tools

@@ -1,0 +1,206 @@
+#include "tools/report/gallery.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/utf8.h"
+
+namespace winnow::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostFolders = 8;
+
+std::uint8_t bit(unsigned place) noexcept { return static_cast<std::uint8_t>(1U << place); }
+
+// Whether it is as good as at the threshold, where a search starts to be wrong.
+bool is_near(std::uint32_t distance, int threshold) noexcept {
+  const auto most = static_cast<std::uint32_t>(std::max(threshold, 0));
+  return distance > 0 && distance <= most && distance + std::max(1U, most / 8) >= most;
+}
+
+std::uint8_t reasons_of(const dedup::Group& group, std::uint32_t distance, int threshold) noexcept {
+  std::uint8_t reasons = 0;
+  const auto add = [&reasons](GroupReason reason, bool holds) {
+    if (holds) reasons |= bit(static_cast<unsigned>(reason));
+  };
+  add(GroupReason::kLeak, group.leak);
+  add(GroupReason::kConflict, group.label_conflict);
+  add(GroupReason::kChain, group.shape.chain);
+  add(GroupReason::kNear, is_near(distance, threshold));
+  return reasons;
+}
+
+std::size_t row_of(const dedup::Selection& selection, SampleId id) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(selection.ids, id) -
+                                  selection.ids.begin());
+}
+
+bool stands_for_itself(const dedup::Selection& selection, std::uint32_t row) {
+  return selection.kept[row] == selection.ids[row];
+}
+
+// The row that stands for most others of a group; its first where none does.
+std::uint32_t representative(const dedup::Selection& selection, const dedup::Group& group) {
+  for (const std::uint32_t row : group.rows) {
+    if (!stands_for_itself(selection, row)) {
+      return static_cast<std::uint32_t>(row_of(selection, selection.kept[row]));
+    }
+  }
+  return group.rows.front();
+}
+
+std::vector<std::string> class_names(const GalleryInput& input, std::uint32_t row) {
+  std::vector<std::string> names;
+  for (const std::int32_t label : input.table.labels[row]) {
+    const auto place = static_cast<std::size_t>(label);
+    names.push_back(label >= 0 && place < input.classes.size() ? input.classes[place]
+                                                               : std::to_string(label));
+  }
+  return names;
+}
+
+GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
+  const dedup::Selection& selection = input.result.selection;
+  const dedup::Fingerprints& table = input.table;
+  GalleryMember member;
+  member.id = table.ids[row];
+  member.name = input.name_of(member.id);
+  member.split = table.splits[row];
+  member.used_in = selection.split_of(row, member.split);
+  member.labels = class_names(input, row);
+  member.width_px = table.widths_px[row];
+  member.height_px = table.heights_px[row];
+  member.distance = selection.distances[row];
+  member.fate = selection.rules[row];
+  member.weight = selection.weights[row];
+  member.hash = table.file_hashes[row];
+  return member;
+}
+
+Json member_json(const GalleryMember& member) {
+  Json labels = Json::array();
+  for (const std::string& label : member.labels) labels.push_back(to_utf8(label));
+  Json json{{"id", std::to_string(member.id)},   {"name", to_utf8(member.name)},
+            {"split", split_name(member.split)}, {"labels", std::move(labels)},
+            {"width", member.width_px},          {"height", member.height_px},
+            {"distance", member.distance},       {"fate", dedup::rule_name(member.fate)},
+            {"weight", member.weight},           {"hash", to_hex(member.hash)},
+            {"picture", member.picture}};
+  if (member.used_in != member.split) json["used_in"] = split_name(member.used_in);
+  return json;
+}
+
+}  // namespace
+
+std::string_view reason_name(GroupReason reason) noexcept {
+  switch (reason) {
+    case GroupReason::kLeak:
+      return "leak";
+    case GroupReason::kConflict:
+      return "conflict";
+    case GroupReason::kChain:
+      return "chain";
+    case GroupReason::kNear:
+      break;
+  }
+  return "near";
+}
+
+GroupFacts facts_of(const GalleryInput& input, std::size_t number) {
+  const dedup::Group& group = input.result.groups[number];
+  const dedup::Selection& selection = input.result.selection;
+  GroupFacts facts;
+  facts.number = static_cast<std::uint32_t>(number);
+  facts.size = static_cast<std::uint32_t>(group.rows.size());
+  facts.diameter = group.shape.diameter;
+  bool all_stay_for_themselves = true;
+  for (const std::uint32_t row : group.rows) {
+    facts.distance = std::max<std::uint32_t>(facts.distance, selection.distances[row]);
+    facts.removed += selection.weights[row] > 0 ? 0 : 1;
+    facts.splits |= bit(static_cast<unsigned>(input.table.splits[row]));
+    all_stay_for_themselves = all_stay_for_themselves && stands_for_itself(selection, row);
+  }
+  if (all_stay_for_themselves) facts.distance = facts.diameter;
+  facts.reasons = reasons_of(group, facts.distance, input.threshold);
+  const auto labels = input.table.labels[representative(selection, group)];
+  if (!labels.empty()) facts.label = labels.front();
+  return facts;
+}
+
+std::vector<GroupFacts> all_facts(const GalleryInput& input) {
+  std::vector<GroupFacts> facts;
+  facts.reserve(input.result.groups.size());
+  for (std::size_t i = 0; i < input.result.groups.size(); ++i) facts.push_back(facts_of(input, i));
+  return facts;
+}
+
+std::vector<std::uint32_t> shown_rows(const GalleryInput& input, std::size_t number,
+                                      std::size_t most) {
+  const dedup::Selection& selection = input.result.selection;
+  const dedup::Group& group = input.result.groups[number];
+  std::vector<std::uint32_t> stay;
+  std::vector<std::uint32_t> go;
+  for (const std::uint32_t row : group.rows) {
+    const bool stays = selection.weights[row] > 0 && stands_for_itself(selection, row);
+    (stays ? stay : go).push_back(row);
+  }
+  const std::uint32_t first = representative(selection, group);
+  std::ranges::stable_partition(stay, [&](std::uint32_t row) { return row == first; });
+  std::ranges::stable_sort(go, std::ranges::greater{},
+                           [&](std::uint32_t row) { return selection.distances[row]; });
+  if (stay.size() + go.size() > most) {
+    const std::size_t half = (most + 1) / 2;
+    const std::size_t staying =
+        std::min(stay.size(), std::max(half, most - std::min(most, go.size())));
+    stay.resize(staying);
+    go.resize(std::min(go.size(), most - staying));
+  }
+  stay.insert(stay.end(), go.begin(), go.end());
+  return stay;
+}
+
+std::string folder_of(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return std::string(name.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
+GalleryGroup describe_group(const GalleryInput& input, const GroupFacts& facts,
+                            std::size_t most_members) {
+  GalleryGroup group{.facts = facts, .folders = {}, .members = {}};
+  for (const std::uint32_t row : shown_rows(input, facts.number, most_members)) {
+    group.members.push_back(describe_member(input, row));
+    group.folders.push_back(folder_of(group.members.back().name));
+  }
+  std::ranges::sort(group.folders);
+  const auto repeated = std::ranges::unique(group.folders);
+  group.folders.erase(repeated.begin(), repeated.end());
+  if (group.folders.size() > kMostFolders) group.folders.resize(kMostFolders);
+  return group;
+}
+
+std::string to_json(const GalleryGroup& group) {
+  Json reasons = Json::array();
+  for (int i = 0; i < kGroupReasonCount; ++i) {
+    const auto reason = static_cast<GroupReason>(i);
+    if (group.facts.has(reason)) reasons.push_back(reason_name(reason));
+  }
+  Json splits = Json::array();
+  for (int i = 0; i < kSplitCount; ++i) {
+    const auto split = static_cast<Split>(i);
+    if (group.facts.has(split)) splits.push_back(split_name(split));
+  }
+  Json folders = Json::array();
+  for (const std::string& folder : group.folders) folders.push_back(to_utf8(folder));
+  Json members = Json::array();
+  for (const GalleryMember& member : group.members) members.push_back(member_json(member));
+  return Json{{"number", group.facts.number},     {"reasons", std::move(reasons)},
+              {"distance", group.facts.distance}, {"diameter", group.facts.diameter},
+              {"splits", std::move(splits)},      {"folders", std::move(folders)},
+              {"size", group.facts.size},         {"members", std::move(members)}}
+      .dump();
+}
+
+}  // namespace winnow::tools
