@@ -9,13 +9,16 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "datasets/formats.h"
 #include "dedup/based_on.h"
 #include "dedup/tune/curve.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
 #include "tools/temporary_folder.h"
@@ -38,6 +41,7 @@ struct DedupOptions {
   std::string name = "default";
   Deciding deciding;
   ListFlags lists;
+  std::filesystem::path report;
   bool json = false;
 };
 
@@ -96,6 +100,25 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
   return ending;
 }
 
+// Writes the page of it. Pictures are of the cache, or of the data set that was looked at in place.
+void show(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
+          bool in_place, const Deduplicated& what) {
+  const pipeline::Manifest& manifest = cache.manifest();
+  std::string title;
+  for (const pipeline::SourceInfo& source : manifest.sources) {
+    title += (title.empty() ? "" : ", ") + source.name;
+  }
+  const auto source = in_place ? datasets::open_source(o.cache, open_options(o.reading)) : nullptr;
+  write_gallery(session, what,
+                {.title = title,
+                 .classes = manifest.classes,
+                 .picture_of = source ? pipeline::pictures_of(*source, manifest.settings.decode)
+                                      : pipeline::pictures_of(cache),
+                 .no_pictures = "There are no pictures: the cache holds fingerprints only. Ingest "
+                                "with --store original, or deduplicate the data set in place."},
+                o.report);
+}
+
 void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& links) {
   dedup::Options options = dedup_options(o.deciding.flags);
@@ -114,13 +137,16 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();
-  const Ending ending = ending_of(o, session, cache, in_place, result.selection);
-  conclude(session, {result, options, columns, links, std::cref(names)}, o.lists, ending);
+  Ending ending = ending_of(o, session, cache, in_place, result.selection);
+  const Deduplicated what{result, options, columns, links, std::cref(names)};
+  if (!o.report.empty()) ending.show = [&] { show(o, session, cache, in_place, what); };
+  conclude(session, what, o.lists, ending);
 }
 
 void check(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
+  if (!o.report.empty()) check_report_path(o.report);
   if (deciding.precision && !(*deciding.precision >= 0)) {
     throw UsageError("--precision is a number from 0 to 1");
   }
@@ -137,7 +163,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
   check(o);
   if (!is_data_set(o.cache)) {
     const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-    if (!o.lists.any() && !can_keep_selections(cache.paths())) {
+    if (!o.lists.any() && o.report.empty() && !can_keep_selections(cache.paths())) {
       throw SystemError(o.cache.string() +
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
@@ -181,6 +207,9 @@ Command add_dedup(CLI::App& program) {
                   "removes stays removed");
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
+  app->add_option("--report", o->report,
+                  "Write a page to look at the groups and to judge them: one HTML file that needs "
+                  "nothing else");
   app->add_option("--self-check", o->deciding.self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
@@ -193,6 +222,7 @@ Command add_dedup(CLI::App& program) {
               "Examples:\n"
               "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
               "  winnow dedup cache --threshold 6\n"
+              "  winnow dedup cache --threshold 6 --report duplicates.html   # to look at them\n"
               "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
               "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
               "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"

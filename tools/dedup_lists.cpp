@@ -138,6 +138,7 @@ void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
     make_directories(lists.removed.parent_path());
   }
   write_lists(what, lists);
+  if (ending.show) ending.show();
   if (lists.removed.empty() && ending.list.empty() && !ending.json && !prints_list) {
     list_removed(what, dedup::ListForm::kCsv, print);
   }

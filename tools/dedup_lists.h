@@ -40,14 +40,15 @@ struct Ending {
   std::function<void()> prepare = {};  // before anything is written
   std::function<void()> keep = {};     // writes the selection; empty: there is none to write
   std::string kept = {};               // the sentence about it
+  std::function<void()> show = {};     // writes the page of it; empty: none is asked for
   bool fails_on_leak = false;
   bool json = false;
 };
 
-// Lists, durably (JSON lines where a file is called *.jsonl, else CSV), then keeps the selection,
-// so that what fails leaves the old one, then tells. Where there are leaks and they are to fail,
-// nothing is kept and a RefusedError comes last. UsageError where two lists are one file, or
-// a list and `json` go to the standard output.
+// Lists, durably (JSON lines where a file is called *.jsonl, else CSV), and shows, then keeps the
+// selection, so that what fails leaves the old one, then tells. Where there are leaks and they are
+// to fail, nothing is kept and a RefusedError comes last. UsageError where two lists are one file,
+// or a list and `json` go to the standard output.
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
               const Ending& ending);
 

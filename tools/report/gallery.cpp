@@ -52,16 +52,6 @@ std::uint32_t representative(const dedup::Selection& selection, const dedup::Gro
   return group.rows.front();
 }
 
-std::vector<std::string> class_names(const GalleryInput& input, std::uint32_t row) {
-  std::vector<std::string> names;
-  for (const std::int32_t label : input.table.labels[row]) {
-    const auto place = static_cast<std::size_t>(label);
-    names.push_back(label >= 0 && place < input.classes.size() ? input.classes[place]
-                                                               : std::to_string(label));
-  }
-  return names;
-}
-
 GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   const dedup::Selection& selection = input.result.selection;
   const dedup::Fingerprints& table = input.table;
@@ -70,7 +60,9 @@ GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   member.name = input.name_of(member.id);
   member.split = table.splits[row];
   member.used_in = selection.split_of(row, member.split);
-  member.labels = class_names(input, row);
+  for (const std::int32_t label : table.labels[row]) {
+    member.labels.push_back(name_of_label(input, label));
+  }
   member.width_px = table.widths_px[row];
   member.height_px = table.heights_px[row];
   member.distance = selection.distances[row];
@@ -160,6 +152,11 @@ std::vector<std::uint32_t> shown_rows(const GalleryInput& input, std::size_t num
   }
   stay.insert(stay.end(), go.begin(), go.end());
   return stay;
+}
+
+std::string name_of_label(const GalleryInput& input, std::int32_t label) {
+  const auto place = static_cast<std::size_t>(label);
+  return label >= 0 && place < input.classes.size() ? input.classes[place] : std::to_string(label);
 }
 
 std::string folder_of(std::string_view name) {

@@ -86,6 +86,9 @@ std::vector<std::uint32_t> shown_rows(const GalleryInput& input, std::size_t num
 GalleryGroup describe_group(const GalleryInput& input, const GroupFacts& facts,
                             std::size_t most_members = 12);
 
+// The name of a class; the number of a label that has none.
+std::string name_of_label(const GalleryInput& input, std::int32_t label);
+
 // The part of a name before its last '/'; empty where it has none.
 std::string folder_of(std::string_view name);
 

@@ -92,9 +92,12 @@ std::string figure(std::string_view title_html, const std::string& svg) {
 std::string figures(const std::string& all) {
   return fmt::format("<div class=\"charts\">\n{}</div>\n", all);
 }
+std::string data_uri(std::string_view media_type, BytesView bytes) {
+  return fmt::format("data:{};base64,{}", media_type, base64(bytes));
+}
 std::string picture(std::string_view name_text, BytesView png) {
-  return fmt::format("<img class=\"picture\" alt=\"{}\" src=\"data:image/png;base64,{}\" />\n",
-                     escaped(name_text), base64(png));
+  return fmt::format("<img class=\"picture\" alt=\"{}\" src=\"{}\" />\n", escaped(name_text),
+                     data_uri("image/png", png));
 }
 std::string colour_key(std::size_t part, std::string_view html) {
   return fmt::format("<span class=\"key key{}\">{}</span> ", part, html);
@@ -120,14 +123,15 @@ std::string html_page(const Page& page) {
 <meta name="viewport" content="width=device-width, initial-scale=1" />
 <title>{}</title>
 <style>
-{}</style>
+{}{}</style>
 </head>
 <body>
 {}<footer>{}</footer>
-</body>
+{}</body>
 </html>
 )",
-                     escaped(page.title), kStyle, page.body, escaped(page.made));
+                     escaped(page.title), kStyle, page.style, page.body, escaped(page.made),
+                     page.end);
 }
 
 }  // namespace winnow::tools

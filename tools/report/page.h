@@ -34,6 +34,8 @@ std::string details(std::string_view summary_html, const std::string& content, b
 // A picture (svg.h) with its title, and what holds some of them.
 std::string figure(std::string_view title_html, const std::string& svg);
 std::string figures(const std::string& all);
+// The content of a file as an address: "data:image/png;base64,...".
+std::string data_uri(std::string_view media_type, BytesView bytes);
 // A PNG, which is put into the page. The name is for people who cannot see it.
 std::string picture(std::string_view name_text, BytesView png);
 // What a colour of bar_svg() stands for.
@@ -46,11 +48,13 @@ std::string page_header(std::string_view kind_html, std::string_view title_html,
                         std::string_view verdict_html, const std::string& tiles);
 
 struct Page {
-  std::string title;  // text
-  std::string body;   // HTML: page_header(), then sections
-  std::string made;   // text: when, by what, on which machine
+  std::string title;            // text
+  std::string body;             // HTML: page_header(), then sections
+  std::string made;             // text: when, by what, on which machine
+  std::string_view style = {};  // what it has beside the style of all pages: a style sheet
+  std::string end = {};         // HTML behind all else: its script, if it has one
 };
-// The whole, with its style; it fetches nothing and runs nothing.
+// The whole, with its style; it fetches nothing, and runs nothing but what `end` has.
 std::string html_page(const Page& page);
 
 }  // namespace winnow::tools

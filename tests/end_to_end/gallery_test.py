@@ -1,0 +1,224 @@
+"""The page of `dedup --report`: what it says, that it is sound whatever names are, and in a browser how it is used."""
+
+import json
+import re
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+from browser import Browser, needs_browser
+from program import Case
+
+SIDE = 32
+HOSTILE = b"</script><script>alert(1)</script>]]>&\"' \xff\x1b[2J\xe2\x80\xae.ppm"
+SPACE = "{http://www.w3.org/1999/xhtml}"
+GROUPS = "return [...document.querySelectorAll('article h3')].map((h) => h.textContent)"
+
+
+class Photos(Case):
+    """A data set with groups of every kind, and its page."""
+
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.source = self.folder / "photos"
+
+    def put(self, name, seed, remark=""):
+        """A picture; of the same seed the same pixels, of another remark another file."""
+        if isinstance(name, str):
+            name = name.encode()
+        path = bytes(self.source) + b"/" + name
+        (self.source / name.decode(errors="surrogateescape")).parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(b"P6\n#%s\n%d %d\n255\n" % (remark.encode(), SIDE, SIDE) + self.image(SIDE, seed=seed))
+
+    def photos(self):
+        """Four groups: a leak, a conflict, a hostile name, three that are the same file."""
+        for i in range(6):
+            self.put(f"train/ant/{i}.ppm", i)
+            self.put(f"train/bee/{i}.ppm", 100 + i)
+        self.put("test/ant/leak.ppm", 0, "another file")
+        self.put("train/bee/really an ant.ppm", 1, "another file")
+        self.put(b"train/ant/" + HOSTILE, 2, "another file")
+        self.put("train/ant/3 again.ppm", 3)
+        self.put("train/ant/3 and again.ppm", 3)
+        return self.source
+
+    def cache(self):
+        self.ok("ingest", self.photos(), "--out", self.folder / "cache")
+        return self.folder / "cache"
+
+    def report(self, *args):
+        page = self.folder / "page.html"
+        result = self.ok("dedup", *args, "--threshold", 2, "--report", page)
+        self.assertIn(f"report: {page}", result.err)
+        return page
+
+    def groups(self, page):
+        scripts = {s.get("id"): s.text for s in xml.fromstring(page.read_text()).iter(SPACE + "script")}
+        return json.loads(scripts["groups"])
+
+
+class Page(Photos):
+    def test_is_sound_and_says_what_was_found(self):
+        page = self.report(self.cache())
+        text = page.read_text()
+        root = xml.fromstring(text)
+        for element in root.iter():
+            self.assertNotIn(element.tag.removeprefix(SPACE), {"link", "iframe", "object", "base", "form", "a", "img"})
+            for name, value in element.attrib.items():
+                self.assertFalse(name.startswith("on"), name)
+                self.assertNotIn(name, {"href", "src", "action"})
+                self.assertNotIn("://", value)
+        self.assertEqual(re.findall(r".{4}://.{8}", text), ["http://www.w3.o"])
+        words = " ".join("".join(root.find(f"{SPACE}body").itertext()).split())
+        self.assertIn("4 groups of duplicates; 5 of 17 images are removed. Leak: 1 image of test has a duplicate in train.", words)
+        self.assertIn("Decided by: phash within 2 bits", words)
+        groups = self.groups(page)
+        self.assertEqual([g["reasons"] for g in groups], [["leak"], ["conflict"], [], []])
+        self.assertEqual([g["size"] for g in groups], [2, 2, 2, 3])
+        leak = groups[0]["members"]
+        self.assertEqual([(m["name"], m["fate"], m["split"], m["labels"]) for m in leak],
+                         [("test/ant/leak.ppm", "kept", "test", ["ant"]), ("train/ant/0.ppm", "leak", "train", ["ant"])])
+        names = {m["name"] for m in groups[2]["members"]}
+        self.assertIn("train/ant/" + HOSTILE.replace(b"\xff", b"?").decode().replace("?", "\uefff"), names)
+        for group in groups:
+            for member in group["members"]:
+                self.assertRegex(member["picture"], r"^data:image/jpeg;base64,/9j/[\w+/]+=*$")
+                self.assertRegex(member["hash"], r"^[0-9a-f]{32}$")
+
+    def test_is_the_same_of_a_data_set_in_place_but_for_when_it_was_made(self):
+        of_cache = self.groups(self.report(self.cache()))
+        self.assertEqual(self.groups(self.report(self.source)), of_cache)
+
+    def test_without_images_says_so(self):
+        self.ok("ingest", self.photos(), "--out", self.folder / "cache", "--store", "none")
+        page = self.report(self.folder / "cache")
+        self.assertIn("There are no pictures", page.read_text())
+        self.assertEqual({m["picture"] for g in self.groups(page) for m in g["members"]}, {""})
+
+    def test_is_written_where_leaks_are_refused(self):
+        page = self.folder / "page.html"
+        self.refused(3, ["leak"], "dedup", self.cache(), "--threshold", 2, "--on-leak", "fail", "--report", page)
+        self.assertEqual(len(self.groups(page)), 4)
+
+    def test_replaces_pages_only(self):
+        cache = self.cache()
+        page = self.report(cache)
+        self.report(cache)
+        page.write_text("id,name\n")
+        self.refused(2, ["page.html", "--report"], "dedup", cache, "--report", page)
+        self.refused(2, ["no folder"], "dedup", cache, "--report", self.folder / "none" / "page.html")
+        self.refused(2, ["--report"], "dedup", cache, "--report", self.folder)
+        self.assertEqual(page.read_text(), "id,name\n")
+
+
+@needs_browser
+class InABrowser(Photos):
+    def open(self):
+        page = self.report(self.cache())
+        browser = Browser(self.folder)
+        self.addCleanup(browser.__exit__)
+        self.address = page.as_uri()
+        browser.open(self.address)
+        browser.wait_for("return document.documentElement.dataset.ready")
+        return browser
+
+    def choose(self, browser, name, value):
+        browser.run("""const field = document.querySelector(`[name=${arguments[0]}]`);
+            if (field.type === "checkbox") field.checked = arguments[1]; else field.value = arguments[1];
+            field.dispatchEvent(new Event("input", {bubbles: true})); field.dispatchEvent(new Event("change", {bubbles: true}));""",
+                    name, value)  # fmt: skip
+        time.sleep(0.3)
+        return browser.run(GROUPS)
+
+    def test_sorts_and_filters(self):
+        browser = self.open()
+        self.assertEqual(browser.run(GROUPS), ["Group 0", "Group 1", "Group 2", "Group 3"])
+        self.assertEqual(browser.run("return document.querySelectorAll('article img').length"), 9)
+        browser.wait_for("return [...document.querySelectorAll('article img')].slice(0, 2).every((i) => i.naturalWidth === 32)")
+        self.assertEqual(self.choose(browser, "sort", "size"), ["Group 3", "Group 0", "Group 1", "Group 2"])
+        self.assertEqual(self.choose(browser, "sort", "folders"), ["Group 0", "Group 3", "Group 2", "Group 1"])
+        self.assertEqual(self.choose(browser, "sort", "number"), ["Group 0", "Group 1", "Group 2", "Group 3"])
+        self.assertEqual(self.choose(browser, "reason", "conflict"), ["Group 1"])
+        self.assertEqual(self.choose(browser, "reason", ""), ["Group 0", "Group 1", "Group 2", "Group 3"])
+        self.assertEqual(self.choose(browser, "split", "test"), ["Group 0"])
+        self.choose(browser, "split", "")
+        self.assertEqual(self.choose(browser, "class", "1"), ["Group 1"])
+        self.choose(browser, "class", "")
+        self.assertEqual(self.choose(browser, "folder", "0"), ["Group 0"])  # test/ant
+        self.choose(browser, "folder", "")
+        self.assertEqual(self.choose(browser, "text", "AGAIN"), ["Group 3"])
+        self.assertEqual(self.choose(browser, "text", "\\xFF"), ["Group 2"])  # as it is shown
+        self.assertEqual(self.choose(browser, "text", "no such name"), [])
+        self.assertEqual(browser.complaints(), [])
+
+    def test_shows_names_as_text(self):
+        browser = self.open()
+        shown = browser.run("return document.getElementById('group-2').closest('article').textContent")
+        self.assertIn("train/ant/</script><script>alert(1)</script>]]>&\"' \\xFF\\x1B[2J\\u202E.ppm", shown)
+        self.assertEqual(browser.run("return document.querySelectorAll('#gallery script').length"), 0)
+
+    def test_judges_by_keys_and_saves(self):
+        browser = self.open()
+        verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+        browser.press("j1")
+        browser.press("j2")
+        browser.press("j3u0")
+        browser.press("j1")  # of files that are the same there is nothing to say
+        self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", ""])
+        self.assertIn("byte for byte", browser.run("return document.querySelector('.said').textContent"))
+        browser.press("kkk3")
+        self.assertEqual(browser.run(verdicts)[0], "duplicate, keep 0.ppm")
+        browser.press("uj")
+        self.assertEqual(browser.run(verdicts)[0], "duplicate")
+        # Kept when the page is opened again.
+        browser.open(self.address)
+        browser.wait_for("return document.documentElement.dataset.ready")
+        self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", ""])
+        self.assertEqual(self.choose(browser, "todo", True), ["Group 3"])
+        self.choose(browser, "todo", False)
+        browser.click("button.save")
+        file = self.folder / "review.jsonl"
+        end = time.monotonic() + 30
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        self.assertEqual(lines[0], {"schema": "winnow.review/1"})
+        self.assertEqual([line["verdict"] for line in lines[1:]], ["duplicate", "different", "unsure"])
+        self.assertTrue(file.read_text().endswith("\n"))
+        groups = self.groups(self.folder / "page.html")
+        for line, group in zip(lines[1:], groups):
+            self.assertEqual(line["images"], [m["hash"] for m in group["members"]])
+            self.assertEqual(line["names"], [m["name"] for m in group["members"]])
+        self.assertEqual(browser.complaints(), [])
+
+    def test_compares_two_pictures(self):
+        browser = self.open()
+        showing = "return [...document.querySelectorAll('dialog.compare figure')].map((f) => !f.hidden)"
+        browser.press("jjx")
+        first = browser.wait_for("const shown = [...document.querySelectorAll('dialog.compare figure')].map((f) => !f.hidden); "
+                                 "return shown[0] !== shown[1] && shown")  # fmt: skip
+        other = [not one for one in first]
+        browser.wait_for("const shown = [...document.querySelectorAll('dialog.compare figure')].map((f) => !f.hidden); "
+                         "return shown[0] === arguments[0][0]", other)  # fmt: skip
+        browser.press("d")
+        browser.wait_for("return document.querySelector('[data-mode=difference]').ariaPressed === 'true'")
+        self.assertEqual(browser.run(showing), [True, False])
+        brightest = """const c = document.querySelector('dialog.compare canvas');
+            const values = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+            return values.reduce((most, value, i) => (i % 4 === 3 ? most : Math.max(most, value)), 0);"""
+        self.assertEqual(browser.run(brightest), 0)  # the same pixels
+        browser.press("s")
+        browser.wait_for("return document.querySelector('[data-mode=side]').ariaPressed === 'true'")
+        self.assertEqual(browser.run(showing), [True, True])
+        self.assertGreater(browser.run(brightest), 0)
+        browser.press("\ue00c")  # escape
+        self.assertFalse(browser.run("return document.querySelector('dialog.compare').open"))
+        browser.press("?")
+        self.assertTrue(browser.run("return document.querySelector('dialog.help').open"))
+        self.assertEqual(browser.complaints(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

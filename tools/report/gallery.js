@@ -1,0 +1,684 @@
+// The page of groups of duplicates. It draws from a source: the groups that are in the page, or those that
+// `winnow review` serves. Nothing is fetched from elsewhere, and names are only ever set as text.
+"use strict";
+(() => {
+  const PAGE = 30; // groups drawn at a time
+  const REASONS = ["leak", "conflict", "chain", "near"];
+  const REASON_WORDS = {
+    leak: "leak: it reaches into another split",
+    conflict: "conflict: labels differ",
+    chain: "chain: some are further apart than the threshold",
+    near: "near: close to the threshold",
+  };
+  const VERDICT_WORDS = {
+    duplicate: "duplicate", different: "not a duplicate", keep: "keep another", unsure: "unsure",
+  };
+
+  const byId = (id) => document.getElementById(id);
+  const take = (id) => {
+    const element = byId(id);
+    const value = JSON.parse(element.textContent);
+    element.remove(); // as text it would stay in memory a second time
+    return value;
+  };
+
+  // ---- Words and elements ----
+
+  // Characters that command a terminal, turn the direction of text or are no UTF-8 (common/utf8.h), as \x1B.
+  const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\uef80-\uefff]/g;
+  const visible = (text) =>
+    text.replace(UNSEEN, (c) => {
+      const code = c.charCodeAt(0);
+      const byte = code >= 0xef80 && code <= 0xefff ? code - 0xef00 : code;
+      const digits = byte.toString(16).toUpperCase();
+      return byte < 256 ? "\\x" + digits.padStart(2, "0") : "\\u" + digits.padStart(4, "0");
+    });
+  const number = (value) => value.toLocaleString("en");
+  const bits = (value) => (value === 1 ? "1 bit" : `${value} bits`);
+  const folderWords = (folder) => (folder === "" ? "no folder" : visible(folder));
+  const baseName = (name) => visible(name.slice(name.lastIndexOf("/") + 1));
+
+  function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  }
+  const isolated = (text) => make("bdi", {}, text);
+
+  // ---- Sources ----
+
+  const rank = (group) => {
+    const first = REASONS.findIndex((reason) => group.reasons.includes(reason));
+    return first < 0 ? REASONS.length : first;
+  };
+  const folderKey = (group) => group.folders.join("\n");
+
+  function matches(group, query) {
+    if (group.distance < query.least || group.distance > query.most) return false;
+    if (query.split && !group.splits.includes(query.split)) return false;
+    if (query.folder !== null && !group.folders.includes(query.folder)) return false;
+    if (query.reason && !group.reasons.includes(query.reason)) return false;
+    if (query.class !== null && !group.members.some((m) => m.labels.includes(query.class))) return false;
+    if (query.text === "") return true;
+    const text = query.text.toLowerCase();
+    const holds = (value) => visible(value).toLowerCase().includes(text);
+    return group.members.some((m) => m.id === text || holds(m.name) || m.labels.some(holds));
+  }
+
+  // The groups in the page. What is judged is kept where the browser keeps things for pages, if it does.
+  function staticSource(groups, key) {
+    const place = "winnow.review " + key;
+    const judged = new Map();
+    try {
+      for (const [group, batches] of JSON.parse(localStorage.getItem(place) || "[]")) judged.set(group, batches);
+    } catch {
+      judged.clear();
+    }
+    const shared = new Map(); // how many groups a set of folders has
+    for (const group of groups) shared.set(folderKey(group), (shared.get(folderKey(group)) || 0) + 1);
+    const orders = {
+      reason: (a, b) => rank(a) - rank(b) || b.distance - a.distance,
+      distance: (a, b) => b.distance - a.distance,
+      folders: (a, b) =>
+        shared.get(folderKey(b)) - shared.get(folderKey(a)) || (folderKey(a) < folderKey(b) ? -1 : folderKey(a) > folderKey(b) ? 1 : 0),
+      size: (a, b) => b.size - a.size,
+      number: () => 0,
+    };
+    return {
+      total: groups.length,
+      saves: true,
+      async list(query, first, count) {
+        const found = groups
+          .filter((g) => matches(g, query) && !(query.todo && judged.has(g.number)))
+          .sort((a, b) => orders[query.sort](a, b) || a.number - b.number);
+        return { total: found.length, groups: found.slice(first, first + count) };
+      },
+      batchesOf: (group) => judged.get(group.number) || [],
+      async put(group, batches) {
+        if (batches.length > 0) judged.set(group.number, batches);
+        else judged.delete(group.number);
+        try {
+          localStorage.setItem(place, JSON.stringify([...judged]));
+        } catch {
+          return "Judgements last as long as this page is open: save them.";
+        }
+        return "";
+      },
+      judgedCount: () => judged.size,
+      file() {
+        const lines = [{ schema: "winnow.review/1" }];
+        for (const batches of judged.values()) for (const batch of batches) lines.push(...batch.lines);
+        return lines.map((line) => JSON.stringify(line) + "\n").join("");
+      },
+    };
+  }
+
+  // What `winnow review` serves: it keeps the judgements, too.
+  function serverSource() {
+    const judged = new Map(); // batches made here
+    const before = new Map(); // verdicts told by the server
+    let left = null;
+    return {
+      total: null,
+      saves: false,
+      async list(query, first, count) {
+        const asked = new URLSearchParams({ first, count, sort: query.sort, least: query.least, most: query.most });
+        for (const name of ["split", "reason"]) if (query[name]) asked.set(name, query[name]);
+        for (const name of ["class", "folder"]) if (query[name] !== null) asked.set(name, query[name]);
+        if (query.todo) asked.set("todo", "1");
+        const answer = await fetch("groups?" + asked);
+        if (!answer.ok) throw new Error(await answer.text());
+        const found = await answer.json();
+        for (const [group, verdict] of Object.entries(found.judged || {})) before.set(Number(group), verdict);
+        return found;
+      },
+      batchesOf(group) {
+        if (judged.has(group.number)) return judged.get(group.number);
+        const verdict = before.get(group.number);
+        if (!verdict) return [];
+        if (verdict !== "keep") return [{ verdict, scope: "all", lines: [lineOf(verdict, group.members)] }];
+        return [{ verdict, scope: "keep", lines: group.members.map((m) => lineOf(verdict, [m])) }];
+      },
+      async put(group, batches) {
+        const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
+        const gone = this.batchesOf(group).flatMap((batch) => batch.lines).filter((line) => !kept.has(setOf(line)));
+        const lines = gone.map((line) => ({ verdict: "none", images: line.images }));
+        lines.push(...batches.flatMap((batch) => batch.lines));
+        const answer = await fetch("judgements", { method: "POST", body: JSON.stringify(lines) });
+        if (!answer.ok) throw new Error(await answer.text());
+        left = (await answer.json()).left;
+        judged.set(group.number, batches);
+        return left === undefined || left === null ? "" : `${number(left)} groups are left.`;
+      },
+      judgedCount: () => [...judged.values()].filter((batches) => batches.length > 0).length,
+    };
+  }
+
+  // ---- Judgements ----
+
+  const setOf = (line) => [...line.images].sort().join();
+
+  // A line of the review file about these members; images that are the same file count once.
+  function lineOf(verdict, members) {
+    const seen = new Map();
+    for (const member of members) if (!seen.has(member.hash)) seen.set(member.hash, member.name);
+    return { verdict, images: [...seen.keys()], names: [...seen.values()] };
+  }
+
+  // What was said of a group and stands beside `batch`.
+  const standsBeside = (batch) => (old) => {
+    if (batch.scope === "keep") return old.scope !== "keep";
+    if (old.scope === "keep") return true;
+    return batch.scope === "one" && old.scope === "one" && old.lines[0].images[0] !== batch.lines[0].images[0];
+  };
+
+  // Of a group: the member that was chosen by hand, or all. Null where nothing can be said.
+  function batchOf(group, verdict, chosen, byHand) {
+    const member = group.members[chosen];
+    if (verdict === "keep") return { verdict, scope: "keep", lines: [lineOf(verdict, [member])] };
+    const others = group.members.filter((m) => m.hash !== member.hash);
+    if (others.length === 0) return null;
+    if (verdict === "different" && byHand && others.length > 1) {
+      const pairs = [...new Map(others.map((m) => [m.hash, m])).values()];
+      if (pairs.length > 1) {
+        return { verdict, scope: "one", lines: pairs.map((m) => lineOf(verdict, [member, m])) };
+      }
+    }
+    return { verdict, scope: "all", lines: [lineOf(verdict, group.members)] };
+  }
+
+  // ---- The page ----
+
+  const config = take("config");
+  const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config.key);
+  const root = byId("gallery");
+  const shown = []; // {group, article, chosen, byHand}
+  let total = 0;
+  let current = -1;
+  let drawing = 0; // a number that tells the newest drawing from older ones
+  let loading = false;
+
+  const said = make("p", { class: "said", role: "status", "aria-live": "polite" });
+  const say = (text) => {
+    said.textContent = text;
+  };
+
+  // The tools above the groups.
+  const option = (value, words) => make("option", { value }, words);
+  const choose = (name, words, options) => {
+    const select = make("select", { name, onchange: () => draw() }, ...options);
+    return { select, label: make("label", {}, make("span", {}, words), select) };
+  };
+  const listed = (values, words) => values.map((value, place) => option(String(place), words(value)));
+  const any = option("", "any");
+  const facets = config.facets;
+  const tools = {
+    text: make("input", { type: "search", name: "text", placeholder: "name, label or id", oninput: () => drawSoon() }),
+    sort: choose("sort", "sort by", [
+      option("reason", "reason, then distance"), option("distance", "distance"), option("folders", "folders shared"),
+      option("size", "size"), option("number", "number"),
+    ]),
+    reason: choose("reason", "reason", [any, ...REASONS.map((reason) => option(reason, REASON_WORDS[reason]))]),
+    split: choose("split", "split", [any.cloneNode(true), ...facets.splits.map((split) => option(split, split))]),
+    class: choose("class", "class", [any.cloneNode(true), ...listed(facets.classes, visible)]),
+    folder: choose("folder", "folder", [any.cloneNode(true), ...listed(facets.folders, folderWords)]),
+    least: range("least", "distance from", 0),
+    most: range("most", "to", config.most_distance),
+    todo: make("input", { type: "checkbox", name: "todo", onchange: () => draw() }),
+    count: make("output", { class: "count" }),
+    save: make("button", { type: "button", class: "save", onclick: save }, "Save judgements"),
+  };
+  function range(name, words, value) {
+    const output = make("output", {}, String(value));
+    const input = make("input", { type: "range", name, min: 0, max: config.most_distance, value });
+    input.addEventListener("input", () => {
+      output.textContent = input.value;
+      drawSoon();
+    });
+    return { input, label: make("label", {}, make("span", {}, words, " ", output), input) };
+  }
+  const labelled = (words, element) => make("label", {}, make("span", {}, words), element);
+  const pick = (select, values) => (select.value === "" ? null : values[Number(select.value)]);
+  const query = () => ({
+    text: tools.text.value.trim(),
+    sort: tools.sort.select.value,
+    reason: tools.reason.select.value,
+    split: tools.split.select.value,
+    class: pick(tools.class.select, facets.classes),
+    folder: pick(tools.folder.select, facets.folders),
+    least: Number(tools.least.input.value),
+    most: Number(tools.most.input.value),
+    todo: tools.todo.checked,
+  });
+
+  function toolbar() {
+    const form = make("form", { class: "tools", role: "search", "aria-label": "Groups to show" });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    if (source.saves) form.append(labelled("find", tools.text));
+    form.append(tools.sort.label, tools.reason.label);
+    if (facets.splits.length > 1) form.append(tools.split.label);
+    if (facets.classes.length > 1) form.append(tools.class.label);
+    if (facets.folders.length > 1) form.append(tools.folder.label);
+    if (config.most_distance > 0) form.append(tools.least.label, tools.most.label);
+    form.append(make("label", { class: "check" }, tools.todo, make("span", {}, "not judged yet")));
+    const end = make("div", { class: "end" }, tools.count);
+    if (source.saves) end.append(tools.save);
+    end.append(make("button", { type: "button", onclick: () => help.showModal() }, "Keys ", make("kbd", {}, "?")));
+    form.append(end);
+    return form;
+  }
+
+  // One member of a group.
+  const FATES = { kept: "stays", duplicate: "goes", leak: "goes: leak", conflict: "goes: labels differ", moved: "stays" };
+  function fateWords(member) {
+    if (member.used_in) return `moves to ${member.used_in}`;
+    if (member.weight > 0 && member.weight < 1) return `stays, weight ${member.weight.toFixed(2)}`;
+    if (member.weight > 0 && member.fate !== "moved") return "stays";
+    return FATES[member.fate] || member.fate;
+  }
+  const stays = (member) => member.weight > 0;
+
+  function picture(member, alt) {
+    if (!member.picture) return make("span", { class: "nothing" }, "no picture");
+    const image = make("img", { src: member.picture, alt, decoding: "async", loading: "lazy" });
+    if (Math.max(member.width, member.height) < 96) image.className = "tiny";
+    return image;
+  }
+
+  function card(entry, place) {
+    const member = entry.group.members[place];
+    const odd = entry.group.reasons.includes("conflict");
+    const labels = member.labels.map(visible).join(", ");
+    const button = make(
+      "button",
+      {
+        type: "button", class: "picture", "aria-pressed": "false",
+        "aria-label": `${visible(member.name)}: ${fateWords(member)}`,
+        onclick: () => {
+          setCurrent(shown.indexOf(entry), false);
+          if (entry.chosen === place && entry.byHand) compare.open(entry);
+          pickMember(entry, place, true);
+        },
+      },
+      picture(member, ""),
+    );
+    const fate = make("p", { class: "fate" }, fateWords(member));
+    if (member.distance > 0) fate.append(make("span", {}, ` ${bits(member.distance)}`));
+    return make(
+      "li",
+      { class: stays(member) ? "stays" : "goes" },
+      button,
+      fate,
+      make("p", { class: "name", title: visible(member.name) }, isolated(baseName(member.name))),
+      make("p", { class: odd ? "labels odd" : "labels" }, isolated(labels || "no label")),
+      make("p", { class: "soft" }, `${member.split === "none" ? "no split" : member.split} · ${member.width} × ${member.height}`),
+      make("p", { class: "soft path" }, isolated(visible(member.name))),
+    );
+  }
+
+  function pickMember(entry, place, byHand) {
+    entry.chosen = place;
+    entry.byHand = entry.byHand || byHand;
+    entry.article.querySelectorAll("button.picture").forEach((button, i) => {
+      button.setAttribute("aria-pressed", String(i === place));
+    });
+    showVerdict(entry);
+    compare.follow(entry);
+  }
+
+  const ACTIONS = [
+    ["1", "duplicate", "Duplicate"], ["2", "different", "Not a duplicate"], ["3", "keep", "Keep this one"], ["0", "unsure", "Unsure"],
+  ];
+  function actions(entry) {
+    const bar = make("div", { class: "actions", role: "group", "aria-label": `Judge group ${entry.group.number}` });
+    for (const [key, verdict, words] of ACTIONS) {
+      bar.append(
+        make("button", { type: "button", "data-verdict": verdict, "aria-pressed": "false", onclick: () => judge(entry, verdict) },
+          make("kbd", {}, key), ` ${words}`),
+      );
+    }
+    bar.append(
+      make("button", { type: "button", onclick: () => undo(entry) }, make("kbd", {}, "u"), " Undo"),
+      make("button", { type: "button", class: "compare", onclick: () => compare.open(entry) }, make("kbd", {}, "x"), " Compare"),
+    );
+    return bar;
+  }
+
+  function article(entry) {
+    const { group } = entry;
+    const id = `group-${group.number}`;
+    const facts = [bits(group.distance)];
+    if (group.diameter > group.distance) facts.push(`up to ${bits(group.diameter)} apart`);
+    facts.push(`${number(group.size)} images`, group.splits.map((s) => (s === "none" ? "no split" : s)).join(" + "));
+    const title = make("h3", { id }, `Group ${number(group.number)}`);
+    const tags = group.reasons.map((reason) => make("span", { class: `tag ${reason}`, title: REASON_WORDS[reason] }, reason));
+    const more = group.size - group.members.length;
+    const element = make(
+      "article",
+      { class: "group", tabindex: "-1", "aria-labelledby": id },
+      make("header", {}, title, ...tags, make("span", { class: "soft" }, facts.join(" · ")), make("span", { class: "verdict" })),
+      make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
+      make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
+    );
+    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more`));
+    element.append(actions(entry));
+    element.addEventListener("focusin", () => setCurrent(shown.indexOf(entry), false));
+    return element;
+  }
+
+  function showVerdict(entry) {
+    const batches = source.batchesOf(entry.group);
+    const said = batches.map((batch) => batch.verdict);
+    const words = batches.map((batch) => {
+      if (batch.verdict === "keep" && batch.lines.length === 1) return `keep ${baseName(batch.lines[0].names[0])}`;
+      if (batch.scope === "one") return `${baseName(batch.lines[0].names[0])} is no duplicate`;
+      return VERDICT_WORDS[batch.verdict];
+    });
+    entry.article.classList.toggle("judged", batches.length > 0);
+    entry.article.querySelector(".verdict").replaceChildren(words.length > 0 ? isolated(words.join(", ")) : "");
+    entry.article.querySelectorAll("[data-verdict]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(said.includes(button.dataset.verdict)));
+    });
+    const judged = source.judgedCount();
+    tools.save.textContent = judged > 0 ? `Save judgements (${number(judged)})` : "Save judgements";
+    tools.save.disabled = judged === 0;
+  }
+
+  async function put(entry, batches, words) {
+    try {
+      const note = await source.put(entry.group, batches);
+      say(`Group ${number(entry.group.number)}: ${words}. ${note}`);
+    } catch (error) {
+      say(`This was not saved: ${error.message}`);
+    }
+    showVerdict(entry);
+    compare.follow(entry);
+  }
+
+  function judge(entry, verdict) {
+    const batch = batchOf(entry.group, verdict, entry.chosen, entry.byHand);
+    if (!batch) {
+      say(`Group ${number(entry.group.number)}: these are the same file, byte for byte; there is nothing to judge.`);
+      return Promise.resolve();
+    }
+    const stay = source.batchesOf(entry.group).filter(standsBeside(batch));
+    return put(entry, [...stay, batch], VERDICT_WORDS[verdict] === "keep another" ? "this one is kept" : VERDICT_WORDS[verdict]);
+  }
+
+  function undo(entry) {
+    const batches = source.batchesOf(entry.group);
+    if (batches.length === 0) {
+      say(`Group ${number(entry.group.number)}: nothing was said of it.`);
+      return Promise.resolve();
+    }
+    return put(entry, batches.slice(0, -1), "taken back");
+  }
+
+  function save() {
+    const address = URL.createObjectURL(new Blob([source.file()], { type: "application/jsonl" }));
+    const link = make("a", { href: address, download: "review.jsonl" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    say(`${number(source.judgedCount())} judged groups are saved as review.jsonl.`);
+  }
+
+  // ---- Drawing ----
+
+  const groups = make("div", { class: "groups", role: "feed", "aria-label": "Groups of duplicates" });
+  const end = make("p", { class: "soft more" });
+
+  async function drawMore(count = PAGE) {
+    if (loading) return;
+    const mine = drawing;
+    loading = true;
+    try {
+      const found = await source.list(query(), shown.length, count);
+      if (mine !== drawing) return;
+      total = found.total;
+      for (const group of found.groups) {
+        const entry = { group, article: null, chosen: group.members.length > 1 ? 1 : 0, byHand: false };
+        entry.article = article(entry);
+        shown.push(entry);
+        groups.append(entry.article);
+        pickMember(entry, entry.chosen, false);
+      }
+      if (found.groups.length === 0) total = shown.length;
+      const all = source.total === null || source.total === total ? "" : ` of ${number(source.total)}`;
+      tools.count.textContent = `${number(total)}${all} groups`;
+      end.replaceChildren(total === 0 ? "No group is like that." : "");
+      if (shown.length < total && source.saves) {
+        end.replaceChildren(make("button", { type: "button", onclick: () => drawMore(total) }, `Show all ${number(total)}, to print them`));
+      }
+    } catch (error) {
+      end.textContent = `Groups could not be read: ${error.message}`;
+    } finally {
+      if (mine === drawing) loading = false;
+    }
+  }
+
+  function draw() {
+    drawing += 1;
+    loading = false;
+    shown.length = 0;
+    current = -1;
+    groups.replaceChildren();
+    return drawMore();
+  }
+  let waiting = 0;
+  function drawSoon() {
+    clearTimeout(waiting);
+    waiting = setTimeout(draw, 120);
+  }
+
+  function setCurrent(place, move) {
+    if (place < 0 || place >= shown.length) return;
+    if (current >= 0 && shown[current]) shown[current].article.classList.remove("current");
+    current = place;
+    const { article: element } = shown[place];
+    element.classList.add("current");
+    if (move) {
+      element.focus({ preventScroll: true });
+      element.scrollIntoView({ block: "start" });
+      compare.follow(shown[place]);
+    }
+    if (place + 5 > shown.length && shown.length < total) drawMore();
+  }
+
+  async function step(by) {
+    if (current + by >= shown.length && shown.length < total) await drawMore();
+    setCurrent(Math.min(Math.max(current + by, 0), shown.length - 1), true);
+  }
+
+  function stepMember(by) {
+    const entry = shown[current];
+    if (!entry) return;
+    const count = entry.group.members.length;
+    pickMember(entry, (entry.chosen + by + count) % count, true);
+  }
+
+  // ---- Two pictures, compared ----
+
+  const compare = (() => {
+    const SIDE = 480; // px, of the longer side of a picture
+    let entry = null;
+    let mode = "side";
+    let timer = 0;
+    let first = true; // which of the two a blink shows
+    let newest = 0;
+    const canvases = [make("canvas", {}), make("canvas", {})];
+    const captions = [make("figcaption", {}), make("figcaption", {})];
+    const figures = canvases.map((canvas, i) => make("figure", {}, canvas, captions[i]));
+    const title = make("h2", {});
+    const verdict = make("span", { class: "verdict" });
+    const modes = [["s", "side", "Side by side"], ["x", "blink", "Blink"], ["d", "difference", "Difference"]].map(([key, name, words]) =>
+      make("button", { type: "button", "data-mode": name, onclick: () => show(name) }, make("kbd", {}, key), ` ${words}`));
+    const dialog = make(
+      "dialog",
+      { class: "compare", "aria-label": "Two pictures compared", onclose: () => { clearInterval(timer); entry = null; } },
+      make("header", {}, title, verdict),
+      make("div", { class: "figures" }, ...figures),
+      make("div", { class: "actions" }, ...modes,
+        make("button", { type: "button", onclick: () => dialog.close() }, make("kbd", {}, "Esc"), " Close")),
+    );
+
+    const partner = () => (entry.chosen === 0 && entry.group.members.length > 1 ? 1 : 0);
+    const pair = () => [entry.group.members[partner()], entry.group.members[entry.chosen]];
+
+    function load(address) {
+      return new Promise((done) => {
+        const image = new Image();
+        image.onload = () => done(image);
+        image.onerror = () => done(null);
+        image.src = address;
+      });
+    }
+
+    function paint(canvas, image, width, height) {
+      canvas.width = width;
+      canvas.height = height;
+      const context = canvas.getContext("2d", { willReadFrequently: true });
+      context.imageSmoothingEnabled = image !== null && Math.max(image.width, image.height) >= 96;
+      if (image) context.drawImage(image, 0, 0, width, height);
+      return context;
+    }
+
+    // The absolute difference, four times as strong, so that small ones show.
+    function subtract(a, b, width, height) {
+      const one = a.getImageData(0, 0, width, height);
+      const other = b.getImageData(0, 0, width, height).data;
+      for (let i = 0; i < other.length; i += 1) {
+        if (i % 4 !== 3) one.data[i] = Math.min(255, 4 * Math.abs(one.data[i] - other[i]));
+      }
+      a.putImageData(one, 0, 0);
+    }
+
+    function caption(place, member) {
+      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member)), " ",
+        isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${member.split} · ${member.width} × ${member.height}`);
+    }
+
+    async function render() {
+      const mine = (newest += 1);
+      clearInterval(timer);
+      const members = pair();
+      const images = await Promise.all(members.map((m) => load(m.picture)));
+      if (mine !== newest || entry === null) return;
+      title.textContent = `Group ${number(entry.group.number)}: ${bits(Math.max(members[0].distance, members[1].distance))}`;
+      verdict.textContent = entry.article.querySelector(".verdict").textContent;
+      members.forEach((member, i) => caption(i, member));
+      for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+      const scale = (image) => SIDE / Math.max(image.width, image.height);
+      const shape = images[0] || images[1] || { width: SIDE, height: SIDE };
+      const width = Math.max(1, Math.round(shape.width * scale(shape)));
+      const height = Math.max(1, Math.round(shape.height * scale(shape)));
+      figures[0].hidden = false;
+      figures[1].hidden = mode === "difference";
+      captions[1].hidden = false;
+      if (mode === "side") {
+        images.forEach((image, i) => {
+          const k = image ? scale(image) : 1;
+          paint(canvases[i], image, Math.round((image || shape).width * k), Math.round((image || shape).height * k));
+        });
+        return;
+      }
+      const contexts = images.map((image, i) => paint(canvases[i], image, width, height));
+      if (mode === "difference") {
+        if (images[0] && images[1]) subtract(contexts[0], contexts[1], width, height);
+        captions[0].replaceChildren("what differs, four times as strong: black is equal");
+        return;
+      }
+      const turn = () => {
+        figures[first ? 0 : 1].hidden = false;
+        figures[first ? 1 : 0].hidden = true;
+        first = !first;
+      };
+      turn();
+      timer = setInterval(turn, 600);
+    }
+
+    function show(name) {
+      mode = name;
+      first = true;
+      if (entry) render();
+    }
+    return {
+      dialog,
+      isOpen: () => entry !== null,
+      open(of, how = "side") {
+        entry = of;
+        if (!dialog.open) dialog.showModal();
+        show(how);
+      },
+      // The same of what is looked at now.
+      follow(of) {
+        if (entry === null) return;
+        entry = of;
+        render();
+      },
+      // A key: pressed again it goes back to side by side.
+      toggle(of, name) {
+        if (entry === null) this.open(of, name);
+        else show(mode === name ? "side" : name);
+      },
+    };
+  })();
+
+  // ---- Keys ----
+
+  const KEYS = [
+    ["j", "next group", () => step(1)],
+    ["k", "previous group", () => step(-1)],
+    ["l", "next picture of the group (also →)", () => stepMember(1)],
+    ["h", "previous picture of the group (also ←)", () => stepMember(-1)],
+    ["x", "compare: blink", (entry) => entry && compare.toggle(entry, "blink")],
+    ["d", "compare: difference", (entry) => entry && compare.toggle(entry, "difference")],
+    ["s", "compare: side by side", (entry) => entry && compare.open(entry, "side")],
+    ["1", "judge: they are duplicates", (entry) => entry && judge(entry, "duplicate")],
+    ["2", "judge: no duplicates; where a picture was chosen in a larger group, that one is none", (entry) => entry && judge(entry, "different")],
+    ["3", "judge: keep the chosen picture", (entry) => entry && judge(entry, "keep")],
+    ["0", "judge: unsure", (entry) => entry && judge(entry, "unsure")],
+    ["u", "take back what was last said of the group", (entry) => entry && undo(entry)],
+    ["/", "find and filter", () => (source.saves ? tools.text : tools.sort.select).focus()],
+    ["?", "these keys", () => (help.open ? help.close() : help.showModal())],
+  ];
+  const help = make(
+    "dialog",
+    { class: "help", "aria-label": "Keys" },
+    make("h2", {}, "Keys"),
+    make("dl", {}, ...KEYS.flatMap(([key, words]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, words)])),
+    make("button", { type: "button", onclick: () => help.close() }, make("kbd", {}, "Esc"), " Close"),
+  );
+  const ARROWS = { ArrowRight: "l", ArrowLeft: "h" };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const inField = event.target.matches && event.target.matches("input, select, textarea");
+    if (inField && event.key === "Escape") event.target.blur();
+    if (inField) return;
+    const key = ARROWS[event.key] || event.key;
+    const row = KEYS.find(([name]) => name === key);
+    if (!row || (help.open && key !== "?")) return;
+    event.preventDefault();
+    if (current < 0 && !"jk/?".includes(key)) setCurrent(0, true);
+    row[2](shown[current]);
+  });
+
+  // ---- Beginning ----
+
+  root.replaceChildren(toolbar(), said, groups, end, compare.dialog, help);
+  new IntersectionObserver((seen) => {
+    if (seen.some((one) => one.isIntersecting) && shown.length < total) drawMore();
+  }, { rootMargin: "1500px" }).observe(end);
+  window.addEventListener("beforeprint", () => {
+    for (const image of groups.querySelectorAll("img")) image.loading = "eager";
+  });
+  draw().then(() => {
+    tools.save.disabled = source.judgedCount() === 0;
+    if (source.saves && source.judgedCount() > 0) say(`${number(source.judgedCount())} groups were judged here before.`);
+    document.documentElement.dataset.ready = "1";
+  });
+})();

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dedup/leak/leak.h"
+#include "tools/report/gallery.h"
+
+// The page of a deduplication: what was found in numbers, then groups as rows of pictures. Pure.
+namespace winnow::tools {
+
+// What was found, in numbers.
+struct GallerySummary {
+  struct Class {
+    std::string name;
+    std::uint64_t images = 0;
+    std::uint64_t removed = 0;
+  };
+  struct Folders {  // two that groups have images in, or twice the same
+    std::string a;
+    std::string b;
+    std::uint64_t groups = 0;
+  };
+  std::uint64_t images = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t removed = 0;
+  std::uint64_t moved = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t chains = 0;
+  std::vector<dedup::LeakCount> leaks;
+  std::array<std::uint64_t, kGroupReasonCount + 1> by_reason{};  // groups, each by its first
+  std::vector<Class> classes;    // those most is removed of, at most kMostListed
+  std::vector<Folders> folders;  // those that share most groups, at most kMostListed
+  std::string decided;           // how, in words
+
+  static constexpr std::size_t kMostListed = 20;
+};
+// Asks for the names of all members of all groups but those describe_group() would not show.
+GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> facts);
+
+// What the script of the page goes by; see gallery.js.
+struct GalleryConfig {
+  bool server = false;  // the groups are asked for, as `winnow review` serves them
+  std::string key;      // that the browser keeps judgements of this page by
+  std::uint32_t most_distance = 0;
+  std::vector<std::string> splits;  // to filter by; these and the following may be any bytes
+  std::vector<std::string> classes;
+  std::vector<std::string> folders;
+};
+// Of the groups that are in the page. Sorted, each once.
+GalleryConfig config_of(std::span<const GalleryGroup> groups);
+
+struct GalleryPage {
+  std::string title;  // text: the data set
+  std::string made;   // text: when, by what, on which machine
+  GallerySummary summary;
+  std::string pictures;  // text: a sentence on them; may be empty
+  GalleryConfig config;
+  std::vector<GalleryGroup> groups;  // none where they are asked for
+};
+
+// One HTML page that needs nothing but itself (and, where config.server, the server), and is
+// well-formed XML too, whatever bytes names hold. It says which groups are left out.
+std::string html_of(const GalleryPage& page);
+
+}  // namespace winnow::tools
