@@ -152,8 +152,8 @@ void LocalServer::State::listen_on() {
   set_address_family(AF_INET);
   port = options.port;
   if (port == 0) {
-    port = bind_to_any_port("127.0.0.1", SOCK_CLOEXEC);
-  } else if (!bind_to_port("127.0.0.1", port, SOCK_CLOEXEC)) {
+    port = bind_to_any_port("127.0.0.1");
+  } else if (!bind_to_port("127.0.0.1", port)) {
     throw UsageError(
         fmt::format("port {} of 127.0.0.1 cannot be had; name another with --port, or none", port));
   }
