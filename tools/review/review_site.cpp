@@ -201,11 +201,16 @@ WebReply ReviewSite::groups(const WebRequest& request) const {
 WebReply ReviewSite::picture(std::string_view id, const WebRequest& request) const {
   const auto number = parse_number(id);
   const bool full = Asked(request).number("full", 0) != 0;
-  const auto jpeg = number
-                        ? parts_.pictures.jpeg(*number, full ? kFullPx : kPicturePx, full ? 92 : 85)
-                        : std::nullopt;
-  if (!jpeg) return {.status = 404, .body = "there is no such picture, or it cannot be read\n"};
-  return {.type = "image/jpeg", .body = *jpeg, .may_be_kept = true};
+  std::string why = "there is no such picture, or it cannot be read";
+  try {
+    const auto jpeg =
+        number ? parts_.pictures.jpeg(*number, full ? kFullPx : kPicturePx, full ? 92 : 85)
+               : std::nullopt;
+    if (jpeg) return {.type = "image/jpeg", .body = *jpeg, .may_be_kept = true};
+  } catch (const Error& error) {  // of the record alone: other pictures are shown
+    why = error.what();
+  }
+  return {.status = 404, .body = why + "\n"};
 }
 
 WebReply ReviewSite::judgements(const WebRequest& request) {
