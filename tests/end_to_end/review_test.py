@@ -132,7 +132,7 @@ class Review(Case):
         value = json.loads(out)
         self.assertEqual((value["saved"], value["left"], value["groups"]), (5, 3, 6))
         if jsonschema:
-            schema = json.loads((ROOT / "docs" / "schemas" / "review_session.schema.json").read_text())
+            schema = json.loads((ROOT / "docs" / "schemas" / "review.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(value)
         again = self.serve()
         wanted = {str(first["number"]): "unsure", str(second["number"]): "different", str(third["number"]): "keep"}

@@ -169,6 +169,8 @@ WebReply ReviewSite::groups(const WebRequest& request) const {
   const std::uint64_t count = std::min(asked.number("count", 50), kMostGroups);
   const bool todo = asked.number("todo", 0) != 0;
 
+  // Names of all are read once, which may take seconds: not while judgements wait.
+  if (filter.folder || order == GroupOrder::kFolders) parts_.groups.folders();
   std::unique_lock lock(mutex_);
   const std::vector<std::uint32_t> found = parts_.groups.find(
       filter, order, [&](std::uint32_t number) { return !todo || !verdicts_.of(number); });
