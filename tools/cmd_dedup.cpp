@@ -109,9 +109,9 @@ void show(const DedupOptions& o, const Session& session, const pipeline::Cache& 
     title += (title.empty() ? "" : ", ") + source.name;
   }
   const auto source = in_place ? datasets::open_source(o.cache, open_options(o.reading)) : nullptr;
-  write_gallery(session, what,
+  write_gallery(session, what, manifest.classes,
                 {.title = title,
-                 .classes = manifest.classes,
+                 .made = made_here(),
                  .picture_of = source ? pipeline::pictures_of(*source, manifest.settings.decode)
                                       : pipeline::pictures_of(cache),
                  .no_pictures = "There are no pictures: the cache holds fingerprints only. Ingest "

@@ -1,9 +1,12 @@
 """The page of `dedup --report`: what it says, that it is sound whatever names are, and in a browser how it is used."""
 
+import http.server
 import json
 import re
+import threading
 import time
 import unittest
+import urllib.parse
 import xml.etree.ElementTree as xml
 
 from browser import Browser, needs_browser
@@ -33,7 +36,7 @@ class Photos(Case):
             file.write(b"P6\n#%s\n%d %d\n255\n" % (remark.encode(), SIDE, SIDE) + self.image(SIDE, seed=seed))
 
     def photos(self):
-        """Four groups: a leak, a conflict, a hostile name, three that are the same file."""
+        """Five groups: a leak, a conflict, a hostile name, three that are the same file, three that are not."""
         for i in range(6):
             self.put(f"train/ant/{i}.ppm", i)
             self.put(f"train/bee/{i}.ppm", 100 + i)
@@ -42,6 +45,8 @@ class Photos(Case):
         self.put(b"train/ant/" + HOSTILE, 2, "another file")
         self.put("train/ant/3 again.ppm", 3)
         self.put("train/ant/3 and again.ppm", 3)
+        self.put("train/bee/5 b.ppm", 105, "b")
+        self.put("train/bee/5 c.ppm", 105, "c")
         return self.source
 
     def cache(self):
@@ -72,11 +77,11 @@ class Page(Photos):
                 self.assertNotIn("://", value)
         self.assertEqual(re.findall(r".{4}://.{8}", text), ["http://www.w3.o"])
         words = " ".join("".join(root.find(f"{SPACE}body").itertext()).split())
-        self.assertIn("4 groups of duplicates; 5 of 17 images are removed. Leak: 1 image of test has a duplicate in train.", words)
+        self.assertIn("5 groups of duplicates; 7 of 19 images are removed. Leak: 1 image of test has a duplicate in train.", words)
         self.assertIn("Decided by: phash within 2 bits", words)
         groups = self.groups(page)
-        self.assertEqual([g["reasons"] for g in groups], [["leak"], ["conflict"], [], []])
-        self.assertEqual([g["size"] for g in groups], [2, 2, 2, 3])
+        self.assertEqual([g["reasons"] for g in groups], [["leak"], ["conflict"], [], [], []])
+        self.assertEqual([g["size"] for g in groups], [2, 2, 2, 3, 3])
         leak = groups[0]["members"]
         self.assertEqual([(m["name"], m["fate"], m["split"], m["labels"]) for m in leak],
                          [("test/ant/leak.ppm", "kept", "test", ["ant"]), ("train/ant/0.ppm", "leak", "train", ["ant"])])
@@ -100,7 +105,7 @@ class Page(Photos):
     def test_is_written_where_leaks_are_refused(self):
         page = self.folder / "page.html"
         self.refused(3, ["leak"], "dedup", self.cache(), "--threshold", 2, "--on-leak", "fail", "--report", page)
-        self.assertEqual(len(self.groups(page)), 4)
+        self.assertEqual(len(self.groups(page)), 5)
 
     def test_replaces_pages_only(self):
         cache = self.cache()
@@ -134,17 +139,17 @@ class InABrowser(Photos):
 
     def test_sorts_and_filters(self):
         browser = self.open()
-        self.assertEqual(browser.run(GROUPS), ["Group 0", "Group 1", "Group 2", "Group 3"])
-        self.assertEqual(browser.run("return document.querySelectorAll('article img').length"), 9)
+        self.assertEqual(browser.run(GROUPS), ["Group 0", "Group 1", "Group 2", "Group 3", "Group 4"])
+        self.assertEqual(browser.run("return document.querySelectorAll('article img').length"), 12)
         browser.wait_for("return [...document.querySelectorAll('article img')].slice(0, 2).every((i) => i.naturalWidth === 32)")
-        self.assertEqual(self.choose(browser, "sort", "size"), ["Group 3", "Group 0", "Group 1", "Group 2"])
-        self.assertEqual(self.choose(browser, "sort", "folders"), ["Group 0", "Group 3", "Group 2", "Group 1"])
-        self.assertEqual(self.choose(browser, "sort", "number"), ["Group 0", "Group 1", "Group 2", "Group 3"])
+        self.assertEqual(self.choose(browser, "sort", "size"), ["Group 3", "Group 4", "Group 0", "Group 1", "Group 2"])
+        self.assertEqual(self.choose(browser, "sort", "folders"), ["Group 0", "Group 3", "Group 2", "Group 1", "Group 4"])
+        self.assertEqual(self.choose(browser, "sort", "number"), ["Group 0", "Group 1", "Group 2", "Group 3", "Group 4"])
         self.assertEqual(self.choose(browser, "reason", "conflict"), ["Group 1"])
-        self.assertEqual(self.choose(browser, "reason", ""), ["Group 0", "Group 1", "Group 2", "Group 3"])
+        self.assertEqual(self.choose(browser, "reason", ""), ["Group 0", "Group 1", "Group 2", "Group 3", "Group 4"])
         self.assertEqual(self.choose(browser, "split", "test"), ["Group 0"])
         self.choose(browser, "split", "")
-        self.assertEqual(self.choose(browser, "class", "1"), ["Group 1"])
+        self.assertEqual(self.choose(browser, "class", "1"), ["Group 1", "Group 4"])
         self.choose(browser, "class", "")
         self.assertEqual(self.choose(browser, "folder", "0"), ["Group 0"])  # test/ant
         self.choose(browser, "folder", "")
@@ -155,8 +160,10 @@ class InABrowser(Photos):
 
     def test_shows_names_as_text(self):
         browser = self.open()
+        names = browser.run("return [...document.querySelectorAll('article .name')].map((name) => name.title)")
+        self.assertIn("train/ant/</script><script>alert(1)</script>]]>&\"' \\xFF\\x1B[2J\\u202E.ppm", names)
         shown = browser.run("return document.getElementById('group-2').closest('article').textContent")
-        self.assertIn("train/ant/</script><script>alert(1)</script>]]>&\"' \\xFF\\x1B[2J\\u202E.ppm", shown)
+        self.assertIn("script>]]>&\"' \\xFF\\x1B[2J\\u202E.ppm", shown)
         self.assertEqual(browser.run("return document.querySelectorAll('#gallery script').length"), 0)
 
     def test_judges_by_keys_and_saves(self):
@@ -166,16 +173,16 @@ class InABrowser(Photos):
         browser.press("j2")
         browser.press("j3u0")
         browser.press("j1")  # of files that are the same there is nothing to say
-        self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", ""])
         self.assertIn("byte for byte", browser.run("return document.querySelector('.said').textContent"))
-        browser.press("kkk3")
-        self.assertEqual(browser.run(verdicts)[0], "duplicate, keep 0.ppm")
+        browser.press("jlll2l2u")  # of three pictures the second to go, then the first, which is taken back
+        browser.press("kkkk3")
+        self.assertEqual(browser.run(verdicts), ["duplicate, keep 0.ppm", "not a duplicate", "unsure", "", "5 c.ppm is no duplicate"])
         browser.press("uj")
         self.assertEqual(browser.run(verdicts)[0], "duplicate")
         # Kept when the page is opened again.
         browser.open(self.address)
         browser.wait_for("return document.documentElement.dataset.ready")
-        self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", ""])
+        self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", "", "5 c.ppm is no duplicate"])
         self.assertEqual(self.choose(browser, "todo", True), ["Group 3"])
         self.choose(browser, "todo", False)
         browser.click("button.save")
@@ -185,12 +192,14 @@ class InABrowser(Photos):
             time.sleep(0.05)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         self.assertEqual(lines[0], {"schema": "winnow.review/1"})
-        self.assertEqual([line["verdict"] for line in lines[1:]], ["duplicate", "different", "unsure"])
+        self.assertEqual([line["verdict"] for line in lines[1:]], ["duplicate", "different", "unsure", "different", "different"])
         self.assertTrue(file.read_text().endswith("\n"))
         groups = self.groups(self.folder / "page.html")
-        for line, group in zip(lines[1:], groups):
+        for line, group in zip(lines[1:4], groups):
             self.assertEqual(line["images"], [m["hash"] for m in group["members"]])
             self.assertEqual(line["names"], [m["name"] for m in group["members"]])
+        self.assertEqual([line["names"] for line in lines[4:]],
+                         [[f"train/bee/5{c}.ppm" for c in (" c", other)] for other in (" b", "")])
         self.assertEqual(browser.complaints(), [])
 
     def test_compares_two_pictures(self):
@@ -218,6 +227,88 @@ class InABrowser(Photos):
         browser.press("?")
         self.assertTrue(browser.run("return document.querySelector('dialog.help').open"))
         self.assertEqual(browser.complaints(), [])
+
+    def test_draws_from_a_server(self):
+        """The same page, of groups that it asks for; here of a server that knows of orders and filters nothing but `todo`."""
+        page = self.report(self.cache())
+        html = page.read_text().replace('"source":"static"', '"source":"server"')
+        groups = self.groups(page)
+        asked, said, judged, broken = [], [], {}, []
+
+        class Answers(http.server.BaseHTTPRequestHandler):
+            def answer(self, kind, text, status=200):
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def do_GET(self):
+                path, _, query = self.path.removeprefix("/token/").partition("?")
+                asked.append((path, dict(urllib.parse.parse_qsl(query))))
+                if path == "":
+                    return self.answer("text/html", html)
+                if path != "groups":
+                    return self.answer("text/plain", "")
+                found = [g for g in groups if "todo" not in asked[-1][1] or str(g["number"]) not in judged]
+                first, count = (int(asked[-1][1][name]) for name in ("first", "count"))
+                return self.answer("application/json", json.dumps(
+                    {"schema": "winnow.groups/1", "total": len(found), "first": first, "groups": found[first:first + min(count, 2)],
+                     "judged": judged}))  # fmt: skip
+
+            def do_POST(self):
+                said.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                if broken:
+                    return self.answer("text/plain", broken[0], 500)
+                for line in said[-1]:
+                    number = next(g["number"] for g in groups if line["images"][0] in [m["hash"] for m in g["members"]])
+                    judged.pop(str(number), None)
+                    if line["verdict"] != "none":
+                        judged[str(number)] = line["verdict"]
+                return self.answer("application/json", json.dumps({"saved": len(said[-1]), "left": 3}))
+
+            def log_message(self, *ignored):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server, Browser(self.folder) as browser:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            browser.open(f"http://127.0.0.1:{server.server_port}/token/")
+            browser.wait_for("return document.querySelectorAll('article').length >= 4")  # two at a time
+            self.assertEqual([query["first"] for path, query in asked if path == "groups"][:2], ["0", "2"])
+            self.assertEqual(asked[1][1], {"first": "0", "count": "30", "sort": "reason", "least": "0", "most": "0"})
+            browser.press("j1")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('3 groups are left')")
+            images = [[m["hash"] for m in group["members"]] for group in groups]
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("duplicate", images[0])])
+            browser.press("u")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
+            # Opened again it knows what was said; of it the page takes back what it did not say itself.
+            browser.press("2")
+            browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate'")
+            browser.open(f"http://127.0.0.1:{server.server_port}/token/")
+            browser.wait_for("return document.querySelectorAll('article').length >= 4")
+            self.assertEqual(browser.run("return document.querySelector('.verdict').textContent"), "not a duplicate")
+            browser.press("ju")
+            browser.wait_for("return document.querySelector('.verdict').textContent === ''")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
+            # Judged groups leave those not judged yet; none of the others is passed over for that.
+            groups[:] = [{**groups[0], "number": i, "members": [{**m, "hash": f"{i:031x}{k}"} for k, m in enumerate(groups[0]["members"])]}
+                         for i in range(40)]  # fmt: skip
+            self.choose(browser, "todo", True)
+            self.assertEqual(asked[-1][1]["todo"], "1")
+            self.assertLess(browser.run("return document.querySelectorAll('article').length"), 30)
+            browser.press("j1j1j1")
+            browser.wait_for("return document.querySelectorAll('article.judged').length === 3")
+            for _ in range(60):
+                browser.press("j")
+            browser.wait_for("return document.querySelectorAll('article').length >= 40")
+            self.assertEqual(browser.run(GROUPS), [f"Group {i}" for i in range(40)])
+            # What the server does not take is told of.
+            broken.append("the disk is full")
+            browser.press("1")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('not saved: the disk is full')")
+            self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
 
 
 if __name__ == "__main__":

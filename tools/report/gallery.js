@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const PAGE = 30; // groups drawn at a time
+  const AHEAD = 1500; // px below what is seen that are drawn
   const REASONS = ["leak", "conflict", "chain", "near"];
   const REASON_WORDS = {
     leak: "leak: it reaches into another split",
@@ -11,7 +12,7 @@
     near: "near: close to the threshold",
   };
   const VERDICT_WORDS = {
-    duplicate: "duplicate", different: "not a duplicate", keep: "keep another", unsure: "unsure",
+    duplicate: "duplicate", different: "not a duplicate", keep: "one is kept", unsure: "unsure",
   };
 
   const byId = (id) => document.getElementById(id);
@@ -35,6 +36,7 @@
     });
   const number = (value) => value.toLocaleString("en");
   const bits = (value) => (value === 1 ? "1 bit" : `${value} bits`);
+  const splitWords = (split) => (split === "none" ? "no split" : split);
   const folderWords = (folder) => (folder === "" ? "no folder" : visible(folder));
   const baseName = (name) => visible(name.slice(name.lastIndexOf("/") + 1));
 
@@ -198,7 +200,7 @@
   const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config.key);
   const root = byId("gallery");
   const shown = []; // {group, article, chosen, byHand}
-  let total = 0;
+  let more = false; // whether there are groups behind those shown
   let current = -1;
   let drawing = 0; // a number that tells the newest drawing from older ones
   let loading = false;
@@ -293,12 +295,13 @@
   function card(entry, place) {
     const member = entry.group.members[place];
     const odd = entry.group.reasons.includes("conflict");
-    const labels = member.labels.map(visible).join(", ");
+    const labels = member.labels.map(visible).join(", ") || "no label";
+    const folder = member.name.slice(0, Math.max(0, member.name.lastIndexOf("/")));
     const button = make(
       "button",
       {
         type: "button", class: "picture", "aria-pressed": "false",
-        "aria-label": `${visible(member.name)}: ${fateWords(member)}`,
+        "aria-label": `${visible(member.name)}: ${fateWords(member)}, ${splitWords(member.split)}, ${labels}`,
         onclick: () => {
           setCurrent(shown.indexOf(entry), false);
           if (entry.chosen === place && entry.byHand) compare.open(entry);
@@ -315,9 +318,9 @@
       button,
       fate,
       make("p", { class: "name", title: visible(member.name) }, isolated(baseName(member.name))),
-      make("p", { class: odd ? "labels odd" : "labels" }, isolated(labels || "no label")),
-      make("p", { class: "soft" }, `${member.split === "none" ? "no split" : member.split} · ${member.width} × ${member.height}`),
-      make("p", { class: "soft path" }, isolated(visible(member.name))),
+      make("p", { class: odd ? "labels odd" : "labels" }, isolated(labels)),
+      make("p", { class: "soft" }, `${splitWords(member.split)} · ${member.width} × ${member.height}`),
+      make("p", { class: "soft" }, entry.group.folders.length > 1 ? isolated(folderWords(folder)) : ""),
     );
   }
 
@@ -354,7 +357,7 @@
     const id = `group-${group.number}`;
     const facts = [bits(group.distance)];
     if (group.diameter > group.distance) facts.push(`up to ${bits(group.diameter)} apart`);
-    facts.push(`${number(group.size)} images`, group.splits.map((s) => (s === "none" ? "no split" : s)).join(" + "));
+    facts.push(`${number(group.size)} images`, group.splits.map(splitWords).join(" + "));
     const title = make("h3", { id }, `Group ${number(group.number)}`);
     const tags = group.reasons.map((reason) => make("span", { class: `tag ${reason}`, title: REASON_WORDS[reason] }, reason));
     const more = group.size - group.members.length;
@@ -389,9 +392,14 @@
     tools.save.disabled = judged === 0;
   }
 
-  async function put(entry, batches, words) {
+  // One thing after the other is asked of the source: what a list leaves out depends on what was judged.
+  let last = Promise.resolve();
+  const inTurn = (ask) => (last = last.then(ask, ask));
+
+  // `change` makes what stands of a group of what stood.
+  async function put(entry, change, words) {
     try {
-      const note = await source.put(entry.group, batches);
+      const note = await inTurn(() => source.put(entry.group, change(source.batchesOf(entry.group))));
       say(`Group ${number(entry.group.number)}: ${words}. ${note}`);
     } catch (error) {
       say(`This was not saved: ${error.message}`);
@@ -406,17 +414,11 @@
       say(`Group ${number(entry.group.number)}: these are the same file, byte for byte; there is nothing to judge.`);
       return Promise.resolve();
     }
-    const stay = source.batchesOf(entry.group).filter(standsBeside(batch));
-    return put(entry, [...stay, batch], VERDICT_WORDS[verdict] === "keep another" ? "this one is kept" : VERDICT_WORDS[verdict]);
+    return put(entry, (old) => [...old.filter(standsBeside(batch)), batch], VERDICT_WORDS[verdict]);
   }
 
   function undo(entry) {
-    const batches = source.batchesOf(entry.group);
-    if (batches.length === 0) {
-      say(`Group ${number(entry.group.number)}: nothing was said of it.`);
-      return Promise.resolve();
-    }
-    return put(entry, batches.slice(0, -1), "taken back");
+    return put(entry, (old) => old.slice(0, -1), "taken back");
   }
 
   function save() {
@@ -437,9 +439,15 @@
     const mine = drawing;
     loading = true;
     try {
-      const found = await source.list(query(), shown.length, count);
+      let first = 0;
+      const found = await inTurn(() => {
+        const asked = query();
+        // Those that were judged since are no longer among those not judged yet.
+        const before = asked.todo ? shown.filter((entry) => source.batchesOf(entry.group).length === 0) : shown;
+        first = before.length;
+        return source.list(asked, first, count);
+      });
       if (mine !== drawing) return;
-      total = found.total;
       for (const group of found.groups) {
         const entry = { group, article: null, chosen: group.members.length > 1 ? 1 : 0, byHand: false };
         entry.article = article(entry);
@@ -447,19 +455,23 @@
         groups.append(entry.article);
         pickMember(entry, entry.chosen, false);
       }
-      if (found.groups.length === 0) total = shown.length;
-      const all = source.total === null || source.total === total ? "" : ` of ${number(source.total)}`;
-      tools.count.textContent = `${number(total)}${all} groups`;
-      end.replaceChildren(total === 0 ? "No group is like that." : "");
-      if (shown.length < total && source.saves) {
-        end.replaceChildren(make("button", { type: "button", onclick: () => drawMore(total) }, `Show all ${number(total)}, to print them`));
+      more = found.groups.length > 0 && first + found.groups.length < found.total;
+      const all = source.total === null || source.total === found.total ? "" : ` of ${number(source.total)}`;
+      tools.count.textContent = `${number(found.total)}${all} groups`;
+      end.replaceChildren(shown.length === 0 ? "No group is like that." : "");
+      if (more && source.saves) {
+        const words = `Show all ${number(found.total)}, to print them`;
+        end.replaceChildren(make("button", { type: "button", onclick: () => drawMore(found.total) }, words));
       }
     } catch (error) {
       end.textContent = `Groups could not be read: ${error.message}`;
     } finally {
       if (mine === drawing) loading = false;
     }
+    if (mine === drawing && more && isNear(end)) await drawMore();
   }
+
+  const isNear = (element) => element.getBoundingClientRect().top < innerHeight + AHEAD;
 
   function draw() {
     drawing += 1;
@@ -486,11 +498,11 @@
       element.scrollIntoView({ block: "start" });
       compare.follow(shown[place]);
     }
-    if (place + 5 > shown.length && shown.length < total) drawMore();
+    if (place + 5 > shown.length && more) drawMore();
   }
 
   async function step(by) {
-    if (current + by >= shown.length && shown.length < total) await drawMore();
+    if (current + by >= shown.length && more) await drawMore();
     setCurrent(Math.min(Math.max(current + by, 0), shown.length - 1), true);
   }
 
@@ -522,7 +534,9 @@
       { class: "compare", "aria-label": "Two pictures compared", onclose: () => { clearInterval(timer); entry = null; } },
       make("header", {}, title, verdict),
       make("div", { class: "figures" }, ...figures),
-      make("div", { class: "actions" }, ...modes,
+      make("div", { class: "actions" }, ...modes, make("span", { class: "gap" }),
+        ...ACTIONS.map(([key, verdict, words]) =>
+          make("button", { type: "button", onclick: () => judge(entry, verdict) }, make("kbd", {}, key), ` ${words}`)),
         make("button", { type: "button", onclick: () => dialog.close() }, make("kbd", {}, "Esc"), " Close")),
     );
 
@@ -559,7 +573,7 @@
 
     function caption(place, member) {
       captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member)), " ",
-        isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${member.split} · ${member.width} × ${member.height}`);
+        isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${splitWords(member.split)} · ${member.width} × ${member.height}`);
     }
 
     async function render() {
@@ -589,7 +603,8 @@
       const contexts = images.map((image, i) => paint(canvases[i], image, width, height));
       if (mode === "difference") {
         if (images[0] && images[1]) subtract(contexts[0], contexts[1], width, height);
-        captions[0].replaceChildren("what differs, four times as strong: black is equal");
+        captions[0].replaceChildren("what differs between ", isolated(baseName(members[0].name)), " and ",
+          isolated(baseName(members[1].name)), ", four times as strong: black is equal");
         return;
       }
       const turn = () => {
@@ -639,7 +654,7 @@
     ["d", "compare: difference", (entry) => entry && compare.toggle(entry, "difference")],
     ["s", "compare: side by side", (entry) => entry && compare.open(entry, "side")],
     ["1", "judge: they are duplicates", (entry) => entry && judge(entry, "duplicate")],
-    ["2", "judge: no duplicates; where a picture was chosen in a larger group, that one is none", (entry) => entry && judge(entry, "different")],
+    ["2", "judge: they are no duplicates; in a group of three or more, that the picture you chose is none", (entry) => entry && judge(entry, "different")],
     ["3", "judge: keep the chosen picture", (entry) => entry && judge(entry, "keep")],
     ["0", "judge: unsure", (entry) => entry && judge(entry, "unsure")],
     ["u", "take back what was last said of the group", (entry) => entry && undo(entry)],
@@ -672,8 +687,8 @@
 
   root.replaceChildren(toolbar(), said, groups, end, compare.dialog, help);
   new IntersectionObserver((seen) => {
-    if (seen.some((one) => one.isIntersecting) && shown.length < total) drawMore();
-  }, { rootMargin: "1500px" }).observe(end);
+    if (seen.some((one) => one.isIntersecting) && more) drawMore();
+  }, { rootMargin: `${AHEAD}px` }).observe(end);
   window.addEventListener("beforeprint", () => {
     for (const image of groups.querySelectorAll("img")) image.loading = "eager";
   });

@@ -184,9 +184,10 @@ std::string sections_of(const GalleryPage& page) {
       found.decided.empty() ? "" : paragraph("Decided by: " + escaped(found.decided) + ".");
   how += left_out(page);
   if (!page.pictures.empty()) how += paragraph(aside(escaped(page.pictures)));
-  how += paragraph(
-      aside("Nothing was deleted. What you judge below is kept by this page and saved as a file, "
-            "one line a judgement."));
+  how += paragraph(aside(page.config.server
+                             ? "Nothing was deleted. What you judge below is written down at once."
+                             : "Nothing was deleted. What you judge below is kept by this page "
+                               "and saved as a file, one line a judgement."));
   return section("What was found", how + reasons_table(page) + leaks_table(found) +
                                        classes_table(found) + folders_table(found));
 }
