@@ -63,6 +63,12 @@ if(DNNL__dnnl_FOUND)
   endif()
 endif()
 winnow_find_library(lmdb::lmdb HEADER lmdb.h LIBRARY lmdb PACKAGE liblmdb-dev)
+winnow_find_library(httplib::httplib HEADER httplib.h LIBRARY cpp-httplib PACKAGE libcpp-httplib-dev)
+if(httplib__httplib_FOUND)
+  # Its structs have other members with these, and Debian's library is built with them.
+  set_property(TARGET httplib::httplib PROPERTY INTERFACE_COMPILE_DEFINITIONS
+    CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+endif()
 winnow_find_library(xxhash::xxhash HEADER xxhash.h LIBRARY xxhash PACKAGE libxxhash-dev)
 winnow_find_library(webp::webp HEADER webp/decode.h LIBRARY webp PACKAGE libwebp-dev)
 winnow_find_library(opencv::core HEADER opencv2/core.hpp SUFFIX opencv4 LIBRARY opencv_core

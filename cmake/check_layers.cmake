@@ -42,6 +42,7 @@ set(homes
   "xxhash\\.h=common/"
   "archive(_entry)?\\.h=datasets/tar_file"
   "(oneapi/)?tbb/.*=(pipeline|dedup)/"
+  "httplib\\.h=tools/review/"
   "CLI/.*=tools/")
 
 set(bad "")

@@ -37,6 +37,7 @@ struct Command {
 // One line a verb; each in its own cmd_<verb>.cpp.
 Command add_ingest(CLI::App& program);
 Command add_dedup(CLI::App& program);
+Command add_review(CLI::App& program);
 Command add_split(CLI::App& program);
 Command add_tune(CLI::App& program);
 Command add_train(CLI::App& program);

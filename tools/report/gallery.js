@@ -122,7 +122,7 @@
   // What `winnow review` serves: it keeps the judgements, too.
   function serverSource() {
     const judged = new Map(); // batches made here
-    const before = new Map(); // verdicts told by the server
+    const before = new Map(); // batches told by the server
     let left = null;
     return {
       total: null,
@@ -135,22 +135,23 @@
         const answer = await fetch("groups?" + asked);
         if (!answer.ok) throw new Error(await answer.text());
         const found = await answer.json();
-        for (const [group, verdict] of Object.entries(found.judged || {})) before.set(Number(group), verdict);
+        for (const [group, verdict] of Object.entries(found.judged)) {
+          const scope = verdict === "keep" ? "keep" : "all";
+          before.set(Number(group), [{ verdict, scope, lines: found.said[group] }]);
+        }
         return found;
       },
       batchesOf(group) {
         if (judged.has(group.number)) return judged.get(group.number);
-        const verdict = before.get(group.number);
-        if (!verdict) return [];
-        if (verdict !== "keep") return [{ verdict, scope: "all", lines: [lineOf(verdict, group.members)] }];
-        return [{ verdict, scope: "keep", lines: group.members.map((m) => lineOf(verdict, [m])) }];
+        return before.get(group.number) || [];
       },
       async put(group, batches) {
         const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
         const gone = this.batchesOf(group).flatMap((batch) => batch.lines).filter((line) => !kept.has(setOf(line)));
         const lines = gone.map((line) => ({ verdict: "none", images: line.images }));
         lines.push(...batches.flatMap((batch) => batch.lines));
-        const answer = await fetch("judgements", { method: "POST", body: JSON.stringify(lines) });
+        const headers = { "Content-Type": "application/json" };
+        const answer = await fetch("judgements", { method: "POST", headers, body: JSON.stringify(lines) });
         if (!answer.ok) throw new Error(await answer.text());
         left = (await answer.json()).left;
         judged.set(group.number, batches);
@@ -579,7 +580,7 @@
       const mine = (newest += 1);
       clearInterval(timer);
       const members = pair();
-      const images = await Promise.all(members.map((m) => load(m.picture)));
+      const images = await Promise.all(members.map((m) => load(source.saves ? m.picture : m.picture + "?full=1")));
       if (mine !== newest || entry === null) return;
       title.textContent = `Group ${number(entry.group.number)}: ${bits(Math.max(members[0].distance, members[1].distance))}`;
       verdict.textContent = entry.article.querySelector(".verdict").textContent;

@@ -1,0 +1,365 @@
+"""winnow review: what its server shows, takes, refuses and keeps."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+import unittest
+import urllib.parse
+
+from browser import Browser, needs_browser
+from program import ROOT, WINNOW, Case
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+HEADER = '{"schema":"winnow.review/1"}\n'
+
+
+class Served:
+    """A running `winnow review`."""
+
+    def __init__(self, *args, env=None):
+        self.process = subprocess.Popen(
+            [WINNOW, "review", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **(env or {})}
+        )
+        self.said = []
+        for line in self.process.stderr:
+            self.said.append(line)
+            if line.startswith("http://"):
+                self.address = line.strip()
+                parts = urllib.parse.urlsplit(self.address)
+                self.host, self.path = parts.netloc, parts.path
+                return
+        self.process.wait()
+        raise AssertionError("it did not start: " + "".join(self.said))
+
+    def ask(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        try:
+            connection.request(method, self.path + path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read(), answer.headers
+        finally:
+            connection.close()
+
+    def groups(self, query=""):
+        status, body, _ = self.ask("GET", "groups" + query)
+        if status != 200:
+            raise AssertionError(body)
+        return json.loads(body)
+
+    def judge(self, *judgements):
+        headers = {"Origin": "http://" + self.host, "Content-Type": "application/json"}
+        body = judgements[0] if len(judgements) == 1 else list(judgements)
+        status, answer, _ = self.ask("POST", "judgements", json.dumps(body), headers)
+        return status, json.loads(answer) if status == 200 else answer.decode()
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        """Ctrl-C: exit code, stdout and stderr."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def said_of(group, verdict):
+    hashes = list(dict.fromkeys(member["hash"] for member in group["members"]))
+    return {"verdict": verdict, "images": hashes, "names": [member["name"] for member in group["members"]][: len(hashes)]}
+
+
+class Review(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.photos = self.folder / "photos"
+        self.cache = self.folder / "cache"
+        self.log = self.cache / "reviews" / "near.jsonl"
+        # Six pictures, each also brighter in another folder; one of them a byte for byte copy, one in test.
+        for number in range(6):
+            pixels = self.image(64, seed=number)
+            brighter = bytes(min(255, value + 6) for value in pixels)
+            split = "test" if number == 1 else "train"
+            self.write_ppm(self.photos / "train" / "cat" / f"{number}.ppm", pixels, 64)
+            self.write_ppm(self.photos / split / "dog" / f"{number}b.ppm", brighter, 64)
+        self.write_ppm(self.photos / "train" / "cat" / "copy.ppm", self.image(64, seed=0), 64)
+
+    def make(self, *ingest):
+        self.ok("ingest", self.photos, "--out", self.cache, *ingest)
+        self.ok("dedup", self.cache, "--threshold", "8", "--name", "near")
+
+    def serve(self, *args, **more):
+        served = Served(self.cache, "--name", "near", *args, **more)
+        self.addCleanup(served.kill)
+        return served
+
+    def lines(self, path=None):
+        return [json.loads(line) for line in (path or self.log).read_text().splitlines()]
+
+    def test_shows_takes_and_remembers(self):
+        self.make()
+        served = self.serve("--json")
+        self.assertEqual(self.log.read_text(), HEADER)
+        found = served.groups()
+        self.assertEqual((found["schema"], found["total"], found["judged"]), ("winnow.groups/1", 6, {}))
+        self.assertIn("leak", found["groups"][0]["reasons"])
+        first, second, third = found["groups"][:3]
+        self.assertEqual(served.judge(said_of(first, "duplicate")), (200, {"saved": 1, "left": 5}))
+        both = [said_of(second, "different"), {"verdict": "keep", "images": [third["members"][1]["hash"]]}]
+        self.assertEqual(served.judge(*both), (200, {"saved": 2, "left": 3}))
+        self.assertEqual(self.lines()[1:], [said_of(first, "duplicate"), *both])
+        todo = served.groups("?todo=1")
+        self.assertEqual(todo["total"], 3)
+        self.assertNotIn(first["number"], [group["number"] for group in todo["groups"]])
+        # Undone, and done again.
+        none = {"verdict": "none", "images": said_of(first, "none")["images"]}
+        self.assertEqual(served.judge(none), (200, {"saved": 1, "left": 4}))
+        self.assertEqual(served.judge(said_of(first, "unsure")), (200, {"saved": 1, "left": 3}))
+        code, out, err = served.end()
+        self.assertEqual(code, 75)
+        self.assertIn("5 judgements saved in " + str(self.log), err)
+        value = json.loads(out)
+        self.assertEqual((value["saved"], value["left"], value["groups"]), (5, 3, 6))
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / "review.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+        again = self.serve()
+        wanted = {str(first["number"]): "unsure", str(second["number"]): "different", str(third["number"]): "keep"}
+        self.assertEqual(again.groups()["judged"], wanted)
+
+    def test_sorts_filters_and_pages(self):
+        self.make()
+        served = self.serve()
+        every = served.groups("?sort=number")["groups"]
+        self.assertEqual([group["number"] for group in every], list(range(6)))
+        distances = [group["distance"] for group in served.groups("?sort=distance")["groups"]]
+        self.assertEqual(distances, sorted(distances, reverse=True))
+        self.assertEqual(served.groups("?sort=size")["groups"][0]["size"], 3)
+        page = served.groups("?sort=number&first=2&count=3")
+        self.assertEqual((page["total"], page["first"], page["groups"]), (6, 2, every[2:5]))
+        self.assertEqual(served.groups("?first=99")["groups"], [])
+        for query, passes in {
+            "split=test": lambda group: "test" in group["splits"],
+            "reason=conflict": lambda group: "conflict" in group["reasons"],
+            "class=dog": lambda group: any("dog" in member["labels"] for member in group["members"]),
+            "folder=test/dog": lambda group: "test/dog" in group["folders"],
+            "folder=nowhere": lambda group: False,
+            "most=1": lambda group: group["distance"] <= 1,
+            "least=1": lambda group: group["distance"] >= 1,
+        }.items():
+            wanted = [group for group in every if passes(group)]
+            self.assertEqual(served.groups("?sort=number&" + query)["groups"], wanted, query)
+        for query in ("sort=luck", "first=-1", "count=x", "reason=none", "split=odd", "least=1e9"):
+            self.assertEqual(served.ask("GET", "groups?" + query)[0], 400, query)
+
+    def test_pictures(self):
+        self.make()
+        served = self.serve()
+        member = served.groups()["groups"][0]["members"][0]
+        for suffix in ("", "?full=1"):
+            status, body, headers = served.ask("GET", member["picture"] + suffix)
+            self.assertEqual((status, headers["Content-Type"], body[:3]), (200, "image/jpeg", b"\xff\xd8\xff"))
+        for path in ("picture/", "picture/x", "picture/-1", "picture/99999999", "picture/1/2", "picture/../manifest.json",
+                     "picture/18446744073709551616", "manifest.json", "..", "%2e%2e/manifest.json", "page.html"):
+            self.assertEqual(served.ask("GET", path)[0], 404, path)
+        many = [threading.Thread(target=lambda: served.ask("GET", member["picture"])) for _ in range(30)]
+        for thread in many:
+            thread.start()
+        for thread in many:
+            thread.join()
+        self.assertEqual(served.ask("GET", member["picture"])[0], 200)
+
+    def test_a_cache_without_pictures(self):
+        self.make("--store", "none")
+        self.refused(2, ["no pictures of its own", "--source"], "review", self.cache, "--name", "near")
+        served = self.serve("--source", self.photos)
+        group = served.groups()["groups"][0]
+        self.assertEqual(served.ask("GET", group["members"][0]["picture"])[0], 200)
+        served.end()
+        (self.photos / "train" / "cat" / "copy.ppm").unlink()
+        self.refused(2, ["another, or has changed"], "review", self.cache, "--name", "near", "--source", self.photos)
+
+    def test_pictures_from_an_archive(self):
+        with tarfile.open(self.folder / "photos.tar", "w") as tar:
+            tar.add(self.photos, "photos")
+        self.photos = self.folder / "photos.tar"
+        self.make("--store", "none")
+        served = self.serve("--source", self.photos)
+        for group in served.groups()["groups"]:
+            for member in group["members"]:
+                self.assertEqual(served.ask("GET", member["picture"])[0], 200)
+
+    def test_refuses_what_is_no_judgement(self):
+        self.make()
+        served = self.serve()
+        group = served.groups()["groups"][0]
+        good = said_of(group, "duplicate")
+        before = self.log.read_bytes()
+        for bad in ({}, [], "x", 1, None, [good, {}], [good, [good]], {"verdict": "maybe", "images": good["images"]},
+                    {"verdict": "duplicate", "images": good["images"][:1]}, {"verdict": "duplicate", "images": ["x", "y"]},
+                    {"verdict": "duplicate", "images": [good["images"][0]] * 2}, {"verdict": "keep", "images": good["images"]},
+                    {"sample": {}}, {"schema": "winnow.review/1"}):
+            status, answer = served.judge(bad)
+            self.assertEqual(status, 200 if bad == [] else 400, f"{bad}: {answer}")
+        headers = {"Origin": "http://" + served.host, "Content-Type": "application/json"}
+        for body in (b"", b"{", b"\xff", b"[" * 100_000, b'{"verdict":"keep","verdict":"none"}', b'"\\ud800"'):
+            self.assertEqual(served.ask("POST", "judgements", body, headers)[0], 400, body[:50])
+        self.assertEqual(served.ask("POST", "groups", b"[]", headers)[0], 404)
+        try:
+            self.assertEqual(served.ask("POST", "judgements", b" " * (9 << 20), headers)[0], 413)
+        except (ConnectionError, http.client.HTTPException):
+            pass  # it hung up before all was sent
+        self.assertEqual(self.log.read_bytes(), before)
+        self.assertEqual(served.judge(good)[0], 200)
+
+    def test_loses_nothing_that_was_answered(self):
+        self.make()
+        answered = []
+        for round_ in range(8):
+            served = self.serve()
+            groups = served.groups("?sort=number")["groups"]
+            stop = threading.Event()
+
+            def work():
+                while not stop.is_set():
+                    line = said_of(groups[len(answered) % 6], ["duplicate", "different", "unsure"][len(answered) % 3])
+                    try:
+                        if served.judge(line)[0] == 200:
+                            answered.append(line)
+                    except (OSError, http.client.HTTPException):
+                        return
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            time.sleep(0.05 + 0.03 * round_)
+            served.kill()
+            stop.set()
+            thread.join()
+            with self.log.open("ab") as file:  # what a kill in a write would leave
+                file.write(b'{"verdict":"dupl')
+        self.assertGreater(len(answered), 8)
+        served = self.serve()
+        self.assertIn("cut off", "".join(served.said))
+        left = iter(self.lines()[1:])
+        for line in answered:  # in order; a judgement of which the answer was lost may lie between
+            self.assertIn(line, left)
+
+    def test_a_full_disk(self):
+        self.make()
+        for fault in ("enospc=file.write.before:near.jsonl:2", "eio=file.sync.before:near.jsonl:2"):
+            self.log.unlink(missing_ok=True)
+            served = self.serve(env={"WINNOW_FAILPOINTS": fault})
+            groups = served.groups()["groups"]
+            status, answer = served.judge(said_of(groups[0], "duplicate"))
+            self.assertEqual(status, 500, answer)
+            self.assertIn("near.jsonl", answer)
+            self.assertEqual(self.log.read_text(), HEADER)
+            self.assertEqual(served.groups()["judged"], {})
+            self.assertEqual(served.judge(said_of(groups[1], "unsure")), (200, {"saved": 1, "left": 5}))
+            self.assertEqual(self.lines()[1:], [said_of(groups[1], "unsure")])
+            served.end()
+
+    def test_two_servers_and_places_to_write(self):
+        self.make()
+        served = self.serve()
+        self.refused(2, ["another winnow review"], "review", self.cache, "--name", "near")
+        other = self.serve("--review", self.folder / "mine.jsonl")
+        self.refused(2, ["port"], "review", self.cache, "--name", "near", "--review", self.folder / "x.jsonl",
+                     "--port", served.host.split(":")[1])
+        other.judge(said_of(other.groups()["groups"][0], "duplicate"))
+        self.assertEqual(len(self.lines(self.folder / "mine.jsonl")), 2)
+        self.assertEqual(self.log.read_text(), HEADER)
+        text = self.folder / "text.jsonl"
+        text.write_text("name,split\na.jpg,tr")
+        self.refused(1, ["text.jsonl", "no review"], "review", self.cache, "--name", "near", "--review", text)
+        self.assertEqual(text.read_text(), "name,split\na.jpg,tr")
+        self.refused(2, ["nothing"], "review", self.cache, "--name", "nothing")
+        self.ok("verify", self.cache)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_cache_that_cannot_be_written_to(self):
+        self.make()
+        for path in (self.cache, self.cache / "selections"):
+            path.chmod(0o555)
+            self.addCleanup(path.chmod, 0o755)
+        self.refused(2, ["cannot be written to", "--review"], "review", self.cache, "--name", "near")
+        self.serve("--review", self.folder / "mine.jsonl")
+
+    def test_a_sample(self):
+        self.make()
+        served = self.serve("--sample", "4", "--seed", "3")
+        sample = self.lines()[1]["sample"]
+        self.assertEqual((sample["hash"], sample["threshold"], sample["seed"]), ("phash", 8, 3))
+        self.assertEqual(sample["certain"], 1)  # copy.ppm and 0.ppm
+        drawn = [pair for stratum in sample["strata"] for pair in stratum["drawn"]]
+        self.assertEqual(len(drawn), 4)
+        found = served.groups("?sort=number")
+        shown = [sorted(member["hash"] for member in group["members"]) for group in found["groups"]]
+        self.assertEqual(sorted(shown), sorted(map(list, {tuple(pair) for pair in drawn})))
+        self.assertEqual(served.judge(said_of(found["groups"][0], "different"))[1]["left"], found["total"] - 1)
+        served.end()
+        again = self.serve("--sample", "4", "--seed", "3")
+        self.assertEqual([line for line in self.lines() if "sample" in line], [{"sample": sample}])
+        self.assertEqual(len(again.groups()["judged"]), 1)
+        again.end()
+        self.serve("--sample", "2")
+        self.assertEqual(len([line for line in self.lines() if "sample" in line]), 2)
+
+    def test_the_page_runs_nothing_of_its_own(self):
+        self.make()
+        served = self.serve()
+        status, body, headers = served.ask("GET", "")
+        page = body.decode()
+        self.assertEqual(status, 200)
+        self.assertIn("script-src 'self'", headers["Content-Security-Policy"])
+        self.assertNotIn("<style", page)
+        self.assertNotIn(" style=", page)
+        for tag in re.findall(r"<script[^>]*>", page):
+            self.assertTrue("src=" in tag or "application/json" in tag, tag)
+        for name in re.findall(r'(?:src|href)="([^"]+)"', page):
+            self.assertEqual(served.ask("GET", name)[0], 200, name)
+
+    @needs_browser
+    def test_in_a_browser(self):
+        self.make()
+        served = self.serve()
+        with Browser(self.folder) as browser:
+            browser.open(served.address)
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            self.assertEqual(browser.run("return document.querySelectorAll('#gallery article').length"), 6)
+            browser.wait_for(
+                "return [...document.querySelectorAll('#gallery img')].some(i => i.complete && i.naturalWidth > 0)")
+            browser.press("j1")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('left')")
+            browser.press("j2j3")
+            end = time.monotonic() + 30
+            while len(self.lines()) < 4 and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual([line["verdict"] for line in self.lines()[1:]], ["duplicate", "different", "keep"])
+            browser.press("u")
+            while len(self.lines()) < 5 and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual(self.lines()[4]["verdict"], "none")
+            browser.open(served.address)  # again: what was judged is there, and can be taken back
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            browser.press("jku")
+            while len(self.lines()) < 6 and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual(self.lines()[5]["verdict"], "none")
+            # It asks for an icon where there is nothing for it.
+            self.assertEqual([what for what in browser.complaints() if "favicon.ico" not in what], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+#include "tools/review/verdicts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "common/rng.h"
+
+namespace winnow::tools {
+namespace {
+
+using dedup::Judgement;
+using dedup::Verdict;
+
+Hash128 image(int number) {
+  Hash128 hash;
+  hash.bytes.fill(static_cast<std::uint8_t>(number));
+  return hash;
+}
+
+std::vector<Hash128> images(const std::vector<int>& numbers) {
+  std::vector<Hash128> hashes;
+  for (const int number : numbers) hashes.push_back(image(number));
+  return hashes;
+}
+
+Judgement said(Verdict verdict, const std::vector<int>& numbers) {
+  return {.verdict = verdict, .images = images(numbers)};
+}
+
+Verdicts verdicts_of(const std::vector<std::vector<int>>& groups) {
+  dedup::Ragged<Hash128> ragged;
+  for (const auto& group : groups) ragged.push_back(images(group));
+  return Verdicts(std::move(ragged));
+}
+
+TEST(Verdicts, CountsWhatIsLeft) {
+  Verdicts verdicts = verdicts_of({{1, 2}, {3, 4, 5}, {6, 7}});
+  EXPECT_EQ(verdicts.left(), 3U);
+  EXPECT_EQ(verdicts.of(0), std::nullopt);
+  verdicts.apply(said(Verdict::kDuplicate, {2, 1}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
+  EXPECT_EQ(verdicts.left(), 2U);
+  verdicts.apply(said(Verdict::kDifferent, {1, 2}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
+  EXPECT_EQ(verdicts.left(), 2U);
+  verdicts.apply(said(Verdict::kNone, {1, 2}));
+  EXPECT_EQ(verdicts.of(0), std::nullopt);
+  EXPECT_EQ(verdicts.left(), 3U);
+  verdicts.apply(said(Verdict::kNone, {6, 7}));
+  verdicts.apply(said(Verdict::kDuplicate, {8, 9}));
+  EXPECT_EQ(verdicts.left(), 3U);
+}
+
+TEST(Verdicts, OfPartsOfAGroupAndOfMoreThanIt) {
+  Verdicts verdicts = verdicts_of({{1, 2, 3}, {3, 4}});
+  verdicts.apply(said(Verdict::kDifferent, {1, 3}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
+  EXPECT_EQ(verdicts.of(1), std::nullopt);
+  verdicts.apply(said(Verdict::kKeep, {3}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
+  EXPECT_EQ(verdicts.of(1), Verdict::kKeep);
+  EXPECT_EQ(verdicts.left(), 0U);
+  verdicts.apply(said(Verdict::kDuplicate, {1, 2, 3}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
+  EXPECT_EQ(verdicts.said(0).size(), 3U);
+  verdicts.apply(said(Verdict::kUnsure, {3, 4, 9}));
+  EXPECT_EQ(verdicts.of(1), Verdict::kUnsure);
+  verdicts.apply(said(Verdict::kDifferent, {2, 4}));  // of neither group
+  EXPECT_EQ(verdicts.said(0).size(), 3U);
+  EXPECT_EQ(verdicts.said(1).size(), 2U);
+}
+
+TEST(Verdicts, EqualFilesNeedNone) {
+  Verdicts verdicts = verdicts_of({{1}, {2, 3}});
+  EXPECT_EQ(verdicts.left(), 1U);
+  EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
+  verdicts.apply(said(Verdict::kKeep, {1}));
+  EXPECT_EQ(verdicts.left(), 1U);
+  verdicts.apply(said(Verdict::kNone, {1}));
+  EXPECT_EQ(verdicts.left(), 1U);
+}
+
+// Against a list of all that was said.
+TEST(Verdicts, AreWhatALinearScanSays) {
+  CounterRng random(5, 0, 0, RandomUse::kTest);
+  const auto draw = [&](std::size_t least) {
+    std::set<int> numbers;
+    while (numbers.size() < least || random.below(2) == 0) {
+      numbers.insert(static_cast<int>(random.below(12)));
+    }
+    return std::vector<int>(numbers.begin(), numbers.end());
+  };
+  std::vector<std::vector<int>> groups;
+  for (int i = 0; i < 40; ++i) groups.push_back(draw(2));
+  Verdicts verdicts = verdicts_of(groups);
+  std::map<std::vector<int>, Verdict> in_force;
+  for (int step = 0; step < 2000; ++step) {
+    const auto verdict = static_cast<Verdict>(random.below(5));
+    std::vector<int> about = verdict == Verdict::kKeep ? draw(1) : draw(2);
+    if (verdict == Verdict::kKeep) about.resize(1);
+    verdicts.apply(said(verdict, about));
+    in_force[about] = verdict;
+    std::uint64_t left = 0;
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+      bool judged = false;
+      for (const auto& [numbers, what] : in_force) {
+        const bool is_about =
+            std::ranges::includes(groups[g], numbers) || std::ranges::includes(numbers, groups[g]);
+        judged = judged || (is_about && what != Verdict::kNone);
+      }
+      EXPECT_EQ(verdicts.of(g).has_value(), judged);
+      left += judged ? 0 : 1;
+    }
+    ASSERT_EQ(verdicts.left(), left);
+  }
+}
+
+}  // namespace
+}  // namespace winnow::tools

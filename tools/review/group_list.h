@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+#include "dedup/review/review.h"
+#include "dedup/selection.h"
+#include "tools/report/gallery.h"
+
+namespace winnow::tools {
+
+// The groups of a kept selection as deduplicate() told of them: those of two or more rows. `table`
+// has labels; `codes` are of the hash that the selection was made by, nullptr where that has none.
+dedup::Result groups_of(dedup::Selection selection, const dedup::Fingerprints& table,
+                        const dedup::CodeColumn* codes, int threshold);
+// In their place the pairs that were drawn, each once, in the order of the sample. `table` has
+// file_hashes; a pair with a file that the table lacks is left out.
+void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& table,
+                dedup::Result& result);
+
+enum class GroupOrder {
+  kReason,    // the most urgent first, the furthest apart first of those
+  kDistance,  // the furthest apart first
+  kFolders,   // those whose folders share most groups first
+  kNumber,
+  kSize,  // the largest first
+};
+std::optional<GroupOrder> parse_group_order(std::string_view name) noexcept;
+
+struct GroupFilter {
+  std::optional<Split> split = {};         // that has a member
+  std::optional<std::string> label = {};   // a class name that a member has
+  std::optional<std::string> folder = {};  // that a member lies in
+  std::optional<GroupReason> reason = {};
+  std::uint32_t least = 0;  // of the distance
+  std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+};
+
+// Any number of groups, sorted, filtered and described as asked for. Names are asked for of what is
+// described, and of all once folders are asked for. Safe from many threads.
+class GroupList {
+ public:
+  static constexpr std::size_t kMostMembers = 200;  // that are shown of a group
+
+  // `input` must outlive it. `pairs`: show_pairs() made its groups.
+  GroupList(const GalleryInput& input, bool pairs);
+  ~GroupList();
+
+  std::size_t size() const noexcept { return facts_.size(); }
+  const std::vector<GroupFacts>& facts() const noexcept { return facts_; }
+  GalleryGroup describe(std::uint32_t number) const;
+  // File hashes of the members shown of each group: ascending, each once.
+  dedup::Ragged<Hash128> images() const;
+  // All that members lie in, sorted.
+  const std::vector<std::string>& folders() const;
+
+  // The numbers of all groups that pass, in order.
+  std::vector<std::uint32_t> find(const GroupFilter& filter, GroupOrder order,
+                                  const std::function<bool(std::uint32_t)>& passes) const;
+
+ private:
+  struct Folders;
+  const Folders& read_folders() const;
+  const std::vector<std::uint32_t>& in_order(GroupOrder order) const;
+  std::vector<std::int32_t> labels_called(const std::string& name) const;
+  bool has_label(std::uint32_t number, const std::vector<std::int32_t>& labels) const;
+
+  GalleryInput input_;
+  std::vector<GroupFacts> facts_;
+  struct Lazy;
+  std::unique_ptr<Lazy> lazy_;
+};
+
+}  // namespace winnow::tools

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dedup/review/review_log.h"
+#include "tools/review/group_list.h"
+#include "tools/review/local_server.h"
+#include "tools/review/pictures.h"
+#include "tools/review/verdicts.h"
+
+namespace winnow::tools {
+
+// A page and what it runs and looks like, as files of their own: the server lets nothing run that
+// stands in a page.
+struct ServedPage {
+  std::string html;
+  std::string script;
+  std::string style;
+};
+// Of a page with one <script> that runs, its last, and one <style>.
+ServedPage without_inline(std::string html);
+
+// What `winnow review` shows and takes:
+//   GET             the page, and its script and style
+//   GET groups      those that pass and are asked for, described, with what was said of them
+//   GET picture/ID  a JPEG of at most 320 px; with full=1 of at most 4096 px
+//   POST judgements a judgement or a list of them, as in a review file: durable before the answer
+// Safe from many threads.
+class ReviewSite {
+ public:
+  // All must outlive it. `groups` and `log` are of one selection.
+  struct Parts {
+    const GroupList& groups;
+    Pictures& pictures;
+    dedup::ReviewLog& log;
+    ServedPage page;
+  };
+  explicit ReviewSite(Parts parts);
+
+  // UsageError, FormatError and SystemError as LocalServer tells them.
+  WebReply answer(const WebRequest& request);
+
+  std::uint64_t saved() const noexcept { return saved_; }  // judgements
+  std::uint64_t left() const;                              // groups that nothing is said of
+
+ private:
+  WebReply groups(const WebRequest& request) const;
+  WebReply picture(std::string_view id, const WebRequest& request) const;
+  WebReply judgements(const WebRequest& request);
+
+  Parts parts_;
+  mutable std::mutex mutex_;  // of what follows, and the log
+  Verdicts verdicts_;
+  std::atomic<std::uint64_t> saved_{0};
+};
+
+// The judgements of a body: one or a list of them, as lines of a review file have them.
+// FormatError.
+std::vector<dedup::Judgement> parse_judgements(std::string_view body);
+
+}  // namespace winnow::tools

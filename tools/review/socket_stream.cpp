@@ -1,0 +1,80 @@
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "tools/review/socket_stream_internal.h"
+
+namespace winnow::tools {
+
+using std::chrono::milliseconds;
+
+SocketStream::SocketStream(int socket, const Limits& limits) : socket_(socket), limits_(limits) {}
+
+bool SocketStream::wait(short events, Clock::time_point deadline) const {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd asked{.fd = socket_, .events = events, .revents = 0};
+    const int ready = ::poll(&asked, 1, static_cast<int>(std::min<long long>(left, 60'000)));
+    if (ready > 0) return true;  // or broken, which the next call says
+    if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+bool SocketStream::begin(const std::function<bool(milliseconds)>& patient) {
+  const auto began = Clock::now();
+  while (!wait(POLLIN, Clock::now() + milliseconds(100))) {
+    if (!patient(std::chrono::duration_cast<milliseconds>(Clock::now() - began))) return false;
+  }
+  read_until_ = Clock::now() + limits_.request_time;
+  return true;
+}
+
+void SocketStream::end() {
+  ::shutdown(socket_, SHUT_WR);
+  // A socket closed with bytes unread is reset, and the answer with it.
+  const auto until = Clock::now() + milliseconds(500);
+  while (wait(POLLIN, until)) {
+    const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (got <= 0) return;
+  }
+}
+
+bool SocketStream::is_readable() const { return begin_ < end_ || wait(POLLIN, read_until_); }
+
+bool SocketStream::is_writable() const { return wait(POLLOUT, Clock::now() + limits_.reply_time); }
+
+ssize_t SocketStream::read(char* to, std::size_t size) {
+  if (begin_ == end_) {
+    if (received_ >= limits_.request_bytes || !wait(POLLIN, read_until_)) return -1;
+    const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (got <= 0) return got;
+    received_ += static_cast<std::size_t>(got);
+    begin_ = 0;
+    end_ = static_cast<std::size_t>(got);
+  }
+  const std::size_t count = std::min(size, end_ - begin_);
+  std::memcpy(to, buffer_.data() + begin_, count);
+  begin_ += count;
+  return static_cast<ssize_t>(count);
+}
+
+ssize_t SocketStream::write(const char* from, std::size_t size) {
+  if (write_until_ == Clock::time_point{}) write_until_ = Clock::now() + limits_.reply_time;
+  if (!wait(POLLOUT, write_until_)) return -1;
+  return ::send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void SocketStream::get_remote_ip_and_port(std::string& ip, int& port) const {
+  ip = "127.0.0.1";
+  port = 0;
+}
+void SocketStream::get_local_ip_and_port(std::string& ip, int& port) const {
+  ip = "127.0.0.1";
+  port = 0;
+}
+
+}  // namespace winnow::tools
