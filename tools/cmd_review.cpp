@@ -17,6 +17,7 @@
 #include "dedup/pairs.h"
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
+#include "dedup/settings.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/utf8.h"
+#include "dedup/settings.h"
 #include "tools/report/gallery_assets.h"
 #include "tools/report/html.h"
 #include "tools/report/page.h"

@@ -20,8 +20,8 @@ namespace {
 // The rows of every group of two or more, ascending, in the order of their numbers.
 std::vector<std::vector<std::uint32_t>> rows_of_groups(const dedup::Selection& selection) {
   std::uint32_t count = 0;
-  for (const std::uint32_t group : selection.groups) count = std::max(count, group + 1);
-  return dedup::members_of_groups({.of_row = selection.groups, .count = count});
+  for (const std::uint32_t group : selection.components) count = std::max(count, group + 1);
+  return dedup::members_of_groups({.of_row = selection.components, .count = count});
 }
 
 dedup::Group describe_rows(std::vector<std::uint32_t> rows, const dedup::Fingerprints& table) {
@@ -63,8 +63,8 @@ dedup::Result groups_of(dedup::Selection selection, const dedup::Fingerprints& t
     result.moved += selection.split_of(row, table.splits[row]) != table.splits[row] ? 1 : 0;
   }
   result.leaks = dedup::count_leaks(
-      {.of_row = selection.groups,
-       .count = selection.size() == 0 ? 0 : *std::ranges::max_element(selection.groups) + 1},
+      {.of_row = selection.components,
+       .count = selection.size() == 0 ? 0 : *std::ranges::max_element(selection.components) + 1},
       table.splits);
   result.selection = std::move(selection);
   return result;
