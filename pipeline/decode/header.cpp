@@ -90,16 +90,19 @@ Result bmp_header(BytesView encoded) {
   return header;
 }
 
-// Whether an extended WebP has pixels or an alpha that are lossless; true where that cannot be
-// told.
-bool has_lossless(const Fields& f) {
-  constexpr std::uint64_t kFirst = 30;  // chunk behind VP8X
-  for (std::uint64_t at = kFirst; f.has(at, 8);
-       at += 8 + std::uint64_t{f.u32(at + 4)} + f.u32(at + 4) % 2) {
-    if (f.text(at, 4) == "VP8 ") return false;
-    if (f.text(at, 4) == "VP8L" || f.text(at, 4) == "ALPH") return true;
+// What libwebp makes, of each pixel, besides its samples: those of a lossless WebP in four bytes
+// each; an alpha so, too, and what it becomes. The most where the chunks do not tell.
+std::uint64_t made_bytes(const Fields& f) {
+  constexpr std::uint64_t kMost = 5;
+  std::uint64_t size = 0;
+  for (std::uint64_t at = 12; f.has(at, 8); at += 8 + size + size % 2) {
+    size = f.u32(at + 4);
+    const std::string_view chunk = f.text(at, 4);
+    if (chunk == "VP8 ") return 0;
+    if (chunk == "VP8L") return 4;
+    if (chunk == "ALPH") break;
   }
-  return true;
+  return kMost;
 }
 
 // Google, "WebP Container Specification"; RFC 6386 section 9.1; the VP8L bitstream's section 3.
@@ -109,19 +112,16 @@ Result webp_header(BytesView encoded) {
   if (!f.has(8, f.u32(4))) return truncated("the WebP ends before its RIFF does");
   const std::string_view chunk = f.text(12, 4);
   Header header;
-  bool lossless = true;  // or its alpha
   if (chunk == "VP8X") {
     header.width_px = f.u24(24) + 1;
     header.height_px = f.u24(27) + 1;
     if ((f.u8(20) & 16) != 0) header.alpha = Alpha::kStraight;
-    lossless = has_lossless(f);
     if ((f.u8(20) & 2) != 0) {
       return unsupported("is an animated WebP; save one frame as a still image");
     }
   } else if (chunk == "VP8 ") {
     header.width_px = f.u16(26) & 0x3FFF;
     header.height_px = f.u16(28) & 0x3FFF;
-    lossless = false;
   } else if (chunk == "VP8L") {
     const std::uint32_t sides = f.u32(21);
     header.width_px = (sides & 0x3FFF) + 1;
@@ -131,11 +131,8 @@ Result webp_header(BytesView encoded) {
     return corrupt("the WebP begins with no image chunk");
   }
   header.channels = header.alpha == Alpha::kNone ? 0 : 4;
-  // Lossless pixels are made in four bytes each, of an alpha beside what it becomes; others in
-  // rows.
   constexpr std::uint64_t kRows = 256;
-  const std::uint64_t made = chunk == "VP8X" ? 5 : 4;
-  header.work_bytes = header.width_px * (lossless ? kRows + made * header.height_px : kRows);
+  header.work_bytes = header.width_px * (kRows + made_bytes(f) * header.height_px);
   return header;
 }
 

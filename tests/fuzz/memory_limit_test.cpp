@@ -31,7 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kImages = 500;  // at each of four limits
-constexpr int kThreads = 4;
 constexpr std::uint64_t kMebibyte = 1u << 20;
 
 std::string text_of(const auto& bytes) {
@@ -222,9 +221,9 @@ std::uint64_t announced(const std::string& bytes) {
   return most;
 }
 
-// Large ones of each kind, that a few files share; small ones of any size; and a fifth are lies.
-// Returns what the largest sound one is announced with.
-std::uint64_t make_set(const fs::path& folder, std::uint64_t seed) {
+// Large ones of each kind, `scale` times 280 x 210 pixels, that a few files share; small ones of
+// any size; and a fifth are lies. Returns what the largest sound one is announced with.
+std::uint64_t make_set(const fs::path& folder, std::uint64_t seed, int scale) {
   std::mt19937_64 random(seed);
   const std::vector<Kind> kinds = sound_kinds();
   Lies lies(random);
@@ -238,8 +237,8 @@ std::uint64_t make_set(const fs::path& folder, std::uint64_t seed) {
       std::tie(ending, bytes) = lies.next();
     } else if (i % 5 == 1) {
       const bool slow = ending == ".webp";
-      if (large[kind].empty())
-        large[kind] = kinds[kind].make(slow ? 1200 : 2800, slow ? 900 : 2100);
+      const int size = slow ? 4 : scale;
+      if (large[kind].empty()) large[kind] = kinds[kind].make(280 * size, 210 * size);
       bytes = large[kind];
     } else {
       bytes = kinds[kind].make(1 + static_cast<int>(random() % 500),
@@ -320,19 +319,22 @@ TEST_P(MemoryLimit, HoldsWhateverPicturesAreAndSay) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "set");
   const auto limit = static_cast<std::uint64_t>(GetParam());
-  const std::uint64_t most = made_apart([&] { return make_set(folder / "set", 7 * limit); });
+  // So many, of so large ones, that without the limit they take far more than is allowed.
+  const std::uint64_t threads = limit >= 256 ? 16 : 8;
+  const int scale = limit >= 256 ? 14 : 10;
+  const std::uint64_t most = made_apart([&] { return make_set(folder / "set", 7 * limit, scale); });
   const Ended ended = wait_for(
       start({*winnow, "ingest", folder / "set", "--out", folder / "cache", "--labels", "none",
-             "--threads", std::to_string(kThreads), "--memory-limit", std::to_string(limit)}));
+             "--threads", std::to_string(threads), "--memory-limit", std::to_string(limit)}));
   ASSERT_TRUE(WIFEXITED(ended.status));
   ASSERT_EQ(WEXITSTATUS(ended.status), 0);
   EXPECT_EQ(Cache::open(folder / "cache").read_ledger().size(), std::size_t{kImages});
   // docs/trust.md: the limit, three eighths of it for what is kept, an image that alone is more
   // than its share, one that the writer makes again and the database's copy of it, and the program
   // with what its allocator keeps for each thread.
-  constexpr std::uint64_t kProgram = (72 + kThreads * 16) * kMebibyte;
+  const std::uint64_t program_bytes = (72 + threads * 16) * kMebibyte;
   const std::uint64_t share = limit * kMebibyte / 8 * 3;
-  const std::uint64_t allowed = kProgram + limit * kMebibyte + share +
+  const std::uint64_t allowed = program_bytes + limit * kMebibyte + share +
                                 (most > share ? most - share : 0) + most +
                                 2 * largest_file(folder / "set");
   const auto peak = static_cast<std::uint64_t>(ended.used.ru_maxrss) << 10;
