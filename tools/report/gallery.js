@@ -367,7 +367,7 @@
       make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
       make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
     );
-    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more`));
+    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more, which a judgement here does not cover`));
     element.append(actions(entry));
     element.addEventListener("focusin", () => setCurrent(shown.indexOf(entry), false));
     return element;
@@ -448,7 +448,9 @@
       });
       if (mine !== drawing) return;
       for (const group of found.groups) {
-        const entry = { group, article: null, chosen: group.members.length > 1 ? 1 : 0, byHand: false };
+        const going = group.members.findIndex((member) => !stays(member));
+        const chosen = going > 0 ? going : Math.min(1, group.members.length - 1);
+        const entry = { group, article: null, chosen, byHand: false };
         entry.article = article(entry);
         shown.push(entry);
         groups.append(entry.article);
@@ -571,7 +573,8 @@
     }
 
     function caption(place, member) {
-      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member)), " ",
+      const apart = member.distance > 0 ? `, ${bits(member.distance)} from the one that stays` : "";
+      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member) + apart), " ",
         isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${splitWords(member.split)} · ${member.width} × ${member.height}`);
     }
 
@@ -581,7 +584,7 @@
       const members = pair();
       const images = await Promise.all(members.map((m) => load(m.picture)));
       if (mine !== newest || entry === null) return;
-      title.textContent = `Group ${number(entry.group.number)}: ${bits(Math.max(members[0].distance, members[1].distance))}`;
+      title.textContent = `Group ${number(entry.group.number)}`;
       verdict.textContent = entry.article.querySelector(".verdict").textContent;
       members.forEach((member, i) => caption(i, member));
       for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
