@@ -119,9 +119,21 @@
     };
   }
 
+  // What a server says was said of a group. Which images it was said of is not told: to take it back is to take back
+  // each that it may have been.
+  function toldBatch(verdict, members) {
+    if (verdict === "keep") return { verdict, scope: "keep", lines: members.map((m) => lineOf(verdict, [m])) };
+    const lines = [lineOf(verdict, members)];
+    if (verdict === "different" && lines[0].images.length <= 12) {
+      members.forEach((a, i) => members.slice(i + 1).forEach((b) => lines.push(lineOf(verdict, [a, b]))));
+    }
+    const sets = new Map(lines.map((line) => [setOf(line), line])); // two members of one file are no pair
+    return { verdict, scope: "all", lines: [...sets.values()].filter((line) => line.images.length > 1) };
+  }
+
   // What `winnow review` serves: it keeps the judgements, too.
   function serverSource() {
-    const judged = new Map(); // batches made here
+    const judged = new Map(); // batches, made here or told
     const before = new Map(); // verdicts told by the server
     let left = null;
     return {
@@ -139,17 +151,16 @@
         return found;
       },
       batchesOf(group) {
-        if (judged.has(group.number)) return judged.get(group.number);
         const verdict = before.get(group.number);
-        if (!verdict) return [];
-        if (verdict !== "keep") return [{ verdict, scope: "all", lines: [lineOf(verdict, group.members)] }];
-        return [{ verdict, scope: "keep", lines: group.members.map((m) => lineOf(verdict, [m])) }];
+        if (!judged.has(group.number) && verdict) judged.set(group.number, [toldBatch(verdict, group.members)]);
+        return judged.get(group.number) || [];
       },
       async put(group, batches) {
+        const old = this.batchesOf(group);
         const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
-        const gone = this.batchesOf(group).flatMap((batch) => batch.lines).filter((line) => !kept.has(setOf(line)));
-        const lines = gone.map((line) => ({ verdict: "none", images: line.images }));
-        lines.push(...batches.flatMap((batch) => batch.lines));
+        const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
+        const lines = gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images }));
+        lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
         const answer = await fetch("judgements", { method: "POST", body: JSON.stringify(lines) });
         if (!answer.ok) throw new Error(await answer.text());
         left = (await answer.json()).left;
