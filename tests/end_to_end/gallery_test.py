@@ -289,8 +289,12 @@ class InABrowser(Photos):
             browser.open(f"http://127.0.0.1:{server.server_port}/token/")
             browser.wait_for("return document.querySelectorAll('article').length >= 4")
             self.assertEqual(browser.run("return document.querySelector('.verdict').textContent"), "not a duplicate")
-            browser.press("ju")
+            browser.press("j3")  # what was said before is not said again
+            browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate, keep 0.ppm'")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("keep", images[0][1:])])
+            browser.press("uu")
             browser.wait_for("return document.querySelector('.verdict').textContent === ''")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-2]], [("none", images[0][1:])])
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
             # Judged groups leave those not judged yet; none of the others is passed over for that.
             groups[:] = [{**groups[0], "number": i, "members": [{**m, "hash": f"{i:031x}{k}"} for k, m in enumerate(groups[0]["members"])]}

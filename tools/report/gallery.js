@@ -146,10 +146,11 @@
         return before.get(group.number) || [];
       },
       async put(group, batches) {
+        const old = this.batchesOf(group);
         const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
-        const gone = this.batchesOf(group).flatMap((batch) => batch.lines).filter((line) => !kept.has(setOf(line)));
-        const lines = gone.map((line) => ({ verdict: "none", images: line.images }));
-        lines.push(...batches.flatMap((batch) => batch.lines));
+        const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
+        const lines = gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images }));
+        lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
         const headers = { "Content-Type": "application/json" };
         const answer = await fetch("judgements", { method: "POST", headers, body: JSON.stringify(lines) });
         if (!answer.ok) throw new Error(await answer.text());
@@ -368,7 +369,7 @@
       make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
       make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
     );
-    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more`));
+    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more, which a judgement here does not cover`));
     element.append(actions(entry));
     element.addEventListener("focusin", () => setCurrent(shown.indexOf(entry), false));
     return element;
@@ -449,7 +450,9 @@
       });
       if (mine !== drawing) return;
       for (const group of found.groups) {
-        const entry = { group, article: null, chosen: group.members.length > 1 ? 1 : 0, byHand: false };
+        const going = group.members.findIndex((member) => !stays(member));
+        const chosen = going > 0 ? going : Math.min(1, group.members.length - 1);
+        const entry = { group, article: null, chosen, byHand: false };
         entry.article = article(entry);
         shown.push(entry);
         groups.append(entry.article);
@@ -572,7 +575,8 @@
     }
 
     function caption(place, member) {
-      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member)), " ",
+      const apart = member.distance > 0 ? `, ${bits(member.distance)} from the one that stays` : "";
+      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member) + apart), " ",
         isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${splitWords(member.split)} · ${member.width} × ${member.height}`);
     }
 
@@ -582,7 +586,7 @@
       const members = pair();
       const images = await Promise.all(members.map((m) => load(source.saves ? m.picture : m.picture + "?full=1")));
       if (mine !== newest || entry === null) return;
-      title.textContent = `Group ${number(entry.group.number)}: ${bits(Math.max(members[0].distance, members[1].distance))}`;
+      title.textContent = `Group ${number(entry.group.number)}`;
       verdict.textContent = entry.article.querySelector(".verdict").textContent;
       members.forEach((member, i) => caption(i, member));
       for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
