@@ -118,8 +118,9 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
       numbers.front() = {3, -4, 0.5F};
       const std::vector<std::span<float>> state(numbers.begin() + 1, numbers.end());
       for (std::int64_t step = 0; step < 3; ++step) {
+        const float turn = step == 1 ? -0.05F : 1;  // for rules that see signs alone
         update({numbers.front(),
-                std::vector<float>{0.6F, -0.5F, 1e-8F},
+                std::vector<float>{0.6F * turn, -0.5F * turn, 1e-8F * turn},
                 state,
                 {.lr = 0.5, .step = step}});
       }

@@ -4,12 +4,39 @@
 
 namespace winnow::train {
 
-// Options that several optimisers have.
+// Options that several optimisers have. What is a parameter here may differ between them.
 inline constexpr Option kMomentumOption{"momentum", "Momentum", OptionKind::kNumber, 0.9,
                                         Range{.most = 1, .below_most = true}};
 constexpr Option weight_decay_option(double initial) {
   return {"weight_decay", "Weight decay; never on biases and batch norm", OptionKind::kNumber,
           initial};
+}
+
+// Of those that keep means over the steps.
+inline constexpr Range kMeanDecays{.most = 1, .below_most = true};
+constexpr Option beta1_option(double initial) {
+  return {"beta1", "Decay of the mean of gradients (adamw, lamb); its share in a step (lion)",
+          OptionKind::kNumber, initial, kMeanDecays};
+}
+constexpr Option beta2_option(double initial) {
+  return {"beta2", "Decay of the mean of squared gradients (adamw, lamb); of gradients (lion)",
+          OptionKind::kNumber, initial, kMeanDecays};
+}
+constexpr Option alpha_option(double initial) {
+  return {"alpha", "Decay of the mean of squared gradients (rmsprop, rmsprop_tf)",
+          OptionKind::kNumber, initial, kMeanDecays};
+}
+constexpr Option eps_option(double initial) {
+  return {"eps",
+          "Added to the root of the mean of squares (adamw, lamb, rmsprop); under the root "
+          "(rmsprop_tf)",
+          OptionKind::kNumber, initial, Range{.above_least = true}};
+}
+
+// Of LARS and its variants.
+constexpr Option lars_eta_option(double initial) {
+  return {"lars_eta", "LARS trust coefficient", OptionKind::kNumber, initial,
+          Range{.above_least = true}};
 }
 
 }  // namespace winnow::train

@@ -21,6 +21,10 @@ def adamw(groups, lr, options):
     return torch.optim.AdamW(groups, lr=lr, betas=(options["beta1"], options["beta2"]), eps=options["eps"])
 
 
+def rmsprop(groups, lr, options):
+    return torch.optim.RMSprop(groups, lr=lr, alpha=options["alpha"], eps=options["eps"], momentum=options["momentum"])
+
+
 # Name here: how PyTorch makes it for groups that have their weight decay, {slot: PyTorch's name}, options of the cases.
 OPTIMIZERS = {
     "sgd": (sgd, {"momentum": "momentum_buffer"}, [
@@ -30,6 +34,10 @@ OPTIMIZERS = {
     "adamw": (adamw, {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}, [
         {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.01},
         {"beta1": 0.5, "beta2": 0.9, "eps": 1e-3, "weight_decay": 0.3},
+    ]),
+    "rmsprop": (rmsprop, {"square_avg": "square_avg", "momentum": "momentum_buffer"}, [
+        {"alpha": 0.95, "eps": 1e-8, "momentum": 0.9, "weight_decay": 1e-5},
+        {"alpha": 0.5, "eps": 1e-2, "momentum": 0.3, "weight_decay": 0.02},
     ]),
 }
 

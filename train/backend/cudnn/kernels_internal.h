@@ -167,10 +167,12 @@ struct Launches {
   template <class Rule>
   static void update(const Rule& rule, const ParameterOnCard& a, Stream& stream) {
     const bool norms = rule.needs_norms(a.decay);
-    if (norms) {
+    if constexpr (HasDirection<Rule>) {
+      launch(DirectionPartsKernel<Rule>{rule, a}, stream);
+    } else if (norms) {
       launch(NormPartsKernel{a}, stream);
-      launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     }
+    if (norms) launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     launch(UpdateKernel<Rule>{rule, a, norms}, stream);
   }
   template <class Rule>
