@@ -73,6 +73,7 @@ void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
       ->check(CLI::IsMember(train::lr_schedule_names()))
       ->capture_default_str();
   for (const Option& option : train::lr_schedule_options()) add_flag(app, option, recipe.options);
+  for (const Option& option : train::rate_options()) add_flag(app, option, recipe.options);
 }
 
 }  // namespace winnow::tools

@@ -12,7 +12,7 @@ namespace winnow::tools {
 
 // --optimizer and the options of all optimisers.
 void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe);
-// --sched and the options of all learning-rate schedules.
+// --sched, the options of all learning-rate schedules and those that go with every one.
 void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe);
 
 }  // namespace winnow::tools

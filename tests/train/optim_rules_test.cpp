@@ -109,6 +109,21 @@ TakeStep lion(double beta1, double beta2, double wd) {
   };
 }
 
+// The same with Goyal et al. 2017, equation 10: v is rescaled where the rate changes.
+TakeStep corrected_lars(double mu, double wd) {
+  double before = 0;
+  return [=](Formula& f, const Formula::Step& s) mutable {
+    const double rate = 0.01 * norm(f.w) / (norm(s.g) + wd * norm(f.w));
+    const double correction = s.t == 1 ? 1 : s.lr / before;
+    before = s.lr;
+    for (std::size_t i = 0; i < f.w.size(); ++i) {
+      f.first[i] =
+          mu * correction * f.first[i] + s.lr * (s.decay ? rate * (s.g[i] + wd * f.w[i]) : s.g[i]);
+      f.w[i] -= f.first[i];
+    }
+  };
+}
+
 struct Case {
   std::string name;
   std::string optimizer;
@@ -122,6 +137,13 @@ std::vector<Case> cases() {
   return {
       {"lars", "lars", large, lars(0.8, 0.1, false, paper)},
       {"lars_paper", "lars_paper", large, lars(0.8, 0.1, true, paper)},
+      {"lars_corrected",
+       "lars",
+       {{"momentum", {0.8}},
+        {"weight_decay", {0.1}},
+        {"lars_eta", {0.01}},
+        {"momentum_correction", {1}}},
+       corrected_lars(0.8, 0.1)},
       {"larc", "larc", large, larc(0.8, 0.1, 0.01)},
       {"larc_seldom_clipped",
        "larc",
@@ -159,6 +181,7 @@ TEST_P(Rules, TakeTenStepsOfTheirFormula) {
   const Case& test = GetParam();
   const Optimizer& row = find_optimizer(test.optimizer);
   for (const bool decay : {true, false}) {
+    const TakeStep take_step = test.formula;
     Formula formula{{0.5, -1.5, 2, 0.0009765625, -3, 0.25, 7}};
     std::vector<float> value(formula.w.begin(), formula.w.end());
     std::vector<std::vector<float>> state(row.slots.size(), std::vector<float>(value.size(), 0));
@@ -168,7 +191,7 @@ TEST_P(Rules, TakeTenStepsOfTheirFormula) {
     for (int t = 1; t <= 10; ++t) {
       const Numbers g = gradients_of(t);
       const double lr = 0.2 / t;
-      test.formula(formula, {g, lr, t, decay});
+      take_step(formula, {g, lr, t, decay});
       update({value,
               std::vector<float>(g.begin(), g.end()),
               slots,

@@ -181,6 +181,23 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   }
 }
 
+// So do runs that were begun before there was an option, which stands at its initial value.
+TEST(RecipeOptions, LaterOptionsAreStoredWhereTheySaySomething) {
+  const OptionValues initial{{"momentum_correction", {0}},
+                             {"power", {2}},
+                             {"lr_end", {0}}};
+  EXPECT_TRUE(lr_schedule_entries("poly", initial).empty());
+  EXPECT_TRUE(rate_entries(initial).empty());
+  EXPECT_EQ(optimizer_entries("lars", initial).size(), 4U);
+  const OptionValues given{{"momentum_correction", {1}},
+                           {"power", {1}},
+                           {"lr_end", {0.5}}};
+  EXPECT_EQ(keys(lr_schedule_entries("poly", given)), std::vector<std::string>{"power"});
+  EXPECT_EQ(keys(rate_entries(given)), std::vector<std::string>{"lr_end"});
+  EXPECT_EQ(keys(optimizer_entries("lars", given)).back(), "momentum_correction");
+  EXPECT_EQ(optimizer_entries("sgd", initial).size(), 4U);
+}
+
 TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
   for (const Optimizer& row : optimizers()) {
     const std::vector<std::string> stored = keys(optimizer_entries(row.name, {}));
@@ -188,7 +205,8 @@ TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
       const std::string key(option.key);
       SCOPED_TRACE(key + " with " + std::string(row.name));
       const auto check = [&] { check_recipe(row.name, "cosine", {{key, {option.initial}}}); };
-      if (std::ranges::find(stored, key) != stored.end()) {
+      const bool own = std::ranges::find(row.options, key, &Option::key) != row.options.end();
+      if (own || std::ranges::find(stored, key) != stored.end()) {
         EXPECT_NO_THROW(check());
       } else {
         EXPECT_THAT(check, ThrowsMessage<UsageError>(
@@ -196,6 +214,15 @@ TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
       }
     }
   }
+}
+
+TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
+  const auto check = [](const OptionValues& given) {
+    return [given] { check_recipe("sgd", "cosine", given); };
+  };
+  EXPECT_THAT(check({{"lr_sqrt", {1}}}),
+              ThrowsMessage<UsageError>(StartsWith("--lr-sqrt needs --lr-base-size, ")));
+  EXPECT_NO_THROW(check({{"lr_sqrt", {1}}, {"lr_base_size", {256}}})());
 }
 
 TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {
@@ -221,10 +248,10 @@ TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {
 
 LearningRate schedule_of(std::string_view name) {
   return {.base = 8,
-          .end = 1,
           .warmup_steps = 4,
           .total_steps = 14,
-          .schedule = find_lr_schedule(name)};
+          .schedule = find_lr_schedule(name),
+          .options = {{"lr_end", {1}}}};
 }
 
 TEST(LearningRate, WarmsUpThenDecays) {

@@ -29,8 +29,8 @@ struct Larc : LarsStep {
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
     const bool scaled = step.decay && step.value_norm > 0 && step.gradient_norm > 0;
     const double rate = scaled ? trust(step, eta, weight_decay) : step.lr;
-    return {static_cast<float>(rate < step.lr ? rate / step.lr : 1.0), static_cast<float>(step.lr),
-            static_cast<float>(momentum), static_cast<float>(step.decay ? weight_decay : 0.0)};
+    return factors_of(step.lr, rate < step.lr ? rate / step.lr : 1, /*corrected=*/true, momentum,
+                      step.decay ? weight_decay : 0.0);
   }
 };
 

@@ -13,23 +13,26 @@ struct Lars : LarsStep {
   double momentum;
   double weight_decay;
   double eta;
+  bool corrected;
 
   static constexpr std::string_view kName = "lars";
   static constexpr std::string_view kWhat =
       "layer-wise adaptive rates for large batches, as MLPerf's (You et al. 2017)";
   static constexpr std::array kOptions{kMomentumOption, weight_decay_option(1e-4),
-                                       lars_eta_option(1e-3)};
+                                       lars_eta_option(1e-3), kMomentumCorrectionOption};
 
   static Lars from(const ChosenOptions& chosen) {
-    return {
-        {}, chosen.number("momentum"), chosen.number("weight_decay"), chosen.number("lars_eta")};
+    return {{},
+            chosen.number("momentum"),
+            chosen.number("weight_decay"),
+            chosen.number("lars_eta"),
+            chosen.is_on("momentum_correction")};
   }
   static bool needs_norms(bool decay) { return decay; }
 
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
     const double local = step.decay ? trust(step, eta, weight_decay) : 1;
-    return {static_cast<float>(step.lr * local), 1.0F, static_cast<float>(momentum),
-            static_cast<float>(step.decay ? weight_decay : 0.0)};
+    return factors_of(step.lr, local, corrected, momentum, step.decay ? weight_decay : 0.0);
   }
 };
 

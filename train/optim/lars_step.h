@@ -28,6 +28,16 @@ struct LarsStep {
     const double g = step.gradient_norm;
     return w > 0 && g > 0 ? eta * w / (g + weight_decay * w) : 1;
   }
+
+  // LARS's v has the step's learning rate in it: v = mu v + lr local (g + wd w); w -= v. With
+  // `corrected` v has to be rescaled by lr / (lr of the step before), and that is a v without it:
+  // v = mu v + local (g + wd w); w -= lr v.
+  WINNOW_DEVICE_FN static Factors factors_of(double lr, double local, bool corrected,
+                                             double momentum, double decay) {
+    return {static_cast<float>(corrected ? local : lr * local),
+            static_cast<float>(corrected ? lr : 1.0), static_cast<float>(momentum),
+            static_cast<float>(decay)};
+  }
 };
 
 }  // namespace winnow::train

@@ -38,5 +38,12 @@ constexpr Option lars_eta_option(double initial) {
   return {"lars_eta", "LARS trust coefficient", OptionKind::kNumber, initial,
           Range{.above_least = true}};
 }
+inline constexpr Option kMomentumCorrectionOption{
+    .key = "momentum_correction",
+    .what =
+        "Rescale the momentum where the learning rate changes, as Goyal et al. 2017 and NVIDIA's "
+        "LARSv2 (lars, lars_paper; the others' momentum has no learning rate in it)",
+    .kind = OptionKind::kSwitch,
+    .later = true};
 
 }  // namespace winnow::train

@@ -147,6 +147,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["recipe"]["warmup_epochs"] = r.warmup_epochs;
   config["recipe"]["decay"] = r.lr_schedule;
   add_entries(config["recipe"], lr_schedule_entries(r.lr_schedule, r.options));
+  add_entries(config["recipe"], rate_entries(r.options));
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;

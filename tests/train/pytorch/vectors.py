@@ -11,6 +11,7 @@ import sys
 import torch
 
 STEPS = 6
+BASE = 0.4  # learning rate of schedules
 
 
 def sgd(groups, lr, options):
@@ -50,9 +51,21 @@ def multistep(optimizer, total_steps, steps_per_epoch, options):
     return torch.optim.lr_scheduler.MultiStepLR(optimizer, options["milestones"], options["gamma"]), steps_per_epoch
 
 
+def onecycle(optimizer, total_steps, steps_per_epoch, options):
+    return torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, BASE, total_steps, cycle_momentum=False, **options), 1
+
+
+def poly(optimizer, total_steps, steps_per_epoch, options):
+    return torch.optim.lr_scheduler.PolynomialLR(optimizer, total_steps, options["power"]), 1
+
+
 # Name here: how PyTorch makes it and after how many steps it is stepped, options of the cases.
 SCHEDULES = {
     "cosine": (cosine, [{}]),
+    "poly": (poly, [{"power": 2}, {"power": 1}, {"power": 0.9}]),
+    "onecycle": (onecycle, [{"pct_start": 0.3, "div_factor": 25, "final_div_factor": 1e4},
+                            {"pct_start": 0.5, "div_factor": 4, "final_div_factor": 10}]),
     "multistep": (multistep, [{"milestones": [2, 5, 6], "gamma": 0.1}, {"milestones": [1, 7], "gamma": 0.5}]),
 }
 
@@ -78,7 +91,7 @@ def optimizer_case(make, slots, options, decay):
             "gradients": [gradient.tolist() for gradient in gradients], "after": after}
 
 
-def schedule_case(make, options, steps_per_epoch, epochs=8, base=0.4):
+def schedule_case(make, options, steps_per_epoch, epochs=8, base=BASE):
     total_steps = steps_per_epoch * epochs
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=base)
     schedule, every = make(optimizer, total_steps, steps_per_epoch, options)
