@@ -105,6 +105,7 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
     json["top1"] = score->top1;
     json["split"] = score->split;
     if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
+    if (score->top1_ema) json["top1_ema"] = *score->top1_ema;
   }
   return json;
 }
@@ -129,10 +130,13 @@ void run(const TrainOptions& o, Session& session) {
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
-    say(session, fmt::format("{} accuracy {}{}", score->split, percent(score->top1),
-                             score->top1_leak_free
-                                 ? ", " + percent(*score->top1_leak_free) + " without leaked images"
-                                 : std::string()));
+    say(session,
+        fmt::format("{} accuracy {}{}{}", score->split, percent(score->top1),
+                    score->top1_leak_free
+                        ? ", " + percent(*score->top1_leak_free) + " without leaked images"
+                        : std::string(),
+                    score->top1_ema ? ", of the moving average " + percent(*score->top1_ema)
+                                    : std::string()));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
   if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());

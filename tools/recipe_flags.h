@@ -10,7 +10,7 @@ namespace winnow::tools {
 
 // Flags made from the tables of train/optim. `recipe` must live as long as `app`.
 
-// --optimizer and the options of all optimisers.
+// --optimizer, the options of all optimisers and those that go with every one.
 void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe);
 // --sched, the options of all learning-rate schedules and those that go with every one.
 void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe);

@@ -185,15 +185,21 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
 TEST(RecipeOptions, LaterOptionsAreStoredWhereTheySaySomething) {
   const OptionValues initial{{"momentum_correction", {0}},
                              {"power", {2}},
+                             {"ema_decay", {0}},
+                             {"clip_grad_norm", {0}},
                              {"lr_end", {0}}};
   EXPECT_TRUE(lr_schedule_entries("poly", initial).empty());
   EXPECT_TRUE(rate_entries(initial).empty());
+  EXPECT_TRUE(step_entries(initial).empty());
   EXPECT_EQ(optimizer_entries("lars", initial).size(), 4U);
   const OptionValues given{{"momentum_correction", {1}},
                            {"power", {1}},
+                           {"ema_decay", {0.99}},
+                           {"clip_grad_norm", {2}},
                            {"lr_end", {0.5}}};
   EXPECT_EQ(keys(lr_schedule_entries("poly", given)), std::vector<std::string>{"power"});
   EXPECT_EQ(keys(rate_entries(given)), std::vector<std::string>{"lr_end"});
+  EXPECT_EQ(keys(step_entries(given)), (std::vector<std::string>{"clip_grad_norm", "ema_decay"}));
   EXPECT_EQ(keys(optimizer_entries("lars", given)).back(), "momentum_correction");
   EXPECT_EQ(optimizer_entries("sgd", initial).size(), 4U);
 }
@@ -222,7 +228,19 @@ TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
   };
   EXPECT_THAT(check({{"lr_sqrt", {1}}}),
               ThrowsMessage<UsageError>(StartsWith("--lr-sqrt needs --lr-base-size, ")));
-  EXPECT_NO_THROW(check({{"lr_sqrt", {1}}, {"lr_base_size", {256}}})());
+  EXPECT_THAT(check({{"ema_steps", {4}}}),
+              ThrowsMessage<UsageError>(StartsWith("--ema-steps needs --ema-decay, ")));
+  EXPECT_THAT(check({{"lookahead_alpha", {0.5}}}),
+              ThrowsMessage<UsageError>(StartsWith("--lookahead-alpha needs --lookahead-steps, ")));
+  EXPECT_THAT(check({{"lookahead_steps", {2.5}}}),
+              ThrowsMessage<UsageError>("--lookahead-steps must be a whole number"));
+  EXPECT_THROW(check({{"ema_decay", {1}}})(), UsageError);
+  EXPECT_THROW(check({{"clip_grad_norm", {-1}}})(), UsageError);
+  EXPECT_NO_THROW(check({{"lr_sqrt", {1}},
+                         {"lr_base_size", {256}},
+                         {"ema_decay", {0.9}},
+                         {"ema_steps", {4}},
+                         {"clip_grad_value", {1}}})());
 }
 
 TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {

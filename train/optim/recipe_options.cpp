@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "common/error.h"
+#include "train/optim/averaging.h"
+#include "train/optim/clip.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/rate_options.h"
@@ -79,13 +82,21 @@ void check_row(const Row& row, const std::string& flag, const OptionValues& give
   check_ranges(row.options, given);
 }
 
-// Options that say nothing without another.
+// Options that say nothing without another, and numbers of steps.
 void check_companions(const OptionValues& given) {
   struct Companion {
     std::string_view key, needs, what;
   };
   constexpr std::array kCompanions{
-      Companion{"lr_sqrt", "lr_base_size", "the batch that --lr is for"}};
+      Companion{"lr_sqrt", "lr_base_size", "the batch that --lr is for"},
+      Companion{"ema_steps", "ema_decay", "the decay of the moving average"},
+      Companion{"lookahead_alpha", "lookahead_steps", "the steps between two looks back"}};
+  for (const std::string_view key : {"ema_steps", "lookahead_steps"}) {
+    const auto found = given.find(key);
+    if (found == given.end() || found->second.front() == std::round(found->second.front()))
+      continue;
+    throw UsageError(flag_of({.key = key, .what = {}}) + " must be a whole number");
+  }
   const auto on = [&](std::string_view key) {
     const auto found = given.find(key);
     return found != given.end() && found->second.front() != 0;
@@ -101,6 +112,11 @@ void check_companions(const OptionValues& given) {
 
 std::vector<Option> optimizer_options() { return all_options(optimizers()); }
 std::vector<Option> lr_schedule_options() { return all_options(lr_schedules()); }
+std::vector<Option> step_options() {
+  std::vector<Option> all(kClipOptions.begin(), kClipOptions.end());
+  all.insert(all.end(), kAveragingOptions.begin(), kAveragingOptions.end());
+  return all;
+}
 std::vector<Option> rate_options() { return {kRateOptions.begin(), kRateOptions.end()}; }
 
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given) {
@@ -109,6 +125,10 @@ std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const Opt
 
 std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given) {
   return entries(find_lr_schedule(schedule).options, given);
+}
+
+std::vector<RecipeEntry> step_entries(const OptionValues& given) {
+  return entries(step_options(), given);
 }
 
 std::vector<RecipeEntry> rate_entries(const OptionValues& given) {
@@ -120,9 +140,10 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
   const Optimizer& rule = find_optimizer(optimizer);
   const LrSchedule& decay = find_lr_schedule(schedule);
   const std::vector<Option> stored = stored_options(rule);
+  const std::vector<Option> of_steps = step_options();
   for (const auto& [key, values] : given) {
     if (find_option(stored, key) != nullptr || find_option(decay.options, key) != nullptr ||
-        find_option(kRateOptions, key) != nullptr) {
+        find_option(kRateOptions, key) != nullptr || find_option(of_steps, key) != nullptr) {
       continue;
     }
     const Option flag{.key = key, .what = {}};
@@ -138,6 +159,7 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
   check_row(rule, "--optimizer", given);
   check_row(decay, "--sched", given);
   check_ranges(kRateOptions, given);
+  check_ranges(of_steps, given);
   check_companions(given);
 }
 

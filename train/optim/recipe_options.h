@@ -13,6 +13,7 @@ namespace winnow::train {
 // Every option of the table, each key once, in the order of the rows.
 std::vector<Option> optimizer_options();
 std::vector<Option> lr_schedule_options();
+std::vector<Option> step_options();  // clipping and averages: they go with every optimiser
 std::vector<Option> rate_options();  // those that go with every schedule
 
 // An option and the values that hold, for config.json.
@@ -25,6 +26,7 @@ struct RecipeEntry {
 // values. sgd and lars also store each other's: momentum, weight_decay, nesterov, lars_eta.
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given);
 std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const OptionValues& given);
+std::vector<RecipeEntry> step_entries(const OptionValues& given);
 std::vector<RecipeEntry> rate_entries(const OptionValues& given);
 
 // UsageError: an unknown name, a value out of range, kNumbers that are not given, an option that

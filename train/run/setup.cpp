@@ -144,6 +144,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   }
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
+  add_entries(config["recipe"], step_entries(r.options));
   config["recipe"]["warmup_epochs"] = r.warmup_epochs;
   config["recipe"]["decay"] = r.lr_schedule;
   add_entries(config["recipe"], lr_schedule_entries(r.lr_schedule, r.options));

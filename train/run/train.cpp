@@ -215,8 +215,14 @@ class Trainer {
     loader_->settle();
     const auto found = evaluate_split(job_, options_, engine_, comm_, split);
     if (!found) return;
-    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free};
+    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free, {}};
     log_.write_evaluation(step, score_->split, *found);
+    if (!engine_.has_ema()) return;
+    engine_.swap_ema();
+    const auto ema = evaluate_split(job_, options_, engine_, comm_, split);
+    engine_.swap_ema();
+    score_->top1_ema = ema->top1;
+    log_.write_evaluation(step, score_->split + "_ema", *ema);
   }
 
   TrainResult finish() {

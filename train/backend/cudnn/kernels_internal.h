@@ -186,6 +186,7 @@ struct Launches {
     return {UpdateRow{Rule::kName, &make_update<Rule>}...};
   }
   static void statistic(const Statistic& a, Stream& stream) { launch(StatisticKernel{a}, stream); }
+  static void average(const Average& a, Stream& stream) { launch(AverageKernel{a}, stream); }
 };
 
 template <class Launcher>
@@ -214,6 +215,7 @@ constexpr Table make_table(const char* name) noexcept {
           .finite_check = To::finite_check,
           .updates = kUpdateRows<Launcher>,
           .statistic = To::statistic,
+          .average = To::average,
           .group_norm = group_norm<Launcher>,
           .group_norm_backward = group_norm_backward<Launcher>};
 }

@@ -193,4 +193,22 @@ struct StatisticKernel {
   }
 };
 
+struct AverageKernel {
+  static constexpr const char* kName = "average";
+  static constexpr int kPhases = 1;
+  using Shared = NoShared;
+  Average a;
+
+  LaunchShape shape() const { return flat_shape<1>(a.count); }
+  template <int>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
+    if (a.scalars->finite == 0) return;
+    const Averaging::Factors factors = a.how.factors(a.scalars->step);
+    if (!factors.due) return;
+    for_flat<1>(at, a.count, [this, &factors](Index i, auto) {
+      Averaging::update(factors, a.value[i], a.average[i]);
+    });
+  }
+};
+
 }  // namespace winnow::train::cudnn::kernels
