@@ -31,6 +31,7 @@ struct Given {
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
+  std::vector<std::string> no_decay;   // patterns, or "none" alone; empty: not given
   std::string resume = "no";
 };
 
@@ -74,6 +75,10 @@ std::vector<train::LrScale> lr_scales(const Given& given) {
   return rules;
 }
 
+std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
+  return patterns.front() == "none" ? std::vector<std::string>{} : patterns;
+}
+
 train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
@@ -83,6 +88,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
     options.execution.dtype = train::parse_dtype(o.given.dtype);
     options.start.lr_scales = lr_scales(o.given);
+    if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.given.resume == "auto";
@@ -219,6 +225,11 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_lr_schedule_flags(*recipe, t.recipe);
+  recipe
+      ->add_option("--no-decay", o.given.no_decay,
+                   "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
+                   "biases and batch norm (* stands for any characters); none: all are decayed")
+      ->delimiter(',');
   recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();

@@ -156,6 +156,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
+  if (options.start.no_decay) config["no_decay"] = *options.start.no_decay;
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};
