@@ -14,6 +14,7 @@
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
+#include "tools/training_recipes.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
@@ -334,11 +335,14 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \
       --lr-scale 'layer*=0.1'
   winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \
-      --warmup-epochs 2 --sched poly --label-smoothing 0.1)";
+      --warmup-epochs 2 --sched poly --label-smoothing 0.1
+  winnow train cache --out run --recipe he-cifar --epochs 30
+  winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
+         "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +
          "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() + kMatters +
          kFirstExamples + kMoreExamples;
@@ -352,6 +356,7 @@ Command add_train(CLI::App& program) {
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
   app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
+  add_training_recipe_flags(*app);
   add_data_flags(*app, *o);
   add_start_flags(*app, *o);
   add_recipe_flags(*app, *o);
