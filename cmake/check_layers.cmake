@@ -19,7 +19,7 @@ set(may_train/model      common train/tensor train/graph train/ops train/nets tr
                          train/checkpoint train/model)
 set(may_train/reduce     common train/tensor train/graph train/reduce)
 set(may_train/plan       common pipeline/load train/tensor train/graph train/reduce train/plan)
-set(may_train/step       common pipeline/load train/tensor train/graph train/backend train/model train/reduce
+set(may_train/step       common pipeline/load train/tensor train/graph train/backend train/model train/optim train/reduce
                          train/plan train/step)
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
 set(may_train/run        common pipeline/load train)

@@ -14,6 +14,7 @@
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
+#include "tools/training_recipes.h"
 #include "train/backend/backend.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
@@ -31,6 +32,7 @@ struct Given {
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
+  std::vector<std::string> no_decay;   // patterns, or "none" alone; empty: not given
   std::string resume = "no";
 };
 
@@ -74,6 +76,10 @@ std::vector<train::LrScale> lr_scales(const Given& given) {
   return rules;
 }
 
+std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
+  return patterns.front() == "none" ? std::vector<std::string>{} : patterns;
+}
+
 train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
@@ -83,6 +89,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
     options.execution.dtype = train::parse_dtype(o.given.dtype);
     options.start.lr_scales = lr_scales(o.given);
+    if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
   });
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.given.resume == "auto";
@@ -105,6 +112,7 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
     json["top1"] = score->top1;
     json["split"] = score->split;
     if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
+    if (score->top1_ema) json["top1_ema"] = *score->top1_ema;
   }
   return json;
 }
@@ -129,10 +137,13 @@ void run(const TrainOptions& o, Session& session) {
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
-    say(session, fmt::format("{} accuracy {}{}", score->split, percent(score->top1),
-                             score->top1_leak_free
-                                 ? ", " + percent(*score->top1_leak_free) + " without leaked images"
-                                 : std::string()));
+    say(session,
+        fmt::format("{} accuracy {}{}{}", score->split, percent(score->top1),
+                    score->top1_leak_free
+                        ? ", " + percent(*score->top1_leak_free) + " without leaked images"
+                        : std::string(),
+                    score->top1_ema ? ", of the moving average " + percent(*score->top1_ema)
+                                    : std::string()));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
   if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
@@ -215,6 +226,11 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_lr_schedule_flags(*recipe, t.recipe);
+  recipe
+      ->add_option("--no-decay", o.given.no_decay,
+                   "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
+                   "biases and batch norm (* stands for any characters); none: all are decayed")
+      ->delimiter(',');
   recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
@@ -319,11 +335,14 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --init-from resnet20.safetensors --freeze 'layer1.*' \
       --lr-scale 'layer*=0.1'
   winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \
-      --warmup-epochs 2 --sched poly --label-smoothing 0.1)";
+      --warmup-epochs 2 --sched poly --label-smoothing 0.1
+  winnow train cache --out run --recipe he-cifar --epochs 30
+  winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
+         "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +
          "\nSchedules:" + table_of(comm::schedules()) + "\n\n" + augment_help() + kMatters +
          kFirstExamples + kMoreExamples;
@@ -337,6 +356,7 @@ Command add_train(CLI::App& program) {
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
   app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
+  add_training_recipe_flags(*app);
   add_data_flags(*app, *o);
   add_start_flags(*app, *o);
   add_recipe_flags(*app, *o);

@@ -66,6 +66,7 @@ void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
 void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe) {
   app.add_option("--optimizer", recipe.optimizer, "Optimizer")->capture_default_str();
   for (const Option& option : train::optimizer_options()) add_flag(app, option, recipe.options);
+  for (const Option& option : train::step_options()) add_flag(app, option, recipe.options);
 }
 
 void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
@@ -73,6 +74,7 @@ void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
       ->check(CLI::IsMember(train::lr_schedule_names()))
       ->capture_default_str();
   for (const Option& option : train::lr_schedule_options()) add_flag(app, option, recipe.options);
+  for (const Option& option : train::rate_options()) add_flag(app, option, recipe.options);
 }
 
 }  // namespace winnow::tools

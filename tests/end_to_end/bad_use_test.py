@@ -317,7 +317,8 @@ class Flags(BadUse):
         train = ["train", cache, "--out", self.folder / "run"]
         for flag, value in (("--epochs", -1), ("--epochs", "many"), ("--batch-size", 0), ("--dtype", "f7"), ("--lr", -1),
                             ("--net", "vgg"), ("--optimizer", "luck"), ("--momentum", 1), ("--momentum", -0.1),
-                            ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"),
+                            ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"), ("--recipe", "soup"),
+                            ("--clip-grad-norm", -1), ("--ema-decay", 1), ("--lookahead-steps", 1.5), ("--no-decay", "nothing*"),
                             ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
                             ("--schedule", "star")):
             result = self.refused_without_a_trace(2, [], *train, flag, value)

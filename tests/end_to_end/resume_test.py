@@ -36,7 +36,7 @@ class Resume(Case):
         latest = out / "checkpoints" / "latest"
         return {
             (file, name): hashlib.sha256(data).hexdigest()
-            for file in ("model.safetensors", "optimizer.safetensors")
+            for file in sorted(path.name for path in latest.glob("*.safetensors"))
             for name, data in tensors(latest / file).items()
         }
 
@@ -170,7 +170,7 @@ class Resume(Case):
     def test_reproducible_for_any_ranks_threads_schedules_and_buckets(self):
         """V = 24 micro-batches."""
         recipe = ["--net", "resnet20", "--batch-size", 48, "--micro-batch", 2, "--max-steps", 6, "--lr", 0.1,
-                  "--reproducible"]
+                  "--reproducible", "--clip-grad-norm", 0.5, "--ema-decay", 0.9, "--lookahead-steps", 4]
         schedules = [name for name in ("multicolor", "ring")]
         weights = {}
         variants = [(1, ["--threads", 1]), (1, ["--threads", 2]), (4, ["--threads", 2])]

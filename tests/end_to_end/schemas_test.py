@@ -246,8 +246,10 @@ class Schemas(Case):
         recipe = ["--net", "lenet", "--batch-size", 8, "--epochs", 1, "--log-interval", 2]
         plain = self.json_of("train", "train", cache, "--out", self.folder / "plain", *recipe)
         self.assertIsNone(plain["top1_leak_free"])
+        self.assertNotIn("top1_ema", plain)
         judged = self.json_of("train", "train", cache, "--out", self.folder / "judged", *recipe, "--selection", "default",
-                              ranks=2)
+                              "--ema-decay", 0.9, ranks=2)
+        self.assertGreaterEqual(judged["top1_ema"], 0)
         self.assertEqual(judged["split"], "test")
         self.assertIsNotNone(judged["top1_leak_free"])
         lines = self.lines_of("metrics", self.folder / "judged" / "metrics.jsonl")
@@ -255,6 +257,7 @@ class Schemas(Case):
         self.check("census", census)
         self.refuses_spoiled("census", census)
         self.assertTrue(any("test.top1_leak_free" in line for line in lines))
+        self.assertTrue(any("test_ema.top1" in line for line in lines))
         self.assertTrue(any("train.loss" in line for line in lines))
         self.assertTrue(all("train.top1" in line for line in lines if "train.loss" in line))
         self.assertEqual({line["run"] for line in lines}, {(self.folder / "judged" / "run_id").read_text().strip()})

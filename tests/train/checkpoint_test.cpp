@@ -111,6 +111,22 @@ TEST_F(CheckpointTest, RoundTripAndHistory) {
   EXPECT_FALSE(newest_checkpoint(folder_ / "nothing"));
 }
 
+TEST_F(CheckpointTest, MovingAveragesAreAFileOfTheirOwn) {
+  Checkpoint with = some_checkpoint(20);
+  with.ema = some_tensors();
+  save_checkpoint(folder_, some_checkpoint(10), 9);
+  save_checkpoint(folder_, with, 9);
+  EXPECT_FALSE(fs::exists(folder_ / "step-10" / "ema.safetensors"));
+  EXPECT_TRUE(load_checkpoint(folder_ / "step-10").ema.empty());
+  expect_equal(load_checkpoint(folder_ / "step-20").ema, some_tensors());
+  Bytes damaged = read_file(folder_ / "step-20" / "ema.safetensors");
+  damaged.back() ^= std::byte{1};
+  write_file_durably(folder_ / "step-20" / "ema.safetensors", damaged);
+  EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
+  fs::remove(folder_ / "step-20" / "ema.safetensors");
+  EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
+}
+
 TEST_F(CheckpointTest, SavingAStepAgainReplacesIt) {
   save_checkpoint(folder_, some_checkpoint(10), 2);
   Checkpoint other = some_checkpoint(10);

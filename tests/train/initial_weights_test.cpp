@@ -194,8 +194,9 @@ TEST(Rates, PatternsMatchWholeNames) {
   EXPECT_THAT(frozen_by({{"bn1.running_*", 0}}),
               ElementsAre("bn1.running_mean", "bn1.running_var"));
   EXPECT_THAT(frozen_by({{"**fc**.*", 0}}), ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_THAT(frozen_by({{"[bf]?*.bias", 0}}), ElementsAre("bn1.bias", "fc.bias"));
   for (const char* pattern :
-       {"conv1", "weight", "*.weigh", "onv1.weight*", "*.weight*x", "", "[a-z]*"}) {
+       {"conv1", "weight", "*.weigh", "onv1.weight*", "*.weight*x", "", "[x-z]*"}) {
     EXPECT_THAT(message_of<UsageError>([&] {
                   frozen_by({{pattern, 0}});
                 }),
@@ -230,6 +231,27 @@ TEST(Rates, RefusesSenselessOnes) {
                 frozen_by({{"*", 0}, {"bn1.running_*", 1}});
               }),
               HasSubstr("frozen"));
+}
+
+std::vector<std::string> without_decay(const std::vector<std::string>& patterns) {
+  Model model = make_model(small_net(3), 1);
+  apply_no_decay(model, patterns);
+  std::vector<std::string> names;
+  for (const Model::Tensor& t : model.tensors) {
+    if (t.about.kind == ValueKind::kParameter && !t.about.decay) names.push_back(t.about.name);
+  }
+  return names;
+}
+
+TEST(NoDecay, IsWhatThePatternsSay) {
+  EXPECT_THAT(without_decay({"*.bias", "bn*"}), ElementsAre("bn1.weight", "bn1.bias", "fc.bias"));
+  EXPECT_THAT(without_decay({"fc.*"}), ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_TRUE(without_decay({}).empty());
+  EXPECT_THAT(message_of<UsageError>([] {
+                without_decay({"fc.*", "head.*"});
+              }),
+              HasSubstr("'head.*'"));
+  EXPECT_THROW(without_decay({"*.running_mean"}), UsageError);
 }
 
 TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {

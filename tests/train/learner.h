@@ -88,7 +88,8 @@ struct Learner {
   Learner(const Graph& graph, const RunPlan& plan, const MakeBackend& make = reference)
       : Learner(graph, make_model(graph, 7), plan, make) {}
 
-  Learner(const Graph& graph, Model start, const RunPlan& plan, const MakeBackend& make = reference)
+  Learner(const Graph& graph, Model start, const RunPlan& plan, const MakeBackend& make = reference,
+          const GradientClip& clip = {})
       : backend(make()),
         model(std::move(start)),
         weights(place_weights(*backend, model, kPlainSgd)) {
@@ -98,7 +99,7 @@ struct Learner {
     for (const auto& program : programs) weights->bind(*program);
     weights->load();
     executor =
-        std::make_unique<StepExecutor>(programs, model, *weights, *comm, std::move(execution));
+        std::make_unique<StepExecutor>(programs, model, *weights, *comm, std::move(execution), clip);
   }
 
   StepResult step(pipeline::Batch& batch, double lr = 0.1, bool stop = false) {

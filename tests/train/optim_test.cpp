@@ -118,8 +118,9 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
       numbers.front() = {3, -4, 0.5F};
       const std::vector<std::span<float>> state(numbers.begin() + 1, numbers.end());
       for (std::int64_t step = 0; step < 3; ++step) {
+        const float turn = step == 1 ? -0.05F : 1;  // for rules that see signs alone
         update({numbers.front(),
-                std::vector<float>{0.6F, -0.5F, 1e-8F},
+                std::vector<float>{0.6F * turn, -0.5F * turn, 1e-8F * turn},
                 state,
                 {.lr = 0.5, .step = step}});
       }
@@ -180,6 +181,29 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   }
 }
 
+// So do runs that were begun before there was an option, which stands at its initial value.
+TEST(RecipeOptions, LaterOptionsAreStoredWhereTheySaySomething) {
+  const OptionValues initial{{"momentum_correction", {0}},
+                             {"power", {2}},
+                             {"ema_decay", {0}},
+                             {"clip_grad_norm", {0}},
+                             {"lr_end", {0}}};
+  EXPECT_TRUE(lr_schedule_entries("poly", initial).empty());
+  EXPECT_TRUE(rate_entries(initial).empty());
+  EXPECT_TRUE(step_entries(initial).empty());
+  EXPECT_EQ(optimizer_entries("lars", initial).size(), 4U);
+  const OptionValues given{{"momentum_correction", {1}},
+                           {"power", {1}},
+                           {"ema_decay", {0.99}},
+                           {"clip_grad_norm", {2}},
+                           {"lr_end", {0.5}}};
+  EXPECT_EQ(keys(lr_schedule_entries("poly", given)), std::vector<std::string>{"power"});
+  EXPECT_EQ(keys(rate_entries(given)), std::vector<std::string>{"lr_end"});
+  EXPECT_EQ(keys(step_entries(given)), (std::vector<std::string>{"clip_grad_norm", "ema_decay"}));
+  EXPECT_EQ(keys(optimizer_entries("lars", given)).back(), "momentum_correction");
+  EXPECT_EQ(optimizer_entries("sgd", initial).size(), 4U);
+}
+
 TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
   for (const Optimizer& row : optimizers()) {
     const std::vector<std::string> stored = keys(optimizer_entries(row.name, {}));
@@ -187,7 +211,8 @@ TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
       const std::string key(option.key);
       SCOPED_TRACE(key + " with " + std::string(row.name));
       const auto check = [&] { check_recipe(row.name, "cosine", {{key, {option.initial}}}); };
-      if (std::ranges::find(stored, key) != stored.end()) {
+      const bool own = std::ranges::find(row.options, key, &Option::key) != row.options.end();
+      if (own || std::ranges::find(stored, key) != stored.end()) {
         EXPECT_NO_THROW(check());
       } else {
         EXPECT_THAT(check, ThrowsMessage<UsageError>(
@@ -195,6 +220,27 @@ TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
       }
     }
   }
+}
+
+TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
+  const auto check = [](const OptionValues& given) {
+    return [given] { check_recipe("sgd", "cosine", given); };
+  };
+  EXPECT_THAT(check({{"lr_sqrt", {1}}}),
+              ThrowsMessage<UsageError>(StartsWith("--lr-sqrt needs --lr-base-size, ")));
+  EXPECT_THAT(check({{"ema_steps", {4}}}),
+              ThrowsMessage<UsageError>(StartsWith("--ema-steps needs --ema-decay, ")));
+  EXPECT_THAT(check({{"lookahead_alpha", {0.5}}}),
+              ThrowsMessage<UsageError>(StartsWith("--lookahead-alpha needs --lookahead-steps, ")));
+  EXPECT_THAT(check({{"lookahead_steps", {2.5}}}),
+              ThrowsMessage<UsageError>("--lookahead-steps must be a whole number"));
+  EXPECT_THROW(check({{"ema_decay", {1}}})(), UsageError);
+  EXPECT_THROW(check({{"clip_grad_norm", {-1}}})(), UsageError);
+  EXPECT_NO_THROW(check({{"lr_sqrt", {1}},
+                         {"lr_base_size", {256}},
+                         {"ema_decay", {0.9}},
+                         {"ema_steps", {4}},
+                         {"clip_grad_value", {1}}})());
 }
 
 TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {
@@ -220,10 +266,10 @@ TEST(RecipeOptions, ValuesOutOfRangeAreRefused) {
 
 LearningRate schedule_of(std::string_view name) {
   return {.base = 8,
-          .end = 1,
           .warmup_steps = 4,
           .total_steps = 14,
-          .schedule = find_lr_schedule(name)};
+          .schedule = find_lr_schedule(name),
+          .options = {{"lr_end", {1}}}};
 }
 
 TEST(LearningRate, WarmsUpThenDecays) {

@@ -29,8 +29,11 @@ class OptimizerResume : public testing::TestWithParam<std::string> {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  Checkpoint trained(const std::string& run, std::int64_t steps) const {
+  Checkpoint trained(const std::string& run, std::int64_t steps,
+                     const OptionValues& options = {}) const {
     TrainOptions o;
+    o.recipe.options = options;
+    o.run.checkpoints = {.interval = 1, .kept = 9};
     o.net = "lenet";
     o.data.cache = kCache;
     o.recipe.optimizer = GetParam();
@@ -79,6 +82,51 @@ TEST_P(OptimizerResume, CheckpointsHaveEverySlotOfEveryParameter) {
       EXPECT_EQ(found->shape, parameter.shape);
       EXPECT_FALSE(std::ranges::all_of(found->data, [](auto b) { return b == decltype(b){}; }))
           << found->name;
+    }
+  }
+}
+
+// Everything that goes with any optimiser.
+const OptionValues kAll{{"ema_decay", {0.6}},      {"lookahead_steps", {3}},
+                        {"clip_grad_norm", {0.5}}, {"clip_grad_value", {0.2}},
+                        {"lr_end", {0.001}},       {"lr_warmup", {0.002}},
+                        {"cooldown_epochs", {1}},  {"lr_base_size", {3}}};
+
+TEST_P(OptimizerResume, TwoAndTwoStepsAreFourWithAverages) {
+  const Checkpoint two = trained("cut", 2, kAll);
+  const Checkpoint cut = trained("cut", 4, kAll);
+  const Checkpoint whole = trained("whole", 4, kAll);
+  expect_equal(cut.model, whole.model);
+  expect_equal(cut.optimizer, whole.optimizer);
+  ASSERT_EQ(whole.ema.size(), whole.model.size());
+  expect_equal(cut.ema, whole.ema);
+  EXPECT_NE(whole.ema.front().data, whole.model.front().data);
+  EXPECT_NE(whole.ema.front().data, two.ema.front().data);
+  const Checkpoint plain = trained("plain", 4);
+  EXPECT_TRUE(plain.ema.empty());
+  EXPECT_EQ(whole.optimizer.size(), plain.optimizer.size() + whole.model.size());  // lookahead's
+  EXPECT_NE(whole.model.front().data, plain.model.front().data);
+}
+
+TEST_P(OptimizerResume, CheckpointsHaveTheAverageOfTheirSteps) {
+  trained("run", 5, {{"ema_decay", {0.25}}, {"ema_steps", {2}}});
+  std::vector<Checkpoint> steps;
+  for (int step = 1; step <= 5; ++step) {
+    steps.push_back(
+        load_checkpoint(folder_ / "run" / "checkpoints" / ("step-" + std::to_string(step))));
+  }
+  for (std::size_t t = 0; t < steps[0].model.size(); ++t) {
+    SCOPED_TRACE(steps[0].model[t].name);
+    EXPECT_EQ(steps[0].ema[t].name, steps[0].model[t].name);
+    const std::vector<float> begin = f32_values(steps[0].ema[t]);  // as the weights of the start
+    const std::vector<float> second = f32_values(steps[1].model[t]);
+    const std::vector<float> fourth = f32_values(steps[3].model[t]);
+    const std::vector<float> after_two = f32_values(steps[1].ema[t]);
+    const std::vector<float> after_five = f32_values(steps[4].ema[t]);
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      const double two = begin[i] + (1 - 2.0 / 11) * (second[i] - begin[i]);
+      ASSERT_NEAR(after_two[i], two, 1e-6);
+      ASSERT_NEAR(after_five[i], two + 0.75 * (fourth[i] - two), 1e-6);
     }
   }
 }

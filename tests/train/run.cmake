@@ -1,5 +1,6 @@
 winnow_test(train.optim
-  SOURCES optim_test.cpp optim_vectors_test.cpp multistep_test.cpp host_weights_test.cpp
+  SOURCES optim_test.cpp optim_vectors_test.cpp optim_rules_test.cpp multistep_test.cpp
+          learning_rate_test.cpp clip_test.cpp averaging_test.cpp host_weights_test.cpp
   DEPS winnow::backend_api nlohmann_json::nlohmann_json
   LABELS unit tsan)
 target_compile_definitions(test_train_optim PRIVATE

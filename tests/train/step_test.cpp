@@ -442,6 +442,43 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
   EXPECT_NEAR(moved(0.25, "fc.weight"), whole / 4, 1e-4 * whole);
 }
 
+// The norm is that of all gradients together, of the global batch; statistics are no gradients.
+TEST(StepExecutor, ClipsTheGradientsOfAStep) {
+  const Graph graph = training_graph("resnet20", 2);
+  const auto learn = [&](const GradientClip& clip, std::size_t bucket_bytes, bool reproducible) {
+    Learner learner(graph, make_model(graph, 7), cut_into({2, 1}, bucket_bytes, reproducible),
+                    reference, clip);
+    pipeline::Batch batch = random_batch(graph, 6);
+    learner.step(batch, 1.0);
+    return std::move(learner.model);
+  };
+  const Model start = make_model(graph, 7);
+  const Model plain = learn({}, 1000, false);
+  double sum = 0;
+  for (std::size_t t = 0; t < start.tensors.size(); ++t) {
+    if (start.tensors[t].about.kind != ValueKind::kParameter) continue;
+    for (std::size_t i = 0; i < start.tensors[t].data.size(); ++i) {
+      sum += std::pow(plain.tensors[t].data[i] - start.tensors[t].data[i], 2);
+    }
+  }
+  const double norm = std::sqrt(sum);
+  const Model clipped = learn({.norm = norm / 4}, 1000, false);
+  for (std::size_t t = 0; t < start.tensors.size(); ++t) {
+    SCOPED_TRACE(start.tensors[t].about.name);
+    const double share = start.tensors[t].about.kind == ValueKind::kParameter ? 0.25 : 1;
+    for (std::size_t i = 0; i < start.tensors[t].data.size(); ++i) {
+      const double moved = plain.tensors[t].data[i] - start.tensors[t].data[i];
+      const double want = start.tensors[t].data[i] + share * moved;
+      ASSERT_NEAR(clipped.tensors[t].data[i], want, 1e-5 * (1 + std::abs(want)));
+    }
+  }
+  const Model sound = learn({.norm = norm / 4}, 1000, true);
+  const Model other_buckets = learn({.norm = norm / 4}, 1, true);
+  for (std::size_t t = 0; t < start.tensors.size(); ++t) {
+    EXPECT_EQ(sound.tensors[t].data, other_buckets.tensors[t].data);
+  }
+}
+
 TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
   const std::size_t samples = 4;
   const Graph graph = training_graph("resnet20", 2);

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "train/backend/backend.h"
+#include "train/optim/averaging.h"
 
 namespace winnow::train {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 class HostWeights final : public WeightStore {
  public:
   HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
-      : tensors_(std::move(tensors)) {
+      : tensors_(std::move(tensors)),
+        lookahead_(lookahead_of(rule.options)),
+        ema_(ema_of(rule.options)) {
     if (rule.optimizer != nullptr) {
       update_ = rule.optimizer->make(ChosenOptions(rule.optimizer->options, rule.options));
     }
@@ -48,6 +51,8 @@ class HostWeights final : public WeightStore {
                  .state = tensor.state,
                  .step = {.lr = lr_ * tensor.lr_scale, .step = step_, .decay = tensor.decay}});
       }
+      update_average(lookahead_, step_, tensor.value, tensor.slow);
+      update_average(ema_, step_, tensor.value, tensor.ema);
     }
   }
 
@@ -66,6 +71,8 @@ class HostWeights final : public WeightStore {
   }
 
   const std::vector<WeightTensor> tensors_;
+  const Averaging lookahead_;
+  const Averaging ema_;
   UpdateFunction update_;  // empty: for evaluation
   std::span<const float> sums_;
   double lr_ = 0;

@@ -21,6 +21,8 @@ struct WeightTensor {
   bool parameter = true;                  // false: a running statistic of batch norm, without state
   bool decay = false;                     // weight decay and LARS scaling apply
   double lr_scale = 1;                    // factor on the learning rate; 0: frozen, never changes
+  std::span<float> slow{};                // lookahead's, see averaging.h; empty: none
+  std::span<float> ema{};                 // likewise, of running statistics too
 };
 
 // What a step does to one tensor.

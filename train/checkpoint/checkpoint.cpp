@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
+constexpr const char* kEmaFile = "ema.safetensors";  // not in every checkpoint
 constexpr const char* kRemedy = "restore it, or remove this checkpoint";
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
@@ -95,14 +96,17 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
 
   const Bytes model = to_safetensors(checkpoint.model, {{"format", "pt"}});
   const Bytes optimizer = to_safetensors(checkpoint.optimizer, {});
-  const std::array<BytesView, kFiles.size()> contents{model, optimizer, as_bytes(checkpoint.state)};
+  const Bytes ema =
+      checkpoint.ema.empty() ? Bytes{} : to_safetensors(checkpoint.ema, {{"format", "pt"}});
+  std::vector<std::pair<const char*, BytesView>> contents{
+      {kFiles[0], model}, {kFiles[1], optimizer}, {kFiles[2], as_bytes(checkpoint.state)}};
+  if (!ema.empty()) contents.emplace_back(kEmaFile, ema);
   Json manifest;
   manifest["version"] = kCheckpointVersion;
   manifest["step"] = checkpoint.step;
-  for (std::size_t i = 0; i < kFiles.size(); ++i) {
-    write_file_durably(part / kFiles[i], contents[i]);
-    manifest["files"][kFiles[i]] = {{"bytes", contents[i].size()},
-                                    {"xxh3_128", to_hex(xxh3_128(contents[i]))}};
+  for (const auto& [file, bytes] : contents) {
+    write_file_durably(part / file, bytes);
+    manifest["files"][file] = {{"bytes", bytes.size()}, {"xxh3_128", to_hex(xxh3_128(bytes))}};
   }
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   rename_directory(part, target);  // the step may be there: torn, or done again after a resume
@@ -132,10 +136,14 @@ Checkpoint load_checkpoint(const fs::path& step_directory) {
   const auto read = [&](std::size_t i) {
     return read_checked(step_directory / kFiles[i], files.at(kFiles[i]));
   };
+  const fs::path ema = step_directory / kEmaFile;
   Checkpoint checkpoint;
   checkpoint.step = manifest.at("step").number<std::int64_t>();
   checkpoint.model = parse_safetensors(read(0), (step_directory / kFiles[0]).string());
   checkpoint.optimizer = parse_safetensors(read(1), (step_directory / kFiles[1]).string());
+  if (const auto row = files.find(kEmaFile)) {
+    checkpoint.ema = parse_safetensors(read_checked(ema, *row), ema.string());
+  }
   const Bytes state = read(2);
   checkpoint.state = std::string(as_text(state));
   return checkpoint;

@@ -13,12 +13,14 @@ namespace winnow::train {
 inline constexpr int kCheckpointVersion = 1;
 
 // Everything a run needs to go on. On disk: DIR/step-N/{model.safetensors, optimizer.safetensors,
-// state.json, manifest.json}. The manifest has sizes and XXH3-128 of the others and is written last.
+// state.json, ema.safetensors, manifest.json}, the last but one of runs with a moving average only.
+// The manifest has sizes and XXH3-128 of the others and is written last.
 struct Checkpoint {
   std::int64_t step = 0;               // steps done
   std::vector<NamedTensor> model;      // parameters and running statistics, torchvision's names
   std::vector<NamedTensor> optimizer;  // "<slot>.<parameter>": "momentum.fc.bias"
   std::string state;                   // JSON of the trainer's own
+  std::vector<NamedTensor> ema{};      // moving averages, named as `model`; empty: none
 };
 
 // Writes DIR/step-N, durable and atomic: under another name, synced, then renamed. Afterwards

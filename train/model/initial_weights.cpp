@@ -1,5 +1,7 @@
 #include "train/model/initial_weights.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -15,28 +17,13 @@
 namespace winnow::train {
 namespace {
 
-// Whether `text` is `pattern` with each * standing for any characters. What follows a * is looked
-// for again one character later whenever it fails, so the last * alone has to be remembered.
-bool matches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;  // the text's characters that the last * does not stand for begin here
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+bool matches(const std::string& pattern, const std::string& name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+[[noreturn]] void throw_no_match(const std::string& pattern, const Model& model) {
+  throw UsageError("no tensor of the net is called '" + pattern + "'; they have names like " +
+                   model.tensors.front().about.name + ", and * stands for any characters");
 }
 
 std::string rule_text(const LrScale& rule) {
@@ -83,16 +70,25 @@ void apply_lr_scales(Model& model, const std::vector<LrScale>& rules) {
       const bool parameter = t.about.kind == ValueKind::kParameter;
       t.lr_scale = parameter || rule.factor == 0 ? rule.factor : 1;
     }
-    if (!any) {
-      throw UsageError("no tensor of the net is called '" + rule.pattern +
-                       "'; they have names like " + model.tensors.front().about.name +
-                       ", and * stands for any characters");
-    }
+    if (!any) throw_no_match(rule.pattern, model);
   }
   const bool trained = std::any_of(model.tensors.begin(), model.tensors.end(), [](const auto& t) {
     return t.about.kind == ValueKind::kParameter && t.lr_scale > 0;
   });
   if (!trained) throw UsageError("every parameter of the net is frozen; leave some to train");
+}
+
+void apply_no_decay(Model& model, const std::vector<std::string>& patterns) {
+  for (Model::Tensor& t : model.tensors) t.about.decay = t.about.kind == ValueKind::kParameter;
+  for (const std::string& pattern : patterns) {
+    bool any = false;
+    for (Model::Tensor& t : model.tensors) {
+      if (t.about.kind != ValueKind::kParameter || !matches(pattern, t.about.name)) continue;
+      any = true;
+      t.about.decay = false;
+    }
+    if (!any) throw_no_match(pattern, model);
+  }
 }
 
 std::vector<std::string> frozen_tensors(const Model& model) {
@@ -153,7 +149,10 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
 Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
                   comm::Communicator& comm, const std::function<void(std::string)>& note) {
   Model model = make_model(graph, seed);
-  on_all(comm, [&] { apply_lr_scales(model, options.lr_scales); });
+  on_all(comm, [&] {
+    apply_lr_scales(model, options.lr_scales);
+    if (options.no_decay) apply_no_decay(model, *options.no_decay);
+  });
   if (options.init_from.empty()) return model;
   InitialWeights weights;
   on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,24 @@
 
 namespace winnow::train {
 
-// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. `*` stands for
-// any characters. A factor of 0 freezes: neither gradient, weight decay nor momentum moves a
-// parameter, and running statistics stay. Of several rules that match, the last holds.
+// How strongly tensors whose name matches `pattern` are trained: "layer1.*", 0.1. Patterns are
+// those of fnmatch(3): * stands for any characters, ? for one, [a-c] for one of these. A factor of
+// 0 freezes: neither gradient, weight decay nor momentum moves a parameter, and running statistics
+// stay. Of several rules that match, the last holds.
 struct LrScale {
   std::string pattern;
   double factor = 1;
 };
 
+// Sets which parameters take weight decay and LARS's scaling: all but those whose name matches one
+// of `patterns`. UsageError for a pattern that matches no parameter, naming it.
+void apply_no_decay(Model& model, const std::vector<std::string>& patterns);
+
 struct StartOptions {
   std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
   std::vector<LrScale> lr_scales;
+  std::optional<std::vector<std::string>>
+      no_decay;  // none: biases and batch norm, see Value::decay
 };
 
 // Sets Model::Tensor::rate. Running statistics have rate 0 or 1, for they have no learning rate.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "train/backend/host_weights.h"
+#include "train/optim/averaging.h"
 
 namespace winnow::train {
 
@@ -41,7 +42,9 @@ std::vector<WeightTensor> weight_tensors(Model& model) {
                        .state = {t.state.begin(), t.state.end()},
                        .parameter = t.about.kind == ValueKind::kParameter,
                        .decay = t.about.decay,
-                       .lr_scale = t.lr_scale});
+                       .lr_scale = t.lr_scale,
+                       .slow = t.slow,
+                       .ema = t.ema});
   }
   return tensors;
 }
@@ -54,8 +57,25 @@ void allocate_state(Model& model, std::span<const std::string_view> slots) {
   }
 }
 
+void begin_averages(Model& model, const OptionValues& options) {
+  const bool looks_ahead = lookahead_of(options).every > 0;
+  const bool has_ema = ema_of(options).every > 0;
+  for (Model::Tensor& t : model.tensors) {
+    if (looks_ahead && t.about.kind == ValueKind::kParameter) t.slow = t.data;
+    if (has_ema) t.ema = t.data;
+  }
+}
+
+// By elements: spans of the vectors stay valid.
+void swap_ema(Model& model) {
+  for (Model::Tensor& t : model.tensors) std::ranges::swap_ranges(t.data, t.ema);
+}
+
 std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model, const UpdateRule& rule) {
-  if (rule.optimizer != nullptr) allocate_state(model, rule.optimizer->slots);
+  if (rule.optimizer != nullptr) {
+    allocate_state(model, rule.optimizer->slots);
+    begin_averages(model, rule.options);
+  }
   std::unique_ptr<WeightStore> weights = backend.make_weights(weight_tensors(model), rule);
   return weights ? std::move(weights) : make_host_weights(weight_tensors(model), rule);
 }

@@ -24,6 +24,8 @@ struct Model {
     std::vector<float> data;
     std::vector<std::vector<float>> state;  // the optimiser's, see `slots`; parameters only
     double lr_scale = 1;                    // factor on the learning rate; 0: frozen
+    std::vector<float> slow{};              // lookahead's, see averaging.h; empty: none
+    std::vector<float> ema{};               // likewise, of running statistics too
   };
   std::vector<Tensor> tensors;     // parameters and running statistics in the graph's order
   std::vector<std::string> slots;  // names of the vectors of Tensor::state: "momentum"
@@ -43,11 +45,18 @@ inline Model make_model(const Graph& graph, std::uint64_t seed) {
 // Gives each parameter state of zeros, a vector for each slot of the optimiser.
 void allocate_state(Model& model, std::span<const std::string_view> slots);
 
+// Begins the averages that these options ask for, with the tensors as they are.
+void begin_averages(Model& model, const OptionValues& options);
+
+// Exchanges the weights and their moving averages, which there are.
+void swap_ema(Model& model);
+
 // Its tensors in their order, which must neither move nor grow from now on.
 std::vector<WeightTensor> weight_tensors(Model& model);
 
 // Puts the weights where `backend` wants them, with the state that the optimiser of `rule` needs,
-// zero. Without an optimiser they are for evaluation. The model must outlive the store.
+// zero, and the averages of its options. Without an optimiser they are for evaluation. The model
+// must outlive the store.
 std::unique_ptr<WeightStore> place_weights(Backend& backend, Model& model,
                                            const UpdateRule& rule = {});
 

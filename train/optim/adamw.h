@@ -22,14 +22,8 @@ struct AdamW {
   static constexpr std::string_view kName = "adamw";
   static constexpr std::string_view kWhat =
       "Adam with decoupled weight decay, by default 0.01 (Loshchilov and Hutter 2019)";
-  static constexpr Range kBetas{.most = 1, .below_most = true};
-  static constexpr std::array kOptions{
-      Option{"beta1", "Decay of the mean of gradients (adamw)", OptionKind::kNumber, 0.9, kBetas},
-      Option{"beta2", "Decay of the mean of squared gradients (adamw)", OptionKind::kNumber, 0.999,
-             kBetas},
-      Option{"eps", "Added to the root of the mean of squares (adamw)", OptionKind::kNumber, 1e-8,
-             Range{.above_least = true}},
-      weight_decay_option(0.01)};
+  static constexpr std::array kOptions{beta1_option(0.9), beta2_option(0.999), eps_option(1e-8),
+                                       weight_decay_option(0.01)};
   static constexpr std::array<std::string_view, 2> kSlots{"exp_avg", "exp_avg_sq"};
 
   static AdamW from(const ChosenOptions& chosen) {
@@ -46,8 +40,8 @@ struct AdamW {
     float eps;
   };
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
-    const double correction1 = 1 - power(beta1, step.step + 1);
-    const double correction2 = 1 - power(beta2, step.step + 1);
+    const double correction1 = 1 - whole_power(beta1, step.step + 1);
+    const double correction2 = 1 - whole_power(beta2, step.step + 1);
     return {static_cast<float>(step.decay ? 1 - step.lr * weight_decay : 1.0),
             static_cast<float>(1 - beta1),
             static_cast<float>(beta2),
@@ -62,16 +56,6 @@ struct AdamW {
     state[0] += f.weight1 * (gradient - state[0]);
     state[1] = f.beta2 * state[1] + f.weight2 * gradient * gradient;
     value -= f.step_size * state[0] / (std::sqrt(state[1]) / f.root + f.eps);
-  }
-
- private:
-  // By squarings: host and card get the same bits, which their libraries' pow() need not give.
-  WINNOW_DEVICE_FN static double power(double base, std::int64_t exponent) {
-    double result = 1;
-    for (; exponent > 0; exponent /= 2, base *= base) {
-      if (exponent % 2 == 1) result *= base;
-    }
-    return result;
   }
 };
 

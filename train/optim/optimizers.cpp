@@ -9,32 +9,66 @@
 namespace winnow::train {
 namespace {
 
+// The elements of a tensor's state, slot by slot.
+template <class Rule>
+struct StateOf {
+  static constexpr std::size_t kSlots = Rule::kSlots.size();
+  std::array<float*, kSlots> slots;
+
+  explicit StateOf(const ParameterUpdate& p) {
+    for (std::size_t k = 0; k < kSlots; ++k) slots[k] = p.state[k].data();
+  }
+  std::array<float, kSlots> at(std::size_t i) const {
+    std::array<float, kSlots> state;
+    for (std::size_t k = 0; k < kSlots; ++k) state[k] = slots[k][i];
+    return state;
+  }
+  void put(std::size_t i, const std::array<float, kSlots>& state) const {
+    for (std::size_t k = 0; k < kSlots; ++k) slots[k][i] = state[k];
+  }
+};
+
 double norm(std::span<const float> values) {
   double sum = 0;
   for (const float v : values) sum += static_cast<double>(v) * v;
   return std::sqrt(sum);
 }
 
+// Changes the state of the tensor; the norm of the directions that it then gives.
+template <class Rule>
+double accumulate(const typename Rule::Factors& factors, const ParameterUpdate& p,
+                  const StateOf<Rule>& state) {
+  double sum = 0;
+  for (std::size_t i = 0; i < p.value.size(); ++i) {
+    auto now = state.at(i);
+    Rule::accumulate(factors, p.gradient[i], now.data());
+    state.put(i, now);
+    const double direction = Rule::direction(factors, p.value[i], now.data());
+    sum += direction * direction;
+  }
+  return std::sqrt(sum);
+}
+
 template <class Rule>
 void update_tensor(const Rule& rule, const ParameterUpdate& p) {
-  constexpr std::size_t kSlots = Rule::kSlots.size();
+  const StateOf<Rule> state(p);
   TensorStep step = p.step;
-  if (rule.needs_norms(step.decay)) {
+  if constexpr (HasDirection<Rule>) {
+    step.direction_norm = accumulate<Rule>(rule.factors(step), p, state);
+    if (rule.needs_norms(step.decay)) step.value_norm = norm(p.value);
+  } else if (rule.needs_norms(step.decay)) {
     step.value_norm = norm(p.value);
     step.gradient_norm = norm(p.gradient);
   }
   const typename Rule::Factors factors = rule.factors(step);
-  std::array<float*, kSlots> slots;
-  for (std::size_t k = 0; k < kSlots; ++k) slots[k] = p.state[k].data();
   float* const values = p.value.data();
   const float* const gradients = p.gradient.data();
   for (std::size_t i = 0; i < p.value.size(); ++i) {
     float value = values[i];
-    std::array<float, kSlots> state;
-    for (std::size_t k = 0; k < kSlots; ++k) state[k] = slots[k][i];
-    Rule::update(factors, gradients[i], value, state.data());
+    auto now = state.at(i);
+    Rule::update(factors, gradients[i], value, now.data());
     values[i] = value;
-    for (std::size_t k = 0; k < kSlots; ++k) slots[k][i] = state[k];
+    state.put(i, now);
   }
 }
 

@@ -31,6 +31,8 @@ struct Option {
   OptionKind kind = OptionKind::kNumber;
   double initial = 0;  // value where none is given; a switch is off at 0; kNumbers must be given
   Range range{};       // of every number
+  // Runs were begun before there was this option: config.json leaves it out at its initial value.
+  bool later = false;
 };
 
 std::string flag_of(const Option& option);  // "--weight-decay"

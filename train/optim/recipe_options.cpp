@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "common/error.h"
+#include "train/optim/averaging.h"
+#include "train/optim/clip.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
+#include "train/optim/rate_options.h"
 
 namespace winnow::train {
 namespace {
@@ -51,13 +55,18 @@ std::vector<Option> stored_options(const Optimizer& optimizer) {
   const std::vector<Option> all = optimizer_options();
   std::vector<Option> stored;
   for (const std::string_view key : kFirstOptions) stored.push_back(*find_option(all, key));
+  std::ranges::copy_if(optimizer.options, std::back_inserter(stored), &Option::later);
   return stored;
 }
 
 std::vector<RecipeEntry> entries(std::span<const Option> options, const OptionValues& given) {
   const ChosenOptions chosen(options, given);
   std::vector<RecipeEntry> entries;
-  for (const Option& option : options) entries.push_back({option, chosen.values(option.key)});
+  for (const Option& option : options) {
+    const std::vector<double>& values = chosen.values(option.key);
+    if (option.later && values == std::vector<double>{option.initial}) continue;
+    entries.push_back({option, values});
+  }
   return entries;
 }
 
@@ -73,10 +82,42 @@ void check_row(const Row& row, const std::string& flag, const OptionValues& give
   check_ranges(row.options, given);
 }
 
+// Options that say nothing without another, and numbers of steps.
+void check_companions(const OptionValues& given) {
+  struct Companion {
+    std::string_view key, needs, what;
+  };
+  constexpr std::array kCompanions{
+      Companion{"lr_sqrt", "lr_base_size", "the batch that --lr is for"},
+      Companion{"ema_steps", "ema_decay", "the decay of the moving average"},
+      Companion{"lookahead_alpha", "lookahead_steps", "the steps between two looks back"}};
+  for (const std::string_view key : {"ema_steps", "lookahead_steps"}) {
+    const auto found = given.find(key);
+    if (found == given.end() || found->second.front() == std::round(found->second.front()))
+      continue;
+    throw UsageError(flag_of({.key = key, .what = {}}) + " must be a whole number");
+  }
+  const auto on = [&](std::string_view key) {
+    const auto found = given.find(key);
+    return found != given.end() && found->second.front() != 0;
+  };
+  for (const Companion& c : kCompanions) {
+    if (!on(c.key) || on(c.needs)) continue;
+    throw UsageError(flag_of({.key = c.key, .what = {}}) + " needs " +
+                     flag_of({.key = c.needs, .what = {}}) + ", " + std::string(c.what));
+  }
+}
+
 }  // namespace
 
 std::vector<Option> optimizer_options() { return all_options(optimizers()); }
 std::vector<Option> lr_schedule_options() { return all_options(lr_schedules()); }
+std::vector<Option> step_options() {
+  std::vector<Option> all(kClipOptions.begin(), kClipOptions.end());
+  all.insert(all.end(), kAveragingOptions.begin(), kAveragingOptions.end());
+  return all;
+}
+std::vector<Option> rate_options() { return {kRateOptions.begin(), kRateOptions.end()}; }
 
 std::vector<RecipeEntry> optimizer_entries(std::string_view optimizer, const OptionValues& given) {
   return entries(stored_options(find_optimizer(optimizer)), given);
@@ -86,13 +127,25 @@ std::vector<RecipeEntry> lr_schedule_entries(std::string_view schedule, const Op
   return entries(find_lr_schedule(schedule).options, given);
 }
 
+std::vector<RecipeEntry> step_entries(const OptionValues& given) {
+  return entries(step_options(), given);
+}
+
+std::vector<RecipeEntry> rate_entries(const OptionValues& given) {
+  return entries(kRateOptions, given);
+}
+
 void check_recipe(std::string_view optimizer, std::string_view schedule,
                   const OptionValues& given) {
   const Optimizer& rule = find_optimizer(optimizer);
   const LrSchedule& decay = find_lr_schedule(schedule);
   const std::vector<Option> stored = stored_options(rule);
+  const std::vector<Option> of_steps = step_options();
   for (const auto& [key, values] : given) {
-    if (find_option(stored, key) != nullptr || find_option(decay.options, key) != nullptr) continue;
+    if (find_option(stored, key) != nullptr || find_option(decay.options, key) != nullptr ||
+        find_option(kRateOptions, key) != nullptr || find_option(of_steps, key) != nullptr) {
+      continue;
+    }
     const Option flag{.key = key, .what = {}};
     const std::string owners = owners_of(optimizers(), key);
     if (!owners.empty()) {
@@ -105,6 +158,9 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
   check_ranges(stored, given);
   check_row(rule, "--optimizer", given);
   check_row(decay, "--sched", given);
+  check_ranges(kRateOptions, given);
+  check_ranges(of_steps, given);
+  check_companions(given);
 }
 
 }  // namespace winnow::train

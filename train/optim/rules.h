@@ -1,7 +1,13 @@
 #pragma once
 
 #include "train/optim/adamw.h"
+#include "train/optim/lamb.h"
+#include "train/optim/larc.h"
 #include "train/optim/lars.h"
+#include "train/optim/lars_paper.h"
+#include "train/optim/lion.h"
+#include "train/optim/rmsprop.h"
+#include "train/optim/rmsprop_tf.h"
 #include "train/optim/sgd.h"
 
 namespace winnow::train {
@@ -10,6 +16,6 @@ template <class... Rule>
 struct RuleList {};
 
 // Every optimiser, in the order of help texts. The tables of host and card are made from it.
-using Rules = RuleList<Sgd, Lars, AdamW>;
+using Rules = RuleList<Sgd, Lars, AdamW, LarsPaper, Larc, Lamb, RmsProp, RmsPropTf, Lion>;
 
 }  // namespace winnow::train

@@ -110,7 +110,7 @@ class FixedPointSum final : public GradientSum {
     return values().subspan(all.begin, all.size());
   }
 
-  std::span<const float> values() const noexcept override { return values_; }
+  std::span<float> values() noexcept override { return values_; }
 
   bool is_finite(std::size_t tensor) const override { return exponents_[tensor] != kNotFinite; }
 

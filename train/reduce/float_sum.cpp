@@ -63,10 +63,10 @@ class FloatSum final : public GradientSum {
     return values().subspan(range.begin, range.size());
   }
 
-  std::span<const float> values() const noexcept override { return lanes_[0].sum; }
+  std::span<float> values() noexcept override { return lanes_[0].sum; }
   bool is_finite(std::size_t tensor) const override {
     const GradientLayout::Tensor& t = layout_.tensors[tensor];
-    return std::ranges::all_of(values().subspan(t.offset, t.count),
+    return std::ranges::all_of(std::span(lanes_[0].sum).subspan(t.offset, t.count),
                                [](float value) { return std::isfinite(value); });
   }
 

@@ -72,8 +72,9 @@ class GradientSum {
   // Makes this part of values() ready and returns it. After kDone.
   virtual std::span<const float> read(Part part = {}) noexcept = 0;
 
-  // The sums over all micro-batches of all ranks, layout.elements of them.
-  virtual std::span<const float> values() const noexcept = 0;
+  // The sums over all micro-batches of all ranks, layout.elements of them. The caller may change
+  // them: the next step makes them anew.
+  virtual std::span<float> values() noexcept = 0;
 
   // Whether the sum of a tensor of the layout is finite. After finish(), whatever it returned.
   virtual bool is_finite(std::size_t tensor) const = 0;

@@ -5,6 +5,7 @@
 
 #include "train/rewrites/rewrites.h"
 #include "train/model/initial_weights.h"
+#include "train/optim/clip.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/lanes.h"
 
@@ -33,6 +34,12 @@ JobGraphs graphs_of(const Job& job, const Model& model) {
           for_inference(job.forward)};
 }
 
+void Engine::swap_ema() {
+  store_model();
+  train::swap_ema(model_);
+  load_model();
+}
+
 Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
@@ -48,8 +55,8 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
                                      {e.dtype, e.reproducible ? lane.threads : e.threads.compute},
                                      execution.evaluation_lanes);
   for (const std::unique_ptr<Program>& program : inference_) weights_->bind(*program);
-  executor_ =
-      std::make_unique<StepExecutor>(programs_, model_, *weights_, comm, std::move(execution));
+  executor_ = std::make_unique<StepExecutor>(
+      programs_, model_, *weights_, comm, std::move(execution), clip_from(options.recipe.options));
 }
 
 }  // namespace winnow::train

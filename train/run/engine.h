@@ -55,6 +55,11 @@ class Engine {
   void load_model() { weights_->load(); }    // after model() was changed
   void store_model() { weights_->store(); }  // before model() is read
 
+  // The moving averages and the weights change places, on the backend too: once before the averages
+  // are evaluated, once after.
+  bool has_ema() const noexcept { return !model_.tensors.front().ema.empty(); }
+  void swap_ema();
+
  private:
   Model model_;
   std::unique_ptr<WeightStore> weights_;            // of model_

@@ -4,6 +4,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/optim/rate_options.h"
 #include "train/optim/recipe_options.h"
 #include "train/run/build_name.h"
 #include "train/run/planning.h"
@@ -95,6 +96,16 @@ void require_one_job(const Job& job, const Backend& backend, comm::Communicator&
   require_agreement(comm, facts);
 }
 
+// The two ramps of the learning rate fit into the run.
+void check_lengths(const RecipeOptions& recipe) {
+  const double cooldown = ChosenOptions(kRateOptions, recipe.options).number("cooldown_epochs");
+  if (cooldown > 0 && recipe.warmup_epochs + cooldown > recipe.epochs) {
+    throw UsageError(
+        "--warmup-epochs and --cooldown-epochs together are longer than --epochs; "
+        "shorten one of them");
+  }
+}
+
 }  // namespace
 
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm) {
@@ -105,6 +116,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
+    check_lengths(options.recipe);
     comm::find_schedule(options.execution.schedule);
   });
   job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);

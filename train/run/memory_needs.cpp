@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/memory_left.h"
+#include "train/optim/averaging.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/execution.h"
 
@@ -31,7 +32,10 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
   const ExecutionOptions& e = options.execution;
   const BatchLayout& batches = job.batches;
   const std::size_t weights = bytes_of_weights(graphs.training);
-  const std::size_t stored = weights * (1 + find_optimizer(options.recipe.optimizer).slots.size());
+  const std::size_t averages = (lookahead_of(options.recipe.options).every > 0 ? 1U : 0U) +
+                               (ema_of(options.recipe.options).every > 0 ? 1U : 0U);
+  const std::size_t stored =
+      weights * (1 + find_optimizer(options.recipe.optimizer).slots.size() + averages);
   const SumBytes sums =
       bytes_of_sums(layout_gradients(graphs.training, e.bucket_bytes, kTailCount), e.reproducible);
   const pipeline::Geometry geometry = geometry_of(job.setup);

@@ -162,6 +162,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    load_ema_state_dict(model, checkpoint.ema, (*newest / "ema.safetensors").string());
     keep_newest_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
@@ -172,6 +173,9 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     for (std::vector<float>& slot : t.state) {
       comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
     }
+    for (std::vector<float>* average : {&t.slow, &t.ema}) {
+      if (!average->empty()) comm_.broadcast(std::as_writable_bytes(std::span(*average)), 0);
+    }
   }
   if (state.empty()) return std::nullopt;
   return parse_state(state, path_.string());
@@ -180,10 +184,10 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
 void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep) {
   state.writer.plan = plan_digest_;
   on_root(comm_, [&] {
-    train::save_checkpoint(
-        checkpoints(),
-        {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state)},
-        keep);
+    train::save_checkpoint(checkpoints(),
+                           {state.step, to_state_dict(model, state.step), to_optimizer_state(model),
+                            to_text(state), to_ema_state_dict(model, state.step)},
+                           keep);
   });
 }
 

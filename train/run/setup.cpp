@@ -144,9 +144,11 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   }
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
+  add_entries(config["recipe"], step_entries(r.options));
   config["recipe"]["warmup_epochs"] = r.warmup_epochs;
   config["recipe"]["decay"] = r.lr_schedule;
   add_entries(config["recipe"], lr_schedule_entries(r.lr_schedule, r.options));
+  add_entries(config["recipe"], rate_entries(r.options));
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;
@@ -154,6 +156,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
+  if (options.start.no_decay) config["no_decay"] = *options.start.no_decay;
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};

@@ -12,6 +12,7 @@
 #include "train/backend/backend.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
+#include "train/optim/rate_options.h"
 #include "train/run/engine.h"
 #include "train/run/interruptions.h"
 #include "train/run/job.h"
@@ -33,7 +34,9 @@ using Note = std::function<void(std::string)>;
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
   const double steps_per_epoch =
       static_cast<double>(batches.samples) / static_cast<double>(batches.batch);
-  return {.base = recipe.lr,
+  const ChosenOptions chosen(kRateOptions, recipe.options);
+  return {.base = scaled_rate(recipe.lr, chosen.number("lr_base_size"),
+                              static_cast<double>(batches.batch), chosen.is_on("lr_sqrt")),
           .warmup_steps = std::llround(recipe.warmup_epochs * steps_per_epoch),
           .total_steps = batches.total_steps,
           .steps_per_epoch = steps_per_epoch,
@@ -212,8 +215,14 @@ class Trainer {
     loader_->settle();
     const auto found = evaluate_split(job_, options_, engine_, comm_, split);
     if (!found) return;
-    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free};
+    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free, {}};
     log_.write_evaluation(step, score_->split, *found);
+    if (!engine_.has_ema()) return;
+    engine_.swap_ema();
+    const auto ema = evaluate_split(job_, options_, engine_, comm_, split);
+    engine_.swap_ema();
+    score_->top1_ema = ema->top1;
+    log_.write_evaluation(step, score_->split + "_ema", *ema);
   }
 
   TrainResult finish() {

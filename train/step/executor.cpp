@@ -64,7 +64,7 @@ StepExecutor::Lane::Lane(Program& program_of_lane)
 
 StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
                            const Model& model, WeightStore& weights, comm::Communicator& comm,
-                           Execution execution)
+                           Execution execution, const GradientClip& clip)
     : graph_(programs.at(0)->graph()),
       weights_(weights),
       comm_(comm),
@@ -72,6 +72,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
       sum_(make_sum(graph_, execution_, comm)),
       updates_(
           updates_of_buckets(graph_, execution_.gradients, model, execution_.total_micro_batches)),
+      clip_(clip),
       runner_(execution_.tasks) {
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
@@ -216,9 +217,21 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
+  if (finite_) clip();
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }
+}
+
+// Before the sums go where the weights are. All ranks have the same sums.
+void StepExecutor::clip() {
+  if (clip_.norm == 0 && clip_.value == 0) return;
+  std::vector<std::span<float>> gradients;
+  for (const GradientLayout::Tensor& tensor : execution_.gradients.tensors) {
+    if (graph_.outputs[tensor.output].kind != OutputKind::kGradient) continue;
+    gradients.push_back(sum_->values().subspan(tensor.offset, tensor.count));
+  }
+  clip_gradients(gradients, clip_);
 }
 
 void StepExecutor::update(const Task& task) {

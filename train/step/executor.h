@@ -12,6 +12,7 @@
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
 #include "train/model/model.h"
+#include "train/optim/clip.h"
 #include "train/plan/execution.h"
 #include "train/reduce/gradient_sum.h"
 #include "train/step/feed.h"
@@ -34,8 +35,10 @@ class StepExecutor {
  public:
   // In  `programs`: one for each lane of `execution`, all of one differentiated graph, which
   //     `execution` was planned for, already bound to `weights`, which are those of `model`
+  //     `clip`: of the gradients of a step, summed over micro-batches and ranks
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
-               WeightStore& weights, comm::Communicator& comm, Execution execution);
+               WeightStore& weights, comm::Communicator& comm, Execution execution,
+               const GradientClip& clip = {});
 
   // Takes step `step`, counted from 0, at learning rate `lr`. Collective.
   // In      `batch`: this rank's part of the global batch, whose sample weights add up to
@@ -79,6 +82,7 @@ class StepExecutor {
   void finish();
   void read(const Task& task);
   void begin_update(const Inputs& inputs);
+  void clip();
   void update(const Task& task);
   void wait_for_programs() noexcept;
   static void note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane);
@@ -90,7 +94,8 @@ class StepExecutor {
   const Execution execution_;
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<WeightUpdate>> updates_;              // of each bucket
+  std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
+  const GradientClip clip_;
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // of the last kFinish
   double exposed_seconds_ = 0;                                  // likewise
   std::atomic<bool> finite_ = true;                             // of all kRead since then

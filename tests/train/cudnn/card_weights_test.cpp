@@ -33,6 +33,8 @@ struct Net {
       auto& value = values.emplace_back(count);
       for (float& v : value) v = static_cast<float>(rng.uniform() - 0.3);
       state.emplace_back(parameter ? optimizer.slots.size() : 0, std::vector<float>(count, 0.0F));
+      slow.push_back(parameter ? values.back() : std::vector<float>());
+      ema.push_back(values.back());
       updates.push_back({.tensor = values.size() - 1, .offset = elements, .scale = 0.75});
       facts.push_back({name, parameter, decay, lr_scale});
       elements += count;
@@ -47,7 +49,7 @@ struct Net {
     add("frozen.running_var", 16, false, false, 0);
   }
 
-  std::vector<WeightTensor> tensors() {
+  std::vector<WeightTensor> tensors(bool averages = false) {
     std::vector<WeightTensor> all;
     for (std::size_t t = 0; t < values.size(); ++t) {
       all.push_back({.name = facts[t].name,
@@ -55,7 +57,9 @@ struct Net {
                      .state = {state[t].begin(), state[t].end()},
                      .parameter = facts[t].parameter,
                      .decay = facts[t].decay,
-                     .lr_scale = facts[t].lr_scale});
+                     .lr_scale = facts[t].lr_scale,
+                     .slow = averages ? std::span(slow[t]) : std::span<float>(),
+                     .ema = averages ? std::span(ema[t]) : std::span<float>()});
     }
     return all;
   }
@@ -75,6 +79,8 @@ struct Net {
   };
   std::vector<std::vector<float>> values;
   std::vector<std::vector<std::vector<float>>> state;  // by tensor and slot
+  std::vector<std::vector<float>> slow;                // lookahead's
+  std::vector<std::vector<float>> ema;
   std::vector<WeightUpdate> updates;
   std::vector<Facts> facts;
   std::size_t elements = 0;
@@ -128,6 +134,33 @@ TEST(CardWeights, StepsAreThoseOfTheHost) {
     EXPECT_EQ(there.values[3], before.values[3]);  // frozen
     EXPECT_EQ(there.values[6], before.values[6]);
   }
+}
+
+TEST(CardWeights, AveragesAreThoseOfTheHost) {
+  const UpdateRule rule{
+      &find_optimizer("sgd"),
+      {{"ema_decay", {0.5}}, {"lookahead_steps", {2}}, {"lookahead_alpha", {0.3}}}};
+  Net here(3);
+  Net there(3);
+  const auto host = make_host_weights(here.tensors(true), rule);
+  const auto card = make_card_weights(std::make_shared<HostDevice>(), there.tensors(true), rule);
+  card->load();
+  for (std::int64_t step = 0; step < 5; ++step) {
+    const std::vector<float> sums = here.sums(static_cast<std::uint64_t>(step));
+    for (WeightStore* store : {host.get(), card.get()}) {
+      ASSERT_TRUE(store->begin_update(sums, 0.1, step));
+      store->update(here.updates);
+    }
+  }
+  card->store();
+  const Net before(3);
+  EXPECT_EQ(there.values, here.values);
+  EXPECT_EQ(there.slow, here.slow);
+  EXPECT_EQ(there.ema, here.ema);
+  EXPECT_NE(there.ema[5], before.ema[5]);  // a running statistic
+  EXPECT_NE(there.slow[0], before.slow[0]);
+  EXPECT_NE(there.slow[0], there.values[0]);  // 5 is not a multiple of 2
+  EXPECT_EQ(there.ema[3], before.ema[3]);     // frozen
 }
 
 TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {

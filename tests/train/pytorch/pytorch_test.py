@@ -87,9 +87,11 @@ class PyTorch(program.Case):
             self.every_step(augment, augment, "--label-smoothing", smoothing, "--lr", 0.1)
 
     def test_every_optimizer_is_pytorchs(self):
+        # RMSProp's first step divides a gradient by its own size: at a small eps the last bits of the smallest count.
+        others = {"rmsprop": ["--eps", 0.001]}
         for optimizer in vectors.OPTIMIZERS:
             with self.subTest(optimizer=optimizer):
-                self.every_step(optimizer, "none", "--optimizer", optimizer, "--lr", 0.002)
+                self.every_step(optimizer, "none", "--optimizer", optimizer, "--lr", 0.002, *others.get(optimizer, []))
 
     def test_twenty_steps_equal_pytorchs(self):
         """In float32, with nothing put right on the way. Rounding puts one in a few million activations on the

@@ -11,6 +11,7 @@ import sys
 import torch
 
 STEPS = 6
+BASE = 0.4  # learning rate of schedules
 
 
 def sgd(groups, lr, options):
@@ -19,6 +20,10 @@ def sgd(groups, lr, options):
 
 def adamw(groups, lr, options):
     return torch.optim.AdamW(groups, lr=lr, betas=(options["beta1"], options["beta2"]), eps=options["eps"])
+
+
+def rmsprop(groups, lr, options):
+    return torch.optim.RMSprop(groups, lr=lr, alpha=options["alpha"], eps=options["eps"], momentum=options["momentum"])
 
 
 # Name here: how PyTorch makes it for groups that have their weight decay, {slot: PyTorch's name}, options of the cases.
@@ -31,6 +36,10 @@ OPTIMIZERS = {
         {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.01},
         {"beta1": 0.5, "beta2": 0.9, "eps": 1e-3, "weight_decay": 0.3},
     ]),
+    "rmsprop": (rmsprop, {"square_avg": "square_avg", "momentum": "momentum_buffer"}, [
+        {"alpha": 0.95, "eps": 1e-8, "momentum": 0.9, "weight_decay": 1e-5},
+        {"alpha": 0.5, "eps": 1e-2, "momentum": 0.3, "weight_decay": 0.02},
+    ]),
 }
 
 
@@ -42,9 +51,21 @@ def multistep(optimizer, total_steps, steps_per_epoch, options):
     return torch.optim.lr_scheduler.MultiStepLR(optimizer, options["milestones"], options["gamma"]), steps_per_epoch
 
 
+def onecycle(optimizer, total_steps, steps_per_epoch, options):
+    return torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, BASE, total_steps, cycle_momentum=False, **options), 1
+
+
+def poly(optimizer, total_steps, steps_per_epoch, options):
+    return torch.optim.lr_scheduler.PolynomialLR(optimizer, total_steps, options["power"]), 1
+
+
 # Name here: how PyTorch makes it and after how many steps it is stepped, options of the cases.
 SCHEDULES = {
     "cosine": (cosine, [{}]),
+    "poly": (poly, [{"power": 2}, {"power": 1}, {"power": 0.9}]),
+    "onecycle": (onecycle, [{"pct_start": 0.3, "div_factor": 25, "final_div_factor": 1e4},
+                            {"pct_start": 0.5, "div_factor": 4, "final_div_factor": 10}]),
     "multistep": (multistep, [{"milestones": [2, 5, 6], "gamma": 0.1}, {"milestones": [1, 7], "gamma": 0.5}]),
 }
 
@@ -70,7 +91,7 @@ def optimizer_case(make, slots, options, decay):
             "gradients": [gradient.tolist() for gradient in gradients], "after": after}
 
 
-def schedule_case(make, options, steps_per_epoch, epochs=8, base=0.4):
+def schedule_case(make, options, steps_per_epoch, epochs=8, base=BASE):
     total_steps = steps_per_epoch * epochs
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=base)
     schedule, every = make(optimizer, total_steps, steps_per_epoch, options)

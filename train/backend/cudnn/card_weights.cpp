@@ -9,11 +9,21 @@
 #include "common/error.h"
 #include "train/backend/cudnn/kernels.h"
 #include "train/backend/cudnn/program.h"
+#include "train/optim/averaging.h"
 
 namespace winnow::train::cudnn {
 namespace {
 
 using kernels::StepScalars;
+
+// What of a tensor lies on the card: its value, the optimiser's state, its averages.
+std::vector<std::span<float>> parts_of(const WeightTensor& tensor) {
+  std::vector<std::span<float>> parts{tensor.value};
+  parts.insert(parts.end(), tensor.state.begin(), tensor.state.end());
+  parts.push_back(tensor.slow);
+  parts.push_back(tensor.ema);
+  return parts;
+}
 
 kernels::Update make_update(const kernels::Table& table, const UpdateRule& rule) {
   const auto row =
@@ -30,6 +40,8 @@ class CardWeights final : public WeightStore {
               const UpdateRule& rule)
       : device_(std::move(device)),
         tensors_(std::move(tensors)),
+        lookahead_(lookahead_of(rule.options)),
+        ema_(ema_of(rule.options)),
         update_(rule.optimizer == nullptr ? nullptr : make_update(device_->kernels(), rule)),
         stream_(device_->make_stream()),
         changed_(device_->make_event()) {
@@ -37,11 +49,10 @@ class CardWeights final : public WeightStore {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const WeightTensor& tensor = tensors_[t];
       by_name_[tensor.name] = t;
-      Place& place = places_.emplace_back(Place{bytes_, {}});
-      bytes_ += aligned(tensor.value.size_bytes());
-      for (const std::span<float> slot : tensor.state) {
-        place.state.push_back(bytes_);
-        bytes_ += aligned(slot.size_bytes());
+      std::vector<std::size_t>& places = places_.emplace_back();
+      for (const std::span<float> part : parts_of(tensor)) {
+        places.push_back(bytes_);
+        bytes_ += aligned(part.size_bytes());
       }
       scratch = std::max(
           scratch, kernels::update_scratch_bytes(static_cast<std::int64_t>(tensor.value.size())));
@@ -79,11 +90,9 @@ class CardWeights final : public WeightStore {
   void load() override {
     stream_->synchronize();
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      const WeightTensor& tensor = tensors_[t];
-      std::ranges::copy(std::as_bytes(tensor.value), staging_.get() + places_[t].value);
-      for (std::size_t slot = 0; slot < tensor.state.size(); ++slot) {
-        std::ranges::copy(std::as_bytes(tensor.state[slot]),
-                          staging_.get() + places_[t].state[slot]);
+      const auto parts = parts_of(tensors_[t]);
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        std::ranges::copy(std::as_bytes(parts[p]), staging_.get() + places_[t][p]);
       }
     }
     stream_->copy(block_.get(), staging_.get(), bytes_);
@@ -94,11 +103,8 @@ class CardWeights final : public WeightStore {
     stream_->copy(staging_.get(), block_.get(), bytes_);
     stream_->synchronize();
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      const WeightTensor& tensor = tensors_[t];
-      fetch(tensor.value, places_[t].value);
-      for (std::size_t slot = 0; slot < tensor.state.size(); ++slot) {
-        fetch(tensor.state[slot], places_[t].state[slot]);
-      }
+      const auto parts = parts_of(tensors_[t]);
+      for (std::size_t p = 0; p < parts.size(); ++p) fetch(parts[p], places_[t][p]);
     }
   }
 
@@ -129,21 +135,18 @@ class CardWeights final : public WeightStore {
   void update(std::span<const WeightUpdate> updates) override {
     const std::lock_guard lock(mutex_);
     for (const WeightUpdate& u : updates) {
-      if (tensors_[u.tensor].lr_scale != 0) update(u);
+      if (tensors_[u.tensor].lr_scale == 0) continue;
+      update(u);
+      update_averages(u.tensor);
     }
     stream_->record(*changed_);
   }
 
  private:
-  struct Place {  // in block_ and staging_
-    std::size_t value = 0;
-    std::vector<std::size_t> state{};
-  };
-
   float* floats_at(std::size_t place) const {
     return reinterpret_cast<float*>(block_.get() + place);
   }
-  float* value_of(std::size_t t) const { return floats_at(places_[t].value); }
+  float* value_of(std::size_t t) const { return floats_at(places_[t].front()); }
   const float* sum_at(std::size_t offset) const {
     return reinterpret_cast<const float*>(sums_.get()) + offset;
   }
@@ -174,20 +177,36 @@ class CardWeights final : public WeightStore {
                                        .lr_scale = tensor.lr_scale,
                                        .decay = tensor.decay,
                                        .scratch = scratch_.get()};
-    const std::vector<std::size_t>& state = places_[u.tensor].state;
-    for (std::size_t slot = 0; slot < state.size(); ++slot) {
-      parameter.state[slot] = floats_at(state[slot]);
+    for (std::size_t slot = 0; slot < tensor.state.size(); ++slot) {
+      parameter.state[slot] = floats_at(places_[u.tensor][1 + slot]);
     }
     update_(parameter, *stream_);
   }
 
+  void update_averages(std::size_t t) {
+    const WeightTensor& tensor = tensors_[t];
+    const std::size_t slow = 1 + tensor.state.size();  // its place, see parts_of()
+    const auto update = [&](const Averaging& how, std::size_t part) {
+      device_->kernels().average({.value = value_of(t),
+                                  .average = floats_at(places_[t][part]),
+                                  .count = static_cast<std::int64_t>(tensor.value.size()),
+                                  .scalars = scalars_on_device(),
+                                  .how = how},
+                                 *stream_);
+    };
+    if (!tensor.slow.empty()) update(lookahead_, slow);
+    if (!tensor.ema.empty()) update(ema_, slow + 1);
+  }
+
   const std::shared_ptr<Device> device_;
   const std::vector<WeightTensor> tensors_;
+  const Averaging lookahead_;
+  const Averaging ema_;
   kernels::Update update_;  // empty: for evaluation
   std::map<std::string, std::size_t> by_name_;
-  std::vector<Place> places_;
+  std::vector<std::vector<std::size_t>> places_;  // of parts_of(), in block_ and staging_
   std::size_t bytes_ = 0;
-  Memory block_;    // values and the optimiser's state
+  Memory block_;    // all parts
   Memory scratch_;  // of one update
   Memory staging_;  // page-locked, as block_
   Memory scalars_;  // StepScalars

@@ -8,6 +8,7 @@
 
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/group_norm_kernels.h"
+#include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
 // Own kernels, for all but convolutions and matrix products. For those they are the last resort.
@@ -130,6 +131,15 @@ struct Statistic {
   double momentum, scale;
 };
 
+// An average of a tensor after a step, see Averaging.
+struct Average {
+  float* value;
+  float* average;
+  std::int64_t count;
+  const StepScalars* scalars;
+  Averaging how;
+};
+
 struct Table {
   const char* name;  // "cuda", "host"
   void (*convert)(const Convert&, Stream&);
@@ -154,6 +164,7 @@ struct Table {
   void (*finite_check)(const FiniteCheck&, Stream&);
   std::span<const UpdateRow> updates;
   void (*statistic)(const Statistic&, Stream&);
+  void (*average)(const Average&, Stream&);
   void (*group_norm)(const GroupNorm&, Stream&);
   void (*group_norm_backward)(const GroupNormBackward&, Stream&);
 };

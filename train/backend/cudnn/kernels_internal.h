@@ -167,10 +167,12 @@ struct Launches {
   template <class Rule>
   static void update(const Rule& rule, const ParameterOnCard& a, Stream& stream) {
     const bool norms = rule.needs_norms(a.decay);
-    if (norms) {
+    if constexpr (HasDirection<Rule>) {
+      launch(DirectionPartsKernel<Rule>{rule, a}, stream);
+    } else if (norms) {
       launch(NormPartsKernel{a}, stream);
-      launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     }
+    if (norms) launch(NormsKernel{a.scratch, norm_parts(a.count)}, stream);
     launch(UpdateKernel<Rule>{rule, a, norms}, stream);
   }
   template <class Rule>
@@ -184,6 +186,7 @@ struct Launches {
     return {UpdateRow{Rule::kName, &make_update<Rule>}...};
   }
   static void statistic(const Statistic& a, Stream& stream) { launch(StatisticKernel{a}, stream); }
+  static void average(const Average& a, Stream& stream) { launch(AverageKernel{a}, stream); }
 };
 
 template <class Launcher>
@@ -212,6 +215,7 @@ constexpr Table make_table(const char* name) noexcept {
           .finite_check = To::finite_check,
           .updates = kUpdateRows<Launcher>,
           .statistic = To::statistic,
+          .average = To::average,
           .group_norm = group_norm<Launcher>,
           .group_norm_backward = group_norm_backward<Launcher>};
 }

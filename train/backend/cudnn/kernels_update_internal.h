@@ -23,6 +23,11 @@ struct FiniteCheckKernel {
   }
 };
 
+// Without norms.
+WINNOW_DEVICE_FN TensorStep step_of(const ParameterOnCard& a) {
+  return {.lr = a.scalars->lr * a.lr_scale, .step = a.scalars->step, .decay = a.decay};
+}
+
 constexpr Index norm_parts(Index count) {
   return greatest(1, least(kThreads, ceil_div(count, Index{kThreads} * 16)));
 }
@@ -52,6 +57,56 @@ struct NormPartsKernel {
     } else if (at.thread < 2) {
       static_cast<double*>(a.scratch)[at.thread * parts + at.block] = shared.second_step(at.thread);
     }
+  }
+};
+
+// Changes the state by a rule that has a direction(). Sums of squares of values and directions as
+// NormPartsKernel leaves them.
+template <class Rule>
+struct DirectionPartsKernel {
+  static constexpr const char* kName = "direction norm parts";
+  static constexpr int kPhases = 4;
+  static constexpr int kSlots = static_cast<int>(Rule::kSlots.size());
+  struct Shared {
+    typename Rule::Factors factors;
+    BlockSums<2> sums;
+  };
+  Rule rule;
+  ParameterOnCard a;
+  Index parts = norm_parts(a.count);
+
+  LaunchShape shape() const { return {parts, kThreads}; }
+  template <int kPhase>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
+    if (a.scalars->finite == 0) return;
+    if constexpr (kPhase == 0) {
+      if (at.thread == 0) shared.factors = rule.factors(step_of(a));
+    } else if constexpr (kPhase == 1) {
+      accumulate(at, shared);
+    } else if constexpr (kPhase == 2) {
+      shared.sums.first_step(at.thread);
+    } else if (at.thread < 2) {
+      static_cast<double*>(a.scratch)[at.thread * parts + at.block] =
+          shared.sums.second_step(at.thread);
+    }
+  }
+
+ private:
+  WINNOW_DEVICE_FN void accumulate(const Place& at, Shared& shared) const {
+    const typename Rule::Factors factors = shared.factors;
+    double w = 0;
+    double u = 0;
+    for (Index i = at.block * kThreads + at.thread; i < a.count; i += parts * kThreads) {
+      float state[kSlots];
+      for (int k = 0; k < kSlots; ++k) state[k] = a.state[k][i];
+      Rule::accumulate(factors, a.gradient[i], state);
+      for (int k = 0; k < kSlots; ++k) a.state[k][i] = state[k];
+      const double direction = Rule::direction(factors, a.value[i], state);
+      w += static_cast<double>(a.value[i]) * static_cast<double>(a.value[i]);
+      u += direction * direction;
+    }
+    shared.sums.at[0][at.thread] = w;
+    shared.sums.at[1][at.thread] = u;
   }
 };
 
@@ -112,9 +167,12 @@ struct UpdateKernel {
 
  private:
   WINNOW_DEVICE_FN TensorStep step() const {
+    TensorStep step = step_of(a);
+    if (!norms) return step;
     const auto* sums = static_cast<const double*>(a.scratch) + 2 * parts;
-    return {a.scalars->lr * a.lr_scale, a.scalars->step, a.decay, norms ? sums[0] : 0,
-            norms ? sums[1] : 0};
+    step.value_norm = sums[0];
+    (HasDirection<Rule> ? step.direction_norm : step.gradient_norm) = sums[1];
+    return step;
   }
 };
 
@@ -131,6 +189,24 @@ struct StatisticKernel {
     for_flat<1>(at, a.count, [this](Index i, auto) {
       a.value[i] = static_cast<float>((1 - a.momentum) * static_cast<double>(a.value[i]) +
                                       a.momentum * a.scale * static_cast<double>(a.sum[i]));
+    });
+  }
+};
+
+struct AverageKernel {
+  static constexpr const char* kName = "average";
+  static constexpr int kPhases = 1;
+  using Shared = NoShared;
+  Average a;
+
+  LaunchShape shape() const { return flat_shape<1>(a.count); }
+  template <int>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
+    if (a.scalars->finite == 0) return;
+    const Averaging::Factors factors = a.how.factors(a.scalars->step);
+    if (!factors.due) return;
+    for_flat<1>(at, a.count, [this, &factors](Index i, auto) {
+      Averaging::update(factors, a.value[i], a.average[i]);
     });
   }
 };

@@ -1,0 +1,100 @@
+"""Recipes of training: --recipe and --show of winnow train."""
+
+import json
+import re
+import shlex
+import unittest
+
+from golden import GOLDEN
+from program import Case
+
+CACHE = GOLDEN / "v1" / "raw"
+
+
+class Recipes(Case):
+    def shown(self, *flags, **more):
+        """The flags of the command that is shown, with their values."""
+        said = self.ok("train", *flags, "--show", **more)
+        words = shlex.split(said.out.replace("\\\n", " "))
+        self.assertEqual(words[:2], ["winnow", "train"])
+        flags, name = {}, None
+        for word in words[2:]:
+            if word.startswith("--"):
+                name = word
+                flags[name] = []
+            elif name:
+                flags[name].append(word)
+        return flags
+
+    def names(self):
+        said = self.ok("train", "--help-all").out
+        rows = re.search(r"^Recipes of training:\n((?:  \S.*\n)+)", said, re.MULTILINE)
+        return re.findall(r"^  (\S+)", rows[1], re.MULTILINE)
+
+    def test_every_recipe_is_a_command_that_runs(self):
+        self.assertIn("he-cifar", self.names())
+        for name in self.names():
+            with self.subTest(name):
+                flags = self.shown("--recipe", name)
+                self.assertEqual(flags["--out"], ["RUN"])
+                out = self.folder / name
+                # Every flag is parsed and checked, then told apart from what the small cache and net cannot do.
+                small = {"--net": ["lenet"], "--image-size": ["16"], "--batch-size": ["6"], "--micro-batch": ["2"],
+                         "--epochs": ["1"], "--max-steps": ["1"], "--out": [str(out)], "--augment": ["none"]}
+                small = {flag: value for flag, value in small.items() if flag != "--net" or "--net" in flags}
+                words = [word for flag, values in {**flags, **small}.items() for word in (flag, *values)]
+                self.ok("train", CACHE, *words)
+                self.assertTrue((out / "config.json").exists())
+
+    def test_a_flag_stands_before_the_recipe_wherever_it_is(self):
+        own = self.shown("--recipe", "he-cifar")
+        self.assertEqual((own["--lr"], own["--milestones"]), (["0.1"], ["82", "123"]))
+        self.assertIn("--no-nesterov", own)
+        for flags in (["--lr", 0.5, "--nesterov", "--recipe", "he-cifar"], ["--recipe", "he-cifar", "--lr", 0.5, "--nesterov"]):
+            given = self.shown(*flags)
+            self.assertEqual(given["--lr"], ["0.5"])
+            self.assertIn("--nesterov", given)
+            self.assertNotIn("--no-nesterov", given)
+            self.assertEqual(given["--milestones"], own["--milestones"])
+        self.assertEqual(self.shown("--recipe", "he-cifar", env={"WINNOW_TRAIN_LR": "0.25"})["--lr"], ["0.25"])
+
+    def test_another_optimizer_or_schedule_leaves_their_options_out(self):
+        flags = self.shown("--recipe", "he-cifar", "--optimizer", "adamw", "--sched", "cosine", "--lr", 0.001)
+        self.assertEqual((flags["--optimizer"], flags["--weight-decay"], flags["--epochs"]), (["adamw"], ["0.0001"], ["164"]))
+        for flag in ("--momentum", "--nesterov", "--no-nesterov", "--milestones"):
+            self.assertNotIn(flag, flags)
+        self.refused(2, ["luck", "adamw"], "train", "--recipe", "he-cifar", "--optimizer", "luck", "--show")
+
+    def test_milestones_and_ramps_keep_their_share(self):
+        half = self.shown("--recipe", "he-cifar", "--epochs", 82)
+        self.assertEqual(half["--milestones"], ["41", "61.5"])
+        self.assertEqual(half["--epochs"], ["82"])
+        self.assertEqual(self.shown("--recipe", "torchvision", "--epochs", 60)["--warmup-epochs"], ["0.5"])
+
+    def test_tables_of_batches(self):
+        def of(batch):
+            flags = self.shown("--recipe", "mlperf-resnet50", "--batch-size", batch)
+            return [float(flags[flag][0]) for flag in ("--batch-size", "--lr", "--warmup-epochs", "--epochs")]
+        self.assertEqual(of(4096), [4096, 10, 5, 42])
+        self.assertEqual(of(6144), [6144, 13.5, 5, 40.5])
+        self.assertEqual(of(816), [816, 3.7, 2, 35])
+        self.assertEqual(of(67840), [67840, 24.7, 31, 60])
+        self.assertEqual(self.shown("--recipe", "airbench94", "--batch-size", 512)["--lr-end"], ["0.0525"])
+
+    def test_what_is_run_is_what_is_shown(self):
+        out = self.folder / "run"
+        self.ok("train", CACHE, "--out", out, "--recipe", "he-cifar", "--batch-size", 6, "--micro-batch", 2,
+                "--max-steps", 1, "--image-size", 16)
+        config = json.loads((out / "config.json").read_text())
+        recipe = config["recipe"]
+        self.assertEqual((config["net"]["name"], recipe["milestones"], recipe["epochs"]), ("resnet20", [82, 123], 164))
+        self.assertEqual((recipe["nesterov"], recipe["lr"], config["no_decay"]), (False, 0.0046875, []))
+
+    def test_bad_use(self):
+        said = self.refused(2, ["soup"], "train", "--recipe", "soup", "--show")
+        self.assertIn("known: mlperf-resnet50", said.err)
+        self.refused(2, ["--recipe"], "train", "--show")
+
+
+if __name__ == "__main__":
+    unittest.main()

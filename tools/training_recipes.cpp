@@ -1,0 +1,357 @@
+#include "tools/training_recipes.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+
+#include "common/error.h"
+#include "train/nets/nets.h"
+#include "train/optim/learning_rate.h"
+#include "train/optim/optimizer.h"
+#include "train/optim/recipe_options.h"
+
+namespace winnow::tools {
+namespace {
+
+using Settings = std::vector<RecipeSetting>;
+
+// What a recipe says of one batch size.
+struct BatchRow {
+  double batch, lr, warmup_epochs, momentum, weight_decay, epochs;
+};
+
+std::string text_of(double number) { return fmt::format("{:.9g}", number); }
+
+// Between two rows rate, warm-up and epochs by the straight line, the rest as in the row below.
+// Below the first row and above the last the rate follows the batch.
+BatchRow row_for(std::span<const BatchRow> rows, double batch) {
+  const auto above =
+      std::ranges::find_if(rows, [&](const BatchRow& r) { return r.batch >= batch; });
+  if (above == rows.begin() || above == rows.end()) {
+    BatchRow row = above == rows.end() ? rows.back() : *above;
+    row.lr *= batch / row.batch;
+    row.batch = batch;
+    return row;
+  }
+  BatchRow row = *std::prev(above);
+  const double share = (batch - row.batch) / (above->batch - row.batch);
+  if (share == 1) return *above;
+  const auto between = [share](double& low, double high) { low += share * (high - low); };
+  between(row.lr, above->lr);
+  between(row.warmup_epochs, above->warmup_epochs);
+  between(row.epochs, above->epochs);
+  row.batch = batch;
+  return row;
+}
+
+// Of LARS: rate, ramps and lengths by the batch, a decay of power 2.
+Settings lars_settings(std::string_view net, std::string_view optimizer, const BatchRow& row) {
+  return {{"--net", {std::string(net)}},
+          {"--image-size", {"224"}},
+          {"--augment", {"imagenet"}},
+          {"--optimizer", {std::string(optimizer)}},
+          {"--lars-eta", {"0.001"}},
+          {"--momentum", {text_of(row.momentum)}},
+          {"--weight-decay", {text_of(row.weight_decay)}},
+          {"--batch-size", {text_of(row.batch)}},
+          {"--lr", {text_of(row.lr)}},
+          {"--sched", {"poly"}},
+          {"--warmup-epochs", {text_of(row.warmup_epochs)}},
+          {"--epochs", {text_of(row.epochs)}}};
+}
+
+// mlcommons/logging, rcp_checker/training_4.0.0/rcps_resnet.json.
+Settings mlperf_resnet50(const RecipeTask& task) {
+  constexpr std::array kRows{
+      BatchRow{1632, 7.4, 2, 0.9, 5e-5, 35},         BatchRow{3264, 10.5, 2, 0.9, 5e-5, 37},
+      BatchRow{4096, 10, 5, 0.9, 2e-4, 42},          BatchRow{8192, 17, 5, 0.9, 2e-4, 39},
+      BatchRow{13056, 12.8, 9, 0.9, 2.5e-5, 48},     BatchRow{32768, 21.2, 16, 0.94, 2.5e-5, 58},
+      BatchRow{49152, 19.4, 24, 0.9518, 1e-4, 70.8}, BatchRow{65536, 24.7, 31, 0.9518, 1e-4, 58},
+      BatchRow{67840, 24.7, 31, 0.9518, 1e-4, 60}};
+  Settings settings =
+      lars_settings("resnet50", "lars", row_for(kRows, task.batch > 0 ? task.batch : 3264));
+  settings.push_back({"--lr-end", {"0.0001"}});
+  settings.push_back({"--label-smoothing", {"0.1"}});
+  return settings;
+}
+
+// borisgin/nvcaffe, branch caffe-0.16_lars, models/*/solver_*.prototxt. Its decay counts from the
+// first step, ours from the end of the warm-up.
+Settings nvcaffe(std::string_view net, const BatchRow& row) {
+  Settings settings = lars_settings(net, "lars_paper", row);
+  if (row.warmup_epochs > 0) settings.push_back({"--lr-warmup", {"1"}});
+  return settings;
+}
+
+Settings lars_alexnet(const RecipeTask& task) {
+  constexpr std::array kRows{BatchRow{1024, 2, 0, 0.9, 5e-4, 100},
+                             BatchRow{8192, 10, 3.8, 0.9, 5e-4, 100},
+                             BatchRow{16384, 16, 5, 0.9, 5e-4, 100}};
+  return nvcaffe("alexnet", row_for(kRows, task.batch > 0 ? task.batch : 8192));
+}
+
+Settings lars_alexnet_bn(const RecipeTask& task) {
+  constexpr std::array kRows{BatchRow{8192, 10, 3.8, 0.9, 5e-4, 100},
+                             BatchRow{16384, 24, 5, 0.9, 5e-4, 100},
+                             BatchRow{32768, 32, 10, 0.9, 5e-4, 100}};
+  return nvcaffe("alexnet_bn", row_for(kRows, task.batch > 0 ? task.batch : 16384));
+}
+
+Settings lars_resnet50(const RecipeTask& task) {
+  constexpr std::array kRows{BatchRow{512, 4, 0, 0.9, 1e-4, 100},
+                             BatchRow{1024, 9, 8, 0.9, 1e-4, 100}};
+  return nvcaffe("resnet50", row_for(kRows, task.batch > 0 ? task.batch : 1024));
+}
+
+// He et al. 2016, section 4.2: milestones at 32 k and 48 k of 64 k steps.
+Settings he_cifar(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 128;
+  const double lr = 0.1 * batch / 128;
+  return {{"--net", {"resnet20"}},    {"--augment", {"cifar"}},
+          {"--optimizer", {"sgd"}},   {"--no-nesterov"},
+          {"--momentum", {"0.9"}},    {"--weight-decay", {"0.0001"}},
+          {"--no-decay", {"none"}},   {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(lr)}},    {"--sched", {"multistep"}},
+          {"--warmup-epochs", {"0"}}, {"--milestones", {"82", "123"}},
+          {"--epochs", {"164"}}};
+}
+
+// KellerJordan/cifar10-airbench, legacy/airbench94.py, its rates turned from sums to means of the
+// loss. Left out: its net and frozen scales, 64-fold rates of biases, lookahead of changing share,
+// evaluation of shifted copies.
+Settings airbench94(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 1024;
+  const double lr = 1.5 * batch / 1024;
+  return {{"--augment", {"alternating_flip+crop:padding=2,mode=reflect"}},
+          {"--optimizer", {"sgd"}},
+          {"--momentum", {"0.85"}},
+          {"--weight-decay", {"0.00133"}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(lr)}},
+          {"--sched", {"poly"}},
+          {"--power", {"1"}},
+          {"--warmup-epochs", {"2.277"}},
+          {"--lr-warmup", {text_of(0.2 * lr)}},
+          {"--lr-end", {text_of(0.07 * lr)}},
+          {"--label-smoothing", {"0.2"}},
+          {"--epochs", {"9.9"}}};
+}
+
+// pytorch/vision, references/classification, of ResNet-50's IMAGENET1K_V2 weights. Left out:
+// repeated augmentation, evaluation of larger images than in training. The decay of the average is
+// 1 - (1 - 0.99998) batch steps / epochs there.
+Settings torchvision(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 1024;
+  const double lr = 0.5 * batch / 1024;
+  const double epochs = task.epochs > 0 ? task.epochs : 600;
+  const double decay = std::max(0.0, 1 - (1 - 0.99998) * batch * 32 / epochs);
+  return {{"--net", {"resnet50"}},
+          {"--image-size", {"176"}},
+          {"--augment", {"resized_crop+flip+trivial_augment+erase:p=0.1+mixup+cutmix"}},
+          {"--optimizer", {"sgd"}},
+          {"--no-nesterov"},
+          {"--momentum", {"0.9"}},
+          {"--weight-decay", {"2e-05"}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(lr)}},
+          {"--sched", {"cosine"}},
+          {"--lr-per-epoch"},
+          {"--warmup-epochs", {"5"}},
+          {"--lr-warmup", {text_of(0.01 * lr)}},
+          {"--label-smoothing", {"0.1"}},
+          {"--ema-decay", {text_of(decay)}},
+          {"--ema-steps", {"32"}},
+          {"--epochs", {"600"}}};
+}
+
+// Kolesnikov et al. 2020 (BiT), section 3.3: milestones at 30, 60 and 90 % of the run, which is
+// counted in epochs here.
+Settings finetune(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 128;
+  const double lr = 0.003 * batch / 512;
+  return {{"--optimizer", {"sgd"}},
+          {"--no-nesterov"},
+          {"--momentum", {"0.9"}},
+          {"--weight-decay", {"0"}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(lr)}},
+          {"--sched", {"multistep"}},
+          {"--warmup-epochs", {"1"}},
+          {"--milestones", {"6", "12", "18"}},
+          {"--epochs", {"20"}}};
+}
+
+constexpr std::array kRecipes{
+    TrainingRecipe{"mlperf-resnet50", "MLPerf's LARS points of ResNet-50, 1,632 to 67,840 a batch",
+                   "resnet50", mlperf_resnet50},
+    TrainingRecipe{"lars-resnet50", "ResNet-50 as LARS's authors trained it (You et al. 2017)",
+                   "resnet50", lars_resnet50},
+    TrainingRecipe{"lars-alexnet", "AlexNet as LARS's authors trained it (You et al. 2017)",
+                   "alexnet", lars_alexnet},
+    TrainingRecipe{"lars-alexnet-bn", "AlexNet with batch norm, likewise", "alexnet_bn",
+                   lars_alexnet_bn},
+    TrainingRecipe{"he-cifar", "ResNets on CIFAR (He et al. 2016)", "resnet20", he_cifar},
+    TrainingRecipe{"airbench94", "CIFAR in ten epochs, for any net (Jordan 2024)", "", airbench94},
+    TrainingRecipe{"torchvision", "torchvision's new recipe for ResNet-50, 600 epochs", "resnet50",
+                   torchvision},
+    TrainingRecipe{"finetune", "goes on from --init-from (Kolesnikov et al. 2020)", "", finetune},
+};
+
+double number_given(const CLI::App& train, const std::string& flag) {
+  const CLI::Option* option = train.get_option(flag);
+  double number = 0;
+  if (option->count() > 0) CLI::detail::lexical_cast(option->results().front(), number);
+  return number;
+}
+
+std::string text_given(const CLI::App& train, const std::string& flag,
+                       const std::string& otherwise) {
+  const CLI::Option* option = train.get_option(flag);
+  return option->count() > 0 ? option->results().front() : otherwise;
+}
+
+// Whether `flag` is one of `all` options of such rows, but none of this row's.
+bool is_of_another(const std::string& flag, const std::vector<train::Option>& all,
+                   std::span<const train::Option> of_row) {
+  const auto is_it = [&](const train::Option& option) {
+    const std::string name = train::flag_of(option);
+    return flag == name || flag == "--no-" + name.substr(2);
+  };
+  return std::ranges::any_of(all, is_it) && std::ranges::none_of(of_row, is_it);
+}
+
+// Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
+// out where another one was given.
+void apply(CLI::App& train, const TrainingRecipe& recipe) {
+  const RecipeTask task{.batch = number_given(train, "--batch-size"),
+                        .epochs = number_given(train, "--epochs")};
+  const Settings settings = settings_of(recipe, task);
+  const auto own = [&](const char* flag) {
+    const auto found = std::ranges::find(settings, flag, &RecipeSetting::flag);
+    return text_given(train, flag, found->values.front());
+  };
+  const train::Optimizer& optimizer = train::find_optimizer(own("--optimizer"));
+  const train::LrSchedule& schedule = train::find_lr_schedule(own("--sched"));
+  for (const RecipeSetting& setting : settings) {
+    CLI::Option* option = train.get_option(setting.flag);
+    if (option->count() > 0 ||
+        is_of_another(setting.flag, train::optimizer_options(), optimizer.options) ||
+        is_of_another(setting.flag, train::lr_schedule_options(), schedule.options)) {
+      continue;
+    }
+    if (setting.values.empty()) {
+      option->add_result(setting.flag.starts_with("--no-") ? "false" : "true");
+    } else {
+      option->add_result(setting.values);
+    }
+  }
+}
+
+// For a shell.
+std::string quoted(const std::string& word) {
+  return word.find_first_of("*?[ ;&|<>$\\\"'") == std::string::npos ? word : "'" + word + "'";
+}
+
+// Of the verb and its groups, in their order.
+std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
+  std::vector<const CLI::Option*> all = verb.get_options({});
+  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<const CLI::Option*> more = group->get_options({});
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+// The command that `train` comes to, its recipe written out.
+std::string shown(const CLI::App& train) {
+  const auto or_else = [&](const std::string& name, const char* word) {
+    const CLI::Option* option = train.get_option(name);
+    return option->count() > 0 ? quoted(option->results().front()) : std::string(word);
+  };
+  std::string text =
+      "winnow train " + or_else("cache", "CACHE") + " --out " + or_else("--out", "RUN");
+  for (const CLI::Option* option : all_options(train)) {
+    constexpr std::array kSaid{"recipe", "show", "out"};
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string& name = option->get_lnames().front();
+    if (std::ranges::find(kSaid, name) != kSaid.end()) continue;
+    const bool is_switch = option->get_expected_max() == 0;
+    const bool off = is_switch && option->as<std::string>() == "false";
+    text += " \\\n  --" + (off ? "no-" + name : name);
+    if (is_switch) continue;
+    for (const std::string& value : option->results()) text += " " + quoted(value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<TrainingRecipe> training_recipes() {
+  std::vector<TrainingRecipe> there;
+  std::ranges::copy_if(kRecipes, std::back_inserter(there), [](const TrainingRecipe& recipe) {
+    return recipe.net.empty() ||
+           std::ranges::find(train::nets(), recipe.net, &train::Net::name) != train::nets().end();
+  });
+  return there;
+}
+
+TrainingRecipe find_training_recipe(std::string_view name) {
+  std::string known;
+  for (const TrainingRecipe& recipe : training_recipes()) {
+    if (recipe.name == name) return recipe;
+    known += (known.empty() ? "" : ", ") + std::string(recipe.name);
+  }
+  throw UsageError("unknown recipe '" + std::string(name) + "'; known: " + known);
+}
+
+Settings settings_of(const TrainingRecipe& recipe, const RecipeTask& task) {
+  Settings settings = recipe.settings(task);
+  const auto own = std::ranges::find(settings, "--epochs", &RecipeSetting::flag);
+  if (task.epochs <= 0) return settings;
+  const double longer = task.epochs / std::stod(own->values.front());
+  for (RecipeSetting& setting : settings) {
+    constexpr std::array kInEpochs{"--milestones", "--warmup-epochs", "--cooldown-epochs",
+                                   "--epochs"};
+    if (std::ranges::find(kInEpochs, setting.flag) == kInEpochs.end()) continue;
+    for (std::string& value : setting.values) value = text_of(std::stod(value) * longer);
+  }
+  return settings;
+}
+
+void add_training_recipe_flags(CLI::App& train) {
+  // Not in a group: callbacks of groups come later, and find what is added here.
+  auto chosen = std::make_shared<TrainingRecipe>();
+  train.add_option_function<std::string>(
+      "--recipe",
+      [&train, chosen](const std::string& name) {
+        try {
+          *chosen = find_training_recipe(name);
+          apply(train, *chosen);
+        } catch (const UsageError& error) {
+          throw CLI::ValidationError("--recipe", error.what());
+        }
+      },
+      "Flags that go together (see --help-all); those given beside it stand");
+  train.add_flag_function(
+      "--show",
+      [&train, chosen](std::int64_t) {
+        if (chosen->name.empty()) throw CLI::ValidationError("--show", "needs --recipe");
+        fmt::print("{}\n", shown(train));
+        throw CLI::Success();
+      },
+      "Print what --recipe comes to, and train nothing");
+}
+
+std::string training_recipes_help() {
+  std::string text;
+  for (const TrainingRecipe& recipe : training_recipes()) {
+    text += fmt::format("\n  {:16}{}", recipe.name, recipe.what);
+  }
+  return text;
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+// Recipes of training: flags of `winnow train` that go together, as papers and programs have them.
+namespace winnow::tools {
+
+// A flag and what follows it: {"--milestones", {"82", "123"}}; a switch has no values.
+struct RecipeSetting {
+  std::string flag;
+  std::vector<std::string> values{};
+};
+
+// What was asked of a recipe. 0: the recipe's own.
+struct RecipeTask {
+  double batch = 0;
+  double epochs = 0;
+};
+
+struct TrainingRecipe {
+  std::string_view name;
+  std::string_view what;
+  std::string_view net;  // empty: any
+  std::vector<RecipeSetting> (*settings)(const RecipeTask& task);
+};
+
+// Those whose net there is.
+std::vector<TrainingRecipe> training_recipes();
+// UsageError naming the known ones.
+TrainingRecipe find_training_recipe(std::string_view name);
+
+// The settings of a recipe for this task. Milestones, warm-up and warm-down keep their share of a
+// run of other epochs. Learning rates follow the batch, by the recipe's table or in proportion.
+std::vector<RecipeSetting> settings_of(const TrainingRecipe& recipe, const RecipeTask& task);
+
+// --recipe and --show of `winnow train`, which has its other flags or gets them later. What the
+// command line, the environment or a configuration file give stands before the recipe. --show
+// prints the command and ends the program.
+void add_training_recipe_flags(CLI::App& train);
+
+// Names and what they are, for help.
+std::string training_recipes_help();
+
+}  // namespace winnow::tools

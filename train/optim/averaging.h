@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "train/optim/options.h"
+#include "train/tensor/device_function.h"
+
+namespace winnow::train {
+
+inline constexpr std::array kAveragingOptions{
+    Option{.key = "ema_decay",
+           .what = "Also keep and evaluate an exponential moving average of the weights, of this "
+                   "decay: 0.9999; 0: do not",
+           .range = {.most = 1, .below_most = true},
+           .later = true},
+    Option{.key = "ema_steps",
+           .what = "Steps between two updates of the moving average",
+           .initial = 1,
+           .range = {.least = 1},
+           .later = true},
+    Option{
+        .key = "lookahead_steps",
+        .what = "Lookahead: after so many steps go back to --lookahead-alpha of the way; 0: do not",
+        .later = true},
+    Option{.key = "lookahead_alpha",
+           .what = "Share of the way that lookahead keeps",
+           .initial = 0.5,
+           .range = {.most = 1, .above_least = true},
+           .later = true}};
+
+// An average of a tensor over the steps of a run, kept beside it. It begins as the tensor does. The
+// same lines are compiled for the host and, by nvcc, for the card.
+struct Averaging {
+  std::int64_t every = 0;   // steps between two updates; 0: there is no average
+  double decay = 0;         // in an update average += (1 - decay) (value - average)
+  bool grows = false;       // update n = 1, 2, ... has min(decay, (1 + n) / (10 + n)) as its decay
+  bool takes_back = false;  // the value becomes the average
+
+  struct Factors {
+    float weight;
+    bool due, takes_back;
+  };
+  WINNOW_DEVICE_FN Factors factors(std::int64_t step) const {
+    const auto n = static_cast<double>((step + 1) / every);
+    const double early = (1 + n) / (10 + n);
+    const double now = grows && early < decay ? early : decay;
+    return {static_cast<float>(1 - now), (step + 1) % every == 0, takes_back};
+  }
+  WINNOW_DEVICE_FN static void update(const Factors& f, float& value, float& average) {
+    average += f.weight * (value - average);
+    if (f.takes_back) value = average;
+  }
+};
+
+// The update of a tensor after step `step`, in the host's memory. Nothing where there is no
+// average.
+void update_average(const Averaging& how, std::int64_t step, std::span<float> value,
+                    std::span<float> average);
+
+// Of parameters and running statistics, for evaluation. The decay grows as that of TensorFlow's
+// ExponentialMovingAverage with num_updates, so that the weights of the start are soon forgotten.
+Averaging ema_of(const OptionValues& given);
+// Of parameters: the slow weights of Zhang et al. 2019, arXiv:1907.08610, Algorithm 1.
+Averaging lookahead_of(const OptionValues& given);
+
+}  // namespace winnow::train

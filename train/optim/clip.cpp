@@ -1,0 +1,55 @@
+#include "train/optim/clip.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow::train {
+namespace {
+
+// In eight sums, so that the compiler may take eight at once. Squares of floats are exact in
+// double: contraction changes no bit.
+double sum_of_squares(std::span<const float> values) {
+  constexpr std::size_t kSums = 8;
+  std::array<double, kSums> sums{};
+  std::size_t i = 0;
+  for (; i + kSums <= values.size(); i += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) {
+      sums[k] += static_cast<double>(values[i + k]) * static_cast<double>(values[i + k]);
+    }
+  }
+  for (; i < values.size(); ++i) sums[0] += static_cast<double>(values[i]) * values[i];
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
+}  // namespace
+
+GradientClip clip_from(const OptionValues& given) {
+  const ChosenOptions chosen(kClipOptions, given);
+  return {.norm = chosen.number("clip_grad_norm"), .value = chosen.number("clip_grad_value")};
+}
+
+double norm_of(std::span<const std::span<float>> tensors) {
+  double sum = 0;
+  for (const std::span<float> tensor : tensors) sum += sum_of_squares(tensor);
+  return std::sqrt(sum);
+}
+
+void clip_gradients(std::span<const std::span<float>> gradients, const GradientClip& clip) {
+  if (clip.value > 0) {
+    const auto most = static_cast<float>(clip.value);
+    for (const std::span<float> gradient : gradients) {
+      for (float& g : gradient) g = std::clamp(g, -most, most);
+    }
+  }
+  if (clip.norm == 0) return;
+  constexpr double kEpsilon = 1e-6;  // PyTorch's
+  const auto factor = static_cast<float>(clip.norm / (norm_of(gradients) + kEpsilon));
+  if (factor >= 1) return;
+  for (const std::span<float> gradient : gradients) {
+    for (float& g : gradient) g *= factor;
+  }
+}
+
+}  // namespace winnow::train
