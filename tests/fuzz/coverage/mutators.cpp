@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
+#include "common/lmdb/structure.h"
 #include "tests/common/deflate.h"
 #include "tests/fuzz/coverage/harness.h"
 
@@ -249,6 +251,26 @@ void mutate_png(std::string& bytes, std::size_t most, Random& random) {
   }
 }
 
+// One value of an LMDB file, as long as it was; now and then any bytes of the file.
+void mutate_lmdb(std::string& bytes, std::size_t most, Random& random) {
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // begin, bytes
+  try {
+    const BytesView text = as_bytes(bytes);
+    const Bytes file(text.begin(), text.end());
+    lmdb::for_each_entry(file, "file", [&](BytesView, std::uint64_t begin, std::uint64_t size) {
+      if (size > 0) places.emplace_back(begin, size);
+    });
+  } catch (const FormatError&) {
+    places.clear();
+  }
+  if (places.empty() || random() % 4 == 0) return mutate_bytes(bytes, most, random);
+  const auto [at, size] = places[random() % places.size()];
+  std::string value = bytes.substr(at, size);
+  mutate_bytes(value, size, random);
+  value.resize(size);
+  bytes.replace(at, size, value);
+}
+
 struct Row {
   std::string_view harness;
   Mutate mutate;
@@ -256,7 +278,7 @@ struct Row {
 constexpr Row kRows[]{
     {"tar", mutate_tar},       {"webdataset", mutate_tar},    {"tar_gz", mutate_tar_gz},
     {"idx_gz", mutate_two_gz}, {"tar_xz", mutate_packed_tar}, {"svhn", mutate_mat},
-    {"png", mutate_png}};
+    {"png", mutate_png},       {"caffe_lmdb", mutate_lmdb},   {"shard", mutate_lmdb}};
 
 Mutate chosen = mutate_bytes;
 
