@@ -253,7 +253,7 @@ class InABrowser(Photos):
                 first, count = (int(asked[-1][1][name]) for name in ("first", "count"))
                 return self.answer("application/json", json.dumps(
                     {"schema": "winnow.groups/1", "total": len(found), "first": first, "groups": found[first:first + min(count, 2)],
-                     "judged": judged}))  # fmt: skip
+                     "judged": {number: lines[-1]["verdict"] for number, lines in judged.items()}, "said": judged}))  # fmt: skip
 
             def do_POST(self):
                 said.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
@@ -261,9 +261,9 @@ class InABrowser(Photos):
                     return self.answer("text/plain", broken[0], 500)
                 for line in said[-1]:
                     number = next(g["number"] for g in groups if line["images"][0] in [m["hash"] for m in g["members"]])
-                    judged.pop(str(number), None)
-                    if line["verdict"] != "none":
-                        judged[str(number)] = line["verdict"]
+                    others = [old for old in judged.pop(str(number), []) if old["images"] != line["images"]]
+                    if lines := others + [line] * (line["verdict"] != "none"):
+                        judged[str(number)] = [{"verdict": told["verdict"], "images": told["images"]} for told in lines]
                 return self.answer("application/json", json.dumps({"saved": len(said[-1]), "left": 3}))
 
             def log_message(self, *ignored):
@@ -289,8 +289,12 @@ class InABrowser(Photos):
             browser.open(f"http://127.0.0.1:{server.server_port}/token/")
             browser.wait_for("return document.querySelectorAll('article').length >= 4")
             self.assertEqual(browser.run("return document.querySelector('.verdict').textContent"), "not a duplicate")
-            browser.press("ju")
+            browser.press("j3")  # what was said before is not said again
+            browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate, keep 0.ppm'")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("keep", images[0][1:])])
+            browser.press("uu")
             browser.wait_for("return document.querySelector('.verdict').textContent === ''")
+            self.assertEqual([(line["verdict"], line["images"]) for line in said[-2]], [("none", images[0][1:])])
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
             # Judged groups leave those not judged yet; none of the others is passed over for that.
             groups[:] = [{**groups[0], "number": i, "members": [{**m, "hash": f"{i:031x}{k}"} for k, m in enumerate(groups[0]["members"])]}

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "dedup/deduplicate.h"
+#include "tools/report/gallery_make.h"
 
 namespace winnow::tools {
 namespace {
@@ -191,6 +194,68 @@ TEST(GroupJson, SaysWhereAMovedPictureIsUsed) {
     EXPECT_EQ(member.at("used_in"), "train");
   }
   EXPECT_TRUE(moved);
+}
+
+// Two leaks and two groups that are nothing special.
+Case four_groups() {
+  std::vector<Picture> pictures;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const std::uint64_t code = ~std::uint64_t{0} << (16 * i);  // 16 bits and more apart
+    pictures.push_back({code, Split::kTrain, -1, "a/" + std::to_string(i)});
+    pictures.push_back({code, i < 2 ? Split::kTest : Split::kTrain, -1, "b/" + std::to_string(i)});
+  }
+  return Case{pictures};
+}
+
+std::optional<Image> gray(SampleId id, int) {
+  if (id == 10) return std::nullopt;
+  Image image(300, 200, 1);
+  std::ranges::fill(image.pixels, std::uint8_t{100});
+  return image;
+}
+
+TEST(MakeGallery, ShowsAllWhereThereIsRoom) {
+  const Case four = four_groups();
+  const GalleryPage page = make_gallery(
+      four.input(), {.title = "t", .made = "m", .picture_of = gray, .no_pictures = ""}, {});
+  ASSERT_EQ(page.groups.size(), 4U);
+  EXPECT_EQ(page.summary.groups, 4U);
+  EXPECT_EQ(page.summary.by_reason, (std::array<std::uint64_t, 5>{2, 0, 0, 0, 2}));
+  ASSERT_EQ(page.summary.folders.size(), 1U);
+  EXPECT_EQ(page.summary.folders[0].a, "a");
+  EXPECT_EQ(page.summary.folders[0].b, "b");
+  EXPECT_EQ(page.summary.folders[0].groups, 4U);
+  std::size_t missing = 0;
+  for (const GalleryGroup& group : page.groups) {
+    for (const GalleryMember& member : group.members) {
+      missing += member.picture.empty() ? 1 : 0;
+      if (!member.picture.empty()) {
+        EXPECT_TRUE(member.picture.starts_with("data:image/jpeg;base64,/9j/"));
+      }
+    }
+  }
+  EXPECT_EQ(missing, 1U);
+  EXPECT_NE(page.pictures.find("at most 160 pixels"), std::string::npos);
+  EXPECT_NE(page.pictures.find("1 could not be read"), std::string::npos);
+}
+
+TEST(MakeGallery, KeepsItsLimits) {
+  const Case four = four_groups();
+  const GallerySubject subject{.title = "t", .made = "m", .picture_of = gray, .no_pictures = ""};
+  const GalleryPage page = make_gallery(four.input(), subject, {.groups = 2, .bytes = 1});
+  ASSERT_EQ(page.groups.size(), 2U);  // one of each reason
+  EXPECT_TRUE(page.groups[0].facts.has(GroupReason::kLeak) !=
+              page.groups[1].facts.has(GroupReason::kLeak));
+  EXPECT_EQ(page.summary.groups, 4U);
+  EXPECT_NE(page.pictures.find("at most 64 pixels"), std::string::npos);
+}
+
+TEST(MakeGallery, SaysWhyThereAreNoPictures) {
+  const Case four = four_groups();
+  const GalleryPage page = make_gallery(
+      four.input(), {.title = "t", .made = "m", .picture_of = {}, .no_pictures = "None."}, {});
+  EXPECT_EQ(page.pictures, "None.");
+  EXPECT_EQ(page.groups[0].members[0].picture, "");
 }
 
 }  // namespace

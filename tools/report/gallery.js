@@ -119,10 +119,21 @@
     };
   }
 
+  // What a server says is in force of a group: in one word, and the lines, which have no names.
+  function toldBatches({ verdict, lines }, members) {
+    const names = new Map(members.map((member) => [member.hash, member.name]));
+    const named = lines.map((line) => ({ ...line, names: line.images.map((image) => names.get(image) || "") }));
+    const keeps = named.filter((line) => line.verdict === "keep");
+    const others = named.filter((line) => line.verdict !== "keep");
+    const batches = keeps.map((line) => ({ verdict: "keep", scope: "keep", lines: [line] }));
+    if (others.length > 0 || keeps.length === 0) batches.unshift({ verdict, scope: "all", lines: others });
+    return batches;
+  }
+
   // What `winnow review` serves: it keeps the judgements, too.
   function serverSource() {
-    const judged = new Map(); // batches made here
-    const before = new Map(); // batches told by the server
+    const judged = new Map(); // batches, made here or told
+    const before = new Map(); // what the server told
     let left = null;
     return {
       total: null,
@@ -135,21 +146,20 @@
         const answer = await fetch("groups?" + asked);
         if (!answer.ok) throw new Error(await answer.text());
         const found = await answer.json();
-        for (const [group, verdict] of Object.entries(found.judged)) {
-          const scope = verdict === "keep" ? "keep" : "all";
-          before.set(Number(group), [{ verdict, scope, lines: found.said[group] }]);
-        }
+        for (const [group, verdict] of Object.entries(found.judged)) before.set(Number(group), { verdict, lines: found.said[group] });
         return found;
       },
       batchesOf(group) {
-        if (judged.has(group.number)) return judged.get(group.number);
-        return before.get(group.number) || [];
+        const told = before.get(group.number);
+        if (!judged.has(group.number) && told) judged.set(group.number, toldBatches(told, group.members));
+        return judged.get(group.number) || [];
       },
       async put(group, batches) {
+        const old = this.batchesOf(group);
         const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
-        const gone = this.batchesOf(group).flatMap((batch) => batch.lines).filter((line) => !kept.has(setOf(line)));
-        const lines = gone.map((line) => ({ verdict: "none", images: line.images }));
-        lines.push(...batches.flatMap((batch) => batch.lines));
+        const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
+        const lines = gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images }));
+        lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
         const headers = { "Content-Type": "application/json" };
         const answer = await fetch("judgements", { method: "POST", headers, body: JSON.stringify(lines) });
         if (!answer.ok) throw new Error(await answer.text());
@@ -368,7 +378,7 @@
       make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
       make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
     );
-    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more`));
+    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more, which a judgement here does not cover`));
     element.append(actions(entry));
     element.addEventListener("focusin", () => setCurrent(shown.indexOf(entry), false));
     return element;
@@ -449,7 +459,9 @@
       });
       if (mine !== drawing) return;
       for (const group of found.groups) {
-        const entry = { group, article: null, chosen: group.members.length > 1 ? 1 : 0, byHand: false };
+        const going = group.members.findIndex((member) => !stays(member));
+        const chosen = going > 0 ? going : Math.min(1, group.members.length - 1);
+        const entry = { group, article: null, chosen, byHand: false };
         entry.article = article(entry);
         shown.push(entry);
         groups.append(entry.article);
@@ -572,7 +584,8 @@
     }
 
     function caption(place, member) {
-      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member)), " ",
+      const apart = member.distance > 0 ? `, ${bits(member.distance)} from the one that stays` : "";
+      captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member) + apart), " ",
         isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${splitWords(member.split)} · ${member.width} × ${member.height}`);
     }
 
@@ -582,7 +595,7 @@
       const members = pair();
       const images = await Promise.all(members.map((m) => load(source.saves ? m.picture : m.picture + "?full=1")));
       if (mine !== newest || entry === null) return;
-      title.textContent = `Group ${number(entry.group.number)}: ${bits(Math.max(members[0].distance, members[1].distance))}`;
+      title.textContent = `Group ${number(entry.group.number)}`;
       verdict.textContent = entry.article.querySelector(".verdict").textContent;
       members.forEach((member, i) => caption(i, member));
       for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
