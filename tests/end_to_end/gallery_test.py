@@ -233,7 +233,7 @@ class InABrowser(Photos):
         page = self.report(self.cache())
         html = page.read_text().replace('"source":"static"', '"source":"server"')
         groups = self.groups(page)
-        asked, said, in_force, broken = [], [], {}, []  # the lines in force by the number of a group
+        asked, said, judged, broken = [], [], {}, []
 
         class Answers(http.server.BaseHTTPRequestHandler):
             def answer(self, kind, text, status=200):
@@ -249,22 +249,21 @@ class InABrowser(Photos):
                     return self.answer("text/html", html)
                 if path != "groups":
                     return self.answer("text/plain", "")
-                found = [g for g in groups if "todo" not in asked[-1][1] or str(g["number"]) not in in_force]
+                found = [g for g in groups if "todo" not in asked[-1][1] or str(g["number"]) not in judged]
                 first, count = (int(asked[-1][1][name]) for name in ("first", "count"))
                 return self.answer("application/json", json.dumps(
                     {"schema": "winnow.groups/1", "total": len(found), "first": first, "groups": found[first:first + min(count, 2)],
-                     "judged": {number: lines[-1]["verdict"] for number, lines in in_force.items()}, "said": in_force}))  # fmt: skip
+                     "judged": {number: lines[-1]["verdict"] for number, lines in judged.items()}, "said": judged}))  # fmt: skip
 
             def do_POST(self):
                 said.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 if broken:
                     return self.answer("text/plain", broken[0], 500)
                 for line in said[-1]:
-                    number = str(next(g["number"] for g in groups if line["images"][0] in [m["hash"] for m in g["members"]]))
-                    lines = [old for old in in_force.pop(number, []) if set(old["images"]) != set(line["images"])]
-                    lines += [line] if line["verdict"] != "none" else []
-                    if lines:
-                        in_force[number] = lines
+                    number = next(g["number"] for g in groups if line["images"][0] in [m["hash"] for m in g["members"]])
+                    others = [old for old in judged.pop(str(number), []) if old["images"] != line["images"]]
+                    if lines := others + [line] * (line["verdict"] != "none"):
+                        judged[str(number)] = [{"verdict": told["verdict"], "images": told["images"]} for told in lines]
                 return self.answer("application/json", json.dumps({"saved": len(said[-1]), "left": 3}))
 
             def log_message(self, *ignored):

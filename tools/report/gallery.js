@@ -119,10 +119,21 @@
     };
   }
 
+  // What a server says is in force of a group: in one word, and the lines, which have no names.
+  function toldBatches({ verdict, lines }, members) {
+    const names = new Map(members.map((member) => [member.hash, member.name]));
+    const named = lines.map((line) => ({ ...line, names: line.images.map((image) => names.get(image) || "") }));
+    const keeps = named.filter((line) => line.verdict === "keep");
+    const others = named.filter((line) => line.verdict !== "keep");
+    const batches = keeps.map((line) => ({ verdict: "keep", scope: "keep", lines: [line] }));
+    if (others.length > 0 || keeps.length === 0) batches.unshift({ verdict, scope: "all", lines: others });
+    return batches;
+  }
+
   // What `winnow review` serves: it keeps the judgements, too.
   function serverSource() {
-    const judged = new Map(); // batches made here
-    const before = new Map(); // batches told by the server
+    const judged = new Map(); // batches, made here or told
+    const before = new Map(); // what the server told
     let left = null;
     return {
       total: null,
@@ -135,15 +146,13 @@
         const answer = await fetch("groups?" + asked);
         if (!answer.ok) throw new Error(await answer.text());
         const found = await answer.json();
-        for (const [group, verdict] of Object.entries(found.judged)) {
-          const scope = verdict === "keep" ? "keep" : "all";
-          before.set(Number(group), [{ verdict, scope, lines: found.said[group] }]);
-        }
+        for (const [group, verdict] of Object.entries(found.judged)) before.set(Number(group), { verdict, lines: found.said[group] });
         return found;
       },
       batchesOf(group) {
-        if (judged.has(group.number)) return judged.get(group.number);
-        return before.get(group.number) || [];
+        const told = before.get(group.number);
+        if (!judged.has(group.number) && told) judged.set(group.number, toldBatches(told, group.members));
+        return judged.get(group.number) || [];
       },
       async put(group, batches) {
         const old = this.batchesOf(group);
