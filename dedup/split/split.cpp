@@ -93,7 +93,7 @@ std::string settings_json(const SplitOptions& options, const std::string& found)
                           {"stay", options.stay},
                           {"of", nlohmann::json::array()}};
   const nlohmann::json dedup = nlohmann::json::parse(found);
-  for (const char* name : {"hash", "hash_version", "threshold"}) {
+  for (const char* name : {"hash", "hash_version", "threshold", "review"}) {
     if (dedup.contains(name)) settings[name] = dedup[name];
   }
   for (std::size_t split = 0; split < options.of.size(); ++split) {
@@ -310,8 +310,9 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links) {
   check_shares(options);
-  Result found =
-      deduplicate(columns, {.hash = options.hash, .threshold = options.threshold}, links);
+  Result found = deduplicate(
+      columns, {.hash = options.hash, .threshold = options.threshold, .decided = options.decided},
+      links);
   SplitResult result;
   Selection& selection = result.selection;
   selection.settings = settings_json(options, found.selection.settings);
