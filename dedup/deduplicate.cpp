@@ -10,6 +10,8 @@
 #include "common/error.h"
 #include "common/named.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/review/cut_links.h"
+#include "dedup/review/decided.h"
 #include "dedup/settings.h"
 
 namespace winnow::dedup {
@@ -143,7 +145,7 @@ struct Decisions {
 
 // First of all, for a picture that leaves train by its labels leaks nowhere.
 void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
-                    const Fingerprints& table, Decisions& decisions) {
+                    const Fingerprints& table, const Policy& policy, Decisions& decisions) {
   std::vector<std::uint32_t> rows;
   for (const Group& group : groups) {
     if (!group.label_conflict) continue;
@@ -151,20 +153,25 @@ void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>
     std::erase_if(rows, [&](std::uint32_t row) { return is_evaluation(table.splits[row]); });
     if (!labels_differ(labels, rows)) continue;
     for (const std::uint32_t row : rows) {
+      if (policy.protects(row)) continue;
       decisions.weights[row] = 0;
       decisions.rules[row] = Rule::kConflict;
     }
   }
 }
 
-// Of a component. `table`: its splits are put to what is decided of them.
-void settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
-            Decisions& decisions) {
-  std::erase_if(rows, [&](std::uint32_t row) { return !decisions.stays(row); });
-  if (!is_leak(table.splits, rows)) return;
+// Of a component. `table`: its splits are put to what is decided of them. Returns how many leaks
+// are left: 1 where protected samples lie in several splits.
+std::uint64_t settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
+                     Decisions& decisions) {
+  const auto is_gone = [&](std::uint32_t row) { return !decisions.stays(row); };
+  std::erase_if(rows, is_gone);
+  if (!is_leak(table.splits, rows)) return 0;
   const std::uint32_t kept_row = choose_kept(table, rows, policy);
   decisions.take(rows, settle_leak(table.splits, rows, kept_row, policy));
   for (const std::uint32_t row : rows) table.splits[row] = decisions.splits[row];
+  std::erase_if(rows, is_gone);
+  return is_leak(table.splits, rows) ? 1 : 0;
 }
 
 void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels, bool thins,
@@ -244,7 +251,64 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   };
   link_equal(read({"file_hashes"}).file_hashes);
   link_equal(read({"pixel_hashes"}).pixel_hashes);
+  if (options.decided) {
+    links.add([&](const std::vector<std::uint32_t>& rows,
+                  const EdgeSink& sink) { sink(same_edges(*options.decided, rows)); },
+              [](const Edge&) { return true; });
+  }
   return settings;
+}
+
+// How components are cut by what people said; nothing where they are not.
+std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const Options& options,
+                                 const LinkSource& source, const Components& components) {
+  if (!options.decided || options.hash == kExact) return std::nullopt;
+  const RowSets& apart = options.decided->apart;
+  std::vector<std::uint32_t> rows = rows_to_cut(components, apart);
+  if (rows.empty()) return std::nullopt;
+  Cut cut{.parts = {}, .is_cut = std::vector<bool>(table.size()), .stands_out = {}};
+  for (const std::uint32_t row : rows) cut.is_cut[row] = true;
+  std::vector<Edge> always = same_edges(*options.decided, rows);
+  const auto add = [&](const std::vector<Edge>& edges) {
+    always.insert(always.end(), edges.begin(), edges.end());
+  };
+  add(equal_edges(read({"file_hashes"}).file_hashes, rows));
+  add(equal_edges(read({"pixel_hashes"}).pixel_hashes, rows));
+  const Fingerprints with_codes = read({codes_name(options)});
+  const CodeColumn& codes = codes_of(with_codes, options);
+  cut.stands_out = rows_that_stand_out(codes, rows, always, apart);
+  std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
+  std::vector<Edge> links =
+      links_of_all_pairs(codes, rows, cut.stands_out, options.threshold, source);
+  for (const auto& members : members_of_groups(components)) {  // those that stay whole
+    if (cut.is_cut[members.front()]) continue;
+    for (const std::uint32_t row : members) always.push_back({members.front(), row, 0});
+  }
+  cut.parts = components_apart(table.size(), always, std::move(links), apart);
+  return cut;
+}
+
+// What hangs together, across all splits and for groups, and what the selection is to say of it.
+struct Connected {
+  Components across;
+  std::optional<Components> groups;  // nothing: they are those
+  std::string settings;
+};
+
+Connected connect(Reader& read, const Fingerprints& table, const Options& options,
+                  const LinkSource& source) {
+  Connected out;
+  Links links(table.splits, options);
+  out.settings = find_all_links(read, table, options, source, links);
+  out.across = links.across();
+  const std::optional<Cut> cut = cut_by_review(read, table, options, source, out.across);
+  if (cut && !links.is_across()) {
+    links = Links(table.splits, options);
+    find_all_links(read, table, options, links_inside(*cut, source), links);
+  }
+  if (cut) out.across = cut->parts;
+  if (!links.is_across()) out.groups = links.groups();
+  return out;
 }
 
 using RowLists = std::vector<std::vector<std::uint32_t>>;
@@ -264,17 +328,21 @@ std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& l
 // `components`: empty where the groups are these. `table`: its splits become those decided.
 void decide(const std::vector<Group>& groups, const RowLists& components,
             const Ragged<std::int32_t>& labels, const Options& options, Fingerprints& table,
-            Decisions& decisions, std::array<std::uint64_t, kSplitCount>& repeated) {
+            Decisions& decisions, Result& counts) {
   if (options.policy.on_conflict == ConflictAction::kDrop) {
-    drop_conflicts(groups, labels, table, decisions);
+    drop_conflicts(groups, labels, table, options.policy, decisions);
   }
   if (options.scope != Scope::kWithin) {
-    for (const auto& rows : components) settle(rows, options.policy, table, decisions);
+    const auto settle_all = [&](const std::vector<std::uint32_t>& rows) {
+      counts.protected_leaks += settle(rows, options.policy, table, decisions);
+    };
+    for (const auto& rows : components) settle_all(rows);
     if (components.empty()) {
-      for (const Group& group : groups) settle(group.rows, options.policy, table, decisions);
+      for (const Group& group : groups) settle_all(group.rows);
     }
   }
-  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions, repeated);
+  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions,
+       counts.repeated);
 }
 
 SelectionMode mode_of(const Selection& selection, const Policy& policy) {
@@ -283,8 +351,15 @@ SelectionMode mode_of(const Selection& selection, const Policy& policy) {
   return policy.mode == SelectionMode::kKeep && weighs ? SelectionMode::kWeight : policy.mode;
 }
 
-void count_up(std::span<const Split> own, Result& result) {
+void count_up(std::span<const Split> own, const Options& options, Result& result) {
   const Selection& selection = result.selection;
+  if (options.decided) {
+    result.overruled = static_cast<std::uint64_t>(
+        std::ranges::count_if(options.decided->kept, [&](const auto& rows) {
+          return std::ranges::none_of(
+              rows, [&](std::uint32_t row) { return selection.weights[row] > 0; });
+        }));
+  }
   for (std::size_t row = 0; row < selection.size(); ++row) {
     const bool stays = selection.weights[row] > 0;
     ++(stays ? result.kept : result.removed);
@@ -364,35 +439,34 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
       columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");
   Fingerprints table = read(needed);
-  Links links(table.splits, options);
-  std::string settings = find_all_links(read, table, options, source, links);
-  Components across = links.across();
+  Connected connected = connect(read, table, options, source);
 
   Result result;
-  result.leaks = count_leaks(across, table.splits);
+  result.leaks = count_leaks(connected.across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(
       std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
   const std::vector<Split> own = table.splits;
   Decisions decisions(own);
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
-    if (links.is_across()) {
-      result.groups = describe_groups(members_of_groups(across), labels, own);
-      decide(result.groups, {}, labels, options, table, decisions, result.repeated);
+    RowLists across = members_of_groups(connected.across);
+    if (!connected.groups) {
+      result.groups = describe_groups(std::move(across), labels, own);
+      decide(result.groups, {}, labels, options, table, decisions, result);
     } else {
-      result.groups = describe_groups(members_of_groups(links.groups()), labels, own);
-      decide(result.groups, members_of_groups(across), labels, options, table, decisions,
-             result.repeated);
+      result.groups = describe_groups(members_of_groups(*connected.groups), labels, own);
+      connected.groups.reset();
+      decide(result.groups, across, labels, options, table, decisions, result);
     }
   }
   const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;
-  result.selection =
-      selection_of(std::move(decisions), std::move(table.ids), std::move(across.of_row), own);
-  result.selection.settings = std::move(settings);
+  result.selection = selection_of(std::move(decisions), std::move(table.ids),
+                                  std::move(connected.across.of_row), own);
+  result.selection.settings = std::move(connected.settings);
   result.selection.mode = mode_of(result.selection, options.policy);
   table = {};  // not needed beside what comes now
   measure(read, options, kept_rows, result);
-  count_up(own, result);
+  count_up(own, options, result);
   return result;
 }
 

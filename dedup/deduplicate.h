@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "dedup/selection.h"
 
 namespace winnow::dedup {
+
+struct Decided;
 
 // Gives the links between these rows of codes within the threshold, up to equal codes: as
 // find_edges.
@@ -38,6 +41,7 @@ struct Options {
   Scope scope = Scope::kAll;
   GroupKind groups = GroupKind::kComponents;
   Policy policy = {};
+  std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.
@@ -61,6 +65,8 @@ struct Result {
   // In val and in test, samples that another of their group in the same split could stand for. They
   // stay unless policy.thin has the split.
   std::array<std::uint64_t, kSplitCount> repeated{};
+  std::uint64_t overruled = 0;        // of decided->kept, those of which no row is kept
+  std::uint64_t protected_leaks = 0;  // components left in several splits, by protected samples
 };
 
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on
@@ -71,6 +77,10 @@ struct Result {
 // the kind of groups: none is left, through any chain of copies. Then what remains of each group is
 // thinned (thin_group). Under kWithin a group lies in one split, and nothing is settled; under
 // kAcross groups are thinned of conflicts only.
+//
+// `decided`: rows that are the same are linked. Links by codes are cut so that no two rows that are
+// apart are in one component (components_apart, by all pairs of rows): links between two parts do
+// not exist. `policy.precedence` comes before the keep policy, and protected samples stay.
 //
 // The selection's components are those across all splits, whatever was asked for: what may not be
 // cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless

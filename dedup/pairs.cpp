@@ -1,11 +1,15 @@
 #include "dedup/pairs.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "dedup/cluster/cluster.h"
+#include "dedup/review/decided.h"
 
 namespace winnow::dedup {
 namespace {
@@ -62,6 +66,58 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
   return {rows, same, edges};
 }
 
+// What people said of pairs, in which rows of one class are one.
+class Judged {
+ public:
+  Judged(const Decided* decided, std::size_t rows, std::span<const Classes* const> equal)
+      : linked_(decided == nullptr || decided->apart.empty() ? 0 : rows) {
+    if (decided == nullptr || decided->apart.empty()) return;
+    const auto unite = [&](std::span<const std::uint32_t> same) {
+      for (const std::uint32_t row : same) linked_.unite({same.front(), row, 0});
+    };
+    for (const Classes* classes : equal) {
+      for (std::size_t i = 0; i < classes->members.size(); ++i) unite(classes->members[i]);
+    }
+    for (const auto& same : decided->same) unite(same);
+    for (std::uint32_t set = 0; set < decided->apart.size(); ++set) {
+      for (const std::uint32_t row : decided->apart[set]) {
+        sets_of_[linked_.root_of(row)].insert(set);
+      }
+    }
+  }
+  bool are_apart(std::uint32_t a, std::uint32_t b) {
+    if (sets_of_.empty()) return false;
+    const auto of_a = sets_of_.find(linked_.root_of(a));
+    const auto of_b = sets_of_.find(linked_.root_of(b));
+    if (of_a == sets_of_.end() || of_b == sets_of_.end() || of_a == of_b) return false;
+    return std::ranges::any_of(of_a->second,
+                               [&](std::uint32_t set) { return of_b->second.contains(set); });
+  }
+
+ private:
+  UnionFind linked_;
+  std::map<std::uint32_t, std::set<std::uint32_t>> sets_of_;  // by root
+};
+
+// All pairs of rows that people said to be the same, sorted.
+std::vector<Edge> same_pairs(const ColumnSource& columns, const Options& options) {
+  std::vector<Edge> pairs;
+  if (!options.decided || options.decided->same.empty()) return pairs;
+  const bool by_codes = options.hash != kExact;
+  const Fingerprints table = by_codes ? columns({"codes:" + options.hash}) : Fingerprints{};
+  for (const auto& rows : options.decided->same) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t j = i + 1; j < rows.size(); ++j) {
+        const int bits =
+            by_codes ? row_distance(codes_of(table, options.hash), rows[i], rows[j]) : 0;
+        pairs.push_back({rows[i], rows[j], static_cast<std::uint32_t>(bits)});
+      }
+    }
+  }
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
 }  // namespace
 
 void for_each_pair(const ColumnSource& columns, const Options& options, const LinkSource& source,
@@ -71,6 +127,8 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
   const Codes codes = codes_within(columns, options, source, rows);
   const Classes files = classes_of(rows, columns({"file_hashes"}).file_hashes);
   const Classes pixels = classes_of(rows, columns({"pixel_hashes"}).pixel_hashes);
+  const std::vector<Edge> same = same_pairs(columns, options);
+  Judged judged(options.decided.get(), rows, std::array{&files, &pixels});
   std::vector<Edge> pairs;  // of one row with later ones
   const auto add = [&](std::uint32_t row, std::span<const std::uint32_t> others,
                        std::uint32_t distance) {
@@ -87,10 +145,13 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
     for (const Edge& link : codes.links_of(code)) {
       add(row, codes.classes.members[link.b], link.distance);
     }
+    const auto said = std::ranges::equal_range(same, row, {}, &Edge::a);
+    pairs.insert(pairs.end(), said.begin(), said.end());
     std::ranges::sort(pairs);
     std::uint32_t last = row;
     for (const Edge& pair : pairs) {
       if (std::exchange(last, pair.b) == pair.b) continue;  // nearer by something else
+      if (judged.are_apart(pair.a, pair.b)) continue;
       const bool one_split = splits[pair.a] == splits[pair.b];
       if (options.scope == Scope::kWithin && !one_split) continue;
       if (options.scope == Scope::kAcross && one_split) continue;

@@ -6,6 +6,7 @@
 #include "common/csv.h"
 #include "common/utf8.h"
 #include "dedup/pairs.h"
+#include "dedup/review/decided.h"
 
 namespace winnow::dedup {
 namespace {
@@ -147,21 +148,29 @@ std::string json_summary(const Result& result, const Options& options) {
                      {"groups", leak.groups},
                      {"samples", leak.samples_in_b}});
   }
-  const Json summary{{"schema", "winnow.dedup/1"},
-                     {"hash", options.hash},
-                     {"threshold", effective_threshold(options)},
-                     {"mode", selection_mode_name(result.selection.mode)},
-                     {"groups", result.groups.size()},
-                     {"chains", result.chains},
-                     {"removed", result.removed},
-                     {"kept", result.kept},
-                     {"moved", result.moved},
-                     {"leaks", leaks},
-                     {"conflicts", result.conflicts},
-                     {"evaluation_duplicates",
-                      {{"val", result.repeated[static_cast<std::size_t>(Split::kVal)]},
-                       {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
-                     {"blank", result.low_quality}};
+  Json summary{{"schema", "winnow.dedup/1"},
+               {"hash", options.hash},
+               {"threshold", effective_threshold(options)},
+               {"mode", selection_mode_name(result.selection.mode)},
+               {"groups", result.groups.size()},
+               {"chains", result.chains},
+               {"removed", result.removed},
+               {"kept", result.kept},
+               {"moved", result.moved},
+               {"leaks", leaks},
+               {"conflicts", result.conflicts},
+               {"evaluation_duplicates",
+                {{"val", result.repeated[static_cast<std::size_t>(Split::kVal)]},
+                 {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
+               {"blank", result.low_quality}};
+  if (options.decided) {
+    summary["review"] = {{"judgements", options.decided->judgements},
+                         {"unknown_images", options.decided->unknown},
+                         {"overruled", result.overruled}};
+  }
+  if (options.policy.precedence && !options.policy.precedence->protect.empty()) {
+    summary["protected_leaks"] = result.protected_leaks;
+  }
   return summary.dump();
 }
 

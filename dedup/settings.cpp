@@ -1,10 +1,13 @@
 #include "dedup/settings.h"
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "common/error.h"
 #include "common/json_reader.h"
+#include "common/utf8.h"
+#include "dedup/review/decided.h"
 
 namespace winnow::dedup {
 namespace {
@@ -17,6 +20,26 @@ nlohmann::json of_search(const std::string& hash, int threshold,
   nlohmann::json settings{{"hash", hash}, {"threshold", hash == kExact ? 0 : threshold}};
   if (hash_version) settings["hash_version"] = *hash_version;
   return settings;
+}
+
+// What people said; nothing where they did not.
+void add_reviews(const std::shared_ptr<const Decided>& decided, nlohmann::json& settings) {
+  if (!decided) return;
+  for (const Decided::Source& review : decided->reviews) {
+    settings["review"].push_back({{"file", to_utf8(review.file)},
+                                  {"digest", to_hex(review.digest)},
+                                  {"judgements", review.judgements}});
+  }
+}
+
+void add_precedence(const Policy& policy, nlohmann::json& settings) {
+  if (!policy.precedence) return;
+  for (const auto& glob : policy.precedence->prefer) {
+    settings["prefer"].push_back(to_utf8(glob.text));
+  }
+  for (const auto& glob : policy.precedence->protect) {
+    settings["protect"].push_back(to_utf8(glob.text));
+  }
 }
 
 // Nothing where they are damaged, which is no matter of words.
@@ -47,6 +70,8 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   for (const Split split : {Split::kVal, Split::kTest}) {
     if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
   }
+  add_reviews(options.decided, settings);
+  add_precedence(policy, settings);
   return settings.dump();
 }
 
@@ -62,6 +87,7 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
     if (split > 0) settings["shares"][name] = options.shares[split];
     if (options.of[split]) settings["of"].push_back(name);
   }
+  add_reviews(options.decided, settings);
   return settings.dump();
 }
 
@@ -100,6 +126,14 @@ std::string settings_in_words(const std::string& settings) {
   add("differing labels: ", text("on_conflict"), "keep");
   add("mode ", text("mode"), "keep");
   add("thins ", list("thin"));
+  add("prefers ", list("prefer"));
+  add("protects ", list("protect"));
+  for (const Json& review : json.value("review", Json::array())) {
+    const auto judgements = review.find("judgements");
+    const auto file = review.find("file");
+    if (judgements == review.end() || file == review.end() || !file->is_string()) continue;
+    add("", judgements->dump() + " judgements of " + file->get<std::string>());
+  }
   return words;
 }
 

@@ -21,6 +21,7 @@
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
+#include "tools/obeyed.h"
 #include "tools/temporary_folder.h"
 #include "tools/tune_report.h"
 
@@ -30,6 +31,7 @@ namespace {
 // What decides, beside the flags that other verbs have too.
 struct Deciding {
   DedupFlags flags;
+  Obeyed obeyed;
   std::optional<double> precision;
   std::string splits;  // a selection
   std::uint64_t self_check = 0;
@@ -84,6 +86,13 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
                            grouped(check.queries), grouped(check.edges)));
 }
 
+// What the ledger calls samples.
+dedup::NameSource names_in(const pipeline::Cache& cache) {
+  return [&cache](const dedup::NameSink& sink) {
+    cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
+  };
+}
+
 // Where lists go and whether a selection is kept.
 Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                  bool in_place, const dedup::Selection& selection) {
@@ -130,6 +139,7 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
     own = columns({}).splits;
     columns = dedup::with_splits_of(base, std::move(columns));
   }
+  obey(session, o.deciding.obeyed, columns, names_in(cache), options);
   if (o.deciding.precision) options.threshold = threshold_of(o, session, columns, options.hash);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.deciding.self_check > 0) check_search(o, session, columns, options, links);
@@ -180,7 +190,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
 
 void run(const DedupOptions& o, Session& session) {
   const bool all_links = o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
-                         o.deciding.self_check > 0;
+                         o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_search(session, all_links,
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
@@ -205,6 +215,7 @@ Command add_dedup(CLI::App& program) {
   app->add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
+  add_obeyed_flags(*app, o->deciding.obeyed);
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
   app->add_option("--report", o->report,
@@ -215,20 +226,22 @@ Command add_dedup(CLI::App& program) {
                   "if the search found anything else")
       ->check(CLI::NonNegativeNumber);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer("Hashes:" + hash_lines() +
-              "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
-              "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n"
-              "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n\n"
-              "Examples:\n"
-              "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
-              "  winnow dedup cache --threshold 6\n"
-              "  winnow dedup cache --threshold 6 --report duplicates.html   # to look at them\n"
-              "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
-              "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
-              "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
-              "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
-              "  winnow dedup cache --on-leak fail --json     # in continuous integration\n\n"
-              "A selection of the same name is kept as NAME.previous.");
+  app->footer(
+      "Hashes:" + hash_lines() +
+      "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
+      "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n"
+      "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n\n"
+      "Examples:\n"
+      "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
+      "  winnow dedup cache --threshold 6\n"
+      "  winnow dedup cache --threshold 6 --report duplicates.html   # to look at them\n"
+      "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
+      "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
+      "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
+      "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
+      "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
+      "  winnow dedup cache --on-leak fail --json     # in continuous integration\n\n"
+      "A selection of the same name is kept as NAME.previous.");
   return {app, true, [o](Session& session) { run(*o, session); }, true};
 }
 

@@ -293,7 +293,7 @@ void run(const IngestOptions& o, const CLI::App& app, Session& session) {
   if (session.comm.rank() == 0) conclude(o, gate, out, sources, result, session);
 }
 
-std::string footer() {
+std::string ingest_footer() {
   return "Formats:" + format_lines() + passed_over_lines() +
          "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes "
          "on\n"
@@ -372,7 +372,7 @@ Command add_ingest(CLI::App& program) {
                 "Make no cache: say how long it would take, how large it would be and what would "
                 "hold it up, from some seconds of doing it");
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
-  app->footer(footer());
+  app->footer(ingest_footer());
   shorten_help(*app,
                {"--out", "--into", "--labels", "--exclude", "--hash", "--resize", "--max-bad",
                 "--report", "--estimate", "--threads"},

@@ -14,6 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/obeyed.h"
 
 namespace winnow::tools {
 namespace {
@@ -34,6 +35,7 @@ struct SplitOptions {
   ShareFlags shares;
   std::vector<std::string> of;
   dedup::SplitOptions split;
+  std::vector<std::filesystem::path> reviews;
   bool ignore_group_keys = false;
   bool json = false;
 };
@@ -195,6 +197,10 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
                            {"largest_block", off.largest_block},
                            {"reason", reason_name(off.reason)}});
   }
+  if (options.decided) {
+    json["review"] = {{"judgements", options.decided->judgements},
+                      {"unknown_images", options.decided->unknown}};
+  }
   return json;
 }
 
@@ -205,9 +211,10 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
     throw SystemError(o.cache.string() +
                       " cannot be written to, so it keeps no selection; split a copy of it");
   }
-  const dedup::SplitOptions options = split_options(o, cache.manifest());
-  dedup::SplitResult result =
-      dedup::make_splits(stoppable(cache.open_fingerprints(), session), options, links);
+  dedup::SplitOptions options = split_options(o, cache.manifest());
+  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  options.decided = decided_by(session, o.reviews, columns);
+  dedup::SplitResult result = dedup::make_splits(columns, options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   keep_previous(session, cache, result.selection);
@@ -218,11 +225,12 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
     print_table(result.summary, cache.manifest());
   }
   tell(session, result.summary);
+  if (options.decided) tell_obeyed(session, *options.decided);
   say(session, fmt::format("selection '{}' written", o.name));
 }
 
 void run(const SplitOptions& o, Session& session) {
-  with_search(session, /*all_links=*/false,
+  with_search(session, /*all_links=*/!o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
@@ -250,6 +258,7 @@ Command add_split(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--threshold", o->split.threshold, "Bits that may differ between duplicates")
       ->capture_default_str();
+  add_review_flag(*app, o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
   app->add_flag("--stay", o->split.stay,

@@ -16,6 +16,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/report/lines.h"
 #include "tools/tune_report.h"
@@ -30,6 +31,7 @@ struct TuneOptions {
   std::optional<double> precision;
   pipeline::RecallOptions recall;
   std::filesystem::path plot;
+  std::vector<std::filesystem::path> reviews;
   bool json = false;
 };
 
@@ -64,12 +66,14 @@ std::vector<Tuned> measure(const TuneOptions& o, const Session& session,
                            const pipeline::Cache& cache) {
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  const std::vector<dedup::Review> reviews = read_reviews(session, o.reviews);
   const std::vector<std::string> hashes =
       o.hashes.empty() ? pipeline::options_of(cache.manifest()).hashes : o.hashes;
   for (const std::string& hash : hashes) {
     const dedup::CurveOptions options{
         .hash = hash, .most = o.most, .seed = o.recall.seed, .search = search_options(session)};
     all.push_back({dedup::measure_curve(columns, options), {}});
+    all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);
   }
   add_recall(o, session, cache, all);
   return all;
@@ -96,7 +100,11 @@ void print_json(const TuneOptions& o, const std::vector<Tuned>& all) {
 
 void print_tables(const TuneOptions& o, const std::vector<Tuned>& all) {
   const double precision = o.precision.value_or(kUsualPrecision);
-  for (const Tuned& tuned : all) fmt::print("{}\n", curve_table(tuned));
+  for (const Tuned& tuned : all) {
+    fmt::print("{}\n", curve_table(tuned));
+    const std::string judged = judged_table(tuned, precision);
+    if (!judged.empty()) fmt::print("{}\n", judged);
+  }
   const std::string edits = edit_tables(all, precision);
   if (!edits.empty()) fmt::print("{}\n", edits);
   fmt::print("{}\n", in_words(recommend(all, precision), precision, o.cache.string()));
@@ -142,6 +150,11 @@ Command add_tune(CLI::App& program) {
                   "Pictures that are edited and hashed to see what is found again; 0: none")
       ->capture_default_str();
   app->add_option("--seed", o->recall.seed, "Of what is drawn at random")->capture_default_str();
+  app->add_option("--review", o->reviews,
+                  "Say how precise thresholds are by the pairs that people judged in this file of "
+                  "winnow review; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
   app->add_option("--plot", o->plot, "Write precision and recall as a picture, SVG, here");
   app->add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
@@ -153,10 +166,15 @@ Command add_tune(CLI::App& program) {
       "distances of random pairs tell, and promise a little too much. Recall is how many of your\n"
       "own pictures are found again after they were cropped by up to 10 %, scaled, given another\n"
       "gamma and encoded as JPEG, all at once; yours may be edited otherwise, so look at the\n"
-      "edits that matter to you.\n\n"
+      "edits that matter to you.\n"
+      "By judged pairs, precision lies between 'at least' and 'at most' with 95 % confidence if "
+      "the\n"
+      "pairs were drawn, as winnow review --sample draws them. 'found' is how many of the\n"
+      "duplicates within the last threshold each threshold finds.\n\n"
       "Examples:\n"
       "  winnow tune cache\n"
       "  winnow tune cache --hash phash --precision 0.95 --plot phash.svg\n"
+      "  winnow tune cache --review said.jsonl\n"
       "  winnow tune cache --json | jq '.hashes[0].thresholds[6]'");
   return {app, false, [o](Session& session) { tune(*o, session); }, true};
 }

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tools/dedup_flags.h"
+#include "tools/obeyed.h"
 
 namespace winnow::tools {
 namespace {
@@ -112,6 +113,7 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                              "--list-blank)",
                              grouped(result.low_quality)));
   }
+  tell_obeyed(session, what.options, result);
 }
 
 }  // namespace

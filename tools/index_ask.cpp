@@ -20,6 +20,7 @@
 #include "tools/in_place.h"
 #include "tools/index_inputs.h"
 #include "tools/index_verbs.h"
+#include "tools/obeyed.h"
 
 namespace winnow::tools {
 namespace {
@@ -79,6 +80,7 @@ fs::path selections_of(const fs::path& index) { return index / "selections"; }
 struct IndexDedupOptions {
   fs::path index;
   DedupFlags dedup;
+  Obeyed obeyed;
   std::string name = "default";
   ListFlags lists;
   bool json = false;
@@ -95,6 +97,7 @@ void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session&
                              options.threshold, index.kind().radius, o.index.string()));
   }
   const dedup::ColumnSource columns = stoppable(index.columns(), session);
+  obey(session, o.obeyed, columns, index.names(), options);
   const dedup::LinkSource links = index.links(search_options(session));
   dedup::Result result = dedup::deduplicate(columns, options, links);
   result.selection.name = o.name;
@@ -219,6 +222,7 @@ SubVerb add_index_dedup(CLI::App& index) {
       index, "dedup", "Find duplicates in the index; write a selection into it", o->index);
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*app, "--", o->dedup);
+  add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(

@@ -33,6 +33,23 @@ int threshold_of(const Curve& curve, double precision) {
   return choice ? choice->threshold : 0;
 }
 
+nlohmann::ordered_json judged_json(const dedup::JudgedCurve& judged) {
+  nlohmann::ordered_json json{{"sampled", judged.sampled},
+                              {"confidence", 0.95},
+                              {"thresholds", nlohmann::ordered_json::array()}};
+  for (const dedup::JudgedPoint& p : judged.points) {
+    nlohmann::ordered_json point{{"threshold", p.threshold},
+                                 {"judged", p.judged},
+                                 {"duplicates", p.duplicates},
+                                 {"precision_at_least", p.interval.least},
+                                 {"precision_at_most", p.interval.most}};
+    if (p.precision) point["precision"] = *p.precision;
+    if (p.found) point["recall"] = *p.found;
+    json["thresholds"].push_back(std::move(point));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::optional<double> Tuned::recall(int threshold) const {
@@ -79,6 +96,30 @@ std::string curve_table(const Tuned& tuned) {
                        grouped(p.removable));
     if (p.precision && *p.precision < 0.5) break;  // what comes is mostly chance
   }
+  return out;
+}
+
+std::string judged_table(const Tuned& tuned, double precision) {
+  const dedup::JudgedCurve& judged = tuned.judged;
+  if (judged.points.empty()) return {};
+  std::string out = fmt::format("{} by pairs that people judged, {}\n", judged.hash,
+                                judged.sampled ? "drawn for that" : "as if they had been drawn");
+  constexpr const char* kRow = "{:>4}{:>14}{:>12}{:>11}{:>10}{:>9}{:>8}\n";
+  out += fmt::format(kRow, "bits", "judged", "duplicates", "precision", "at least", "at most",
+                     "found");
+  std::optional<std::uint64_t> pairs;
+  for (const dedup::JudgedPoint& p : judged.points) {
+    if (pairs == p.judged) continue;
+    pairs = p.judged;
+    out += fmt::format(kRow, p.threshold, grouped(p.judged), grouped(p.duplicates),
+                       share_text(p.precision), share_text(p.interval.least),
+                       share_text(p.interval.most), share_text(p.found));
+  }
+  const dedup::JudgedPoint* choice = dedup::choose_judged(judged, precision);
+  out += choice == nullptr
+             ? fmt::format("no threshold has a precision of {:.1f} % by these\n", 100 * precision)
+             : fmt::format("{} bits are the most with a precision of {:.1f} % by these\n",
+                           choice->threshold, 100 * precision);
   return out;
 }
 
@@ -172,6 +213,7 @@ nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precisi
     if (const auto recall = tuned.recall(p.threshold)) point["recall"] = *recall;
     json["thresholds"].push_back(std::move(point));
   }
+  if (!tuned.judged.points.empty()) json["judged"] = judged_json(tuned.judged);
   json["edits"] = nlohmann::ordered_json::array();
   for (const EditRecall& edit : tuned.edits) {
     nlohmann::ordered_json found = nlohmann::ordered_json::array();

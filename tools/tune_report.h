@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dedup/tune/curve.h"
+#include "dedup/tune/judged.h"
 #include "pipeline/recall/recall.h"
 #include "tools/report/lines.h"
 
@@ -15,6 +16,7 @@ namespace winnow::tools {
 struct Tuned {
   dedup::Curve curve;
   std::vector<pipeline::EditRecall> edits;  // none where nothing was edited
+  dedup::JudgedCurve judged = {};           // no points where no pair was judged
 
   std::optional<double> recall(int threshold) const;
 };
@@ -32,6 +34,9 @@ std::optional<Recommendation> recommend(const std::vector<Tuned>& all, double pr
 // Texts for people, tables of at most 80 columns.
 // One row a distinct distance, as long as most pairs are expected to be true.
 std::string curve_table(const Tuned& tuned);
+// What people judged, one row a threshold that has more pairs than the one before; empty where they
+// did not. Ends with the largest threshold of this precision.
+std::string judged_table(const Tuned& tuned, double precision);
 // How many edited pictures each hash finds again, within the threshold chosen for `precision`.
 std::string edit_tables(const std::vector<Tuned>& all, double precision);
 // Why this threshold and what it comes to, in a sentence without a full stop.

@@ -24,10 +24,11 @@ class UnionFind {
   void unite(std::span<const Edge> edges);
   // The same of one; whether it brought together what was not.
   bool unite(const Edge& edge);
+  // The first row of what it is in.
+  std::uint32_t root_of(std::uint32_t row) noexcept;
   Components components() &&;
 
  private:
-  std::uint32_t root_of(std::uint32_t row) noexcept;
   std::vector<std::uint32_t> parent_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/error.h"
@@ -126,6 +127,31 @@ auto place_in(const SplitOrder& order, Split split) noexcept {
   return std::ranges::find(order, split) - order.begin();
 }
 
+// What people want to keep of a group.
+class Wishes {
+ public:
+  Wishes(const Policy& policy, std::span<const Split> splits, Rows rows) : policy_(policy) {
+    for (const std::uint32_t row : rows) {
+      if (splits[row] != Split::kNone && policy.protects(row)) {
+        protected_[static_cast<std::size_t>(splits[row])] = true;
+      }
+    }
+  }
+  // Whether a member that is protected is there.
+  bool protect(Split split) const noexcept { return protected_[static_cast<std::size_t>(split)]; }
+  // The greater, the more wanted: chosen, protected, preferred.
+  std::tuple<std::uint32_t, bool, bool> of(std::uint32_t row) const {
+    if (!policy_.precedence) return {};
+    const Precedence& said = *policy_.precedence;
+    return {said.chosen.empty() ? 0 : said.chosen[row], policy_.protects(row),
+            !said.preferred.empty() && said.preferred[row]};
+  }
+
+ private:
+  const Policy& policy_;
+  std::array<bool, kSplitCount> protected_{};
+};
+
 }  // namespace
 
 bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
@@ -170,8 +196,11 @@ std::string_view conflict_action_name(ConflictAction action) noexcept {
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           const Policy& policy) {
   const Merits merits = row_of(policy.keep).merits(table, rows);
+  const Wishes wishes(policy, table.splits, rows);
   const auto key_of = [&](std::size_t i) {
-    return std::pair{-place_in(policy.order, table.splits[rows[i]]), merits[i]};
+    const Split split = table.splits[rows[i]];
+    return std::tuple{wishes.protect(split), -place_in(policy.order, split), wishes.of(rows[i]),
+                      merits[i]};
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -197,6 +226,8 @@ std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std
       fates.push_back({own, 1, row, Rule::kKept});
     } else if (policy.on_leak == LeakAction::kMove) {
       fates.push_back({home, 1, row, Rule::kMoved});
+    } else if (policy.protects(row)) {
+      fates.push_back({own, 1, row, Rule::kKept});
     } else {
       fates.push_back({own, 0, kept_row, Rule::kLeak});
     }
@@ -232,7 +263,11 @@ std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std:
     return row == kept_row ? alone : Fate{split, 0, kept_row, rule};
   };
   std::vector<Fate> fates(rows.size());
-  std::ranges::transform(rows, fates.begin(), fate_of);
+  std::ranges::transform(rows, fates.begin(), [&](std::uint32_t row) {
+    const Fate fate = fate_of(row);
+    const bool spared = !(fate.weight > 0) && policy.protects(row);
+    return spared ? Fate{splits[row], 1, row, Rule::kKept} : fate;
+  });
   return fates;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +61,20 @@ using SplitOrder = std::array<Split, 3>;
 inline constexpr SplitOrder kEvaluationFirst{Split::kTest, Split::kVal, Split::kTrain};
 inline constexpr SplitOrder kTrainingFirst{Split::kTrain, Split::kVal, Split::kTest};
 
+// What people want to keep, by row of a table. A list that is empty says nothing of any row.
+struct Precedence {
+  // A glob over names, and how many images it fits.
+  struct Glob {
+    std::string text;
+    std::uint64_t images = 0;
+  };
+  std::vector<Glob> prefer = {};
+  std::vector<Glob> protect = {};
+  std::vector<std::uint32_t> chosen = {};  // by a review: 0: no; else the greater, the later
+  std::vector<bool> preferred = {};        // by `prefer`
+  std::vector<bool> is_protected = {};     // by `protect`: never dropped
+};
+
 struct Policy {
   KeepPolicy keep = KeepPolicy::kFirst;
   LeakAction on_leak = LeakAction::kDrop;
@@ -67,12 +82,22 @@ struct Policy {
   ConflictAction on_conflict = ConflictAction::kKeep;
   SelectionMode mode = SelectionMode::kKeep;  // what becomes of a group's samples in one split
   std::array<bool, kSplitCount> thin{};       // val, test: these keep one sample of a group too
+  std::shared_ptr<const Precedence> precedence = {};  // nullptr: nobody said anything
+
+  bool protects(std::uint32_t row) const noexcept {
+    return precedence && !precedence->is_protected.empty() && precedence->is_protected[row];
+  }
 };
 
 // `table` has the columns_for() the policy; of codes, those compared alone.
 //
-// The member that stands for a group: of the split that is first in the order (no split at all
-// comes last), of those by keep policy, of those the lowest id. `rows` ascending, at least one.
+// The member that stands for a group, `rows`, which ascend: at least one. In this order:
+// * of train, val and test where one with a protected member is, one of these
+// * of the split that is first in the order; no split at all comes last
+// * chosen by a review, what was said last before others
+// * protected, then preferred ones
+// * by keep policy
+// * the lowest id
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           const Policy& policy);
 
@@ -86,7 +111,8 @@ struct Fate {
 };
 
 // First decision, of all samples of one picture, wherever they lie: what becomes of each so that
-// one of train, val and test has it at most. Samples of no split stay. `kept_row`: as choose_kept.
+// one of train, val and test has it at most, but for protected ones, which are not dropped. Samples
+// of no split stay. `kept_row`: as choose_kept.
 std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
                               std::uint32_t kept_row, const Policy& policy);
 
@@ -96,7 +122,8 @@ std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std
 // whatever the mode and their labels. Where `kept_row` lies in one of these, the others
 // go as leaks. Else, where it lies in train, those of no split go, and the rest is thinned by mode:
 // one is kept, or they share a weight of 1, or they stay to take turns. `conflict`: those in train
-// and of no split carry labels that differ. Nothing but conflicts is removed unless `thin`.
+// and of no split carry labels that differ. Nothing but conflicts is removed unless `thin`, and
+// nothing that is protected.
 std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std::uint32_t> rows,
                              std::uint32_t kept_row, bool conflict, bool thin,
                              const Policy& policy);

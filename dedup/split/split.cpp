@@ -293,8 +293,9 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links) {
   check_shares(options);
-  Result found =
-      deduplicate(columns, {.hash = options.hash, .threshold = options.threshold}, links);
+  Result found = deduplicate(
+      columns, {.hash = options.hash, .threshold = options.threshold, .decided = options.decided},
+      links);
   SplitResult result;
   Selection& selection = result.selection;
   Components blocks{std::move(found.selection.components), 0};

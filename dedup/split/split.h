@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct SplitOptions {
   std::array<bool, kSplitCount> of{true, true, true, true};
   bool stay = false;  // leave samples where they are, as far as shares and blocks allow
   std::uint64_t seed = 0;
+  // By people, as dedup::Options has it; what they said stands for a group says nothing here.
+  // Rows that are apart may be in one block all the same, by a group key.
+  std::shared_ptr<const Decided> decided = {};
 };
 
 // Where each row of a table goes.

@@ -15,6 +15,7 @@
 #include "dedup/hash/hashes.h"
 #include "dedup/policy/policy.h"
 #include "dedup/search/search.h"
+#include "dedup/tune/binomial.h"
 
 namespace winnow::dedup {
 namespace {
@@ -181,40 +182,6 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
   const double bits = codes.most_distance();
   const double share = mean / bits;
   return {mean, share * (1 - share) / (variance / bits / bits)};
-}
-
-// P(X <= x) of X binomial with `n` trials of probability `p`, n and x real: the regularised
-// incomplete beta function I_{1-p}(n - x, x + 1), by its continued fraction (Lentz's method).
-double binomial_at_most(double x, double n, double p) {
-  if (x >= n) return 1;
-  if (x < 0) return 0;
-  const double a = n - x;
-  const double b = x + 1;
-  const double z = 1 - p;
-  if (z > (a + 1) / (a + b + 2)) {
-    // Of the other tail, where the fraction converges.
-    return 1 - binomial_at_most(n - x - 1, n, 1 - p);
-  }
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
-                                a * std::log(z) + b * std::log1p(-z)) /
-                       a;
-  constexpr double kTiny = 1e-300;
-  double c = 1;
-  double d = 1 - (a + b) * z / (a + 1);
-  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-  double fraction = d;
-  for (int m = 1; m < 400; ++m) {
-    for (const double term : {m * (b - m) * z / ((a + 2 * m - 1) * (a + 2 * m)),
-                              -(a + m) * (a + b + m) * z / ((a + 2 * m) * (a + 2 * m + 1))}) {
-      d = 1 + term * d;
-      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-      c = 1 + term / c;
-      if (std::abs(c) < kTiny) c = kTiny;
-      fraction *= c * d;
-    }
-    if (std::abs(c * d - 1) < 1e-12) break;
-  }
-  return front * fraction;
 }
 
 // The mean of a Poisson distribution of which this many or fewer are seen in one of twenty cases

@@ -36,6 +36,20 @@ std::string refusal(const std::string& text) {
   return "nothing";
 }
 
+PairSample sample_of(std::uint64_t seed) {
+  std::array<Hash128, 2> pair{hash_of_number(1), hash_of_number(2)};
+  if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);
+  return {
+      .hash = "phash",
+      .threshold = 4,
+      .scope = "all",
+      .seed = seed,
+      .certain = 12,
+      .strata = {
+          {.distance = 2, .classes = "same", .splits = "other", .pairs = 7},
+          {.distance = 4, .classes = "unknown", .splits = "same", .pairs = 5312, .drawn = {pair}}}};
+}
+
 TEST(Review, ComesBackAsItWasWritten) {
   const std::vector<Judgement> said{
       {.verdict = Verdict::kDuplicate,
@@ -126,25 +140,28 @@ TEST(Review, WhatIsNoJudgementIsRefusedWithItsLine) {
   }
 }
 
+TEST(Review, AnyDamageIsReadOrRefusedAsWhatItIs) {
+  const std::string whole =
+      kHeader + line("duplicate", {1, 2}) + review_line(sample_of(1)) + line("keep", {1});
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char byte : {'\0', '"', '{', ']', '7', '\n', '\xFF'}) {
+      std::string damaged = whole;
+      damaged[at] = byte;
+      refused += refusal(damaged) == "nothing" ? 0 : 1;  // anything but a FormatError fails
+    }
+    refusal(whole.substr(0, at) + whole.substr(at + 1));
+  }
+  EXPECT_GT(refused, 6 * whole.size());
+  EXPECT_NE(refusal(kHeader + std::string(100'000, '[') + "\n").find("nested too deep"),
+            std::string::npos);
+}
+
 TEST(Review, WritesNothingThatItWouldRefuse) {
   EXPECT_THROW(review_line(judgement(Verdict::kDuplicate, {1})), UsageError);
   EXPECT_THROW(review_line(judgement(Verdict::kKeep, {1, 2})), UsageError);
   EXPECT_THROW(review_line(judgement(Verdict::kNone, {})), UsageError);
   EXPECT_THROW(review_line(judgement(Verdict::kDifferent, {1, 1})), UsageError);
-}
-
-PairSample sample_of(std::uint64_t seed) {
-  std::array<Hash128, 2> pair{hash_of_number(1), hash_of_number(2)};
-  if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);
-  return {
-      .hash = "phash",
-      .threshold = 4,
-      .scope = "all",
-      .seed = seed,
-      .certain = 12,
-      .strata = {
-          {.distance = 2, .classes = "same", .splits = "other", .pairs = 7},
-          {.distance = 4, .classes = "unknown", .splits = "same", .pairs = 5312, .drawn = {pair}}}};
 }
 
 TEST(Review, HasTheSampleThatWasDrawnLast) {

@@ -1,0 +1,191 @@
+#include "dedup/review/decided.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+
+namespace winnow::dedup {
+namespace {
+
+// The rows of each image that was judged.
+class RowsOfImages {
+ public:
+  RowsOfImages(std::span<const Judgement> judgements, const std::vector<Hash128>& file_hashes) {
+    for (const Judgement& judgement : judgements) {
+      if (judgement.verdict == Verdict::kUnsure) continue;
+      for (const Hash128& image : judgement.images) rows_[image];
+    }
+    for (std::uint32_t row = 0; row < file_hashes.size() && !rows_.empty(); ++row) {
+      const auto found = rows_.find(file_hashes[row]);
+      if (found != rows_.end()) found->second.push_back(row);
+    }
+  }
+
+  // Ascending; none where the table does not have it.
+  const RowList& operator[](const Hash128& image) const { return rows_.at(image); }
+  std::uint64_t unknown() const {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(rows_, [](const auto& image) { return image.second.empty(); }));
+  }
+
+ private:
+  std::map<Hash128, RowList> rows_;
+};
+
+// Links of rows that are equal in a column, and so are one picture whatever was said.
+std::vector<Edge> edges_of_equal(const std::vector<Hash128>& hashes) {
+  RowList all(hashes.size());
+  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  return equal_edges(hashes, all);
+}
+
+UnionFind equal_rows(const ColumnSource& columns, const std::vector<Hash128>& file_hashes) {
+  UnionFind equal(file_hashes.size());
+  equal.unite(edges_of_equal(file_hashes));
+  equal.unite(edges_of_equal(columns({"pixel_hashes"}).pixel_hashes));
+  return equal;
+}
+
+void unite(const RowList& rows, UnionFind& into) {
+  for (std::size_t i = 1; i < rows.size(); ++i) into.unite({rows[i - 1], rows[i], 0});
+}
+
+// Two rows that are one picture by `linked`; nothing where no two are.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> two_linked(const RowList& rows,
+                                                                  UnionFind& linked) {
+  std::map<std::uint32_t, std::uint32_t> first;  // by root
+  for (const std::uint32_t row : rows) {
+    const auto [at, is_new] = first.try_emplace(linked.root_of(row), row);
+    if (!is_new) return std::pair(at->second, row);
+  }
+  return std::nullopt;
+}
+
+// What was said, with its rows.
+struct Said {
+  const Judgement* judgement;
+  RowList rows;
+};
+
+std::string place_of(const Judgement& judgement, std::span<const Review> reviews) {
+  return reviews[judgement.review].file + ", line " + std::to_string(judgement.line);
+}
+
+// What people call the image of a row.
+std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash128>& file_hashes) {
+  const std::vector<Hash128>& images = said.judgement->images;
+  const auto at =
+      static_cast<std::size_t>(std::ranges::find(images, file_hashes[row]) - images.begin());
+  const bool named = said.judgement->names.size() == images.size();
+  return "'" + (named ? said.judgement->names[at] : to_hex(images[at])) + "'";
+}
+
+// `linked`: what is equal. What else links is gone through again, to say which of it did.
+[[noreturn]] void refuse(const Said& apart, std::pair<std::uint32_t, std::uint32_t> two,
+                         const std::vector<Said>& same, UnionFind linked,
+                         const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
+  const std::string what = place_of(*apart.judgement, reviews) + ", says that " +
+                           name_of(apart, two.first, file_hashes) + " and " +
+                           name_of(apart, two.second, file_hashes) + " are different, ";
+  const auto are_one = [&] { return linked.root_of(two.first) == linked.root_of(two.second); };
+  if (are_one()) {
+    throw UsageError(what + "but their files or their pixels are equal; take that back");
+  }
+  for (const Said& said : same) {
+    unite(said.rows, linked);
+    if (!are_one()) continue;
+    throw UsageError(what + "and " + place_of(*said.judgement, reviews) +
+                     ", that they are one picture, directly or through others; take back one of "
+                     "both");
+  }
+  throw Error(what + "and so they are");  // not to be reached: something links them
+}
+
+// Whether a set of rows cannot be what was said of it, in view of what is the same.
+void check(const std::vector<Said>& apart, const std::vector<Said>& same, const UnionFind& equal,
+           const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
+  UnionFind linked = equal;
+  for (const Said& said : same) unite(said.rows, linked);
+  for (const Said& said : apart) {
+    if (const auto two = two_linked(said.rows, linked)) {
+      refuse(said, *two, same, equal, file_hashes, reviews);
+    }
+  }
+}
+
+// The rows that a judgement is about: of kDifferent the first of each image. Empty where the table
+// has too few of its images.
+RowList rows_of(const Judgement& judgement, const RowsOfImages& rows) {
+  const bool compares = judgement.verdict != Verdict::kKeep;
+  RowList all;
+  std::size_t known = 0;
+  for (const Hash128& image : judgement.images) {
+    const RowList& of_image = rows[image];
+    const bool first_only = judgement.verdict == Verdict::kDifferent && !of_image.empty();
+    all.insert(all.end(), of_image.begin(), first_only ? of_image.begin() + 1 : of_image.end());
+    known += of_image.empty() ? 0 : 1;
+  }
+  if (known < (compares ? 2U : 1U)) return {};
+  std::ranges::sort(all);
+  return all;
+}
+
+RowSets sets_of(const std::vector<Said>& said) {
+  RowSets sets;
+  for (const Said& one : said) sets.push_back(one.rows);
+  return sets;
+}
+
+}  // namespace
+
+Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns) {
+  Decided decided;
+  for (const Review& review : reviews) {
+    decided.reviews.push_back(
+        {std::filesystem::path(review.file).filename().string(), review.digest, 0});
+  }
+  const std::vector<Judgement> judgements = last_said(reviews);
+  const std::vector<Hash128> file_hashes = columns({"file_hashes"}).file_hashes;
+  const RowsOfImages rows(judgements, file_hashes);
+  std::vector<Said> same;
+  std::vector<Said> apart;
+  for (const Judgement& judgement : judgements) {
+    if (judgement.verdict == Verdict::kUnsure) continue;
+    Said said{&judgement, rows_of(judgement, rows)};
+    if (said.rows.empty()) continue;
+    ++decided.judgements;
+    ++decided.reviews[judgement.review].judgements;
+    if (judgement.verdict == Verdict::kKeep) {
+      decided.kept.push_back(std::move(said.rows));
+    } else {
+      (judgement.verdict == Verdict::kDuplicate ? same : apart).push_back(std::move(said));
+    }
+  }
+  decided.unknown = rows.unknown();
+  if (!apart.empty()) {
+    check(apart, same, equal_rows(columns, file_hashes), file_hashes, reviews);
+  }
+  decided.same = sets_of(same);
+  decided.apart = sets_of(apart);
+  return decided;
+}
+
+std::vector<Edge> same_edges(const Decided& decided, std::span<const std::uint32_t> rows) {
+  std::vector<Edge> edges;
+  RowList here;
+  for (const RowList& set : decided.same) {
+    here.clear();
+    std::ranges::copy_if(set, std::back_inserter(here),
+                         [&](std::uint32_t row) { return std::ranges::binary_search(rows, row); });
+    for (std::size_t i = 1; i < here.size(); ++i) edges.push_back({here[i - 1], here[i], 0});
+  }
+  return edges;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,144 @@
+"""dedup, index, split and tune obey what people said of images: --review, --prefer, --protect."""
+
+import csv
+import io
+import json
+import unittest
+
+import schemas_test
+from golden import xxh3_128
+from program import Case
+
+
+class Obey(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.source = self.folder / "photos"
+        self.hashes = {}
+        for i in range(6):
+            pixels = self.image(24, seed=i)
+            self.put(f"web/{i}.ppm", pixels)
+            # Another file that looks the same.
+            self.put(f"gold/{i}.ppm", bytes(min(255, p + (k % 97 == 0)) for k, p in enumerate(pixels)))
+
+    def put(self, name, pixels):
+        path = self.source / name
+        self.write_ppm(path, pixels, 24)
+        self.hashes[name] = xxh3_128(path.read_bytes())
+
+    def said(self, *judgements, name="said.jsonl", tail=""):
+        path = self.folder / name
+        lines = [{"schema": "winnow.review/1"}]
+        lines += [{"verdict": verdict, "images": [self.hashes.get(n, n) for n in names], "names": list(names)}
+                  for verdict, *names in judgements]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines) + tail)
+        return path
+
+    def json_of(self, schema, *args, **more):
+        value = self.ok(*args, "--json", **more).json()
+        if schemas_test.jsonschema:
+            schemas_test.validator(schema).validate(value)
+        return value
+
+    def removed(self, *more, of=None):
+        result = self.ok("dedup", of or self.source, "--threshold", 4, *more)
+        rows = csv.DictReader(io.StringIO(result.out))
+        return {row["name"]: row["kept_name"] for row in rows}, result.err
+
+    def test_a_data_set_in_place(self):
+        plain, _ = self.removed()
+        self.assertEqual(plain, {f"web/{i}.ppm": f"gold/{i}.ppm" for i in range(6)})
+        review = self.said(
+            ("different", "web/0.ppm", "gold/0.ppm"),
+            ("duplicate", "web/1.ppm", "web/2.ppm"),
+            ("keep", "web/3.ppm"),
+            ("different", "web/4.ppm", "gold/4.ppm"),
+            ("none", "gold/4.ppm", "web/4.ppm"),
+            ("unsure", "web/5.ppm", "gold/5.ppm"),
+            ("duplicate", "web/5.ppm", "0" * 32),
+        )
+        removed, err = self.removed("--review", review)
+        self.assertEqual(removed, {
+            "web/1.ppm": "gold/1.ppm", "gold/2.ppm": "gold/1.ppm", "web/2.ppm": "gold/1.ppm",
+            "gold/3.ppm": "web/3.ppm", "web/4.ppm": "gold/4.ppm", "web/5.ppm": "gold/5.ppm"})
+        self.assertIn("3 judgements obeyed; 1 of the images they name are not here", err)
+        twice, _ = self.removed("--review", review, "--review", self.said(("none", "web/3.ppm"), name="more.jsonl"))
+        self.assertEqual(twice["web/3.ppm"], "gold/3.ppm")
+
+    def test_names(self):
+        removed, _ = self.removed("--prefer", "web/**")
+        self.assertEqual(removed, {f"gold/{i}.ppm": f"web/{i}.ppm" for i in range(6)})
+        removed, err = self.removed("--prefer", "**/[01].ppm", "--prefer", "nowhere/*", "--protect", "web/?.ppm")
+        self.assertEqual(removed, {f"gold/{i}.ppm": f"web/{i}.ppm" for i in range(6)})
+        self.assertIn("no image has a name that fits --prefer 'nowhere/*'", err)
+        removed, _ = self.removed("--protect", "**")
+        self.assertEqual(removed, {})
+        self.refused(2, ["--protect 'goldd/**'", "would protect nothing"],
+                     "dedup", self.source, "--protect", "goldd/**")
+
+    def test_a_cache_an_index_and_a_split(self):
+        cache, index = self.folder / "cache", self.folder / "index"
+        self.ok("ingest", self.source, "--out", cache)
+        self.ok("index", "add", index, cache)
+        review = self.said(("different", "web/0.ppm", "gold/0.ppm"), ("keep", "web/3.ppm"), ("keep", "0" * 32))
+        flags = ["--threshold", 4, "--review", review, "--prefer", "web/*", "--protect", "gold/5.ppm"]
+        self.assertNotIn("review", self.json_of("dedup", "dedup", cache, "--threshold", 4))
+        said = self.json_of("dedup", "dedup", cache, *flags)
+        self.assertEqual(said["review"], {"judgements": 2, "unknown_images": 1, "overruled": 0})
+        self.assertEqual(said["protected_leaks"], 0)
+        self.assertEqual(said["removed"], 5)
+        listed = (cache / "selections" / "default.csv").read_bytes()
+        self.assertIn(b"gold/3.ppm", listed)
+        self.assertIn(b"web/5.ppm", listed)
+        self.assertNotIn(b"web/0.ppm", listed)
+        self.assertIn("2 judgements of said.jsonl", self.ok("info", cache, "--selection", "default").out)
+        self.assertEqual(self.json_of("dedup", "index", "dedup", index, *flags), said)
+        self.assertEqual((index / "selections" / "default.csv").read_bytes(), listed)
+        self.assertEqual(self.json_of("dedup", "dedup", cache, *flags, ranks=2), said)
+        self.assertEqual((cache / "selections" / "default.csv").read_bytes(), listed)
+        split = ["split", cache, "--val", 0.3]
+        self.assertEqual(self.json_of("split", *split)["blocks"], 6)
+        parted = self.json_of("split", *split, "--review", review)
+        self.assertEqual(parted["blocks"], 7)
+        self.assertEqual(parted["review"], {"judgements": 2, "unknown_images": 1})
+
+    def test_tune_says_what_judged_pairs_say(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        review = self.said(*(("duplicate", f"web/{i}.ppm", f"gold/{i}.ppm") for i in range(3)),
+                           ("different", "web/3.ppm", "gold/3.ppm"))
+        tune = ["tune", cache, "--hash", "phash", "--images", 0, "--review", review]
+        judged = self.json_of("tune", *tune)["hashes"][0]["judged"]
+        self.assertFalse(judged["sampled"])
+        last = judged["thresholds"][-1]
+        self.assertEqual((last["judged"], last["duplicates"], last["precision"], last["recall"]), (4, 3, 0.75, 1))
+        self.assertAlmostEqual(last["precision_at_least"], 0.1941, 4)  # Clopper and Pearson's of 3 of 4
+        self.assertAlmostEqual(last["precision_at_most"], 0.9937, 4)
+        self.assertIn("phash by pairs that people judged, as if they had been drawn", self.ok(*tune).out)
+
+    def test_wrong_reviews(self):
+        good = self.said(("different", "web/0.ppm", "gold/0.ppm"))
+        text = good.read_text()
+        bad = self.folder / "bad.jsonl"
+        for content, words in [
+            ("", ["bad.jsonl is no review", "a file that winnow review wrote"]),
+            ("id,name\n1,a\n", ["bad.jsonl is no review"]),
+            (text + "nonsense\n", ["bad.jsonl, line 3 is damaged", "it is not JSON"]),
+            (text.replace("different", "the same"), ["bad.jsonl, line 2 is damaged", "'verdict' is none of"]),
+        ]:
+            bad.write_text(content)
+            self.refused(1, words, "dedup", self.source, "--review", bad)
+        self.refused(1, ["nowhere.jsonl"], "dedup", self.source, "--review", self.folder / "nowhere.jsonl")
+        against = self.said(("duplicate", "gold/0.ppm", "web/0.ppm", "web/1.ppm"), name="against.jsonl")
+        self.refused(2, ["said.jsonl, line 2, says that 'gold/0.ppm' and 'web/0.ppm' are different",
+                         "against.jsonl, line 2, that they are one picture", "take back one"],
+                     "dedup", self.source, "--review", good, "--review", against)
+        removed, err = self.removed("--review", self.said(("different", "web/0.ppm", "gold/0.ppm"), tail='{"verdict":"di'))
+        self.assertNotIn("web/0.ppm", removed)
+        self.assertIn("the last line of", err)
+        self.assertIn("was cut off, and is left out", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

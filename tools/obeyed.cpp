@@ -1,0 +1,106 @@
+#include "tools/obeyed.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "common/error.h"
+
+namespace winnow::tools {
+namespace {
+
+void check_globs(const Session& session, const dedup::Precedence& precedence) {
+  for (const auto& glob : precedence.prefer) {
+    if (glob.images == 0) {
+      say(session, fmt::format("no image has a name that fits --prefer '{}'", glob.text));
+    }
+  }
+  for (const auto& glob : precedence.protect) {
+    if (glob.images > 0) continue;
+    throw UsageError("no image has a name that fits --protect '" + glob.text +
+                     "', so it would protect nothing; names are those of winnow dedup "
+                     "--list-groups, and ** stands for any folders");
+  }
+}
+
+}  // namespace
+
+void add_review_flag(CLI::App& app, std::vector<std::filesystem::path>& reviews) {
+  app.add_option("--review", reviews,
+                 "Obey what people said of images in this file of winnow review: what is a "
+                 "duplicate, and what is not; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_obeyed_flags(CLI::App& app, Obeyed& obeyed) {
+  add_review_flag(app, obeyed.reviews);
+  app.add_option("--prefer", obeyed.globs.prefer,
+                 "Of a group's images in one split, keep those first whose names fit this glob, as "
+                 "in 'originals/**'; only then --keep decides. ** is any folders, * no '/'; "
+                 "repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--protect", obeyed.globs.protect,
+                 "Never drop images whose names fit this glob, as in 'gold/**': what looks like "
+                 "them goes, also from a split that comes first; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+std::vector<dedup::Review> read_reviews(const Session& session,
+                                        const std::vector<std::filesystem::path>& reviews) {
+  std::vector<dedup::Review> read;
+  for (const std::filesystem::path& file : reviews) {
+    read.push_back(dedup::read_review(file));
+    if (!read.back().cut_off) continue;
+    say(session, fmt::format("the last line of {} was cut off, and is left out", file.string()));
+  }
+  return read;
+}
+
+std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
+                                                 const std::vector<std::filesystem::path>& reviews,
+                                                 const dedup::ColumnSource& columns) {
+  if (reviews.empty()) return nullptr;
+  return std::make_shared<const dedup::Decided>(
+      dedup::put_to_rows(read_reviews(session, reviews), columns));
+}
+
+void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
+          const dedup::NameSource& names, dedup::Options& options) {
+  options.decided = decided_by(session, obeyed.reviews, columns);
+  const dedup::RowSets chosen = options.decided ? options.decided->kept : dedup::RowSets();
+  const dedup::Globs& globs = obeyed.globs;
+  if (globs.prefer.empty() && globs.protect.empty() && chosen.empty()) return;
+  auto precedence = std::make_shared<const dedup::Precedence>(
+      dedup::precedence_of(columns({}).ids, names, globs, chosen));
+  check_globs(session, *precedence);
+  options.policy.precedence = std::move(precedence);
+}
+
+void tell_obeyed(const Session& session, const dedup::Decided& decided) {
+  say(session,
+      fmt::format("{} judgements obeyed{}", grouped(decided.judgements),
+                  decided.unknown == 0 ? ""
+                                       : fmt::format("; {} of the images they name are not here",
+                                                     grouped(decided.unknown))));
+}
+
+void tell_obeyed(const Session& session, const dedup::Options& options,
+                 const dedup::Result& result) {
+  if (options.decided) tell_obeyed(session, *options.decided);
+  if (result.overruled > 0) {
+    say(session, fmt::format("{} images that were to be kept are not: their groups stay in another "
+                             "split (--on-leak), or something else comes before them",
+                             grouped(result.overruled)));
+  }
+  if (result.protected_leaks > 0) {
+    say(session, fmt::format("leak: {} groups stay in several splits, where their images are "
+                             "protected",
+                             grouped(result.protected_leaks)));
+  }
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "dedup/deduplicate.h"
+#include "dedup/policy/precedence.h"
+#include "dedup/review/decided.h"
+#include "tools/command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+// What people said that a deduplication obeys.
+struct Obeyed {
+  std::vector<std::filesystem::path> reviews;
+  dedup::Globs globs;
+};
+
+// --review; it may be given several times. `reviews` must live as long as `app`.
+void add_review_flag(CLI::App& app, std::vector<std::filesystem::path>& reviews);
+// --review, --prefer and --protect. `obeyed` must live as long as `app`.
+void add_obeyed_flags(CLI::App& app, Obeyed& obeyed);
+
+// Reads them, and says where a last line was cut off.
+std::vector<dedup::Review> read_reviews(const Session& session,
+                                        const std::vector<std::filesystem::path>& reviews);
+// Puts reviews to a table; nullptr where there are none. Throws as read_review and put_to_rows do.
+std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
+                                                 const std::vector<std::filesystem::path>& reviews,
+                                                 const dedup::ColumnSource& columns);
+// Puts all of it into `options`. `names`: of the table's samples, and perhaps of others.
+// UsageError where no image is called as --protect says; for --prefer that is said.
+void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
+          const dedup::NameSource& names, dedup::Options& options);
+
+// Says how many judgements are obeyed.
+void tell_obeyed(const Session& session, const dedup::Decided& decided);
+// Says what was obeyed and what was not.
+void tell_obeyed(const Session& session, const dedup::Options& options,
+                 const dedup::Result& result);
+
+}  // namespace winnow::tools
