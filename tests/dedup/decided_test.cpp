@@ -252,20 +252,20 @@ std::set<std::vector<std::uint32_t>> groups_within(const Fingerprints& table,
 void check_world(const Fingerprints& table, const Definition& world, const Options& options,
                  const std::vector<std::uint32_t>& parts) {
   const Result all = deduplicate(table, options);
-  ASSERT_EQ(all.selection.groups, parts);
+  ASSERT_EQ(all.selection.components, parts);
   for (const Group& group : all.groups) {
     for (const std::uint32_t row : group.rows) ASSERT_EQ(parts[row], parts[group.rows[0]]);
   }
   Options other = options;
   other.scope = Scope::kWithin;
   const Result within = deduplicate(table, other);
-  ASSERT_EQ(within.selection.groups, parts);
+  ASSERT_EQ(within.selection.components, parts);
   ASSERT_EQ(rows_of(within), groups_within(table, world, parts));
   for (const GroupKind kind : {GroupKind::kStars, GroupKind::kCliques}) {
     other = options;
     other.groups = kind;
     const Result tight = deduplicate(table, other);
-    ASSERT_EQ(tight.selection.groups, parts);
+    ASSERT_EQ(tight.selection.components, parts);
     for (const Group& group : tight.groups) {
       for (const std::uint32_t row : group.rows) ASSERT_EQ(parts[row], parts[group.rows[0]]);
     }
@@ -486,12 +486,12 @@ TEST(Decided, IsObeyedBySplit) {
   const Fingerprints table = make_table(images_of_codes({0, 1, 3, 7, 0xFFULL << 40}));
   SplitOptions options{.threshold = 1};
   const SplitResult plain = make_splits(columns_of(table), options);
-  EXPECT_THAT(plain.selection.groups, ElementsAre(0, 0, 0, 0, 1));
+  EXPECT_THAT(plain.selection.components, ElementsAre(0, 0, 0, 0, 1));
   const std::vector<Review> reviews{
       review_of({{Verdict::kDifferent, {3, 4}}, {Verdict::kDuplicate, {4, 5}}})};
   options.decided = std::make_shared<const Decided>(put_to_rows(reviews, columns_of(table)));
   const SplitResult said = make_splits(columns_of(table), options);
-  EXPECT_THAT(said.selection.groups, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(said.selection.components, ElementsAre(0, 0, 0, 1, 1));
   EXPECT_EQ(nlohmann::json::parse(said.selection.settings)["review"][0]["judgements"], 2);
 }
 
@@ -558,7 +558,7 @@ TEST(Precedence, NeverDropsWhatIsProtected) {
     options.policy.precedence = std::make_shared<const Precedence>(precedence);
     const Result result = deduplicate(table, options);
     std::uint64_t left = 0;
-    for (const auto& rows : members_of_groups({result.selection.groups, 1000})) {
+    for (const auto& rows : members_of_groups({result.selection.components, 1000})) {
       std::set<Split> used;
       std::set<Split> shielded;
       for (const std::uint32_t row : rows) {

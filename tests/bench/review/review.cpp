@@ -66,8 +66,8 @@ Data make_data(std::uint32_t images, std::uint32_t groups) {
     data.selection.ids.push_back(row);
     data.selection.weights.push_back(stands ? 1 : 0);
     const std::uint32_t before =
-        data.selection.groups.empty() ? 0 : data.selection.groups.back() + 1;
-    data.selection.groups.push_back(stands ? before : before - 1);
+        data.selection.components.empty() ? 0 : data.selection.components.back() + 1;
+    data.selection.components.push_back(stands ? before : before - 1);
     data.selection.kept.push_back(stands ? row : row - place);
     data.selection.distances.push_back(static_cast<std::uint16_t>(bits));
     data.selection.rules.push_back(stands ? dedup::Rule::kKept : dedup::Rule::kDuplicate);
