@@ -291,8 +291,8 @@ TEST_F(LocalServerTest, LeavesNothingBehind) {
   const int before = entries("/proc/self/fd");
   const int threads = entries("/proc/self/task");
   int good = 0;
-  for (int i = 0; i < 2000; ++i) good += get(base_).starts_with("HTTP/1.1 200") ? 1 : 0;
-  EXPECT_EQ(good, 2000);
+  for (int i = 0; i < 10000; ++i) good += get(base_).starts_with("HTTP/1.1 200") ? 1 : 0;
+  EXPECT_EQ(good, 10000);
   EXPECT_EQ(entries("/proc/self/task"), threads);
   std::this_thread::sleep_for(milliseconds(200));
   EXPECT_LE(entries("/proc/self/fd"), before);
