@@ -166,6 +166,7 @@ std::string json_summary(const Result& result, const Options& options) {
   if (options.decided) {
     summary["review"] = {{"judgements", options.decided->judgements},
                          {"unknown_images", options.decided->unknown},
+                         {"equal_images", options.decided->equal},
                          {"overruled", result.overruled}};
   }
   if (options.policy.precedence && !options.policy.precedence->protect.empty()) {

@@ -199,7 +199,8 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   }
   if (options.decided) {
     json["review"] = {{"judgements", options.decided->judgements},
-                      {"unknown_images", options.decided->unknown}};
+                      {"unknown_images", options.decided->unknown},
+                      {"equal_images", options.decided->equal}};
   }
   return json;
 }

@@ -86,6 +86,11 @@ void tell_obeyed(const Session& session, const dedup::Decided& decided) {
                   decided.unknown == 0 ? ""
                                        : fmt::format("; {} of the images they name are not here",
                                                      grouped(decided.unknown))));
+  if (decided.equal > 0) {
+    say(session, fmt::format("{} images are said to differ from one of equal pixels, and stay with "
+                             "it",
+                             grouped(decided.equal)));
+  }
 }
 
 void tell_obeyed(const Session& session, const dedup::Options& options,

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/error.h"
@@ -90,21 +91,17 @@ std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash1
 [[noreturn]] void refuse(const Said& apart, std::pair<std::uint32_t, std::uint32_t> two,
                          const std::vector<Said>& same, UnionFind linked,
                          const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
-  const std::string what = place_of(*apart.judgement, reviews) + ", says that " +
-                           name_of(apart, two.first, file_hashes) + " and " +
-                           name_of(apart, two.second, file_hashes) + " are different, ";
-  const auto are_one = [&] { return linked.root_of(two.first) == linked.root_of(two.second); };
-  if (are_one()) {
-    throw UsageError(what + "but their files or their pixels are equal; take that back");
-  }
-  for (const Said& said : same) {
+  const auto links_both = [&](const Said& said) {
     unite(said.rows, linked);
-    if (!are_one()) continue;
-    throw UsageError(what + "and " + place_of(*said.judgement, reviews) +
-                     ", that they are one picture, directly or through others; take back one of "
-                     "both");
-  }
-  throw Error(what + "and so they are");  // not to be reached: something links them
+    return linked.root_of(two.first) == linked.root_of(two.second);
+  };
+  const auto said = std::ranges::find_if(same, links_both);
+  throw UsageError(place_of(*apart.judgement, reviews) + ", says that " +
+                   name_of(apart, two.first, file_hashes) + " and " +
+                   name_of(apart, two.second, file_hashes) + " are different, and " +
+                   place_of(*said->judgement, reviews) +
+                   ", that they are one picture, directly or through others; take back one of "
+                   "both");
 }
 
 // Whether a set of rows cannot be what was said of it, in view of what is the same.
@@ -117,6 +114,13 @@ void check(const std::vector<Said>& apart, const std::vector<Said>& same, const 
       refuse(said, *two, same, equal, file_hashes, reviews);
     }
   }
+}
+
+// Leaves one row of those that are equal. Returns how many go.
+std::size_t drop_equal(UnionFind& equal, RowList& rows) {
+  std::set<std::uint32_t> met;
+  return std::erase_if(rows,
+                       [&](std::uint32_t row) { return !met.insert(equal.root_of(row)).second; });
 }
 
 // The rows that a judgement is about: of kDifferent the first of each image. Empty where the table
@@ -153,11 +157,18 @@ Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns
   const std::vector<Judgement> judgements = last_said(reviews);
   const std::vector<Hash128> file_hashes = columns({"file_hashes"}).file_hashes;
   const RowsOfImages rows(judgements, file_hashes);
+  const bool compares =
+      std::ranges::count(judgements, Verdict::kDifferent, &Judgement::verdict) > 0;
+  UnionFind equal = compares ? equal_rows(columns, file_hashes) : UnionFind(0);
   std::vector<Said> same;
   std::vector<Said> apart;
   for (const Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::kUnsure) continue;
     Said said{&judgement, rows_of(judgement, rows)};
+    if (judgement.verdict == Verdict::kDifferent) {
+      decided.equal += drop_equal(equal, said.rows);
+      if (said.rows.size() < 2) continue;
+    }
     if (said.rows.empty()) continue;
     ++decided.judgements;
     ++decided.reviews[judgement.review].judgements;
@@ -168,9 +179,7 @@ Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns
     }
   }
   decided.unknown = rows.unknown();
-  if (!apart.empty()) {
-    check(apart, same, equal_rows(columns, file_hashes), file_hashes, reviews);
-  }
+  if (!apart.empty()) check(apart, same, equal, file_hashes, reviews);
   decided.same = sets_of(same);
   decided.apart = sets_of(apart);
   return decided;

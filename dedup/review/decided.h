@@ -15,7 +15,7 @@ namespace winnow::dedup {
 // What people decided, put to the rows of one table. Rows of one file are all meant.
 struct Decided {
   RowSets same;   // must link: one picture each; two rows or more, ascending
-  RowSets apart;  // cannot link: no two are one picture; the first rows of two files or more
+  RowSets apart;  // cannot link: no two are one picture; rows of two files or more, one of each
   RowSets kept;  // rows of one file that is to stand for its group; what was said later comes later
   // Of each review that was given.
   struct Source {
@@ -26,6 +26,7 @@ struct Decided {
   std::vector<Source> reviews;
   std::uint64_t judgements = 0;  // obeyed, of all: about images that the table has
   std::uint64_t unknown = 0;     // images that were judged and that it does not have
+  std::uint64_t equal = 0;  // images said to differ from one of equal pixels; they stay together
 
   bool empty() const noexcept { return same.empty() && apart.empty() && kept.empty(); }
 };
@@ -34,8 +35,8 @@ struct Decided {
 // Images that the table does not have are counted; what is said of the others holds.
 //
 // UsageError for a contradiction, naming file and line of both: two images said to be different
-// that equal pixels or files, or other judgements, directly or through further images, make one
-// picture.
+// that another judgement makes one picture, directly or through further images, be it others that
+// were judged or equal pixels.
 Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns);
 
 // Links of rows that are the same by `decided`, among `rows`, which ascend: each to the one before

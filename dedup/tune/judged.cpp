@@ -192,7 +192,7 @@ const JudgedPoint* choose_judged(const JudgedCurve& curve, double precision) {
   const JudgedPoint* choice = nullptr;
   for (const JudgedPoint& point : curve.points) {
     if (point.precision && *point.precision < precision) break;
-    if (point.precision) choice = &point;
+    if (point.precision && (choice == nullptr || point.judged > choice->judged)) choice = &point;
   }
   return choice;
 }

@@ -47,8 +47,8 @@ struct JudgedCurve {
 JudgedCurve judge_curve(const Curve& curve, const ColumnSource& columns,
                         std::span<const Review> reviews);
 
-// The largest threshold up to which all have at least this precision, by judged pairs; nothing
-// where 0 bits have not.
+// The largest threshold up to which all have at least this precision, by judged pairs; of those
+// within which the same pairs were judged the smallest. Nothing where there is none.
 const JudgedPoint* choose_judged(const JudgedCurve& curve, double precision);
 
 }  // namespace winnow::dedup

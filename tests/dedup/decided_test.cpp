@@ -174,6 +174,12 @@ Review random_review(CounterRng& rng, const Fingerprints& table) {
   return review;
 }
 
+std::vector<std::uint32_t> all_rows(const Fingerprints& table) {
+  std::vector<std::uint32_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  return rows;
+}
+
 struct Definition {
   std::vector<Edge> always;  // equal files or pixels, or said to be the same
   std::vector<Edge> links;   // by codes
@@ -189,6 +195,10 @@ Definition definition_of(const Fingerprints& table, const Review& review, int th
              std::ranges::count(one.images, table.file_hashes[b]) > 0;
     });
   };
+  NaiveComponents equal(table.size());
+  for (const auto* hashes : {&table.file_hashes, &table.pixel_hashes}) {
+    for (const Edge& edge : equal_edges(*hashes, all_rows(table))) equal.join(edge.a, edge.b);
+  }
   for (std::uint32_t a = 0; a < table.size(); ++a) {
     for (std::uint32_t b = a + 1; b < table.size(); ++b) {
       const auto bits = static_cast<std::uint32_t>(row_distance(table.codes.front(), a, b));
@@ -198,7 +208,8 @@ Definition definition_of(const Fingerprints& table, const Review& review, int th
       } else if (judged(Verdict::kDuplicate, a, b)) {
         out.always.push_back({a, b, bits});
       }
-      if (!one_file && judged(Verdict::kDifferent, a, b)) out.apart.push_back({a, b});
+      const bool differ = judged(Verdict::kDifferent, a, b);
+      if (differ && !equal.together(a, b)) out.apart.push_back({a, b});
       if (table.quality[a] > 0 && table.quality[b] > 0 &&
           bits <= static_cast<unsigned>(threshold)) {
         out.links.push_back({a, b, bits});
@@ -407,6 +418,18 @@ TEST(Decided, HasTheRowsOfAllFilesOfAnImage) {
   EXPECT_EQ(decided.reviews[1].judgements, 1U);
 }
 
+TEST(Decided, LeavesEqualPixelsTogetherWhateverIsSaid) {
+  std::vector<TestImage> images = images_of_codes({1, 2, 4, 8, 16});
+  images[3].pixels = images[0].pixels;  // another file
+  const Fingerprints table = make_table(images);
+  const std::vector<Review> reviews{
+      review_of({{Verdict::kDifferent, {1, 2, 4}}, {Verdict::kDifferent, {4, 1}}})};
+  const Decided decided = put_to_rows(reviews, columns_of(table));
+  EXPECT_THAT(decided.apart, ElementsAre(ElementsAre(0, 1)));
+  EXPECT_EQ(decided.equal, 2U);
+  EXPECT_EQ(decided.judgements, 1U);
+}
+
 std::string refusal(const Fingerprints& table, const std::vector<Review>& reviews) {
   try {
     put_to_rows(reviews, columns_of(table));
@@ -435,15 +458,13 @@ TEST(Decided, RefusesWhatContradicts) {
            // in two files
            {{review_of({{kDifferent, {1, 2}}}), review_of({{kDuplicate, {1, 2, 3}}}, "b.jsonl")},
             {"folder/said.jsonl, line 2, says", "b.jsonl, line 2, that they are one picture"}},
-           // by equal pixels alone
-           {{review_of({{kDifferent, {2, 1, 5}}})},
-            {"folder/said.jsonl, line 2, says", "their pixels are equal; take that back"}},
        }) {
     for (const std::string& word : words) EXPECT_THAT(refusal(table, said), HasSubstr(word));
   }
-  Review named = review_of({{kDifferent, {1, 5}}});
+  Review named = review_of({{kDifferent, {1, 2}}});
   named.judgements[0].names = {"a.jpg", "b.jpg"};
-  EXPECT_THAT(refusal(table, {named}), HasSubstr("'a.jpg' and 'b.jpg' are different"));
+  EXPECT_THAT(refusal(table, {named, review_of({{kDuplicate, {1, 2, 3}}})}),
+              HasSubstr("'a.jpg' and 'b.jpg' are different"));
   EXPECT_EQ(refusal(table, {review_of({{kDuplicate, {1, 2}}, {kDifferent, {2, 1}}})}), "nothing");
   EXPECT_EQ(refusal(table, {review_of({{kDuplicate, {1, 77}}, {kDifferent, {1, 77}}})}), "nothing");
 }
@@ -462,7 +483,8 @@ TEST(Decided, IsToldInSettingsAndSummary) {
               HasSubstr(", 1 judgements of said.jsonl"));
   const auto summary = nlohmann::json::parse(json_summary(result, options));
   EXPECT_EQ(summary["review"],
-            nlohmann::json::parse(R"({"judgements":1,"unknown_images":1,"overruled":0})"));
+            nlohmann::json::parse(
+                R"({"judgements":1,"unknown_images":1,"equal_images":0,"overruled":0})"));
   EXPECT_FALSE(summary.contains("protected_leaks"));
 }
 

@@ -132,7 +132,7 @@ TEST(JudgedCurve, CountsJudgedPairsByTheirBits) {
   EXPECT_NEAR(*got.points[2].found, 8.0 / 9, 1e-9);
   EXPECT_EQ(got.points[3].found, 1);
   ASSERT_NE(choose_judged(got, 0.6), nullptr);
-  EXPECT_EQ(choose_judged(got, 0.6)->threshold, 2);
+  EXPECT_EQ(choose_judged(got, 0.6)->threshold, 1);
   EXPECT_EQ(choose_judged(got, 1)->threshold, 0);
 }
 

@@ -85,7 +85,7 @@ class Obey(Case):
         flags = ["--threshold", 4, "--review", review, "--prefer", "web/*", "--protect", "gold/5.ppm"]
         self.assertNotIn("review", self.json_of("dedup", "dedup", cache, "--threshold", 4))
         said = self.json_of("dedup", "dedup", cache, *flags)
-        self.assertEqual(said["review"], {"judgements": 2, "unknown_images": 1, "overruled": 0})
+        self.assertEqual(said["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0, "overruled": 0})
         self.assertEqual(said["protected_leaks"], 0)
         self.assertEqual(said["removed"], 5)
         listed = (cache / "selections" / "default.csv").read_bytes()
@@ -101,7 +101,7 @@ class Obey(Case):
         self.assertEqual(self.json_of("split", *split)["blocks"], 6)
         parted = self.json_of("split", *split, "--review", review)
         self.assertEqual(parted["blocks"], 7)
-        self.assertEqual(parted["review"], {"judgements": 2, "unknown_images": 1})
+        self.assertEqual(parted["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0})
 
     def test_tune_says_what_judged_pairs_say(self):
         cache = self.folder / "cache"
