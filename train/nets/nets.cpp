@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "train/nets/cifar_resnets.h"
 #include "train/nets/lenet.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
@@ -21,6 +22,14 @@ constexpr auto kNets = std::to_array<Net>({
      make_resnet34},
     {"resnet50", "ResNet-50 as torchvision's, 25.6 M parameters for 1,000 classes", 224,
      make_resnet50},
+    {"resnet32", "ResNet-32 for small images, 467 k parameters (He et al. 2016)", 32,
+     make_resnet32},
+    {"resnet44", "ResNet-44 for small images, 661 k parameters (He et al. 2016)", 32,
+     make_resnet44},
+    {"resnet56", "ResNet-56 for small images, 856 k parameters (He et al. 2016)", 32,
+     make_resnet56},
+    {"resnet110", "ResNet-110 for small images, 1.7 M parameters (He et al. 2016)", 32,
+     make_resnet110},
 });
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "train/nets/nets.h"
+
+namespace winnow::train {
+namespace {
+
+using testing::ElementsAre;
+
+NetOptions images(int side_px, int classes) {
+  NetOptions made;
+  made.height_px = made.width_px = side_px;
+  made.classes = classes;
+  made.mean = {0.5F, 0.5F, 0.5F};
+  made.stddev = {0.25F, 0.25F, 0.25F};
+  return made;
+}
+
+Graph make(const char* net, int side_px, int classes = 10) {
+  return find_net(net).make(images(side_px, classes));
+}
+
+// He et al. 2016, table 6, with projections in place of padding: 2,560 weights and 192 norms more.
+TEST(CifarResnets, HaveSixLayersABlockAndTwo) {
+  EXPECT_EQ(count(make("resnet32", 32)).parameters, 464'154 + 2'752);
+  EXPECT_EQ(count(make("resnet44", 32)).parameters, 658'586 + 2'752);
+  EXPECT_EQ(count(make("resnet56", 32)).parameters, 853'018 + 2'752);
+  EXPECT_EQ(count(make("resnet110", 32)).parameters, 1'727'962 + 2'752);
+  const Graph graph = make("resnet32", 32);
+  EXPECT_NO_THROW(graph.find("layer3.4.conv2.weight"));
+  EXPECT_THROW(graph.find("layer3.5.conv2.weight"), Error);
+}
+
+}  // namespace
+}  // namespace winnow::train
