@@ -10,6 +10,21 @@ namespace {
 
 using testing::ElementsAre;
 
+// For 1,000 classes and images of 224 x 224, counted of torchvision's own modules: parameters,
+// multiply-adds of convolutions and linear layers, tensors that are trained.
+struct Known {
+  const char* net;
+  std::int64_t parameters;
+  double multiply_adds;
+  std::size_t tensors;
+};
+constexpr Known kKnown[] = {
+    {"resnet101", 44549160, 7801405440, 314},
+    {"resnet152", 60192808, 11513626624, 467},
+    {"resnext50_32x4d", 25028904, 4230479872, 161},
+    {"wide_resnet50_2", 68883240, 11398021120, 161},
+};
+
 NetOptions images(int side_px, int classes) {
   NetOptions made;
   made.height_px = made.width_px = side_px;
@@ -21,6 +36,16 @@ NetOptions images(int side_px, int classes) {
 
 Graph make(const char* net, int side_px, int classes = 10) {
   return find_net(net).make(images(side_px, classes));
+}
+
+TEST(TorchvisionNets, HaveItsCounts) {
+  for (const Known& known : kKnown) {
+    SCOPED_TRACE(known.net);
+    const Graph graph = make(known.net, 224, 1000);
+    EXPECT_EQ(count(graph).parameters, known.parameters);
+    EXPECT_EQ(count(graph).flops, 2 * known.multiply_adds);
+    EXPECT_EQ(graph.of_kind(ValueKind::kParameter).size(), known.tensors);
+  }
 }
 
 // He et al. 2016, table 6, with projections in place of padding: 2,560 weights and 192 norms more.

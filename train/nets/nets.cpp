@@ -5,6 +5,7 @@
 #include <string>
 
 #include "train/nets/cifar_resnets.h"
+#include "train/nets/deep_resnets.h"
 #include "train/nets/lenet.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
@@ -30,6 +31,14 @@ constexpr auto kNets = std::to_array<Net>({
      make_resnet56},
     {"resnet110", "ResNet-110 for small images, 1.7 M parameters (He et al. 2016)", 32,
      make_resnet110},
+    {"resnet101", "ResNet-101 as torchvision's, 44.5 M parameters for 1,000 classes", 224,
+     make_resnet101},
+    {"resnet152", "ResNet-152 as torchvision's, 60.2 M parameters for 1,000 classes", 224,
+     make_resnet152},
+    {"resnext50_32x4d", "ResNeXt-50 as torchvision's, 25.0 M parameters for 1,000 classes", 224,
+     make_resnext50_32x4d},
+    {"wide_resnet50_2", "Wide ResNet-50-2 as torchvision's, 68.9 M parameters for 1,000 classes",
+     224, make_wide_resnet50_2},
 });
 
 }  // namespace
