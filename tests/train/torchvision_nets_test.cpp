@@ -59,5 +59,16 @@ TEST(CifarResnets, HaveSixLayersABlockAndTwo) {
   EXPECT_THROW(graph.find("layer3.5.conv2.weight"), Error);
 }
 
+// Zagoruyko and Komodakis 2016, table 4: 2.7 M and 36.5 M.
+TEST(WideResnets, HaveTheirPapersSizes) {
+  EXPECT_EQ(count(make("wrn16_4", 32)).parameters, 2'748'890);
+  EXPECT_EQ(count(make("wrn28_10", 32)).parameters, 36'479'194);
+  const Graph graph = make("wrn16_4", 32);
+  EXPECT_THAT(graph.value(graph.find("layer1.0.downsample.0.weight")).shape,
+              ElementsAre(64, 16, 1, 1));
+  EXPECT_THROW(graph.find("layer1.1.downsample.0.weight"), Error);
+  EXPECT_THAT(graph.value(graph.find("layer3.0.bn1.weight")).shape, ElementsAre(128));
+}
+
 }  // namespace
 }  // namespace winnow::train

@@ -9,6 +9,7 @@
 #include "train/nets/lenet.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
+#include "train/nets/wide_resnet.h"
 
 namespace winnow::train {
 namespace {
@@ -39,6 +40,10 @@ constexpr auto kNets = std::to_array<Net>({
      make_resnext50_32x4d},
     {"wide_resnet50_2", "Wide ResNet-50-2 as torchvision's, 68.9 M parameters for 1,000 classes",
      224, make_wide_resnet50_2},
+    {"wrn16_4", "WRN-16-4 for small images, 2.7 M parameters (Zagoruyko and Komodakis 2016)", 32,
+     make_wrn16_4},
+    {"wrn28_10", "WRN-28-10 for small images, 36.5 M parameters (Zagoruyko and Komodakis 2016)", 32,
+     make_wrn28_10},
 });
 
 }  // namespace
