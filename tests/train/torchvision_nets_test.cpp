@@ -70,5 +70,15 @@ TEST(WideResnets, HaveTheirPapersSizes) {
   EXPECT_THAT(graph.value(graph.find("layer3.0.bn1.weight")).shape, ElementsAre(128));
 }
 
+// ResNet-50 less the norms behind the projections and the stem, and with norms of other widths.
+TEST(Resnet50v2, HasNormsBeforeConvolutions) {
+  const Graph graph = make("resnet50v2", 224, 1000);
+  EXPECT_EQ(count(graph).parameters, 25'549'352);
+  EXPECT_THAT(graph.value(graph.find("layer1.0.bn1.weight")).shape, ElementsAre(64));
+  EXPECT_THAT(graph.value(graph.find("layer2.0.bn1.weight")).shape, ElementsAre(256));
+  EXPECT_THAT(graph.value(graph.find("norm.running_var")).shape, ElementsAre(2048));
+  EXPECT_THROW(graph.find("layer1.0.downsample.1.weight"), Error);
+}
+
 }  // namespace
 }  // namespace winnow::train
