@@ -70,6 +70,14 @@ TEST(WideResnets, HaveTheirPapersSizes) {
   EXPECT_THAT(graph.value(graph.find("layer3.0.bn1.weight")).shape, ElementsAre(128));
 }
 
+TEST(Resnet9, IsPages) {
+  const Graph graph = make("resnet9", 32);
+  EXPECT_EQ(count(graph).parameters, 6'573'120);
+  EXPECT_THAT(graph.value(graph.find("linear.weight")).shape, ElementsAre(10, 512));
+  EXPECT_THROW(graph.find("linear.bias"), Error);
+  EXPECT_EQ(count(make("resnet9", 48)).parameters, 6'573'120);
+}
+
 // ResNet-50 less the norms behind the projections and the stem, and with norms of other widths.
 TEST(Resnet50v2, HasNormsBeforeConvolutions) {
   const Graph graph = make("resnet50v2", 224, 1000);

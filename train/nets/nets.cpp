@@ -10,6 +10,7 @@
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
 #include "train/nets/resnet50v2.h"
+#include "train/nets/resnet9.h"
 #include "train/nets/wide_resnet.h"
 
 namespace winnow::train {
@@ -45,6 +46,7 @@ constexpr auto kNets = std::to_array<Net>({
      make_wrn16_4},
     {"wrn28_10", "WRN-28-10 for small images, 36.5 M parameters (Zagoruyko and Komodakis 2016)", 32,
      make_wrn28_10},
+    {"resnet9", "ResNet-9 for small images, 6.6 M parameters (Page 2018)", 32, make_resnet9},
     {"resnet50v2", "ResNet-50 with norms before convolutions, 25.5 M parameters (He et al. 2016)",
      224, make_resnet50v2},
 });
