@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "train/ops/activation.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
@@ -42,6 +43,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kGroupedConv2d,
     &kGroupedConv2dBackwardData,
     &kGroupedConv2dBackwardFilter,
+    &kActivation,
+    &kActivationBackward,
 });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "train/backend/cudnn/device.h"
+#include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/optim/options.h"
 
@@ -19,6 +20,7 @@
 //            on the shape alone. Nothing is added atomically or contracted to fused multiply-adds.
 namespace winnow::train::cudnn::kernels {
 
+using train::kernels::Activate;
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
@@ -156,6 +158,8 @@ struct Table {
   void (*statistic)(const Statistic&, Stream&);
   void (*group_norm)(const GroupNorm&, Stream&);
   void (*group_norm_backward)(const GroupNormBackward&, Stream&);
+  void (*activation)(const Activate&, Stream&);
+  void (*activation_backward)(const Activate&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

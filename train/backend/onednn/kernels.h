@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
 
@@ -59,6 +60,8 @@ struct Table {
   void (*loss_backward)(const Loss&, int threads);
   void (*group_norm)(const GroupNorm&, int threads);
   void (*group_norm_backward)(const GroupNormBackward&, int threads);
+  void (*activation)(const Activate&, int threads);
+  void (*activation_backward)(const Activate&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -28,6 +28,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"grouped_conv2d", ops::grouped_conv2d},
     {"grouped_conv2d_backward_data", ops::grouped_conv2d_backward_data},
     {"grouped_conv2d_backward_filter", ops::grouped_conv2d_backward_filter},
+    {"activation", ops::activation},
+    {"activation_backward", ops::activation_backward},
 };
 
 }  // namespace

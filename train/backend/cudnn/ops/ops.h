@@ -35,6 +35,8 @@ void group_norm_backward(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_data(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(CudnnLowering& lowering, const Node& node);
+void activation(CudnnLowering& lowering, const Node& node);
+void activation_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

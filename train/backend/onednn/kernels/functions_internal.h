@@ -21,6 +21,8 @@ void loss(const Loss& a, int threads);
 void loss_backward(const Loss& a, int threads);
 void group_norm(const GroupNorm& a, int threads);
 void group_norm_backward(const GroupNormBackward& a, int threads);
+void activation(const Activate& a, int threads);
+void activation_backward(const Activate& a, int threads);
 
 extern const Table kTable;
 

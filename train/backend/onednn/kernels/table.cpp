@@ -20,6 +20,8 @@ constinit const Table kTable = {
     .loss_backward = loss_backward,
     .group_norm = group_norm,
     .group_norm_backward = group_norm_backward,
+    .activation = activation,
+    .activation_backward = activation_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

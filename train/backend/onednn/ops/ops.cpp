@@ -29,6 +29,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"grouped_conv2d", grouped_conv2d},
     {"grouped_conv2d_backward_data", grouped_conv2d_backward_data},
     {"grouped_conv2d_backward_filter", grouped_conv2d_backward_filter},
+    {"activation", activation},
+    {"activation_backward", activation_backward},
 };
 
 }  // namespace

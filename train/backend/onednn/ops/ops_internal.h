@@ -35,6 +35,8 @@ void group_norm_backward(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_data(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(OneDnnLowering& lowering, const Node& node);
+void activation(OneDnnLowering& lowering, const Node& node);
+void activation_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
