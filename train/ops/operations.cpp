@@ -11,6 +11,7 @@
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
+#include "train/ops/scale.h"
 #include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
@@ -45,6 +46,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kGroupedConv2dBackwardFilter,
     &kActivation,
     &kActivationBackward,
+    &kScale,
+    &kScaleFactorGradient,
 });
 
 }  // namespace

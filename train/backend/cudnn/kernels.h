@@ -9,6 +9,7 @@
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
+#include "train/backend/lower/scale_kernels.h"
 #include "train/optim/options.h"
 
 // Own kernels, for all but convolutions and matrix products. For those they are the last resort.
@@ -31,6 +32,8 @@ using train::kernels::Loss;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
 using train::kernels::PoolWindow;
+using train::kernels::Scale;
+using train::kernels::ScaleFactorGradient;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -160,6 +163,8 @@ struct Table {
   void (*group_norm_backward)(const GroupNormBackward&, Stream&);
   void (*activation)(const Activate&, Stream&);
   void (*activation_backward)(const Activate&, Stream&);
+  void (*scale)(const Scale&, Stream&);
+  void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

@@ -11,6 +11,7 @@
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 #include "train/backend/cudnn/kernels_pool_internal.h"
+#include "train/backend/cudnn/kernels_scale_internal.h"
 #include "train/backend/cudnn/kernels_update_internal.h"
 
 namespace winnow::train::cudnn::kernels {
@@ -205,7 +206,9 @@ constexpr Table make_table(const char* name) noexcept {
           .group_norm = group_norm<Launcher>,
           .group_norm_backward = group_norm_backward<Launcher>,
           .activation = activate<Launcher, ValueOf>,
-          .activation_backward = activate<Launcher, SlopeTimes>};
+          .activation_backward = activate<Launcher, SlopeTimes>,
+          .scale = scale<Launcher>,
+          .scale_factor_gradient = scale_factor_gradient<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -8,6 +8,7 @@
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/scale_kernels.h"
 
 // Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
 // fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
@@ -62,6 +63,8 @@ struct Table {
   void (*group_norm_backward)(const GroupNormBackward&, int threads);
   void (*activation)(const Activate&, int threads);
   void (*activation_backward)(const Activate&, int threads);
+  void (*scale)(const Scale&, int threads);
+  void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

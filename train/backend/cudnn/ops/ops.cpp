@@ -30,6 +30,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"grouped_conv2d_backward_filter", ops::grouped_conv2d_backward_filter},
     {"activation", ops::activation},
     {"activation_backward", ops::activation_backward},
+    {"scale", ops::scale},
+    {"scale_factor_gradient", ops::scale_factor_gradient},
 };
 
 }  // namespace

@@ -37,6 +37,8 @@ void grouped_conv2d_backward_data(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(CudnnLowering& lowering, const Node& node);
 void activation(CudnnLowering& lowering, const Node& node);
 void activation_backward(CudnnLowering& lowering, const Node& node);
+void scale(CudnnLowering& lowering, const Node& node);
+void scale_factor_gradient(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

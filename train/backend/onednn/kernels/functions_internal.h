@@ -23,6 +23,8 @@ void group_norm(const GroupNorm& a, int threads);
 void group_norm_backward(const GroupNormBackward& a, int threads);
 void activation(const Activate& a, int threads);
 void activation_backward(const Activate& a, int threads);
+void scale(const Scale& a, int threads);
+void scale_factor_gradient(const ScaleFactorGradient& a, int threads);
 
 extern const Table kTable;
 

@@ -22,6 +22,8 @@ constinit const Table kTable = {
     .group_norm_backward = group_norm_backward,
     .activation = activation,
     .activation_backward = activation_backward,
+    .scale = scale,
+    .scale_factor_gradient = scale_factor_gradient,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -31,6 +31,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"grouped_conv2d_backward_filter", grouped_conv2d_backward_filter},
     {"activation", activation},
     {"activation_backward", activation_backward},
+    {"scale", scale},
+    {"scale_factor_gradient", scale_factor_gradient},
 };
 
 }  // namespace

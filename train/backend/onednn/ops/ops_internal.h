@@ -37,6 +37,8 @@ void grouped_conv2d_backward_data(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(OneDnnLowering& lowering, const Node& node);
 void activation(OneDnnLowering& lowering, const Node& node);
 void activation_backward(OneDnnLowering& lowering, const Node& node);
+void scale(OneDnnLowering& lowering, const Node& node);
+void scale_factor_gradient(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
