@@ -4,6 +4,7 @@
 
 #include "train/ops/activation.h"
 #include "train/ops/batch_norm.h"
+#include "train/ops/concat.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
@@ -48,6 +49,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kActivationBackward,
     &kScale,
     &kScaleFactorGradient,
+    &kConcat,
+    &kSlice,
 });
 
 }  // namespace

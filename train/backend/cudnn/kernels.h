@@ -8,6 +8,7 @@
 
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
 #include "train/optim/options.h"
@@ -25,6 +26,7 @@ using train::kernels::Activate;
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
+using train::kernels::CopyChannels;
 using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
@@ -165,6 +167,7 @@ struct Table {
   void (*activation_backward)(const Activate&, Stream&);
   void (*scale)(const Scale&, Stream&);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
+  void (*copy_channels)(const CopyChannels&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

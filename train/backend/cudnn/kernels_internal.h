@@ -4,6 +4,7 @@
 
 #include "train/backend/cudnn/kernels_activation_internal.h"
 #include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/backend/cudnn/kernels_concat_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_group_norm_internal.h"
@@ -208,7 +209,8 @@ constexpr Table make_table(const char* name) noexcept {
           .activation = activate<Launcher, ValueOf>,
           .activation_backward = activate<Launcher, SlopeTimes>,
           .scale = scale<Launcher>,
-          .scale_factor_gradient = scale_factor_gradient<Launcher>};
+          .scale_factor_gradient = scale_factor_gradient<Launcher>,
+          .copy_channels = copy_channels<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

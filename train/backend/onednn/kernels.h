@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/backend/lower/scale_kernels.h"
@@ -65,6 +66,7 @@ struct Table {
   void (*activation_backward)(const Activate&, int threads);
   void (*scale)(const Scale&, int threads);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
+  void (*copy_channels)(const CopyChannels&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

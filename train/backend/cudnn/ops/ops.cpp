@@ -32,6 +32,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"activation_backward", ops::activation_backward},
     {"scale", ops::scale},
     {"scale_factor_gradient", ops::scale_factor_gradient},
+    {"concat", ops::concat},
+    {"slice", ops::slice},
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ void activation(CudnnLowering& lowering, const Node& node);
 void activation_backward(CudnnLowering& lowering, const Node& node);
 void scale(CudnnLowering& lowering, const Node& node);
 void scale_factor_gradient(CudnnLowering& lowering, const Node& node);
+void concat(CudnnLowering& lowering, const Node& node);
+void slice(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

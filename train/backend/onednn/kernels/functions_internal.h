@@ -25,6 +25,7 @@ void activation(const Activate& a, int threads);
 void activation_backward(const Activate& a, int threads);
 void scale(const Scale& a, int threads);
 void scale_factor_gradient(const ScaleFactorGradient& a, int threads);
+void copy_channels(const CopyChannels& a, int threads);
 
 extern const Table kTable;
 

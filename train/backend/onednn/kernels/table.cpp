@@ -24,6 +24,7 @@ constinit const Table kTable = {
     .activation_backward = activation_backward,
     .scale = scale,
     .scale_factor_gradient = scale_factor_gradient,
+    .copy_channels = copy_channels,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -33,6 +33,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"activation_backward", activation_backward},
     {"scale", scale},
     {"scale_factor_gradient", scale_factor_gradient},
+    {"concat", concat},
+    {"slice", slice},
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ void activation(OneDnnLowering& lowering, const Node& node);
 void activation_backward(OneDnnLowering& lowering, const Node& node);
 void scale(OneDnnLowering& lowering, const Node& node);
 void scale_factor_gradient(OneDnnLowering& lowering, const Node& node);
+void concat(OneDnnLowering& lowering, const Node& node);
+void slice(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
