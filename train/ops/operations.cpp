@@ -9,6 +9,7 @@
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
 #include "train/ops/grouped_conv2d.h"
+#include "train/ops/layer_norm.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
@@ -51,6 +52,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kScaleFactorGradient,
     &kConcat,
     &kSlice,
+    &kLayerNorm,
+    &kLayerNormBackward,
 });
 
 }  // namespace

@@ -67,6 +67,9 @@ struct Table {
   void (*scale)(const Scale&, int threads);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
   void (*copy_channels)(const CopyChannels&, int threads);
+  // Group norms of samples of one pixel and one group.
+  void (*layer_norm)(const GroupNorm&, int threads);
+  void (*layer_norm_backward)(const GroupNormBackward&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

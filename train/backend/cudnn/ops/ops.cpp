@@ -34,6 +34,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"scale_factor_gradient", ops::scale_factor_gradient},
     {"concat", ops::concat},
     {"slice", ops::slice},
+    {"layer_norm", ops::layer_norm},
+    {"layer_norm_backward", ops::layer_norm_backward},
 };
 
 }  // namespace

@@ -41,6 +41,8 @@ void scale(CudnnLowering& lowering, const Node& node);
 void scale_factor_gradient(CudnnLowering& lowering, const Node& node);
 void concat(CudnnLowering& lowering, const Node& node);
 void slice(CudnnLowering& lowering, const Node& node);
+void layer_norm(CudnnLowering& lowering, const Node& node);
+void layer_norm_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

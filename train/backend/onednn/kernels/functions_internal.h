@@ -26,6 +26,8 @@ void activation_backward(const Activate& a, int threads);
 void scale(const Scale& a, int threads);
 void scale_factor_gradient(const ScaleFactorGradient& a, int threads);
 void copy_channels(const CopyChannels& a, int threads);
+void layer_norm(const GroupNorm& a, int threads);
+void layer_norm_backward(const GroupNormBackward& a, int threads);
 
 extern const Table kTable;
 

@@ -25,6 +25,8 @@ constinit const Table kTable = {
     .scale = scale,
     .scale_factor_gradient = scale_factor_gradient,
     .copy_channels = copy_channels,
+    .layer_norm = layer_norm,
+    .layer_norm_backward = layer_norm_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -35,6 +35,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"scale_factor_gradient", scale_factor_gradient},
     {"concat", concat},
     {"slice", slice},
+    {"layer_norm", layer_norm},
+    {"layer_norm_backward", layer_norm_backward},
 };
 
 }  // namespace

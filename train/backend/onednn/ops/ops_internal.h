@@ -41,6 +41,8 @@ void scale(OneDnnLowering& lowering, const Node& node);
 void scale_factor_gradient(OneDnnLowering& lowering, const Node& node);
 void concat(OneDnnLowering& lowering, const Node& node);
 void slice(OneDnnLowering& lowering, const Node& node);
+void layer_norm(OneDnnLowering& lowering, const Node& node);
+void layer_norm_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
