@@ -4,6 +4,7 @@
 
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
+#include "train/ops/dropout.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
@@ -31,6 +32,12 @@ NetBuilder::NetBuilder(const NetOptions& options) : label_smoothing_(options.lab
   image_ =
       add_node(graph_, kNormalizeInput, "image", {input(graph_, "pixels", pixels, Storage::kU8)},
                NormalizeAttributes{options.mean, options.stddev})[0];
+}
+
+ValueId NetBuilder::keys() {
+  const std::int64_t samples = shape(image_)[0];
+  if (keys_ < 0) keys_ = input(graph_, "keys", {samples, kKeyBytes}, Storage::kU8);
+  return keys_;
 }
 
 ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, Init init,

@@ -18,6 +18,9 @@ class NetBuilder {
   explicit NetBuilder(const NetOptions& options);
 
   ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
+  ValueId keys();                           // of random numbers, see train/ops/dropout.h
+  // 1, 2, ...: tells operations that take random numbers from one another.
+  std::uint64_t next_random_operation() { return ++random_operations_; }
   const Shape& shape(ValueId x) const { return graph_.value(x).shape; }
   std::int64_t channels(ValueId x) const { return shape(x)[1]; }
 
@@ -63,6 +66,8 @@ class NetBuilder {
   Graph graph_;
   double label_smoothing_;
   ValueId image_, targets_, weights_;
+  ValueId keys_ = -1;
+  std::uint64_t random_operations_ = 0;
 };
 
 }  // namespace winnow::train

@@ -6,6 +6,7 @@
 #include "train/ops/batch_norm.h"
 #include "train/ops/concat.h"
 #include "train/ops/conv2d.h"
+#include "train/ops/dropout.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
 #include "train/ops/grouped_conv2d.h"
@@ -54,6 +55,7 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kSlice,
     &kLayerNorm,
     &kLayerNormBackward,
+    &kDropout,
 });
 
 }  // namespace

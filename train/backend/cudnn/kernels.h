@@ -9,6 +9,7 @@
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
+#include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
 #include "train/optim/options.h"
@@ -27,6 +28,7 @@ using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
 using train::kernels::CopyChannels;
+using train::kernels::Dropout;
 using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
@@ -168,6 +170,7 @@ struct Table {
   void (*scale)(const Scale&, Stream&);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
+  void (*dropout)(const Dropout&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

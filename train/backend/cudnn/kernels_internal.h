@@ -6,6 +6,7 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_concat_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
+#include "train/backend/cudnn/kernels_dropout_internal.h"
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_group_norm_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
@@ -210,7 +211,8 @@ constexpr Table make_table(const char* name) noexcept {
           .activation_backward = activate<Launcher, SlopeTimes>,
           .scale = scale<Launcher>,
           .scale_factor_gradient = scale_factor_gradient<Launcher>,
-          .copy_channels = copy_channels<Launcher>};
+          .copy_channels = copy_channels<Launcher>,
+          .dropout = dropout<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -7,6 +7,7 @@
 
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
+#include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/backend/lower/scale_kernels.h"
@@ -70,6 +71,7 @@ struct Table {
   // Group norms of samples of one pixel and one group.
   void (*layer_norm)(const GroupNorm&, int threads);
   void (*layer_norm_backward)(const GroupNormBackward&, int threads);
+  void (*dropout)(const Dropout&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

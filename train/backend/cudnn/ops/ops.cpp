@@ -36,6 +36,7 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"slice", ops::slice},
     {"layer_norm", ops::layer_norm},
     {"layer_norm_backward", ops::layer_norm_backward},
+    {"dropout", ops::dropout},
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ void concat(CudnnLowering& lowering, const Node& node);
 void slice(CudnnLowering& lowering, const Node& node);
 void layer_norm(CudnnLowering& lowering, const Node& node);
 void layer_norm_backward(CudnnLowering& lowering, const Node& node);
+void dropout(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

@@ -28,6 +28,7 @@ void scale_factor_gradient(const ScaleFactorGradient& a, int threads);
 void copy_channels(const CopyChannels& a, int threads);
 void layer_norm(const GroupNorm& a, int threads);
 void layer_norm_backward(const GroupNormBackward& a, int threads);
+void dropout(const Dropout& a, int threads);
 
 extern const Table kTable;
 

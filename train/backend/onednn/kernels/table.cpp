@@ -27,6 +27,7 @@ constinit const Table kTable = {
     .copy_channels = copy_channels,
     .layer_norm = layer_norm,
     .layer_norm_backward = layer_norm_backward,
+    .dropout = dropout,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -37,6 +37,7 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"slice", slice},
     {"layer_norm", layer_norm},
     {"layer_norm_backward", layer_norm_backward},
+    {"dropout", dropout},
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ void concat(OneDnnLowering& lowering, const Node& node);
 void slice(OneDnnLowering& lowering, const Node& node);
 void layer_norm(OneDnnLowering& lowering, const Node& node);
 void layer_norm_backward(OneDnnLowering& lowering, const Node& node);
+void dropout(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
