@@ -23,6 +23,8 @@ constexpr Known kKnown[] = {
     {"resnet152", 60192808, 11513626624, 467},
     {"resnext50_32x4d", 25028904, 4230479872, 161},
     {"wide_resnet50_2", 68883240, 11398021120, 161},
+    {"vgg11_bn", 132868840, 7609090048, 38},
+    {"vgg16_bn", 138365992, 15470264320, 58},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -86,6 +88,29 @@ TEST(Resnet50v2, HasNormsBeforeConvolutions) {
   EXPECT_THAT(graph.value(graph.find("layer2.0.bn1.weight")).shape, ElementsAre(256));
   EXPECT_THAT(graph.value(graph.find("norm.running_var")).shape, ElementsAre(2048));
   EXPECT_THROW(graph.find("layer1.0.downsample.1.weight"), Error);
+}
+
+// Nets for large images take small ones: their linear layers shrink with the map.
+TEST(AdaptivePool, LeavesSmallMapsAndRefusesUnevenWindows) {
+  const Graph small = make("vgg11_bn", 32);
+  EXPECT_THAT(small.value(small.find("classifier.0.weight")).shape, ElementsAre(4096, 512));
+  const Graph usual = make("vgg11_bn", 224);
+  EXPECT_THAT(usual.value(usual.find("classifier.0.weight")).shape, ElementsAre(4096, 25088));
+  for (const int side : {256, 448}) {
+    const Graph graph = make("vgg11_bn", side);
+    EXPECT_THAT(graph.value(graph.find("classifier.0.weight")).shape, ElementsAre(4096, 25088));
+  }
+  EXPECT_THROW(make("vgg11_bn", 288), ShapeError);
+}
+
+TEST(Nets, StartAsTorchvisions) {
+  const auto init = [](const char* net, const char* tensor) {
+    const Graph graph = make(net, 64);
+    return graph.value(graph.find(tensor)).init;
+  };
+  EXPECT_EQ(init("vgg11_bn", "features.0.weight"), Init::kKaimingFanOut);
+  EXPECT_EQ(init("vgg11_bn", "features.0.bias"), Init::kZeros);
+  EXPECT_EQ(init("vgg11_bn", "classifier.0.weight"), Init::kNormal001);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "train/nets/resnet18.h"
 #include "train/nets/resnet50v2.h"
 #include "train/nets/resnet9.h"
+#include "train/nets/vgg.h"
 #include "train/nets/wide_resnet.h"
 
 namespace winnow::train {
@@ -49,6 +50,10 @@ constexpr auto kNets = std::to_array<Net>({
     {"resnet9", "ResNet-9 for small images, 6.6 M parameters (Page 2018)", 32, make_resnet9},
     {"resnet50v2", "ResNet-50 with norms before convolutions, 25.5 M parameters (He et al. 2016)",
      224, make_resnet50v2},
+    {"vgg11_bn", "VGG-11 with batch norm as torchvision's, 132.9 M parameters for 1,000 classes",
+     224, make_vgg11_bn},
+    {"vgg16_bn", "VGG-16 with batch norm as torchvision's, 138.4 M parameters for 1,000 classes",
+     224, make_vgg16_bn},
 });
 
 }  // namespace

@@ -38,6 +38,7 @@ NETS = {
     "resnet101": (32, None),
     "resnext50_32x4d": (32, None),
     "wide_resnet50_2": (32, None),
+    "vgg11_bn": (32, None),
 }
 
 
