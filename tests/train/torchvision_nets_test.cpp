@@ -90,6 +90,13 @@ TEST(Resnet50v2, HasNormsBeforeConvolutions) {
   EXPECT_THROW(graph.find("layer1.0.downsample.1.weight"), Error);
 }
 
+TEST(AlexnetBn, HasThePapersWidths) {
+  const Graph graph = make("alexnet_bn", 224, 1000);
+  EXPECT_EQ(count(graph).parameters, 62'379'720);
+  EXPECT_THAT(graph.value(graph.find("features.4.weight")).shape, ElementsAre(256, 96, 5, 5));
+  EXPECT_THAT(graph.value(graph.find("classifier.1.weight")).shape, ElementsAre(4096, 9216));
+}
+
 // Nets for large images take small ones: their linear layers shrink with the map.
 TEST(AdaptivePool, LeavesSmallMapsAndRefusesUnevenWindows) {
   const Graph small = make("vgg11_bn", 32);

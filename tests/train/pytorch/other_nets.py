@@ -115,3 +115,21 @@ class ResNet9(nn.Module):
     def forward(self, x):
         x = self.layer3(self.layer2(self.layer1(self.prep(x), True), True), True)
         return self.linear(x.amax((2, 3)))
+
+
+class AlexNetBn(nn.Module):
+    def __init__(self, classes=10, map_side=1):
+        super().__init__()
+        layers, inputs = [], 3
+        for filters, kernel, stride, pad, pool in ((96, 11, 4, 2, True), (256, 5, 1, 2, True), (384, 3, 1, 1, False),
+                                                   (384, 3, 1, 1, False), (256, 3, 1, 1, True)):  # fmt: skip
+            layers += [nn.Conv2d(inputs, filters, kernel, stride, pad, bias=False), nn.BatchNorm2d(filters), nn.ReLU()]
+            layers += [nn.MaxPool2d(3, 2)] if pool else []
+            inputs = filters
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Sequential(
+            nn.Dropout(0.5), nn.Linear(256 * map_side**2, 4096), nn.ReLU(), nn.Dropout(0.5), nn.Linear(4096, 4096),
+            nn.ReLU(), nn.Linear(4096, classes))
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.features(x), 1))
