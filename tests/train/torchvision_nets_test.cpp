@@ -25,6 +25,7 @@ constexpr Known kKnown[] = {
     {"wide_resnet50_2", 68883240, 11398021120, 161},
     {"vgg11_bn", 132868840, 7609090048, 38},
     {"vgg16_bn", 138365992, 15470264320, 58},
+    {"alexnet", 61100840, 714188480, 16},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -118,6 +119,7 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("vgg11_bn", "features.0.weight"), Init::kKaimingFanOut);
   EXPECT_EQ(init("vgg11_bn", "features.0.bias"), Init::kZeros);
   EXPECT_EQ(init("vgg11_bn", "classifier.0.weight"), Init::kNormal001);
+  EXPECT_EQ(init("alexnet", "features.0.weight"), Init::kUniformFanIn);
 }
 
 }  // namespace

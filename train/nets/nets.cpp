@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "train/nets/alexnet.h"
 #include "train/nets/alexnet_bn.h"
 #include "train/nets/cifar_resnets.h"
 #include "train/nets/deep_resnets.h"
@@ -57,6 +58,7 @@ constexpr auto kNets = std::to_array<Net>({
      224, make_vgg16_bn},
     {"alexnet_bn", "AlexNet with batch norm, 62.4 M parameters for 1,000 classes (You et al. 2017)",
      224, make_alexnet_bn},
+    {"alexnet", "AlexNet as torchvision's, 61.1 M parameters for 1,000 classes", 224, make_alexnet},
 });
 
 }  // namespace

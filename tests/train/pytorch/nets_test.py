@@ -40,6 +40,7 @@ NETS = {
     "resnext50_32x4d": (32, None),
     "wide_resnet50_2": (32, None),
     "vgg11_bn": (32, None),
+    "alexnet": (64, None),
 }
 
 
