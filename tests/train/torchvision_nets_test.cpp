@@ -26,6 +26,7 @@ constexpr Known kKnown[] = {
     {"vgg11_bn", 132868840, 7609090048, 38},
     {"vgg16_bn", 138365992, 15470264320, 58},
     {"alexnet", 61100840, 714188480, 16},
+    {"mobilenet_v2", 3504872, 300774272, 158},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -120,6 +121,7 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("vgg11_bn", "features.0.bias"), Init::kZeros);
   EXPECT_EQ(init("vgg11_bn", "classifier.0.weight"), Init::kNormal001);
   EXPECT_EQ(init("alexnet", "features.0.weight"), Init::kUniformFanIn);
+  EXPECT_EQ(init("mobilenet_v2", "classifier.1.weight"), Init::kNormal001);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "train/nets/cifar_resnets.h"
 #include "train/nets/deep_resnets.h"
 #include "train/nets/lenet.h"
+#include "train/nets/mobilenet_v2.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
 #include "train/nets/resnet50v2.h"
@@ -59,6 +60,8 @@ constexpr auto kNets = std::to_array<Net>({
     {"alexnet_bn", "AlexNet with batch norm, 62.4 M parameters for 1,000 classes (You et al. 2017)",
      224, make_alexnet_bn},
     {"alexnet", "AlexNet as torchvision's, 61.1 M parameters for 1,000 classes", 224, make_alexnet},
+    {"mobilenet_v2", "MobileNetV2 as torchvision's, 3.5 M parameters for 1,000 classes", 224,
+     make_mobilenet_v2},
 });
 
 }  // namespace
