@@ -27,6 +27,8 @@ constexpr Known kKnown[] = {
     {"vgg16_bn", 138365992, 15470264320, 58},
     {"alexnet", 61100840, 714188480, 16},
     {"mobilenet_v2", 3504872, 300774272, 158},
+    {"mobilenet_v3_large", 5483032, 216589760, 174},
+    {"mobilenet_v3_small", 2542856, 56510400, 142},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -122,6 +124,7 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("vgg11_bn", "classifier.0.weight"), Init::kNormal001);
   EXPECT_EQ(init("alexnet", "features.0.weight"), Init::kUniformFanIn);
   EXPECT_EQ(init("mobilenet_v2", "classifier.1.weight"), Init::kNormal001);
+  EXPECT_EQ(init("mobilenet_v3_small", "features.1.block.1.fc1.bias"), Init::kZeros);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "train/nets/deep_resnets.h"
 #include "train/nets/lenet.h"
 #include "train/nets/mobilenet_v2.h"
+#include "train/nets/mobilenet_v3.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
 #include "train/nets/resnet50v2.h"
@@ -62,6 +63,10 @@ constexpr auto kNets = std::to_array<Net>({
     {"alexnet", "AlexNet as torchvision's, 61.1 M parameters for 1,000 classes", 224, make_alexnet},
     {"mobilenet_v2", "MobileNetV2 as torchvision's, 3.5 M parameters for 1,000 classes", 224,
      make_mobilenet_v2},
+    {"mobilenet_v3_large", "MobileNetV3-Large as torchvision's, 5.5 M parameters for 1,000 classes",
+     224, make_mobilenet_v3_large},
+    {"mobilenet_v3_small", "MobileNetV3-Small as torchvision's, 2.5 M parameters for 1,000 classes",
+     224, make_mobilenet_v3_small},
 });
 
 }  // namespace

@@ -42,6 +42,8 @@ NETS = {
     "vgg11_bn": (32, None),
     "alexnet": (64, None),
     "mobilenet_v2": (32, None),
+    "mobilenet_v3_large": (32, None),
+    "mobilenet_v3_small": (32, None),
 }
 
 
