@@ -8,6 +8,7 @@
 #include "train/nets/alexnet_bn.h"
 #include "train/nets/cifar_resnets.h"
 #include "train/nets/deep_resnets.h"
+#include "train/nets/efficientnet.h"
 #include "train/nets/lenet.h"
 #include "train/nets/mobilenet_v2.h"
 #include "train/nets/mobilenet_v3.h"
@@ -67,6 +68,8 @@ constexpr auto kNets = std::to_array<Net>({
      224, make_mobilenet_v3_large},
     {"mobilenet_v3_small", "MobileNetV3-Small as torchvision's, 2.5 M parameters for 1,000 classes",
      224, make_mobilenet_v3_small},
+    {"efficientnet_b0", "EfficientNet-B0 as torchvision's, 5.3 M parameters for 1,000 classes", 224,
+     make_efficientnet_b0},
 });
 
 }  // namespace

@@ -44,6 +44,7 @@ NETS = {
     "mobilenet_v2": (32, None),
     "mobilenet_v3_large": (32, None),
     "mobilenet_v3_small": (32, None),
+    "efficientnet_b0": (32, None),
 }
 
 
