@@ -30,6 +30,7 @@ constexpr Known kKnown[] = {
     {"mobilenet_v3_large", 5483032, 216589760, 174},
     {"mobilenet_v3_small", 2542856, 56510400, 142},
     {"efficientnet_b0", 5288548, 385814752, 213},
+    {"regnet_y_400mf", 4344144, 401842848, 225},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -127,6 +128,7 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("mobilenet_v2", "classifier.1.weight"), Init::kNormal001);
   EXPECT_EQ(init("mobilenet_v3_small", "features.1.block.1.fc1.bias"), Init::kZeros);
   EXPECT_EQ(init("efficientnet_b0", "classifier.1.weight"), Init::kUniformFanOut);
+  EXPECT_EQ(init("regnet_y_400mf", "fc.weight"), Init::kNormal001);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "train/nets/lenet.h"
 #include "train/nets/mobilenet_v2.h"
 #include "train/nets/mobilenet_v3.h"
+#include "train/nets/regnet.h"
 #include "train/nets/resnet.h"
 #include "train/nets/resnet18.h"
 #include "train/nets/resnet50v2.h"
@@ -70,6 +71,8 @@ constexpr auto kNets = std::to_array<Net>({
      224, make_mobilenet_v3_small},
     {"efficientnet_b0", "EfficientNet-B0 as torchvision's, 5.3 M parameters for 1,000 classes", 224,
      make_efficientnet_b0},
+    {"regnet_y_400mf", "RegNetY-400MF as torchvision's, 4.3 M parameters for 1,000 classes", 224,
+     make_regnet_y_400mf},
 });
 
 }  // namespace
