@@ -26,6 +26,7 @@ constexpr Known kKnown[] = {
     {"vgg11_bn", 132868840, 7609090048, 38},
     {"vgg16_bn", 138365992, 15470264320, 58},
     {"alexnet", 61100840, 714188480, 16},
+    {"googlenet_bn", 6624904, 1498376192, 173},
     {"densenet121", 7978856, 2834161664, 364},
     {"mobilenet_v2", 3504872, 300774272, 158},
     {"mobilenet_v3_large", 5483032, 216589760, 174},
@@ -128,6 +129,7 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("alexnet", "features.0.weight"), Init::kUniformFanIn);
   EXPECT_EQ(init("densenet121", "features.conv0.weight"), Init::kKaimingFanIn);
   EXPECT_EQ(init("densenet121", "classifier.bias"), Init::kZeros);
+  EXPECT_EQ(init("googlenet_bn", "conv1.conv.weight"), Init::kNormal001);
   EXPECT_EQ(init("mobilenet_v2", "classifier.1.weight"), Init::kNormal001);
   EXPECT_EQ(init("mobilenet_v3_small", "features.1.block.1.fc1.bias"), Init::kZeros);
   EXPECT_EQ(init("efficientnet_b0", "classifier.1.weight"), Init::kUniformFanOut);

@@ -10,6 +10,7 @@
 #include "train/nets/deep_resnets.h"
 #include "train/nets/densenet.h"
 #include "train/nets/efficientnet.h"
+#include "train/nets/googlenet.h"
 #include "train/nets/lenet.h"
 #include "train/nets/mobilenet_v2.h"
 #include "train/nets/mobilenet_v3.h"
@@ -64,6 +65,9 @@ constexpr auto kNets = std::to_array<Net>({
     {"alexnet_bn", "AlexNet with batch norm, 62.4 M parameters for 1,000 classes (You et al. 2017)",
      224, make_alexnet_bn},
     {"alexnet", "AlexNet as torchvision's, 61.1 M parameters for 1,000 classes", 224, make_alexnet},
+    {"googlenet_bn",
+     "GoogLeNet with batch norm as torchvision's, 6.6 M parameters for 1,000 classes", 224,
+     make_googlenet_bn},
     {"densenet121", "DenseNet-121 as torchvision's, 8.0 M parameters for 1,000 classes", 224,
      make_densenet121},
     {"mobilenet_v2", "MobileNetV2 as torchvision's, 3.5 M parameters for 1,000 classes", 224,

@@ -41,6 +41,7 @@ NETS = {
     "wide_resnet50_2": (32, None),
     "vgg11_bn": (32, None),
     "alexnet": (64, None),
+    "googlenet_bn": (32, None),
     "densenet121": (32, None),
     "mobilenet_v2": (32, None),
     "mobilenet_v3_large": (32, None),
