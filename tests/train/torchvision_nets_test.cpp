@@ -33,6 +33,7 @@ constexpr Known kKnown[] = {
     {"mobilenet_v3_small", 2542856, 56510400, 142},
     {"efficientnet_b0", 5288548, 385814752, 213},
     {"regnet_y_400mf", 4344144, 401842848, 225},
+    {"convnext_tiny", 28589128, 4455531264, 182},
 };
 
 NetOptions images(int side_px, int classes) {
@@ -134,6 +135,8 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("mobilenet_v3_small", "features.1.block.1.fc1.bias"), Init::kZeros);
   EXPECT_EQ(init("efficientnet_b0", "classifier.1.weight"), Init::kUniformFanOut);
   EXPECT_EQ(init("regnet_y_400mf", "fc.weight"), Init::kNormal001);
+  EXPECT_EQ(init("convnext_tiny", "features.1.0.block.3.weight"), Init::kNormal002);
+  EXPECT_EQ(init("convnext_tiny", "features.1.0.layer_scale"), Init::kMillionth);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "train/nets/alexnet.h"
 #include "train/nets/alexnet_bn.h"
 #include "train/nets/cifar_resnets.h"
+#include "train/nets/convnext.h"
 #include "train/nets/deep_resnets.h"
 #include "train/nets/densenet.h"
 #include "train/nets/efficientnet.h"
@@ -80,6 +81,8 @@ constexpr auto kNets = std::to_array<Net>({
      make_efficientnet_b0},
     {"regnet_y_400mf", "RegNetY-400MF as torchvision's, 4.3 M parameters for 1,000 classes", 224,
      make_regnet_y_400mf},
+    {"convnext_tiny", "ConvNeXt-T as torchvision's, 28.6 M parameters for 1,000 classes", 224,
+     make_convnext_tiny},
 });
 
 }  // namespace

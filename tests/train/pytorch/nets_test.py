@@ -48,6 +48,7 @@ NETS = {
     "mobilenet_v3_small": (32, None),
     "efficientnet_b0": (32, None),
     "regnet_y_400mf": (32, None),
+    "convnext_tiny": (32, None),
 }
 
 
