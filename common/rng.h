@@ -45,6 +45,7 @@ enum class RandomUse : std::uint32_t {
   kErase = 19,        // what is erased of a picture
   kTranslate = 20,    // shifts of a picture
   kMix = 21,          // how the samples of a batch are mixed
+  kDropout = 22,      // what a net drops of a sample in a step
   kTest = 100,        // inputs made by tests and benchmarks
 };
 

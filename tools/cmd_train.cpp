@@ -11,6 +11,7 @@
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/load_shards.h"
+#include "tools/net_list.h"
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
@@ -47,8 +48,10 @@ struct TrainOptions {
 
 template <class Rows>
 std::string table_of(const Rows& rows) {
+  std::size_t width = 14;
+  for (const auto& row : rows) width = std::max(width, row.name.size() + 1);
   std::string text;
-  for (const auto& row : rows) text += fmt::format("\n  {:14}{}", row.name, row.what);
+  for (const auto& row : rows) text += fmt::format("\n  {:{}}{}", row.name, width, row.what);
   return text;
 }
 
@@ -205,7 +208,11 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
 void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
-  recipe->add_option("--net", t.net, "Net to train")->capture_default_str();
+  recipe->add_option("--net", t.net, "Net to train; ? lists them with size and cost")
+      ->each([](const std::string& name) {
+        if (name == "?") throw CLI::CallForVersion(net_list(), 0);
+      })
+      ->capture_default_str();
   recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

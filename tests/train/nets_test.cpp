@@ -210,6 +210,22 @@ TEST(InitialValue, UniformFillsTheIntervalOfTheFanIn) {
   EXPECT_NEAR(m.smallest, -bound, bound / 500);
 }
 
+TEST(InitialValue, NormalNumbersHaveTheirDeviation) {
+  const auto deviation = [](Init init, std::int64_t fan_in = 0) {
+    const auto numbers = initial_value(parameter("w", {64, 32, 3, 3}, init, fan_in), 5);
+    return std::sqrt(moments(numbers).variance);
+  };
+  EXPECT_NEAR(deviation(Init::kNormal001), 0.01, 2e-4);
+  EXPECT_NEAR(deviation(Init::kNormal002), 0.02, 4e-4);
+  EXPECT_NEAR(deviation(Init::kKaimingFanIn, 288), std::sqrt(2.0 / 288), 2e-3);
+}
+
+TEST(InitialValue, FanOutBoundsTheLastLayerOfEfficientNets) {
+  const Moments m = moments(initial_value(parameter("w", {100, 500}, Init::kUniformFanOut), 5));
+  EXPECT_NEAR(m.largest, 0.1, 1e-3);
+  EXPECT_NEAR(m.smallest, -0.1, 1e-3);
+}
+
 TEST(InitialValue, DependsOnSeedAndNameOnly) {
   const Value w = parameter("layer1.0.conv1.weight", {3, 3, 3, 3}, Init::kKaimingFanOut);
   Value renamed = w;
@@ -227,6 +243,7 @@ TEST(InitialValue, DependsOnSeedAndNameOnly) {
 TEST(InitialValue, OnesAndZeros) {
   EXPECT_THAT(initial_value(parameter("a", {3}, Init::kOnes), 1), ElementsAre(1, 1, 1));
   EXPECT_THAT(initial_value(parameter("a", {3}, Init::kZeros), 1), ElementsAre(0, 0, 0));
+  EXPECT_THAT(initial_value(parameter("a", {2}, Init::kMillionth), 1), ElementsAre(1e-6F, 1e-6F));
 }
 
 }  // namespace

@@ -288,8 +288,8 @@ Probe make_probe(const OpCase& made) {
   probe.graph.outputs.clear();
   const bool is_loss = made.graph.nodes[0].op == &kSoftmaxCrossEntropy;
   for (Value& value : probe.graph.values) {
-    const bool constant =
-        value.kind == ValueKind::kComputed || value.name == "targets" || value.name == "weights";
+    const bool constant = value.kind == ValueKind::kComputed || value.name == "targets" ||
+                          value.name == "weights" || value.name == "keys";
     if (!constant) value.kind = ValueKind::kParameter;
   }
   // Off the grid of multiples of 1/128, where ties and zeros lie.

@@ -33,6 +33,11 @@ enum class Init : std::uint8_t {
   kOnes,
   kKaimingFanOut,  // normal, variance 2 / (K*R*S) (He et al. 2015, as torchvision's ResNets)
   kUniformFanIn,   // uniform in +-1/sqrt(fan in), PyTorch's default of Linear and Conv2d
+  kKaimingFanIn,   // normal, variance 2 / (fan in), as torchvision's DenseNets
+  kUniformFanOut,  // uniform in +-1/sqrt(K), the last layer of torchvision's EfficientNets
+  kNormal001,      // normal, deviation 0.01, linear layers of torchvision's VGG and MobileNets
+  kNormal002,      // normal, deviation 0.02, torchvision's ConvNeXts
+  kMillionth,      // 1e-6, the layer scale of ConvNeXts
 };
 
 struct Value {

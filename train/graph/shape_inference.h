@@ -27,6 +27,7 @@ class ShapeInference {
   }
   void no_attributes() const;
 
+  std::size_t inputs() const { return inputs_.size(); }
   const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }  // input i
   void arity(std::size_t wanted) const;                                         // that many inputs
   const Shape& rank(std::size_t i, std::size_t wanted) const;  // that many extents of input i

@@ -4,6 +4,7 @@
 
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
+#include "train/ops/dropout.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
@@ -31,6 +32,12 @@ NetBuilder::NetBuilder(const NetOptions& options) : label_smoothing_(options.lab
   image_ =
       add_node(graph_, kNormalizeInput, "image", {input(graph_, "pixels", pixels, Storage::kU8)},
                NormalizeAttributes{options.mean, options.stddev})[0];
+}
+
+ValueId NetBuilder::keys() {
+  const std::int64_t samples = shape(image_)[0];
+  if (keys_ < 0) keys_ = input(graph_, "keys", {samples, kKeyBytes}, Storage::kU8);
+  return keys_;
 }
 
 ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, Init init,
@@ -66,8 +73,8 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   const Shape filter = {conv.filters, channels(x), conv.kernel, conv.kernel};
   std::vector<ValueId> inputs = {x, weight(name + ".weight", filter, conv.init)};
   if (conv.bias) {
-    inputs.push_back(vector(name + ".bias", conv.filters, ValueKind::kParameter,
-                            Init::kUniformFanIn, filter[1] * filter[2] * filter[3]));
+    inputs.push_back(vector(name + ".bias", conv.filters, ValueKind::kParameter, conv.bias_init,
+                            filter[1] * filter[2] * filter[3]));
   }
   ConvAttributes attributes;
   attributes.stride = conv.stride;
@@ -76,13 +83,14 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   return add_layer(kConv2d, name, std::move(inputs), attributes);
 }
 
-ValueId NetBuilder::batch_norm(const std::string& name, ValueId x) {
+ValueId NetBuilder::batch_norm(const std::string& name, ValueId x, double epsilon) {
   const std::int64_t c = channels(x);
   const ValueId scale = vector(name + ".weight", c, ValueKind::kParameter, Init::kOnes);
   const ValueId shift = vector(name + ".bias", c, ValueKind::kParameter, Init::kZeros);
   const ValueId mean = vector(name + ".running_mean", c, ValueKind::kBuffer, Init::kZeros);
   const ValueId variance = vector(name + ".running_var", c, ValueKind::kBuffer, Init::kOnes);
-  const auto made = add_node(graph_, kBatchNorm, name, {x, scale, shift}, NormAttributes{});
+  const auto made =
+      add_node(graph_, kBatchNorm, name, {x, scale, shift}, NormAttributes{.epsilon = epsilon});
   const std::int64_t samples = element_count(graph_.value(x).shape) / c;
   graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
   graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, samples});
@@ -112,13 +120,15 @@ ValueId NetBuilder::global_average_pool(const std::string& name, ValueId x) {
   return add_layer(kAvgPool, name, {x}, attributes);
 }
 
-ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t features) {
-  const Shape& shape = graph_.value(x).shape;
-  const std::int64_t depth = element_count(shape) / shape[0];
-  const ValueId w = weight(name + ".weight", {features, depth}, Init::kUniformFanIn);
-  const ValueId b =
-      vector(name + ".bias", features, ValueKind::kParameter, Init::kUniformFanIn, depth);
-  return add_layer(kLinear, name, {x, w, b}, LinearAttributes{true, {}});
+ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t features,
+                           const Linear& linear) {
+  const std::int64_t depth = element_count(shape(x)) / shape(x)[0];
+  std::vector<ValueId> inputs = {x, weight(name + ".weight", {features, depth}, linear.init)};
+  if (linear.bias) {
+    inputs.push_back(
+        vector(name + ".bias", features, ValueKind::kParameter, linear.bias_init, depth));
+  }
+  return add_layer(kLinear, name, std::move(inputs), LinearAttributes{linear.bias, {}});
 }
 
 Graph NetBuilder::finish(ValueId logits) && {

@@ -18,7 +18,11 @@ class NetBuilder {
   explicit NetBuilder(const NetOptions& options);
 
   ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
-  std::int64_t channels(ValueId x) const { return graph_.value(x).shape[1]; }
+  ValueId keys();                           // of random numbers, see train/ops/dropout.h
+  // 1, 2, ...: tells operations that take random numbers from one another.
+  std::uint64_t next_random_operation() { return ++random_operations_; }
+  const Shape& shape(ValueId x) const { return graph_.value(x).shape; }
+  std::int64_t channels(ValueId x) const { return shape(x)[1]; }
 
   struct Conv {
     std::int64_t filters = 1;
@@ -27,15 +31,24 @@ class NetBuilder {
     int pad = 0;
     bool bias = false;
     Init init = Init::kKaimingFanOut;
+    Init bias_init = Init::kUniformFanIn;
   };
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
   // With its running statistics as buffers and the batch's as outputs.
-  ValueId batch_norm(const std::string& name, ValueId x);
+  ValueId batch_norm(const std::string& name, ValueId x, double epsilon = 1e-5);
   ValueId relu(const std::string& name, ValueId x);
   ValueId add(const std::string& name, ValueId a, ValueId b);
   ValueId max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad = 0);
   ValueId global_average_pool(const std::string& name, ValueId x);
-  ValueId linear(const std::string& name, ValueId x, std::int64_t features);
+  struct Linear {
+    bool bias = true;
+    Init init = Init::kUniformFanIn;
+    Init bias_init = Init::kUniformFanIn;
+  };
+  ValueId linear(const std::string& name, ValueId x, std::int64_t features) {
+    return linear(name, x, features, {});
+  }
+  ValueId linear(const std::string& name, ValueId x, std::int64_t features, const Linear& linear);
 
   // A parameter with decay: a filter or the weight of a linear layer.
   ValueId weight(std::string name, Shape shape, Init init);
@@ -53,6 +66,8 @@ class NetBuilder {
   Graph graph_;
   double label_smoothing_;
   ValueId image_, targets_, weights_;
+  ValueId keys_ = -1;
+  std::uint64_t random_operations_ = 0;
 };
 
 }  // namespace winnow::train

@@ -15,8 +15,8 @@ ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
   const Shape filter = {conv.filters, channels, conv.kernel, conv.kernel};
   std::vector<ValueId> inputs = {x, net.weight(name + ".weight", filter, conv.init)};
   if (conv.bias) {
-    inputs.push_back(net.vector(name + ".bias", conv.filters, ValueKind::kParameter,
-                                Init::kUniformFanIn, channels * conv.kernel * conv.kernel));
+    inputs.push_back(net.vector(name + ".bias", conv.filters, ValueKind::kParameter, conv.bias_init,
+                                channels * conv.kernel * conv.kernel));
   }
   GroupedConvAttributes attributes;
   attributes.stride = conv.stride;

@@ -23,15 +23,21 @@ void fill_uniform(std::vector<float>& numbers, double bound, CounterRng rng) {
   for (float& number : numbers) number = static_cast<float>(bound * (2 * rng.uniform() - 1));
 }
 
+float constant(Init init) {
+  if (init == Init::kOnes) return 1;
+  return init == Init::kMillionth ? 1e-6F : 0;
+}
+
 }  // namespace
 
 std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
   std::vector<float> numbers(static_cast<std::size_t>(element_count(value.shape)),
-                             value.init == Init::kOnes ? 1.0F : 0.0F);
+                             constant(value.init));
   const CounterRng rng(seed, 0, xxh3_64(as_bytes(value.name)), RandomUse::kInitialise);
   switch (value.init) {
     case Init::kZeros:
     case Init::kOnes:
+    case Init::kMillionth:
       break;
     case Init::kKaimingFanOut: {
       const auto fan_out = static_cast<double>(element_count(value.shape) / value.shape.at(1));
@@ -40,6 +46,18 @@ std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
     }
     case Init::kUniformFanIn:
       fill_uniform(numbers, 1 / std::sqrt(static_cast<double>(value.fan_in)), rng);
+      break;
+    case Init::kKaimingFanIn:
+      fill_normal(numbers, std::sqrt(2 / static_cast<double>(value.fan_in)), rng);
+      break;
+    case Init::kUniformFanOut:
+      fill_uniform(numbers, 1 / std::sqrt(static_cast<double>(value.shape.at(0))), rng);
+      break;
+    case Init::kNormal001:
+      fill_normal(numbers, 0.01, rng);
+      break;
+    case Init::kNormal002:
+      fill_normal(numbers, 0.02, rng);
       break;
   }
   return numbers;

@@ -29,8 +29,8 @@ void check_ranges(const NetOptions& options);
 
 // A row of the table of nets. Every net's graph is forward only (see train/rewrites) and has:
 //
-// Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K), "weights" (N), to bind
-// Outputs     kLoss, kPerSampleLoss, kLogits, and kMean and kVariance for each batch norm
+// Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K), "weights" (N), to bind; with dropout "keys"
+// (u8 N,8) Outputs     kLoss, kPerSampleLoss, kLogits, and kMean and kVariance for each batch norm
 // Parameters  under torchvision's names
 struct Net {
   std::string_view name;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "train/nets/grouped_conv.h"
+
 namespace winnow::train {
 namespace {
 
@@ -35,13 +37,34 @@ ValueId basic_block(NetBuilder& net, const std::string& name, ValueId x, std::in
 
 ValueId bottleneck(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
                    int stride) {
-  ValueId y = conv_norm(net, name + ".conv1", name + ".bn1", x, {.filters = width});
+  return bottleneck_of(net, name, x, width, stride, {.inner = width});
+}
+
+ValueId bottleneck_of(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
+                      int stride, const BottleneckWidth& shape) {
+  ValueId y = conv_norm(net, name + ".conv1", name + ".bn1", x, {.filters = shape.inner});
   y = net.relu(name + ".relu1", y);
-  y = conv_norm(net, name + ".conv2", name + ".bn2", y,
-                {.filters = width, .kernel = 3, .stride = stride, .pad = 1});
-  y = net.relu(name + ".relu2", y);
+  const NetBuilder::Conv middle = {.filters = shape.inner, .kernel = 3, .stride = stride, .pad = 1};
+  y = shape.groups == 1 ? net.conv(name + ".conv2", y, middle)
+                        : grouped_conv(net, name + ".conv2", y, middle, shape.groups);
+  y = net.relu(name + ".relu2", net.batch_norm(name + ".bn2", y));
   y = conv_norm(net, name + ".conv3", name + ".bn3", y, {.filters = 4 * width});
   return joined(net, name, x, y, ".relu3", stride);
+}
+
+Graph make_small_resnet(const NetOptions& options, int blocks) {
+  NetBuilder net(options);
+  ValueId x = conv_norm(net, "conv1", "bn1", net.image(), {.filters = 16, .kernel = 3, .pad = 1});
+  x = net.relu("relu", x);
+  for (int stage = 1; stage <= 3; ++stage) {
+    for (int block = 0; block < blocks; ++block) {
+      const std::string name = "layer" + std::to_string(stage) + "." + std::to_string(block);
+      x = basic_block(net, name, x, std::int64_t{8} << stage, stage > 1 && block == 0 ? 2 : 1);
+    }
+  }
+  x = net.global_average_pool("avgpool", x);
+  x = net.linear("fc", x, options.classes);
+  return std::move(net).finish(x);
 }
 
 Graph make_imagenet_resnet(const NetOptions& options, const std::array<int, 4>& blocks,

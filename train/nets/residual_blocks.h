@@ -28,6 +28,19 @@ ValueId basic_block(NetBuilder& net, const std::string& name, ValueId x, std::in
 ValueId bottleneck(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
                    int stride);
 
+// The same with a 3x3 convolution of `inner` channels in `groups` groups (Xie et al. 2017,
+// Zagoruyko and Komodakis 2016).
+struct BottleneckWidth {
+  std::int64_t inner = 64;  // channels of the 3x3 convolution
+  int groups = 1;
+};
+ValueId bottleneck_of(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
+                      int stride, const BottleneckWidth& shape);
+
+// A ResNet for small images (section 4.2): a 3x3 stem, three stages of so many basic blocks, widths
+// 16 to 64.
+Graph make_small_resnet(const NetOptions& options, int blocks);
+
 // A ResNet for ImageNet (section 4.1): a 7x7 stem, four stages of so many blocks, widths 64 to 512.
 Graph make_imagenet_resnet(const NetOptions& options, const std::array<int, 4>& blocks,
                            ResidualBlock block);

@@ -16,6 +16,7 @@ struct ConvAttributes {
   Shape filter_shape;  // of dw, for kConv2dBackwardFilter
 };
 
+// w may be (K,C), which is (K,C,1,1): a linear layer at each pixel.
 extern const Operation kConv2d;                // x, w (K,C,R,S), [b (K)] -> y (N,K,P,Q)
 extern const Operation kConv2dBackwardData;    // dy, w -> dx
 extern const Operation kConv2dBackwardFilter;  // x, dy -> dw, [db], with ConvAttributes::bias

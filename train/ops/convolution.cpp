@@ -8,8 +8,15 @@
 namespace winnow::train {
 namespace {
 
-Shape convolved(const ShapeInference& in, const Shape& x, const Shape& w,
+// (K,C) is a filter (K,C,1,1).
+Shape filter_of(Shape shape) {
+  if (shape.size() == 2) shape.insert(shape.end(), {1, 1});
+  return shape;
+}
+
+Shape convolved(const ShapeInference& in, const Shape& x, const Shape& filter,
                 const ConvAttributes& conv, std::int64_t groups) {
+  const Shape w = filter_of(filter);
   if (x.size() != 4 || w.size() != 4) {
     in.fail("data " + to_string(x) + " and filter " + to_string(w) + " must have 4 extents each");
   }
@@ -23,7 +30,7 @@ Shape convolved(const ShapeInference& in, const Shape& x, const Shape& w,
 }
 
 ProductSum product_of(const Shape& x, const Shape& w, const Shape& y, const ConvAttributes& conv) {
-  return {ImageLayout(x), w, ImageLayout(y), {conv.stride, conv.pad}};
+  return {ImageLayout(x), filter_of(w), ImageLayout(y), {conv.stride, conv.pad}};
 }
 
 }  // namespace
@@ -31,7 +38,7 @@ ProductSum product_of(const Shape& x, const Shape& w, const Shape& y, const Conv
 std::vector<Value> infer_convolution(const ShapeInference& in, const ConvAttributes& conv,
                                      std::int64_t groups) {
   in.arity(conv.bias ? 3 : 2);
-  const Shape y = convolved(in, in.rank(0, 4), in.rank(1, 4), conv, groups);
+  const Shape y = convolved(in, in.rank(0, 4), in.value(1).shape, conv, groups);
   in.storage(0, Storage::kCompute);
   in.storage(1, Storage::kF32);
   if (conv.bias) in.same_as(2, {y[1]});
@@ -41,7 +48,7 @@ std::vector<Value> infer_convolution(const ShapeInference& in, const ConvAttribu
 std::vector<Value> infer_convolution_data(const ShapeInference& in, const ConvAttributes& conv,
                                           std::int64_t groups) {
   in.arity(2);
-  in.same_as(0, convolved(in, conv.data_shape, in.rank(1, 4), conv, groups));
+  in.same_as(0, convolved(in, conv.data_shape, in.value(1).shape, conv, groups));
   in.storage(1, Storage::kF32);
   return {in.computed(conv.data_shape)};
 }
@@ -82,8 +89,9 @@ void add_convolution_cases(CaseTable& table, const ConvolutionOperations& operat
                            const ConvolutionCase& made) {
   const auto& [name, x, w, stride, pad] = made;
   const std::int64_t groups = x[1] / w[1];
-  const Shape y = {x[0], w[0], (x[2] + 2 * pad - w[2]) / stride + 1,
-                   (x[3] + 2 * pad - w[3]) / stride + 1};
+  const Shape window = filter_of(w);
+  const Shape y = {x[0], w[0], (x[2] + 2 * pad - window[2]) / stride + 1,
+                   (x[3] + 2 * pad - window[3]) / stride + 1};
   const auto named = [](const Operation& op, const std::string& tail) {
     return std::string(op.name) + "_" + tail;
   };

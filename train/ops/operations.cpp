@@ -2,14 +2,19 @@
 
 #include <array>
 
+#include "train/ops/activation.h"
 #include "train/ops/batch_norm.h"
+#include "train/ops/concat.h"
 #include "train/ops/conv2d.h"
+#include "train/ops/dropout.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
 #include "train/ops/grouped_conv2d.h"
+#include "train/ops/layer_norm.h"
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
+#include "train/ops/scale.h"
 #include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
@@ -42,6 +47,15 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kGroupedConv2d,
     &kGroupedConv2dBackwardData,
     &kGroupedConv2dBackwardFilter,
+    &kActivation,
+    &kActivationBackward,
+    &kScale,
+    &kScaleFactorGradient,
+    &kConcat,
+    &kSlice,
+    &kLayerNorm,
+    &kLayerNormBackward,
+    &kDropout,
 });
 
 }  // namespace

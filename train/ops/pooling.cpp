@@ -18,7 +18,8 @@ using Numbers = std::vector<double>;
 std::string text(const Attributes& attributes) {
   const auto& pool = *attributes.find<PoolAttributes>();
   return " kernel=" + number_text(pool.kernel_h) + "x" + number_text(pool.kernel_w) +
-         " stride=" + number_text(pool.stride) + " pad=" + number_text(pool.pad);
+         " stride=" + number_text(pool.stride) + " pad=" + number_text(pool.pad) +
+         (pool.ceil ? " ceil" : "");
 }
 
 // With pad < kernel every window holds an element that is no padding.
@@ -28,8 +29,13 @@ Shape pooled(const ShapeInference& in, const Shape& x, const PoolAttributes& poo
     in.fail("pad " + number_text(pool.pad) + " must be below the window's extents " +
             number_text(pool.kernel_h) + " and " + number_text(pool.kernel_w));
   }
-  return {x[0], x[1], in.windows(x[2], pool.kernel_h, pool.stride, pool.pad),
-          in.windows(x[3], pool.kernel_w, pool.stride, pool.pad)};
+  const auto windows = [&](std::int64_t size, int kernel) {
+    const std::int64_t whole = in.windows(size, kernel, pool.stride, pool.pad);
+    const std::int64_t next = whole * pool.stride - pool.pad;  // where one more would begin
+    const bool reaches = (whole - 1) * pool.stride + kernel < size + 2 * pool.pad;
+    return whole + (pool.ceil && reaches && next < size ? 1 : 0);
+  };
+  return {x[0], x[1], windows(x[2], pool.kernel_h), windows(x[3], pool.kernel_w)};
 }
 
 std::vector<Value> infer_max(const ShapeInference& in) {
@@ -211,6 +217,14 @@ void cases(CaseTable& table) {
   add_cases(table, "global", {3, 16, 5, 4}, pool(5, 4, 1, 0));
   add_cases(table, "gaps", {1, 3, 9, 9}, pool(2, 2, 4, 0));
   add_cases(table, "ties", {2, 3, 7, 7}, pool(3, 3, 2, 1), true);
+  const auto up = [&](int kernel, int pad) {
+    PoolAttributes attributes = pool(kernel, kernel, 2, pad);
+    attributes.ceil = true;
+    return attributes;
+  };
+  add_cases(table, "3x3_ceil", {2, 3, 8, 6}, up(3, 0));
+  add_cases(table, "2x2_ceil", {1, 16, 7, 5}, up(2, 0));
+  add_cases(table, "3x3_ceil_padded", {2, 3, 6, 7}, up(3, 1));
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ struct PoolAttributes {
   int kernel_w = 1;
   int stride = 1;
   int pad = 0;
-  Shape data_shape;  // of dx, for the backward operations
+  Shape data_shape;   // of dx, for the backward operations
+  bool ceil = false;  // a last window that begins in the data may reach beyond it
 };
 
 // x -> y, index

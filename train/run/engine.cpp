@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "train/rewrites/rewrites.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/clip.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/lanes.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
 
@@ -57,6 +57,7 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
   for (const std::unique_ptr<Program>& program : inference_) weights_->bind(*program);
   executor_ = std::make_unique<StepExecutor>(
       programs_, model_, *weights_, comm, std::move(execution), clip_from(options.recipe.options));
+  executor_->set_seed(options.recipe.seed);
 }
 
 }  // namespace winnow::train

@@ -130,7 +130,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
         lanes_[lane].not_finite.clear();
       }
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
-                                    inputs.total_weight);
+                                    inputs.total_weight, {seed_, inputs.step});
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;

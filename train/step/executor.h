@@ -49,6 +49,9 @@ class StepExecutor {
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
+  // What random numbers of the net (dropout) follow from, besides step and sample; 0 at first.
+  void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
+
   const Execution& execution() const noexcept { return execution_; }
 
   // What a checkpoint has to keep, see GradientSum.
@@ -92,6 +95,7 @@ class StepExecutor {
   WeightStore& weights_;
   comm::Communicator& comm_;
   const Execution execution_;
+  std::uint64_t seed_ = 0;
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket

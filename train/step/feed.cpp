@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/rng.h"
 #include "common/sample.h"
 
 namespace winnow::train {
@@ -40,6 +41,16 @@ void set_target(const pipeline::Batch& batch, std::size_t row, std::span<float> 
   }
 }
 
+void set_key(const Draw& draw, SampleId id, std::span<std::uint8_t> bytes) {
+  std::uint64_t key =
+      CounterRng(draw.seed, static_cast<std::uint32_t>(draw.step), id, RandomUse::kDropout)
+          .next_u64();
+  for (std::uint8_t& byte : bytes) {
+    byte = static_cast<std::uint8_t>(key);
+    key >>= 8;
+  }
+}
+
 // The label that a prediction should have: of the greatest weight, the first of equals; -1: none.
 std::int32_t main_label(const pipeline::Batch& batch, std::size_t row) {
   std::int32_t label = -1;
@@ -67,15 +78,24 @@ Feed::Feed(Program& program)
   weights_.resize(size_);
   program.bind(targets, std::span(targets_));
   program.bind(graph.find("weights"), std::span(weights_));
+  for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
+    if (graph.value(id).name == "keys") keys_input_ = id;
+  }
+  if (!keys_input_) return;
+  key_bytes_ = static_cast<std::size_t>(graph.value(*keys_input_).shape[1]);
+  keys_.resize(size_ * key_bytes_);
+  program.bind(*keys_input_, std::span(keys_));
 }
 
-void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight) {
+void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw) {
   std::fill(targets_.begin(), targets_.end(), 0.0F);
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t row = m * size_ + i;
     weights_[i] = static_cast<float>(batch.weights[row] / total_weight);
     if (batch.weights[row] > 0)
       set_target(batch, row, std::span(targets_).subspan(i * classes_, classes_));
+    if (keys_input_)
+      set_key(draw, batch.ids[row], std::span(keys_).subspan(i * key_bytes_, key_bytes_));
   }
   const std::size_t count = size_ * pixels_per_sample_;
   program_.bind(pixels_, std::span(batch.pixels).subspan(m * count, count));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,8 +10,15 @@
 
 namespace winnow::train {
 
+// What random numbers of a net follow from, besides a sample's id.
+struct Draw {
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;
+};
+
 // Gives a program its inputs, one micro-batch of a batch at a time: pixels by reference, targets
-// (one row of the label distribution a sample) and weights computed here.
+// (one row of the label distribution a sample), weights, and keys of random numbers where the net
+// has dropout (train/ops/dropout.h) computed here.
 class Feed {
  public:
   // The program's inputs "pixels", "targets" and "weights" are bound from now on.
@@ -21,7 +29,7 @@ class Feed {
   // global batch add up to its mean. A sample of weight 0 needs no label; the target of a mixed one
   // has two, each with its share. Throws UsageError, naming the id, for a sample without exactly
   // one label, or a label the net has no class for.
-  void bind(pipeline::Batch& batch, std::size_t m, double total_weight);
+  void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {});
 
   std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
   std::size_t classes() const noexcept { return classes_; }
@@ -30,11 +38,14 @@ class Feed {
  private:
   Program& program_;
   ValueId pixels_;
+  std::optional<ValueId> keys_input_;
   std::size_t size_;
   std::size_t pixels_per_sample_;
   std::size_t classes_;
   std::vector<float> targets_;
   std::vector<float> weights_;
+  std::size_t key_bytes_ = 0;  // of a sample
+  std::vector<std::uint8_t> keys_;
 };
 
 // Memory for the program's output of this kind, bound to it; the vector may be moved, not resized.

@@ -1,6 +1,6 @@
 // dump_batches CACHE OUT SEED AUGMENT BATCH FIRST COUNT: the global batches FIRST to FIRST + COUNT
 // - 1 that training on CACHE sees, as a safetensors file: "pixels" (COUNT, BATCH, H, W, C) of u8,
-// "labels" (COUNT, BATCH).
+// "labels" and "ids" (COUNT, BATCH).
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -31,6 +31,7 @@ void dump(const std::span<char* const> args) {
   train::NamedTensor pixels{
       "pixels", "U8", {count, batch, info.height_px, info.width_px, info.channels}, {}};
   train::NamedTensor labels{"labels", "I64", {count, batch}, {}};
+  train::NamedTensor ids{"ids", "I64", {count, batch}, {}};
   for (std::int64_t b = first; b < first + count; ++b) {
     const pipeline::Batch loaded = pipeline::load_batch(
         *cache,
@@ -38,13 +39,16 @@ void dump(const std::span<char* const> args) {
         options);
     const BytesView raw = as_bytes(loaded.pixels);
     pixels.data.insert(pixels.data.end(), raw.begin(), raw.end());
+    const auto id_bytes = std::as_bytes(std::span(loaded.ids));
+    ids.data.insert(ids.data.end(), id_bytes.begin(), id_bytes.end());
     for (std::size_t i = 0; i < loaded.size(); ++i) {
       const std::int64_t label = loaded.labels[loaded.label_offsets[i]];
       const auto bytes = std::as_bytes(std::span(&label, 1));
       labels.data.insert(labels.data.end(), bytes.begin(), bytes.end());
     }
   }
-  const std::vector<train::NamedTensor> tensors{std::move(pixels), std::move(labels)};
+  const std::vector<train::NamedTensor> tensors{std::move(pixels), std::move(labels),
+                                                std::move(ids)};
   write_file_durably(args[2], train::to_safetensors(tensors, {}));
 }
 

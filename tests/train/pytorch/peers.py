@@ -40,17 +40,23 @@ def learnable_images(folder, seed, classes=10, side=32, train=512, test=64):
 
 def batches(cache, folder, seed, augment, batch, count, first=0):
     """What winnow trains on: pixels (count, batch, H, W, C) of u8, labels (count, batch)."""
+    tensors = dumped_batches(cache, folder, seed, augment, batch, count, first)
+    return tensors["pixels"], tensors["labels"]
+
+
+def dumped_batches(cache, folder, seed, augment, batch, count, first=0):
+    """The same and the samples' "ids" (count, batch), by name."""
     out = folder / "batches.safetensors"
     subprocess.run([DUMP_BATCHES, cache, out, *map(str, (seed, augment, batch, first, count))], check=True)
     tensors = safetensors_io.read(out)
     out.unlink()
-    return tensors["pixels"], tensors["labels"]
+    return tensors
 
 
-def normalised(pixels, net):
+def normalised(pixels, net, arithmetic=torch.float32):
     """u8 (N, H, W, C) as the net of this config.json sees it, (N, C, H, W)."""
-    scaled = pixels.permute(0, 3, 1, 2).float() / 255
-    mean, deviation = (torch.tensor(net[name]).reshape(1, -1, 1, 1) for name in ("mean", "deviation"))
+    scaled = pixels.permute(0, 3, 1, 2).to(arithmetic) / 255
+    mean, deviation = (torch.tensor(net[name]).to(arithmetic).reshape(1, -1, 1, 1) for name in ("mean", "deviation"))
     return (scaled - mean) / deviation
 
 
@@ -84,7 +90,7 @@ class TorchTrainer:
         """Trains on one batch; its loss and learning rate."""
         if self.computing is not self.module:
             self.computing.load_state_dict(self.module.state_dict())
-        logits = self.computing.train()(normalised(pixels, self.net).to(self.arithmetic))
+        logits = self.computing.train()(normalised(pixels, self.net, self.arithmetic))
         loss = F.cross_entropy(logits, labels, label_smoothing=self.net["label_smoothing"])
         self.computing.zero_grad()
         loss.backward()

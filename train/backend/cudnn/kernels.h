@@ -7,7 +7,11 @@
 #include <string_view>
 
 #include "train/backend/cudnn/device.h"
+#include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/copy_channels_kernels.h"
+#include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
+#include "train/backend/lower/scale_kernels.h"
 #include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
@@ -20,9 +24,12 @@
 //            on the shape alone. Nothing is added atomically or contracted to fused multiply-adds.
 namespace winnow::train::cudnn::kernels {
 
+using train::kernels::Activate;
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::Convert;
+using train::kernels::CopyChannels;
+using train::kernels::Dropout;
 using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
@@ -30,6 +37,8 @@ using train::kernels::Loss;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
 using train::kernels::PoolWindow;
+using train::kernels::Scale;
+using train::kernels::ScaleFactorGradient;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -167,6 +176,12 @@ struct Table {
   void (*average)(const Average&, Stream&);
   void (*group_norm)(const GroupNorm&, Stream&);
   void (*group_norm_backward)(const GroupNormBackward&, Stream&);
+  void (*activation)(const Activate&, Stream&);
+  void (*activation_backward)(const Activate&, Stream&);
+  void (*scale)(const Scale&, Stream&);
+  void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
+  void (*copy_channels)(const CopyChannels&, Stream&);
+  void (*dropout)(const Dropout&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

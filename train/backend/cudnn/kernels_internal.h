@@ -2,14 +2,18 @@
 
 #include <array>
 
+#include "train/backend/cudnn/kernels_activation_internal.h"
 #include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/backend/cudnn/kernels_concat_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
+#include "train/backend/cudnn/kernels_dropout_internal.h"
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_group_norm_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 #include "train/backend/cudnn/kernels_pool_internal.h"
+#include "train/backend/cudnn/kernels_scale_internal.h"
 #include "train/backend/cudnn/kernels_update_internal.h"
 
 namespace winnow::train::cudnn::kernels {
@@ -102,17 +106,6 @@ struct Launches {
             });
   }
 
-  template <class Function>
-  static void elementwise(const Elementwise& e, Stream& stream) {
-    const void* second = e.b == nullptr ? e.a : e.b;
-    by_pack(e.type, {e.a, second, e.y}, 0, [&]<class T, int N>() {
-      launch(ElementwiseKernel<T, N, Function>{static_cast<const T*>(e.a),
-                                               static_cast<const T*>(second), static_cast<T*>(e.y),
-                                               e.count},
-             stream);
-    });
-  }
-
   template <PoolKind kKind>
   static void pool(const Pool& a, Stream& stream) {
     by_pack(a.type, {a.from, a.to, a.index}, a.layer.channels,
@@ -202,9 +195,9 @@ constexpr Table make_table(const char* name) noexcept {
           .batch_norm = To::batch_norm,
           .batch_norm_inference = To::batch_norm_inference,
           .batch_norm_backward = To::batch_norm_backward,
-          .relu = To::template elementwise<ReluOf>,
-          .relu_backward = To::template elementwise<WhereOpen>,
-          .add = To::template elementwise<SumOf>,
+          .relu = elementwise<Launcher, ReluOf>,
+          .relu_backward = elementwise<Launcher, WhereOpen>,
+          .add = elementwise<Launcher, SumOf>,
           .max_pool = To::template pool<PoolKind::kMax>,
           .max_pool_backward = To::template pool_backward<PoolKind::kMax>,
           .avg_pool = To::template pool<PoolKind::kAverage>,
@@ -217,7 +210,13 @@ constexpr Table make_table(const char* name) noexcept {
           .statistic = To::statistic,
           .average = To::average,
           .group_norm = group_norm<Launcher>,
-          .group_norm_backward = group_norm_backward<Launcher>};
+          .group_norm_backward = group_norm_backward<Launcher>,
+          .activation = activate<Launcher, ValueOf>,
+          .activation_backward = activate<Launcher, SlopeTimes>,
+          .scale = scale<Launcher>,
+          .scale_factor_gradient = scale_factor_gradient<Launcher>,
+          .copy_channels = copy_channels<Launcher>,
+          .dropout = dropout<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "train/backend/cudnn/kernels_base_internal.h"
+#include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 
 // How arguments become launches of kernels, whoever the Launcher is.
@@ -50,6 +51,18 @@ void by_pack(Element type, std::initializer_list<const void*> addresses, std::in
     } else {
       f.template operator()<T, 1>();
     }
+  });
+}
+
+// y = Function(a, b), element by element.
+template <class Launcher, class Function>
+void elementwise(const Elementwise& e, Stream& stream) {
+  const void* second = e.b == nullptr ? e.a : e.b;
+  by_pack(e.type, {e.a, second, e.y}, 0, [&]<class T, int N>() {
+    launch<Launcher>(
+        ElementwiseKernel<T, N, Function>{static_cast<const T*>(e.a), static_cast<const T*>(second),
+                                          static_cast<T*>(e.y), e.count},
+        stream);
   });
 }
 

@@ -15,8 +15,8 @@ kernels::GroupNormLayer group_norm_layer(const ValuePlaces& places, const Node& 
 }
 
 Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& node,
+                                              const kernels::GroupNormLayer& layer,
                                               std::optional<Slot> scratch) {
-  const kernels::GroupNormLayer layer = group_norm_layer(places, node);
   const Slot x = places.read(node.inputs[0], layer.type);
   const Slot scale = places.read(node.inputs[1], Element::kF32);
   const Slot shift = places.read(node.inputs[2], Element::kF32);
@@ -35,8 +35,9 @@ Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& n
 }
 
 Fill<kernels::GroupNormBackward> group_norm_backward_arguments(ValuePlaces& places,
-                                                               const Node& node, Slot scratch) {
-  const kernels::GroupNormLayer layer = group_norm_layer(places, node);
+                                                               const Node& node,
+                                                               const kernels::GroupNormLayer& layer,
+                                                               Slot scratch) {
   const Slot x = places.read(node.inputs[0], layer.type);
   const Slot scale = places.read(node.inputs[1], Element::kF32);
   const Slot mean = places.read(node.inputs[2], Element::kF32);

@@ -9,9 +9,13 @@ namespace winnow::train {
 
 kernels::GroupNormLayer group_norm_layer(const ValuePlaces& places, const Node& node);
 
+// `layer`: that of the node, which may be of another family with the same operands.
 Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& node,
+                                              const kernels::GroupNormLayer& layer,
                                               std::optional<Slots::Id> scratch);
 Fill<kernels::GroupNormBackward> group_norm_backward_arguments(ValuePlaces& places,
-                                                               const Node& node, Slots::Id scratch);
+                                                               const Node& node,
+                                                               const kernels::GroupNormLayer& layer,
+                                                               Slots::Id scratch);
 
 }  // namespace winnow::train

@@ -5,8 +5,12 @@
 #include <span>
 #include <string_view>
 
+#include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/copy_channels_kernels.h"
+#include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/scale_kernels.h"
 
 // Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
 // fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
@@ -59,6 +63,15 @@ struct Table {
   void (*loss_backward)(const Loss&, int threads);
   void (*group_norm)(const GroupNorm&, int threads);
   void (*group_norm_backward)(const GroupNormBackward&, int threads);
+  void (*activation)(const Activate&, int threads);
+  void (*activation_backward)(const Activate&, int threads);
+  void (*scale)(const Scale&, int threads);
+  void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
+  void (*copy_channels)(const CopyChannels&, int threads);
+  // Group norms of samples of one pixel and one group.
+  void (*layer_norm)(const GroupNorm&, int threads);
+  void (*layer_norm_backward)(const GroupNormBackward&, int threads);
+  void (*dropout)(const Dropout&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

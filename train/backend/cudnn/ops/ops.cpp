@@ -28,6 +28,15 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"grouped_conv2d", ops::grouped_conv2d},
     {"grouped_conv2d_backward_data", ops::grouped_conv2d_backward_data},
     {"grouped_conv2d_backward_filter", ops::grouped_conv2d_backward_filter},
+    {"activation", ops::activation},
+    {"activation_backward", ops::activation_backward},
+    {"scale", ops::scale},
+    {"scale_factor_gradient", ops::scale_factor_gradient},
+    {"concat", ops::concat},
+    {"slice", ops::slice},
+    {"layer_norm", ops::layer_norm},
+    {"layer_norm_backward", ops::layer_norm_backward},
+    {"dropout", ops::dropout},
 };
 
 }  // namespace

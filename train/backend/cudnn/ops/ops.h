@@ -35,6 +35,15 @@ void group_norm_backward(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_data(CudnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(CudnnLowering& lowering, const Node& node);
+void activation(CudnnLowering& lowering, const Node& node);
+void activation_backward(CudnnLowering& lowering, const Node& node);
+void scale(CudnnLowering& lowering, const Node& node);
+void scale_factor_gradient(CudnnLowering& lowering, const Node& node);
+void concat(CudnnLowering& lowering, const Node& node);
+void slice(CudnnLowering& lowering, const Node& node);
+void layer_norm(CudnnLowering& lowering, const Node& node);
+void layer_norm_backward(CudnnLowering& lowering, const Node& node);
+void dropout(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

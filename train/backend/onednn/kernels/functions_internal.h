@@ -21,6 +21,14 @@ void loss(const Loss& a, int threads);
 void loss_backward(const Loss& a, int threads);
 void group_norm(const GroupNorm& a, int threads);
 void group_norm_backward(const GroupNormBackward& a, int threads);
+void activation(const Activate& a, int threads);
+void activation_backward(const Activate& a, int threads);
+void scale(const Scale& a, int threads);
+void scale_factor_gradient(const ScaleFactorGradient& a, int threads);
+void copy_channels(const CopyChannels& a, int threads);
+void layer_norm(const GroupNorm& a, int threads);
+void layer_norm_backward(const GroupNormBackward& a, int threads);
+void dropout(const Dropout& a, int threads);
 
 extern const Table kTable;
 

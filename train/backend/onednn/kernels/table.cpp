@@ -20,6 +20,14 @@ constinit const Table kTable = {
     .loss_backward = loss_backward,
     .group_norm = group_norm,
     .group_norm_backward = group_norm_backward,
+    .activation = activation,
+    .activation_backward = activation_backward,
+    .scale = scale,
+    .scale_factor_gradient = scale_factor_gradient,
+    .copy_channels = copy_channels,
+    .layer_norm = layer_norm,
+    .layer_norm_backward = layer_norm_backward,
+    .dropout = dropout,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

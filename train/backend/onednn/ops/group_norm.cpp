@@ -16,12 +16,14 @@ Slots::Id scratch(OneDnnLowering& lowering, const Node& node) {
 
 void group_norm(OneDnnLowering& lowering, const Node& node) {
   lowering.kernel(lowering.table().group_norm,
-                  group_norm_arguments(lowering, node, scratch(lowering, node)));
+                  group_norm_arguments(lowering, node, group_norm_layer(lowering, node),
+                                       scratch(lowering, node)));
 }
 
 void group_norm_backward(OneDnnLowering& lowering, const Node& node) {
   lowering.kernel(lowering.table().group_norm_backward,
-                  group_norm_backward_arguments(lowering, node, scratch(lowering, node)));
+                  group_norm_backward_arguments(lowering, node, group_norm_layer(lowering, node),
+                                                scratch(lowering, node)));
 }
 
 }  // namespace winnow::train::onednn::ops

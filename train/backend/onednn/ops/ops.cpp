@@ -29,6 +29,15 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"grouped_conv2d", grouped_conv2d},
     {"grouped_conv2d_backward_data", grouped_conv2d_backward_data},
     {"grouped_conv2d_backward_filter", grouped_conv2d_backward_filter},
+    {"activation", activation},
+    {"activation_backward", activation_backward},
+    {"scale", scale},
+    {"scale_factor_gradient", scale_factor_gradient},
+    {"concat", concat},
+    {"slice", slice},
+    {"layer_norm", layer_norm},
+    {"layer_norm_backward", layer_norm_backward},
+    {"dropout", dropout},
 };
 
 }  // namespace

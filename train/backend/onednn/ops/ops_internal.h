@@ -35,6 +35,15 @@ void group_norm_backward(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_data(OneDnnLowering& lowering, const Node& node);
 void grouped_conv2d_backward_filter(OneDnnLowering& lowering, const Node& node);
+void activation(OneDnnLowering& lowering, const Node& node);
+void activation_backward(OneDnnLowering& lowering, const Node& node);
+void scale(OneDnnLowering& lowering, const Node& node);
+void scale_factor_gradient(OneDnnLowering& lowering, const Node& node);
+void concat(OneDnnLowering& lowering, const Node& node);
+void slice(OneDnnLowering& lowering, const Node& node);
+void layer_norm(OneDnnLowering& lowering, const Node& node);
+void layer_norm_backward(OneDnnLowering& lowering, const Node& node);
+void dropout(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn

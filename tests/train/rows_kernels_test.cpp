@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "common/rng.h"
+#include "train/backend/onednn/kernels.h"
+#include "train/backend/onednn/kernels/layer_norm_internal.h"
+
+// Kernels over rows of channels: scale, layer norm, dropout.
+namespace winnow::train {
+namespace {
+
+std::vector<float> random(std::int64_t count, std::uint64_t id, float about = 0) {
+  CounterRng rng(9, 0, id, RandomUse::kTest);
+  std::vector<float> numbers(static_cast<std::size_t>(count));
+  for (float& number : numbers) number = about + static_cast<float>(2 * rng.uniform() - 1);
+  return numbers;
+}
+
+using Run = std::function<std::vector<float>(const kernels::Table& table, int threads)>;
+
+void expect_same_bits(const Run& run, const char* what) {
+  const auto bits = [](const std::vector<float>& numbers) {
+    std::vector<std::uint32_t> all;
+    for (const float v : numbers) all.push_back(std::bit_cast<std::uint32_t>(v));
+    return all;
+  };
+  const auto want = bits(run(*kernels::tables().back(), 1));
+  for (const kernels::Table* table : kernels::tables()) {
+    if (!kernels::runs_here(*table)) continue;
+    for (const int threads : {1, 2, 3}) {
+      EXPECT_TRUE(bits(run(*table, threads)) == want)
+          << what << ", " << table->name << ", " << threads << " threads";
+    }
+  }
+}
+
+kernels::GroupNormLayer rows_of(std::int64_t rows, std::int64_t channels) {
+  return {Element::kF32, rows, 1, channels, 1, 1e-6};
+}
+
+// y, mean, variance, dx, dscale, dshift one behind the other.
+std::vector<float> layer_norm(const kernels::Table& table, const kernels::GroupNormLayer& layer,
+                              float about, int threads) {
+  const auto x = random(layer.batch * layer.channels, 1, about);
+  const auto dy = random(layer.batch * layer.channels, 2);
+  const auto scale = random(layer.channels, 3);
+  const auto shift = random(layer.channels, 4);
+  const std::size_t rows = static_cast<std::size_t>(layer.batch);
+  const std::size_t channels = static_cast<std::size_t>(layer.channels);
+  std::vector<float> out(2 * x.size() + 2 * rows + 2 * channels);
+  float* mean = out.data() + x.size();
+  float* dx = mean + 2 * rows;
+  std::vector<double> scratch(
+      static_cast<std::size_t>(kernels::layer_norm_scratch_bytes(layer.channels)) / 8);
+  table.layer_norm({.layer = layer,
+                    .x = x.data(),
+                    .y = out.data(),
+                    .scale = scale.data(),
+                    .shift = shift.data(),
+                    .statistics = {mean, mean + rows},
+                    .scratch = nullptr},
+                   threads);
+  table.layer_norm_backward({.layer = layer,
+                             .x = x.data(),
+                             .dy = dy.data(),
+                             .scale = scale.data(),
+                             .statistics = {mean, mean + rows},
+                             .gradients = {dx, dx + x.size(), dx + x.size() + channels},
+                             .scratch = scratch.data()},
+                            threads);
+  return out;
+}
+
+TEST(OneDnnLayerNorm, InstructionSetsAndThreadsGiveTheSameBits) {
+  for (const std::int64_t channels : {6, 16, 51, 96}) {
+    expect_same_bits(
+        [&](const kernels::Table& table, int threads) {
+          return layer_norm(table, rows_of(301, channels), 0, threads);
+        },
+        "layer norm");
+  }
+}
+
+TEST(OneDnnLayerNorm, VarianceOfDataFarFromZeroIsKept) {
+  const std::int64_t rows = 5;
+  const std::int64_t channels = 40;
+  const auto x = random(rows * channels, 1, 10'000);
+  const auto out = layer_norm(kernels::best(), rows_of(rows, channels), 10'000, 1);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    double mean = 0;
+    double variance = 0;
+    const float* first = x.data() + row * channels;
+    for (std::int64_t c = 0; c < channels; ++c) mean += first[c] / static_cast<double>(channels);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      variance += std::pow(first[c] - mean, 2) / static_cast<double>(channels);
+    }
+    EXPECT_NEAR(out[static_cast<std::size_t>(rows * channels + rows + row)], variance,
+                1e-5 * variance);
+  }
+}
+
+TEST(OneDnnScale, InstructionSetsAndThreadsGiveTheSameBits) {
+  for (const std::int64_t channels : {5, 16, 51}) {
+    for (const bool by_sample : {false, true}) {
+      const kernels::ScaleLayer layer{Element::kF32, 3, 333, channels, by_sample};
+      const std::int64_t factors = by_sample ? 3 * channels : channels;
+      const auto x = random(3 * 333 * channels, 1);
+      const auto dy = random(3 * 333 * channels, 2);
+      const auto factor = random(factors, 3);
+      expect_same_bits(
+          [&](const kernels::Table& table, int threads) {
+            std::vector<float> out(x.size() + factor.size());
+            std::vector<double> scratch(3 * 64);
+            table.scale({layer, x.data(), factor.data(), out.data()}, threads);
+            table.scale_factor_gradient(
+                {layer, x.data(), dy.data(), out.data() + x.size(), scratch.data()}, threads);
+            return out;
+          },
+          "scale");
+    }
+  }
+}
+
+TEST(OneDnnDropout, InstructionSetsAndThreadsGiveTheSameBits) {
+  const std::int64_t elements = 20'011;
+  const auto x = random(2 * elements, 1);
+  const std::vector<std::uint8_t> keys = {1, 2, 3, 4, 5, 6, 7, 8, 255, 254, 0, 0, 9, 9, 9, 9};
+  for (const bool whole : {false, true}) {
+    expect_same_bits(
+        [&](const kernels::Table& table, int threads) {
+          std::vector<float> y(x.size());
+          table.dropout({.type = Element::kF32,
+                         .x = x.data(),
+                         .keys = keys.data(),
+                         .y = y.data(),
+                         .samples = 2,
+                         .elements = elements,
+                         .operation = 5,
+                         .threshold = 1U << 30,
+                         .factor = 4.0F / 3,
+                         .whole_samples = whole},
+                        threads);
+          return y;
+        },
+        "dropout");
+  }
+}
+
+}  // namespace
+}  // namespace winnow::train

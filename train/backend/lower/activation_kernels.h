@@ -1,0 +1,14 @@
+#pragma once
+
+#include "train/backend/lower/kernel_arguments.h"
+#include "train/ops/activation_kind.h"
+
+// Arguments of the kernels of activations, see train/ops/activation.h.
+namespace winnow::train::kernels {
+
+struct Activate {
+  ActivationKind kind;
+  Elementwise of;  // a: x -> y; backward: a: x, b: dy -> y: dx
+};
+
+}  // namespace winnow::train::kernels

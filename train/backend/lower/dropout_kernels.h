@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "train/backend/lower/kernel_arguments.h"
+
+// Arguments of the kernel of dropout, see train/ops/dropout.h.
+namespace winnow::train::kernels {
+
+struct Dropout {
+  Element type;
+  const void* x;
+  const std::uint8_t* keys;  // 8 bytes a sample
+  void* y;
+  std::int64_t samples;
+  std::int64_t elements;  // of a sample
+  std::uint64_t operation;
+  std::uint32_t threshold;
+  float factor;  // of what is kept
+  bool whole_samples;
+};
+
+}  // namespace winnow::train::kernels

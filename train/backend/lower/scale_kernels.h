@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "train/backend/lower/kernel_arguments.h"
+
+// Arguments of the kernels of scale, see train/ops/scale.h.
+namespace winnow::train::kernels {
+
+struct ScaleLayer {
+  Element type;  // of x, y and dy
+  std::int64_t batch, pixels, channels;
+  bool by_sample;  // factors are (batch, channels), otherwise (channels)
+};
+
+struct Scale {
+  ScaleLayer layer;
+  const void* x;
+  const float* factor;
+  void* y;
+};
+
+struct ScaleFactorGradient {
+  ScaleLayer layer;
+  const void* x;
+  const void* dy;
+  float* dfactor;
+  void* scratch;
+};
+
+}  // namespace winnow::train::kernels

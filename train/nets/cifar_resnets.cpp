@@ -1,0 +1,13 @@
+#include "train/nets/cifar_resnets.h"
+
+#include "train/nets/residual_blocks.h"
+
+namespace winnow::train {
+
+// 6 n + 2 layers have n blocks a stage.
+Graph make_resnet32(const NetOptions& options) { return make_small_resnet(options, 5); }
+Graph make_resnet44(const NetOptions& options) { return make_small_resnet(options, 7); }
+Graph make_resnet56(const NetOptions& options) { return make_small_resnet(options, 9); }
+Graph make_resnet110(const NetOptions& options) { return make_small_resnet(options, 18); }
+
+}  // namespace winnow::train

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "train/nets/builder.h"
+#include "train/nets/squeeze_excite.h"
+
+namespace winnow::train {
+
+// A 1x1 convolution that widens, a depthwise one, squeeze and excite, and a 1x1 convolution back,
+// beside a shortcut where the shape stays (Sandler et al. 2018). Parts are numbered under one name,
+// as torchvision has it: "features.3.block.0.0" is a convolution, ".1" its batch norm.
+
+using Activate = std::function<ValueId(NetBuilder& net, const std::string& name, ValueId x)>;
+
+// A convolution without bias "<name>.0", batch norm "<name>.1" and, if given, an activation
+// "<name>.2". As many groups as x has channels or one.
+struct ConvNorm {
+  NetBuilder::Conv conv;
+  bool depthwise = false;
+  double epsilon = 1e-5;  // of the batch norm
+  Activate activate = {};
+};
+ValueId conv_norm_activation(NetBuilder& net, const std::string& name, ValueId x,
+                             const ConvNorm& layer);
+
+struct InvertedResidual {
+  std::int64_t widened = 1;  // channels of the depthwise convolution
+  std::int64_t filters = 1;
+  int kernel = 3;
+  int stride = 1;
+  double epsilon = 1e-5;
+  double drop_path = 0;
+  Activate activate = {};
+  std::optional<SqueezeExcite> squeeze = {};
+};
+ValueId inverted_residual(NetBuilder& net, const std::string& name, ValueId x,
+                          const InvertedResidual& shape);
+
+}  // namespace winnow::train

@@ -1,0 +1,61 @@
+#include "train/nets/mobilenet_v2.h"
+
+#include <string>
+#include <utility>
+
+#include "train/nets/activation.h"
+#include "train/nets/dropout.h"
+#include "train/nets/inverted_residual.h"
+
+namespace winnow::train {
+namespace {
+
+struct Stage {
+  int widen, filters, blocks, stride;
+};
+constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                             {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+
+ValueId relu6(NetBuilder& net, const std::string& name, ValueId x) {
+  return activation(net, name, x, ActivationKind::kRelu6);
+}
+
+// torchvision numbers the last convolution and its batch norm as parts of their own here.
+ValueId block(NetBuilder& net, const std::string& name, ValueId x, const Stage& stage, int stride) {
+  const std::int64_t widened = stage.widen * net.channels(x);
+  int part = 0;
+  const auto next = [&] { return name + ".conv." + std::to_string(part++); };
+  ValueId y = x;
+  if (stage.widen != 1) {
+    y = conv_norm_activation(net, next(), y, {{.filters = widened}, false, 1e-5, relu6});
+  }
+  y = conv_norm_activation(
+      net, next(), y,
+      {{.filters = widened, .kernel = 3, .stride = stride, .pad = 1}, true, 1e-5, relu6});
+  y = net.conv(next(), y, {.filters = stage.filters});
+  y = net.batch_norm(next(), y);
+  return stride == 1 && net.channels(x) == stage.filters ? net.add(name + ".add", x, y) : y;
+}
+
+}  // namespace
+
+Graph make_mobilenet_v2(const NetOptions& options) {
+  NetBuilder net(options);
+  int place = 0;
+  const auto next = [&] { return "features." + std::to_string(place++); };
+  ValueId x = conv_norm_activation(
+      net, next(), net.image(),
+      {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, false, 1e-5, relu6});
+  for (const Stage& stage : kStages) {
+    for (int i = 0; i < stage.blocks; ++i) {
+      x = block(net, next(), x, stage, i == 0 ? stage.stride : 1);
+    }
+  }
+  x = conv_norm_activation(net, next(), x, {{.filters = 1280}, false, 1e-5, relu6});
+  x = dropout(net, "classifier.0", net.global_average_pool("avgpool", x), 0.2);
+  x = net.linear("classifier.1", x, options.classes,
+                 {.init = Init::kNormal001, .bias_init = Init::kZeros});
+  return std::move(net).finish(x);
+}
+
+}  // namespace winnow::train
