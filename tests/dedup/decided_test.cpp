@@ -19,6 +19,7 @@
 #include "dedup/pairs.h"
 #include "dedup/policy/precedence.h"
 #include "dedup/report.h"
+#include "dedup/settings.h"
 #include "dedup/split/split.h"
 #include "tests/dedup/tables.h"
 
