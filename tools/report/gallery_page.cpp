@@ -188,7 +188,7 @@ std::string sections_of(const GalleryPage& page) {
   how += paragraph(aside(page.config.server
                              ? "Nothing was deleted. What you judge below is written down at once."
                              : "Nothing was deleted. What you judge below is kept by this page "
-                               "and saved as a file, one line a judgement."));
+                               "and saved as a file, which winnow dedup --review FILE obeys."));
   return section("What was found", how + reasons_table(page) + leaks_table(found) +
                                        classes_table(found) + folders_table(found));
 }

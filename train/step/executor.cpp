@@ -53,6 +53,18 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
+// Before the sums go where the weights are. All ranks have the same sums.
+void clip_sums(const Graph& graph, const GradientLayout& layout, std::span<float> sums,
+               const GradientClip& clip) {
+  if (clip.norm == 0 && clip.value == 0) return;
+  std::vector<std::span<float>> gradients;
+  for (const GradientLayout::Tensor& tensor : layout.tensors) {
+    if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
+    gradients.push_back(sums.subspan(tensor.offset, tensor.count));
+  }
+  clip_gradients(gradients, clip);
+}
+
 }  // namespace
 
 StepExecutor::Lane::Lane(Program& program_of_lane)
@@ -217,21 +229,10 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  if (finite_) clip();
+  if (finite_) clip_sums(graph_, execution_.gradients, sum_->values(), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }
-}
-
-// Before the sums go where the weights are. All ranks have the same sums.
-void StepExecutor::clip() {
-  if (clip_.norm == 0 && clip_.value == 0) return;
-  std::vector<std::span<float>> gradients;
-  for (const GradientLayout::Tensor& tensor : execution_.gradients.tensors) {
-    if (graph_.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    gradients.push_back(sum_->values().subspan(tensor.offset, tensor.count));
-  }
-  clip_gradients(gradients, clip_);
 }
 
 void StepExecutor::update(const Task& task) {

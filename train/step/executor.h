@@ -85,7 +85,6 @@ class StepExecutor {
   void finish();
   void read(const Task& task);
   void begin_update(const Inputs& inputs);
-  void clip();
   void update(const Task& task);
   void wait_for_programs() noexcept;
   static void note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane);
