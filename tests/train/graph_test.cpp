@@ -138,7 +138,9 @@ TEST(Infer, RefusesWhatDoesNotFit) {
       {&kConv2d, {x, w, c3}, conv_attributes(1, 1, true), "(3), wanted (4)"},
       {&kConv2d, {x, w}, conv_attributes(1, 1, true), "takes 3 inputs, got 2"},
       {&kConv2d, {x, w, c4}, conv_attributes(1, 1), "takes 2 inputs, got 3"},
-      {&kConv2d, {x, flat}, conv_attributes(1, 1), "'flat' has 2 extents"},
+      {&kConv2d, {x, flat}, conv_attributes(1, 1), "is 10, wanted 3"},  // a filter of 1x1 windows
+      {&kConv2d, {x, c3}, conv_attributes(1, 1), "filter (3) must have 4 extents"},
+      {&kConv2d, {flat, w}, conv_attributes(1, 1), "'flat' has 2 extents"},
       {&kConv2d, {bytes, w}, conv_attributes(1, 1), "must not be bytes"},
       {&kConv2d, {x, w}, PoolAttributes{}, "attributes are of another operation"},
       {&kConv2d, {x, 99}, conv_attributes(1, 1), "no value %99"},
