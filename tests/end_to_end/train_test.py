@@ -143,7 +143,7 @@ class Train(Case):
     def test_bad_use(self):
         train = ["train", self.cache, "--out", self.folder / "run", "--net", "lenet"]
         self.refused(2, ["--batch-size 10", "--micro-batch 4"], *train, "--batch-size", 10, "--micro-batch", 4)
-        self.refused(2, ["unknown net 'vgg'", "lenet", "resnet20"], *train[:4], "--net", "vgg")
+        self.refused(2, ["unknown net 'vgg'", "--net ?"], *train[:4], "--net", "vgg")
         self.refused(2, ["no selection", "nope"], *train, "--selection", "nope")
         self.refused(2, ["more ranks (2)", "micro-batches"], *train, "--batch-size", 8, "--micro-batch", 8,
                      ranks=2)

@@ -103,12 +103,10 @@ void check_ranges(const NetOptions& o) {
 }
 
 const Net& find_net(std::string_view name) {
-  std::string known;
   for (const Net& net : nets()) {
     if (net.name == name) return net;
-    known += (known.empty() ? "" : ", ") + std::string(net.name);
   }
-  throw UsageError("unknown net '" + std::string(name) + "'; known: " + known);
+  throw UsageError("unknown net '" + std::string(name) + "'; winnow train --net ? lists them");
 }
 
 }  // namespace winnow::train
