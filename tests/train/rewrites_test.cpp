@@ -744,12 +744,14 @@ TEST(ArenaLayout, NeedsLittleMoreThanTheLowerBoundOnNets) {
     NetOptions options = tiny(net.default_side_px);
     options.batch = 2;
     const Graph forward = fuse(net.make(options));
+    // Of ConvNeXt, with its wide layers, the layout wastes 11 %.
+    const double most = net.name == "convnext_tiny" ? 1.12 : 1.1;
     for (const Graph& graph : {forward, differentiate(forward), for_inference(forward)}) {
       for (const DType compute : {DType::kF32, DType::kBF16}) {
         ASSERT_NO_FATAL_FAILURE(expect_executable(graph, compute));
         const ArenaLayout layout = lay_out_arena(graph, compute);
         EXPECT_LE(static_cast<double>(layout.arena_bytes),
-                  1.12 * static_cast<double>(layout.lower_bound_bytes));
+                  most * static_cast<double>(layout.lower_bound_bytes));
       }
     }
   }
