@@ -37,7 +37,7 @@ std::vector<std::string> names(const Graph& graph, ValueKind kind) {
 TEST(Nets, AreFoundByName) {
   for (const Net& net : nets()) EXPECT_EQ(find_net(net.name).make, net.make);
   EXPECT_THAT([] { find_net("resnet"); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("lenet, resnet20")));
+              testing::ThrowsMessage<UsageError>(HasSubstr("winnow train --net ?")));
 }
 
 TEST(Nets, HaveTheInputsAndOutputsThatAreBound) {
