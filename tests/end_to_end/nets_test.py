@@ -11,8 +11,9 @@ from program import Case, run
 CLASSES = 4
 SIDES = {"alexnet": 64, "alexnet_bn": 64}  # others: 32
 SMALL = ("resnet110", "wrn28_10", "resnet9")  # large for their images, which may be smaller
-DEEP = ("resnet34", "resnet50", "resnet101", "resnet152", "wide_resnet50_2", "resnet110")  # SGD must go slowly
-RATES = {"sgd": {"convnext_tiny": 0.05, "efficientnet_b0": 0.002, **{net: 0.002 for net in DEEP}}, "adamw": {}}
+SLOWLY = {"efficientnet_b0": 0.002, "resnet34": 0.002, "resnet50": 0.002, "resnet110": 0.002, "resnet101": 5e-4, "resnet152": 5e-4,
+          "wide_resnet50_2": 5e-4}  # fmt: skip
+RATES = {"sgd": {"convnext_tiny": 0.05, **SLOWLY}, "adamw": {}}
 LIMITS = {"efficientnet_b0": 3}  # it begins at 8: a last layer for few classes has large weights
 QUICK = ("lenet", "resnet20", "resnet18", "wrn16_4", "resnet9", "vgg11_bn", "mobilenet_v3_small", "regnet_y_400mf")
 COPIES, EPOCHS = 40, 2  # few epochs, for each ends with a checkpoint
