@@ -9,8 +9,7 @@ namespace winnow {
 //
 // `**` as a whole part  any number of parts, none too; as the last part at least one
 // any other part        one part, as fnmatch(3) has it: * any characters, ? one, [a-z] and [!a-z]
-// one
-//                       of them, \ the next as it is; a leading dot is nothing special
+//                       one of them, \ the next as it is; a leading dot is nothing special
 //
 // "originals/**" fits all below originals, "**/gold/*.jpg" what lies in a gold at any depth,
 // "*.png" what lies in no folder. No more time than the product of both lengths in parts.
