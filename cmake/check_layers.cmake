@@ -35,6 +35,7 @@ set(homes
   "nccl\\.h=common/comm/nccl/"
   "(jpeglib|turbojpeg|jerror)\\.h=pipeline/decode/"
   "webp/.*=pipeline/decode/"
+  "tiff(io)?\\.h=pipeline/decode/"
   "opencv2/.*=pipeline/decode/"
   "(oneapi/dnnl/)?dnnl.*=train/backend/onednn/"
   "omp\\.h=train/backend/onednn/"

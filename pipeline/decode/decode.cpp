@@ -14,6 +14,7 @@
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/pnm.h"
 #include "pipeline/decode/shrink.h"
+#include "pipeline/decode/tiff_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -106,7 +107,8 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   end_if_stopped(hooks.stop);
   if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
   if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks.stop);
-  if (format != "pnm") return decode_opencv(encoded, *header, settings.matte);
+  if (format == "tiff") return decode_tiff(encoded, *header, settings.matte, hooks.stop);
+  if (format == "bmp") return decode_opencv(encoded, *header, settings.matte);
   auto image = decode_pnm(encoded, *header, hooks.stop);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));

@@ -44,8 +44,8 @@ using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 // What decoding calls back.
 struct DecodeHooks {
   BeforeAllocation before_allocation;
-  // Asked at every few rows of JPEGs and PNGs, some two million pixels of WebPs, and more often of
-  // PNMs; not while OpenCV decodes a TIFF or BMP.
+  // Asked at every few rows of JPEGs, PNGs and TIFFs, some two million pixels of WebPs, and more
+  // often of PNMs; not while OpenCV decodes a BMP.
   StopRequested stop;
 };
 
@@ -54,8 +54,8 @@ struct DecodeHooks {
 std::string_view sniff(BytesView encoded) noexcept;
 
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, WebP by
-// libwebp, PNM itself and other formats by OpenCV, into 1 channel where the image is gray, else 3
-// (R, G, B). CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is
+// libwebp, TIFF by libtiff, PNM itself and BMP by OpenCV, into 1 channel where the image is gray,
+// else 3 (R, G, B). CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is
 // dropped; with a matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a
 // coloured matte becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is
 // applied where `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
@@ -66,7 +66,7 @@ std::string_view sniff(BytesView encoded) noexcept;
 // else libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker),
 // and libpng (a bad colour profile), it goes on after, as Pillow does, and the image says so. Pure;
 // safe from many threads; throws only std::bad_alloc, StoppedError and what before_allocation
-// throws. OpenCV writes a line to stderr about some damaged TIFFs; nothing else is printed.
+// throws. Prints nothing.
 // `buffer` is an image that is no longer needed, whose memory is used where it can be.
 // `scale` 1, 2, 4 or 8: the picture at 1/scale of both its sides, which are rounded up. JPEGs come
 // so from libjpeg's scaled DCT, bit for bit Pillow's draft(), in less time; those it is

@@ -59,6 +59,14 @@ Result png_header(BytesView encoded) {
   return truncated("the PNG ends before its IEND chunk");
 }
 
+// Whether a BMP's palette, from `at`, has grays only.
+bool is_gray_palette(const Fields& f, std::uint64_t at, std::uint64_t colours) {
+  for (std::uint64_t i = 0; i < colours; ++i, at += 4) {
+    if (f.u8(at) != f.u8(at + 1) || f.u8(at) != f.u8(at + 2)) return false;
+  }
+  return true;
+}
+
 Result bmp_header(BytesView encoded) {
   const Fields f(encoded, false);
   if (!f.has(0, 26)) return truncated("the BMP ends within its header");
@@ -76,6 +84,13 @@ Result bmp_header(BytesView encoded) {
   const std::uint32_t compression = old ? 0 : f.u32(30);
   const bool plain = compression == 0 || compression == 3;
   header.channels = bits == 32 ? 4 : 3;
+  if (bits <= 8) {  // OpenCV gives gray for those of the old header, whatever their palette
+    const std::uint64_t all = std::uint64_t{1} << bits;
+    const std::uint64_t colours = f.u32(46) == 0 ? all : std::min<std::uint64_t>(f.u32(46), all);
+    if (old || is_gray_palette(f, 14 + std::uint64_t{header_bytes}, colours)) {
+      header.channels = 1;
+    }
+  }
   // Version 3 of the header has masks, of which the fourth may be alpha's.
   if (bits == 32 && compression == 3 && header_bytes >= 56 && f.u32(66) != 0) {
     header.alpha = Alpha::kStraight;

@@ -26,13 +26,11 @@ struct Header {
   std::optional<std::uint32_t> transparent_gray;
   std::uint32_t max_value = 0;  // PNM: the value that means white
   std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
-  // TIFF: the pixels of a tile, or of a strip, of which the codec has one at a time.
+  // TIFF: the pixels of a tile, or of a strip.
   std::uint64_t tile_pixels = 0;
   // TIFF: the pixels of all tiles together, those beyond the picture's border too.
   std::uint64_t all_tiles_pixels = 0;
-  // TIFF: where its two bytes that say "alpha is not multiplied in" (ExtraSamples = 2) are; 0:
-  // nowhere.
-  std::uint64_t straight_alpha_at = 0;
+  int orientation = 1;  // TIFF: its own, 1 to 8, which is always applied
 };
 
 // Bytes that decoding takes at most besides the encoded ones: the codec's samples, and beside them

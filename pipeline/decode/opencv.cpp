@@ -1,11 +1,11 @@
 #include "pipeline/decode/opencv.h"
 
-#include <algorithm>
 #include <array>
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 
 #include "pipeline/decode/errors_internal.h"
+#include "pipeline/decode/matte_internal.h"
 #include "pipeline/decode/png_internal.h"
 #include "pipeline/decode/warnings_internal.h"
 #include "pipeline/decode/webp_internal.h"
@@ -36,15 +36,6 @@ Image to_image(const cv::Mat& mat, const Header& header) {
   }
   return image;
 }
-
-// One channel as Pillow's alpha_composite lays it upon an opaque one, rounding included.
-std::uint8_t laid_upon(int under, int colour, int alpha) {
-  const int sum = (colour * alpha + under * (255 - alpha)) * 128 + (128 << 7);
-  return static_cast<std::uint8_t>(((sum >> 8) + sum) >> 15);
-}
-
-// As Pillow reads colours that are multiplied with their alpha.
-int divided(int colour, int alpha) { return alpha == 0 ? 0 : std::min(255, colour * 255 / alpha); }
 
 template <class Sample>
 Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
@@ -77,15 +68,7 @@ Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Mat
   return matte && has_alpha ? to_image<Sample>(mat, header, *matte) : to_image<Sample>(mat, header);
 }
 
-Expected<cv::Mat, DecodeError> decode_mat(BytesView encoded, const Header& header) {
-  // libtiff would multiply alpha into the colours; told that it is multiplied in, it leaves them.
-  Bytes edited;
-  if (header.straight_alpha_at != 0) {
-    edited.assign(encoded.begin(), encoded.end());
-    const bool big_endian = edited[0] == std::byte{'M'};
-    edited[header.straight_alpha_at + (big_endian ? 1 : 0)] = std::byte{1};
-    encoded = edited;
-  }
+Expected<cv::Mat, DecodeError> decode_mat(BytesView encoded) {
   // OpenCV only reads the bytes, but a Mat has no const form.
   const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
                       const_cast<std::byte*>(encoded.data()));
@@ -113,7 +96,7 @@ Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& h
 
 Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
                                                   const std::optional<Matte>& matte) {
-  const auto mat = decode_mat(encoded, header);
+  const auto mat = decode_mat(encoded);
   if (!mat) return mat.error();
   return image_of(*mat, header, matte);
 }

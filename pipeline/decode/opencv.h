@@ -5,10 +5,10 @@
 
 namespace winnow::pipeline {
 
-// Both decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
+// All decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
 // alpha is dropped without a matte; the first page or frame where there are several.
 
-// BMP and TIFF, by OpenCV.
+// BMP, by OpenCV.
 Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
                                                   const std::optional<Matte>& matte);
 

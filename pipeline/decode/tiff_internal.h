@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "pipeline/decode/header.h"
 
 namespace winnow::pipeline {
@@ -8,7 +10,17 @@ namespace winnow::pipeline {
 // are there. An error where libtiff might read another: where a tag that matters to size or memory
 // is there twice, is not a SHORT or a LONG, or not a single one where one is due. Compressions
 // whose data says of its own size what it likes are not supported: libjbig ends the process where
-// it gets no memory. Nor are samples of more than 16 bits, and more than 65,536 strips or tiles.
+// it gets no memory. Nor are samples of more than 16 bits, more than 65,536 strips or tiles, and
+// what would take long between two questions whether to stop: sides of more than 2^20 pixels, and
+// more than 2^25 pixels that libtiff decodes at once.
 Expected<Header, DecodeError> tiff_header(BytesView encoded);
+
+// Decodes what tiff_header accepted as `header`, by libtiff, a few rows at a time, between which
+// `stop` is asked. Throws StoppedError where that says so. An error where libtiff cannot decode a
+// strip or tile to its end. Alpha is dropped without a matte, and that of gray always; the picture
+// is turned as its orientation says. Safe from many threads; prints nothing.
+Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
+                                                const std::optional<Matte>& matte,
+                                                const StopRequested& stop);
 
 }  // namespace winnow::pipeline

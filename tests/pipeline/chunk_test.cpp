@@ -262,6 +262,10 @@ TEST(ChunkMaker, CountsWhatIsToBeTurnedWhetherItIsOrNot) {
     const ChunkMaker maker(sources, options, gates);
     const Chunk chunk = make(maker, sources, {.begin = 0, .end = 5, .ends_shard = true});
     EXPECT_EQ(chunk.oriented, 2U);
+    ASSERT_EQ(chunk.fingerprints.audit.size(), 4U);
+    EXPECT_EQ(chunk.fingerprints.audit[1].orientation, 1U);
+    EXPECT_EQ(chunk.fingerprints.audit[2].orientation, 6U);
+    EXPECT_EQ(chunk.fingerprints.audit[3].orientation, 2U);
     EXPECT_EQ(chunk.fingerprints.widths_px[2], orientation == Orientation::kApply ? 20U : 30U);
   }
 }

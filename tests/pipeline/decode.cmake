@@ -2,9 +2,13 @@ winnow_test(pipeline.decode
   SOURCES decode_test.cpp
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
+winnow_test(pipeline.tiff
+  SOURCES tiff_test.cpp
+  DEPS winnow::decode JPEG::JPEG TIFF::TIFF ZLIB::ZLIB opencv::imgcodecs opencv::core
+  LABELS unit)
 winnow_test(pipeline.decode_memory
   SOURCES decode_memory_test.cpp
-  DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
+  DEPS winnow::decode JPEG::JPEG TIFF::TIFF ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
 target_compile_definitions(test_pipeline_decode PRIVATE PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 winnow_test(pipeline.crop

@@ -547,14 +547,14 @@ TEST(DecodeTiff, OfTooManyStripsIsUnsupported) {
   }
 }
 
-TEST(DecodeTiff, TilesAreAnnouncedThoughTheImageIsSmall) {
+TEST(DecodeTiff, OfALargeTileAnnouncesAFewOfItsRows) {
   const std::string tiff =
       test::make_tiff({.width = 10, .height = 10, .tile_width = 2048, .tile_height = 1024});
   std::uint64_t asked_bytes = 0;
   const BeforeAllocation before = [&](std::uint64_t count) { asked_bytes = count; };
   const auto image = decode(as_bytes(tiff), {}, {before, {}});
   ASSERT_TRUE(image) << image.error().detail;
-  EXPECT_GE(asked_bytes, 2048U * 1024 * (3 + 4));
+  EXPECT_LT(asked_bytes, 2048U * 1024);
 }
 
 TEST(DecodeTiff, WithATagTwiceIsCorrupt) {

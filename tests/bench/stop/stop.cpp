@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <functional>
 #include <opencv2/core.hpp>
@@ -14,8 +13,9 @@
 #include <vector>
 
 #include "pipeline/decode/decode.h"
-#include "tests/common/tiff_maker.h"
+#include "tests/common/growth.h"
 #include "tests/pipeline/jpeg_maker.h"
+#include "tests/pipeline/tiff_writer.h"
 
 namespace {
 
@@ -26,14 +26,8 @@ constexpr const char* kHelp =
     "bench_stop [--megapixels 40]\n\n"
     "Decodes a square picture of noise of each format, and tells the seconds of CPU that it took,\n"
     "how often the decoder asked whether to stop, and the longest that it went without, which is\n"
-    "how late an ingest ends that is stopped then. Fails above 2 s, but for TIFF and BMP, which\n"
-    "OpenCV decodes whole. The largest pictures that are read by default have 179 megapixels.\n";
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+    "how late an ingest ends that is stopped then. Fails above 2 s, but for BMP, which OpenCV\n"
+    "decodes whole. The largest pictures that are read by default have 179 megapixels.\n";
 
 struct Kind {
   const char* name;
@@ -66,11 +60,16 @@ Kind jpeg(const char* name, const test::JpegOptions& options) {
           }};
 }
 
-Kind tiff(const char* name, std::uint32_t strip_rows) {
-  return {name, false, [=](int side) {
+Kind tiff(const char* name, const test::TiffSamples& samples, std::uint32_t strip_rows = 0,
+          bool tiled = false) {
+  return {name, true, [=](int side) {
             const auto length = static_cast<std::uint32_t>(side);
-            const std::string file = test::make_tiff(
-                {.width = length, .height = length, .bits = 16, .strip_rows = strip_rows});
+            const std::uint32_t tile = tiled ? (length + 15) / 16 * 16 : 0;
+            const std::string file = test::write_tiff(samples, {.width = length,
+                                                                .height = length,
+                                                                .strip_rows = strip_rows,
+                                                                .tile_width = tile,
+                                                                .tile_height = tile});
             const BytesView view = as_bytes(file);
             return Bytes(view.begin(), view.end());
           }};
@@ -88,20 +87,24 @@ std::vector<Kind> kinds() {
           by_opencv("ppm", true, ".ppm", CV_8UC3, 256),
           by_opencv("ppm of text", true, ".ppm", CV_8UC3, 256, {cv::IMWRITE_PXM_BINARY, 0}),
           by_opencv("bmp", false, ".bmp", CV_8UC3, 256),
-          by_opencv("tiff by LZW", false, ".tiff", CV_8UC3, 64),
-          tiff("tiff of 16 bits, strips", 16),
-          tiff("tiff of 16 bits, one strip", 0)};
+          by_opencv("tiff by LZW", true, ".tiff", CV_8UC3, 64),
+          tiff("tiff of 16 bits, strips", {.bits = 16}, 16),
+          tiff("tiff of 16 bits, one strip", {.bits = 16}),
+          tiff("tiff by LZW, one strip", {}),
+          tiff("tiff by LZW, one tile", {}, 0, true),
+          tiff("tiff by JPEG, one strip", {.compression = COMPRESSION_JPEG}),
+          tiff("tiff by LZMA, one strip", {.compression = COMPRESSION_LZMA})};
 }
 
 // Whether a stop would be answered in time.
 bool measure(const Kind& kind, int side) {
   const Bytes bytes = kind.make(side);
-  const double begin = cpu_seconds();
+  const double begin = test::processor_seconds();
   double last = begin;
   double longest = 0;
   int times = 0;
   const auto pass = [&] {
-    const double now = cpu_seconds();
+    const double now = test::processor_seconds();
     longest = std::max(longest, now - last);
     last = now;
   };

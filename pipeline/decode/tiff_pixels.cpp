@@ -1,0 +1,478 @@
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pipeline/decode/errors_internal.h"
+#include "pipeline/decode/matte_internal.h"
+#include "pipeline/decode/orientation.h"
+#include "pipeline/decode/tiff_directory_internal.h"
+#include "pipeline/decode/tiff_internal.h"
+
+namespace winnow::pipeline {
+namespace {
+
+// The file as libtiff is to see it: with another directory behind it.
+struct StackedFile {
+  std::array<std::byte, 8> head;
+  Bytes directory;
+
+  StackedFile(BytesView encoded, const TiffDirectory& from, const TiffBlocks& blocks)
+      : directory(stacked_directory(from, blocks)) {
+    std::copy_n(encoded.begin(), head.size(), head.begin());
+    const std::size_t at = encoded.size() + encoded.size() % 2;
+    if (at > encoded.size()) directory.insert(directory.begin(), std::byte{0});
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t shift = 8 * (from.is_big_endian() ? 3 - i : i);
+      head[4 + i] = static_cast<std::byte>(at >> shift & 255);
+    }
+  }
+};
+
+// What libtiff reads from, and what it says.
+struct Source {
+  std::array<BytesView, 3> parts;  // of the file
+  std::uint64_t at = 0;
+  char error[256] = {};  // the first
+
+  std::uint64_t size() const { return parts[0].size() + parts[1].size() + parts[2].size(); }
+};
+
+tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) {
+  auto& source = *static_cast<Source*>(handle);
+  std::uint64_t skipped = source.at;
+  std::size_t done = 0;
+  for (const BytesView& part : source.parts) {
+    const std::uint64_t skip = std::min<std::uint64_t>(skipped, part.size());
+    const std::size_t some = std::min(part.size() - skip, static_cast<std::size_t>(count) - done);
+    if (some > 0) std::memcpy(static_cast<std::byte*>(to) + done, part.data() + skip, some);
+    skipped -= skip;
+    done += some;
+  }
+  source.at += done;
+  return static_cast<tmsize_t>(done);
+}
+
+tmsize_t write_none(thandle_t, void*, tmsize_t) { return 0; }
+
+toff_t seek_to(thandle_t handle, toff_t offset, int whence) {
+  auto& source = *static_cast<Source*>(handle);
+  if (whence == SEEK_CUR) offset += source.at;
+  if (whence == SEEK_END) offset += source.size();
+  source.at = std::min<std::uint64_t>(offset, source.size());
+  return source.at;
+}
+
+int close_none(thandle_t) { return 0; }
+
+toff_t size_of(thandle_t handle) { return static_cast<Source*>(handle)->size(); }
+
+int on_error(TIFF*, void* handle, const char*, const char* format, va_list values) {
+  auto& source = *static_cast<Source*>(handle);
+  if (source.error[0] == '\0') std::vsnprintf(source.error, sizeof source.error, format, values);
+  return 1;
+}
+
+int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+
+struct CloseTiff {
+  void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
+};
+struct FreeOptions {
+  void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
+};
+
+// One reading of the file, which must outlive it.
+class Reading {
+ public:
+  // `mode`: libtiff's.
+  Reading(BytesView encoded, const StackedFile& file, const char* mode, std::uint64_t most_bytes)
+      : source_(std::make_unique<Source>()) {
+    source_->parts = {file.head, encoded.subspan(file.head.size()), file.directory};
+    const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
+    if (!options) throw std::bad_alloc();
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), static_cast<tmsize_t>(most_bytes));
+    TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, source_.get());
+    TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, source_.get());
+    tiff_.reset(TIFFClientOpenExt("TIFF", mode, source_.get(), read_some, write_none, seek_to,
+                                  close_none, size_of, nullptr, nullptr, options.get()));
+  }
+
+  TIFF* get() const noexcept { return tiff_.get(); }  // nothing where it cannot be opened
+  DecodeError error() const {
+    const char* said = source_->error[0] == '\0' ? "cannot decode it" : source_->error;
+    return corrupt(std::string("libtiff: ") + said);
+  }
+  std::uint16_t number(std::uint32_t tag) const {
+    std::uint16_t value = 0;
+    TIFFGetFieldDefaulted(tiff_.get(), tag, &value);
+    return value;
+  }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<TIFF, CloseTiff> tiff_;
+};
+
+// What samples become: R, G, B, A in the bytes of a number, from its lowest. `width` pixels of a
+// row, which are all that were stored.
+class Colours {
+ public:
+  virtual ~Colours() = default;
+  virtual std::size_t planes() const = 0;  // that samples come in
+  // `planes` lie in `samples` one behind the other, `plane_bytes` each.
+  virtual void convert(std::uint8_t* samples, std::size_t plane_bytes, std::uint32_t width,
+                       std::uint32_t rows, std::uint32_t* to) = 0;
+};
+
+// As libtiff has them, of 8 bits.
+class LibtiffColours : public Colours {
+ public:
+  ~LibtiffColours() override {
+    if (begun_) TIFFRGBAImageEnd(&image_);
+  }
+
+  // Before anything else, once; an error where libtiff has no way for such samples.
+  std::optional<DecodeError> begin(TIFF* tiff) {
+    constexpr int kStopOnError = 1;
+    char message[1024] = {};
+    begun_ = TIFFRGBAImageBegin(&image_, tiff, kStopOnError, message) != 0;
+    if (begun_) return std::nullopt;
+    std::string_view reason(message);
+    constexpr std::string_view kSorry = "Sorry, ";
+    if (reason.starts_with(kSorry)) reason.remove_prefix(kSorry.size());
+    return unsupported("has samples of a kind that is not read (libtiff: " + std::string(reason) +
+                       "); convert it to gray or RGB of 8 bits");
+  }
+
+  std::size_t planes() const override {
+    if (image_.isContig != 0) return 1;
+    return colours() + (image_.alpha != 0 ? 1 : 0);
+  }
+
+  void convert(std::uint8_t* samples, std::size_t plane_bytes, std::uint32_t width,
+               std::uint32_t rows, std::uint32_t* to) override {
+    if (image_.isContig != 0) {
+      image_.put.contig(&image_, to, 0, 0, width, rows, 0, 0, samples);
+      return;
+    }
+    const bool is_gray = colours() == 1;
+    image_.put.separate(&image_, to, 0, 0, width, rows, 0, 0, samples,
+                        samples + (is_gray ? 0 : plane_bytes),
+                        samples + (is_gray ? 0 : 2 * plane_bytes),
+                        image_.alpha != 0 ? samples + colours() * plane_bytes : nullptr);
+  }
+
+ private:
+  std::size_t colours() const { return image_.photometric <= PHOTOMETRIC_MINISBLACK ? 1 : 3; }
+
+  TIFFRGBAImage image_{};
+  bool begun_ = false;
+};
+
+// Of 10, 12, 14 or 16 bits each, as they are stored: what white is in a gray TIFF is not asked.
+class DeepColours : public Colours {
+ public:
+  DeepColours(int bits, std::size_t samples, bool separate, bool gray)
+      : bits_(bits), samples_(samples), separate_(separate), gray_(gray) {}
+
+  std::size_t planes() const override { return separate_ ? samples_ : 1; }
+
+  void convert(std::uint8_t* samples, std::size_t plane_bytes, std::uint32_t width,
+               std::uint32_t rows, std::uint32_t* to) override {
+    const std::size_t row_bytes = plane_bytes / rows;
+    const std::size_t step = separate_ ? 1 : samples_;
+    const std::size_t next = separate_ ? plane_bytes : 0;
+    for (std::uint32_t y = 0; y < rows; ++y) {
+      const std::uint8_t* row = samples + y * row_bytes;
+      for (std::uint32_t x = 0; x < width; ++x) {
+        std::array<std::uint32_t, 4> values{};
+        for (std::size_t s = 0; s < samples_; ++s) {
+          values[s] = value(row + s * next, x * step + (separate_ ? 0 : s));
+        }
+        *to++ = packed(values);
+      }
+    }
+  }
+
+ private:
+  // Of 16 bits.
+  std::uint32_t value(const std::uint8_t* row, std::size_t i) const {
+    if (bits_ == 16) {
+      std::uint16_t sample = 0;  // of this machine's byte order
+      std::memcpy(&sample, row + 2 * i, 2);
+      return sample;
+    }
+    std::uint32_t sample = 0;
+    for (std::size_t bit = i * static_cast<std::size_t>(bits_), end = bit + bits_; bit < end;) {
+      const std::size_t some = std::min(8 - bit % 8, end - bit);
+      const std::uint32_t byte = row[bit / 8] >> (8 - bit % 8 - some);
+      sample = sample << some | (byte & ((1U << some) - 1));
+      bit += some;
+    }
+    return sample << (16 - bits_);
+  }
+
+  std::uint32_t packed(const std::array<std::uint32_t, 4>& values) const {
+    constexpr std::uint32_t kOpaque = 255;
+    std::array<std::uint32_t, 3> rgb{values[0], values[1], values[2]};
+    if (samples_ < 3) rgb = {values[0], values[0], values[0]};
+    if (samples_ >= 3 && gray_) {
+      // As OpenCV: what beside gray there is counts as other colours.
+      const std::uint32_t sum = 4899 * rgb[0] + 9617 * rgb[1] + 1868 * rgb[2] + (1U << 13);
+      rgb.fill(sum >> 14);
+    }
+    const std::uint32_t alpha = samples_ == 4 ? values[3] >> 8 : kOpaque;
+    return rgb[0] >> 8 | rgb[1] >> 8 << 8 | rgb[2] >> 8 << 16 | alpha << 24;
+  }
+
+  int bits_;
+  std::size_t samples_;
+  bool separate_;
+  bool gray_;
+};
+
+// What libtiff says of the samples.
+struct Format {
+  explicit Format(const Reading& reading)
+      : bits(reading.number(TIFFTAG_BITSPERSAMPLE)),
+        samples(reading.number(TIFFTAG_SAMPLESPERPIXEL)),
+        photometric(reading.number(TIFFTAG_PHOTOMETRIC)),
+        separate(samples > 1 && reading.number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE),
+        is_unsigned(reading.number(TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT) {}
+
+  bool is_gray() const { return photometric <= PHOTOMETRIC_MINISBLACK; }
+  bool is_deep() const { return bits > 8 && photometric <= PHOTOMETRIC_RGB && samples != 2; }
+  // Of the picture; palettes of two colours become gray.
+  int channels() const {
+    if (photometric == PHOTOMETRIC_PALETTE && bits == 8) return 3;
+    return is_gray() || samples == 1 ? 1 : 3;
+  }
+
+  int bits;
+  std::size_t samples;
+  int photometric;
+  bool separate;
+  bool is_unsigned;
+};
+
+std::optional<DecodeError> check(const Reading& reading, const Format& format) {
+  std::uint16_t photometric = 0;
+  if (TIFFGetField(reading.get(), TIFFTAG_PHOTOMETRIC, &photometric) != 1) {
+    return corrupt("the TIFF does not say what its samples mean");
+  }
+  constexpr std::array kBits{1, 8, 10, 12, 14, 16};
+  if (std::find(kBits.begin(), kBits.end(), format.bits) == kBits.end()) {
+    return unsupported("has samples of " + std::to_string(format.bits) +
+                       " bits; convert it to 8 bits");
+  }
+  if (!format.is_unsigned) {
+    return unsupported("has samples that are not unsigned numbers; convert it to 8 bits");
+  }
+  return std::nullopt;
+}
+
+// Told that alpha is multiplied in, libtiff leaves the colours as they are.
+void keep_straight_alpha(TIFF* tiff) {
+  std::uint16_t count = 0;
+  std::uint16_t* kinds = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) != 1 || count == 0) return;
+  std::vector<std::uint16_t> changed(kinds, kinds + count);
+  changed[0] = EXTRASAMPLE_ASSOCALPHA;
+  TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, count, changed.data());
+}
+
+Expected<std::unique_ptr<Colours>, DecodeError> make_colours(const Reading& reading,
+                                                             const Format& format) {
+  if (format.is_deep()) {
+    return std::unique_ptr<Colours>(std::make_unique<DeepColours>(
+        format.bits, format.samples, format.separate, format.is_gray()));
+  }
+  auto colours = std::make_unique<LibtiffColours>();
+  if (auto error = colours->begin(reading.get())) return *std::move(error);
+  return std::unique_ptr<Colours>(std::move(colours));
+}
+
+// The samples of some rows, each plane of a reading of its own, so that each goes on where it was.
+class Samples {
+ public:
+  Samples(const std::vector<Reading>& planes, bool at_once) : planes_(planes), at_once_(at_once) {}
+
+  // The bytes of a plane of `rows` rows.
+  std::size_t plane_bytes(std::uint32_t rows) const {
+    TIFF* first = planes_[0].get();
+    return static_cast<std::size_t>(at_once_ ? TIFFVStripSize(first, rows)
+                                             : TIFFScanlineSize(first) * rows);
+  }
+
+  // Rows of the stack, of one block; from its first if at once.
+  std::optional<DecodeError> read(std::uint32_t row, std::uint32_t rows) {
+    const std::size_t size = plane_bytes(rows);
+    samples_.assign(size * planes_.size(), 0);
+    for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
+      std::uint8_t* to = samples_.data() + plane * size;
+      if (!read_plane(static_cast<std::uint16_t>(plane), row, rows, to)) {
+        return planes_[plane].error();
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::uint8_t* data() { return samples_.data(); }
+
+ private:
+  bool read_plane(std::uint16_t plane, std::uint32_t row, std::uint32_t rows, std::uint8_t* to) {
+    TIFF* tiff = planes_[plane].get();
+    const std::size_t size = plane_bytes(rows);
+    if (at_once_) {
+      const std::uint32_t strip = TIFFComputeStrip(tiff, row, plane);
+      return TIFFReadEncodedStrip(tiff, strip, to, static_cast<tmsize_t>(size)) >= 0;
+    }
+    for (std::uint32_t y = 0; y < rows; ++y) {
+      if (TIFFReadScanline(tiff, to + y * (size / rows), row + y, plane) != 1) return false;
+    }
+    return true;
+  }
+
+  const std::vector<Reading>& planes_;
+  bool at_once_;
+  std::vector<std::uint8_t> samples_;
+};
+
+// One row of R, G, B, A to that of an image. Of a gray one as OpenCV makes gray of colours.
+void put_row(const std::uint32_t* from, std::size_t width, int channels, std::uint8_t* to) {
+  for (const std::uint32_t* end = from + width; from < end; ++from) {
+    const std::uint32_t red = TIFFGetR(*from);
+    const std::uint32_t green = TIFFGetG(*from);
+    const std::uint32_t blue = TIFFGetB(*from);
+    if (channels == 1) {
+      *to++ =
+          static_cast<std::uint8_t>((4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14);
+    } else {
+      *to++ = static_cast<std::uint8_t>(red);
+      *to++ = static_cast<std::uint8_t>(green);
+      *to++ = static_cast<std::uint8_t>(blue);
+    }
+  }
+}
+
+void put_row_upon(const Matte& matte, bool multiplied, const std::uint32_t* from, std::size_t width,
+                  std::uint8_t* to) {
+  const std::array<int, 3> under{matte.red, matte.green, matte.blue};
+  for (const std::uint32_t* end = from + width; from < end; ++from) {
+    const auto alpha = static_cast<int>(TIFFGetA(*from));
+    for (std::size_t c = 0; c < 3; ++c) {
+      auto colour = static_cast<int>(*from >> (8 * c) & 255);
+      if (multiplied) colour = divided(colour, alpha);
+      *to++ = laid_upon(under[c], colour, alpha);
+    }
+  }
+}
+
+// From samples to the pixels of a picture.
+class Picture {
+ public:
+  Picture(const TiffBlocks& blocks, const Header& header, int channels,
+          const std::optional<Matte>& matte)
+      : blocks_(blocks),
+        matte_(header.alpha == Alpha::kNone ? std::nullopt : matte),
+        is_multiplied_(header.alpha == Alpha::kMultiplied),
+        image_(static_cast<int>(blocks.height_px), static_cast<int>(blocks.width_px), channels) {}
+
+  // All blocks, a piece at a time.
+  std::optional<DecodeError> read(Samples& samples, Colours& colours, std::uint32_t piece_rows,
+                                  const StopRequested& stop) {
+    const auto width = static_cast<std::uint32_t>(blocks_.block_width_px);
+    const auto height = static_cast<std::uint32_t>(blocks_.block_height_px);
+    std::vector<std::uint32_t> rgba(std::size_t{width} * piece_rows);
+    for (std::uint32_t block = 0; block < blocks_.count(); ++block) {
+      const auto top = static_cast<std::uint32_t>(block / blocks_.across()) * height;
+      const auto left = static_cast<std::uint32_t>(block % blocks_.across()) * width;
+      const auto end =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(height, blocks_.height_px - top));
+      for (std::uint32_t y = 0; y < end; y += piece_rows) {
+        end_if_stopped(stop);
+        const std::uint32_t rows = std::min(piece_rows, end - y);
+        if (auto error = samples.read(block * height + y, rows)) return error;
+        colours.convert(samples.data(), samples.plane_bytes(rows), width, rows, rgba.data());
+        for (std::uint32_t i = 0; i < rows; ++i) {
+          put(rgba.data() + std::size_t{i} * width, top + y + i, left);
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  Image take() { return std::move(image_); }
+
+ private:
+  void put(const std::uint32_t* from, std::size_t y, std::size_t left) {
+    const std::size_t width =
+        std::min<std::size_t>(blocks_.block_width_px, blocks_.width_px - left);
+    const auto channels = static_cast<std::size_t>(image_.channels);
+    std::uint8_t* to = image_.pixels.data() + (y * blocks_.width_px + left) * channels;
+    if (matte_) {
+      put_row_upon(*matte_, is_multiplied_, from, width, to);
+    } else {
+      put_row(from, width, image_.channels, to);
+    }
+  }
+
+  const TiffBlocks& blocks_;
+  std::optional<Matte> matte_;
+  bool is_multiplied_;
+  Image image_;
+};
+
+}  // namespace
+
+Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
+                                                const std::optional<Matte>& matte,
+                                                const StopRequested& stop) {
+  TiffDirectory directory(encoded);
+  if (auto error = directory.read()) return *std::move(error);
+  const TiffBlocks blocks = blocks_of(directory);
+  const StackedFile file(encoded, directory, blocks);
+  const bool at_once = is_block_read_at_once(directory, blocks);
+  const char* mode = at_once ? "rc" : "r";  // c: no strip is made into several
+  constexpr std::uint64_t kTables = 16u << 20;
+  std::vector<Reading> readings;
+  const auto open = [&] {
+    readings.emplace_back(encoded, file, mode, header.work_bytes + kTables);
+    return readings.back().get() != nullptr;
+  };
+  if (!open()) return readings.back().error();
+  if (header.alpha == Alpha::kStraight) keep_straight_alpha(readings[0].get());
+  const Format format(readings[0]);
+  if (auto error = check(readings[0], format)) return *std::move(error);
+  auto colours = make_colours(readings[0], format);
+  if (!colours) return colours.error();
+  while (readings.size() < (*colours)->planes()) {
+    if (!open()) return readings.back().error();
+  }
+  constexpr std::uint64_t kPiecePixels = 1u << 16;
+  const std::uint64_t rows = at_once
+                                 ? blocks.block_height_px
+                                 : std::clamp<std::uint64_t>(kPiecePixels / blocks.block_width_px,
+                                                             1, blocks.block_height_px);
+  Samples samples(readings, at_once);
+  const bool has_alpha = format.samples == 4 && format.channels() == 3;
+  Picture picture(blocks, header, format.channels(), has_alpha ? matte : std::nullopt);
+  if (auto error = picture.read(samples, **colours, static_cast<std::uint32_t>(rows), stop)) {
+    return *std::move(error);
+  }
+  Image image = picture.take();
+  turn(image, header.orientation);
+  return DecodedImage(std::move(image));
+}
+
+}  // namespace winnow::pipeline

@@ -1,0 +1,410 @@
+// TIFFs of many kinds, written by libtiff, against what OpenCV makes of them, which has read them
+// before.
+#include <gtest/gtest.h>
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "pipeline/decode/decode.h"
+#include "pipeline/decode/orientation.h"
+#include "tests/common/tiff_maker.h"
+#include "tests/pipeline/jpeg_maker.h"
+#include "tests/pipeline/tiff_writer.h"
+
+namespace winnow::pipeline {
+namespace {
+
+using Kind = DecodeError::Kind;
+using Layout = test::TiffLayout;
+using Samples = test::TiffSamples;
+using test::write_tiff;
+
+// What OpenCV gives, as pixels of 8 bits, and alpha for itself.
+struct Oracle {
+  Image image;
+  std::vector<std::uint8_t> alpha;
+};
+
+template <class Sample>
+Oracle from_mat(const cv::Mat& mat) {
+  const int channels = mat.channels();
+  Oracle out{Image(mat.rows, mat.cols, channels < 3 ? 1 : 3), {}};
+  constexpr int kShift = 8 * (sizeof(Sample) - 1);
+  auto* to = out.image.pixels.data();
+  for (int y = 0; y < mat.rows; ++y) {
+    const auto* from = mat.ptr<Sample>(y);
+    for (int x = 0; x < mat.cols; ++x, from += channels) {
+      for (int c = 0; c < out.image.channels; ++c) {
+        *to++ = static_cast<std::uint8_t>(from[channels < 3 ? 0 : 2 - c] >> kShift);
+      }
+      if (channels == 4) out.alpha.push_back(static_cast<std::uint8_t>(from[3] >> kShift));
+    }
+  }
+  return out;
+}
+
+std::optional<Oracle> by_opencv(std::string bytes) {
+  const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8UC1, bytes.data());
+  try {
+    const cv::Mat mat = cv::imdecode(encoded, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
+    if (mat.depth() == CV_8U && !mat.empty()) return from_mat<std::uint8_t>(mat);
+    if (mat.depth() == CV_16U) return from_mat<std::uint16_t>(mat);
+  } catch (const cv::Exception&) {
+  }
+  return std::nullopt;
+}
+
+std::string text_of(const Samples& s, const Layout& l) {
+  const auto n = [](auto value) { return " " + std::to_string(value); };
+  return "photometric" + n(s.photometric) + " bits" + n(s.bits) + " samples" + n(s.count) +
+         " planes" + n(s.planes) + " compression" + n(s.compression) + " predictor" +
+         n(s.predictor) + " extra" + n(s.extra) + " subsampling" + n(s.subsampling[0]) +
+         n(s.subsampling[1]) + " size" + n(l.width) + n(l.height) + " strips" + n(l.strip_rows) +
+         " tiles" + n(l.tile_width) + n(l.tile_height) + " big" + n(l.big_endian) + " orientation" +
+         n(l.orientation);
+}
+
+// That the pixels are OpenCV's; returns whether there are any.
+bool expect_as_opencv(const Samples& s, const Layout& layout) {
+  Samples merged = s;
+  if (s.extra == EXTRASAMPLE_UNASSALPHA) merged.extra = EXTRASAMPLE_ASSOCALPHA;
+  const auto expected = by_opencv(write_tiff(merged, layout));
+  const std::string bytes = write_tiff(s, layout);
+  const auto image = decode(as_bytes(bytes), {});
+  EXPECT_EQ(static_cast<bool>(image), expected.has_value())
+      << text_of(s, layout) << ": " << (image ? "" : image.error().detail);
+  if (!image || !expected) return false;
+  EXPECT_EQ(image->height_px, expected->image.height_px) << text_of(s, layout);
+  EXPECT_EQ(image->channels, expected->image.channels) << text_of(s, layout);
+  EXPECT_TRUE(image->pixels == expected->image.pixels) << text_of(s, layout);
+  return true;
+}
+
+Bytes make_jpeg_of(int width, int height) {
+  const std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width * height * 3), 90);
+  return test::make_jpeg(width, height, 3, pixels.data(), {});
+}
+
+std::vector<Layout> layouts() {
+  return {{},
+          {.strip_rows = 1},
+          {.strip_rows = 16, .big_endian = true},
+          {.tile_width = 16, .tile_height = 16},
+          {.tile_width = 64, .tile_height = 32, .big_endian = true},
+          {.width = 1, .height = 1},
+          {.width = 16, .height = 300, .strip_rows = 288}};
+}
+
+// Large enough to be read a few rows at a time.
+std::vector<Layout> large_layouts() {
+  return {{.width = 601, .height = 449},
+          {.width = 600, .height = 500, .strip_rows = 448, .big_endian = true},
+          {.width = 650, .height = 440, .tile_width = 608, .tile_height = 448}};
+}
+
+// Whether libtiff reads whole blocks well, as OpenCV has it do. It does not, in tiles: what lies
+// beyond the picture where it takes several samples and shows one, or squares of 4 x 4 pixels;
+// sizes that are no multiple of 1024 bytes where there is no compression; and CCITT's words. Nor
+// the end of a strip of an odd number of such squares. JPEGs are of whole blocks of rows.
+bool are_blocks_sound(const Samples& s, const Layout& layout) {
+  const bool is_of_squares = s.subsampling == std::array{4, 4};
+  if (layout.tile_width == 0) {
+    if (s.compression == COMPRESSION_JPEG && layout.strip_rows == 1) return false;
+    return !is_of_squares || (layout.width + 3) / 4 % 2 == 0;
+  }
+  const bool is_one =
+      s.photometric <= PHOTOMETRIC_MINISBLACK || s.photometric == PHOTOMETRIC_PALETTE;
+  const bool is_cut = layout.width % layout.tile_width != 0;
+  if (is_cut && ((is_one && s.count > 1) || is_of_squares)) return false;
+  if (s.compression == COMPRESSION_CCITTRLEW) return false;
+  const int square = s.subsampling[0] * s.subsampling[1];
+  std::uint32_t bytes = layout.tile_width * layout.tile_height;  // or a multiple
+  if (square > 0)
+    bytes = bytes / static_cast<std::uint32_t>(square) * (static_cast<std::uint32_t>(square) + 2);
+  return s.compression != COMPRESSION_NONE || bytes % 1024 == 0;
+}
+
+// What OpenCV reads is read, with the same pixels.
+void expect_all(const Samples& s, bool large = true) {
+  for (const Layout& layout : layouts()) {
+    if (!are_blocks_sound(s, layout)) continue;
+    EXPECT_TRUE(expect_as_opencv(s, layout)) << text_of(s, layout);
+  }
+  if (!large) return;
+  for (const Layout& layout : large_layouts()) {
+    if (!are_blocks_sound(s, layout)) continue;
+    EXPECT_TRUE(expect_as_opencv(s, layout)) << text_of(s, layout);
+  }
+}
+
+TEST(Tiff, OfEveryCompressionIsAsOpencvHasIt) {
+  for (const int compression :
+       {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,
+        COMPRESSION_PACKBITS, COMPRESSION_LZMA, COMPRESSION_ZSTD, COMPRESSION_JPEG}) {
+    expect_all({.compression = compression});
+    expect_all({.photometric = PHOTOMETRIC_MINISBLACK, .count = 1, .compression = compression});
+  }
+  for (const int compression : {COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW, COMPRESSION_CCITTFAX3,
+                                COMPRESSION_CCITTFAX4}) {
+    for (const int photometric : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK}) {
+      expect_all({.photometric = photometric, .bits = 1, .count = 1, .compression = compression});
+    }
+  }
+}
+
+TEST(Tiff, OfWebpIsAsOpencvHasIt) {
+  expect_all({.compression = COMPRESSION_WEBP});
+  expect_all({.count = 4, .compression = COMPRESSION_WEBP, .extra = EXTRASAMPLE_ASSOCALPHA});
+}
+
+TEST(Tiff, OfPredictedSamplesIsAsOpencvHasIt) {
+  for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD}) {
+    for (const int bits : {8, 16}) {
+      for (const int count : {1, 3}) {
+        expect_all({.photometric = count == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB,
+                    .bits = bits,
+                    .count = count,
+                    .compression = compression,
+                    .predictor = 2});
+      }
+    }
+  }
+}
+
+// Whether OpenCV reads them or not, by every number of samples.
+TEST(Tiff, OfEveryColourIsAsOpencvHasIt) {
+  int read = 0;
+  for (const int planes : {PLANARCONFIG_CONTIG, PLANARCONFIG_SEPARATE}) {
+    for (const int photometric : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_RGB,
+                                  PHOTOMETRIC_PALETTE, PHOTOMETRIC_SEPARATED, PHOTOMETRIC_CIELAB}) {
+      const int colours = photometric == PHOTOMETRIC_SEPARATED                                  ? 4
+                          : photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_CIELAB ? 3
+                                                                                                : 1;
+      for (const int bits : {1, 2, 4, 8, 10, 12, 14, 16}) {
+        for (int count = 1; count <= std::min(colours + 1, 4); ++count) {
+          // Of these OpenCV shows what it finds in memory.
+          const bool is_deep = bits > 8 && photometric <= PHOTOMETRIC_RGB && count > 2;
+          if (planes == PLANARCONFIG_SEPARATE && is_deep) continue;
+          const Samples s{.photometric = photometric,
+                          .bits = bits,
+                          .count = count,
+                          .planes = planes,
+                          .extra = count > colours ? EXTRASAMPLE_ASSOCALPHA : -1};
+          for (const Layout& layout : layouts()) {
+            if (are_blocks_sound(s, layout)) read += expect_as_opencv(s, layout) ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(read, 20 * 5);
+}
+
+TEST(Tiff, OfLargePlanesIsAsOpencvHasIt) {
+  for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_NONE}) {
+    for (const int count : {3, 4}) {
+      expect_all({.count = count,
+                  .planes = PLANARCONFIG_SEPARATE,
+                  .compression = compression,
+                  .extra = count == 4 ? EXTRASAMPLE_ASSOCALPHA : -1});
+    }
+  }
+}
+
+TEST(Tiff, OfYcbcrIsAsOpencvHasIt) {
+  for (const auto& subsampling : {std::array{1, 1}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
+    Samples s{.photometric = PHOTOMETRIC_YCBCR, .subsampling = subsampling};
+    expect_all(s);
+    s.compression = COMPRESSION_NONE;
+    expect_all(s);
+    s.compression = COMPRESSION_JPEG;
+    s.subsampling = {0, 0};  // of whole pixels, as they are handed over
+    expect_all(s, false);
+  }
+  expect_all(
+      {.photometric = PHOTOMETRIC_YCBCR, .planes = PLANARCONFIG_SEPARATE, .subsampling = {1, 1}},
+      false);
+}
+
+TEST(Tiff, OfEveryOrientationIsAsOpencvHasIt) {
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    for (const int bits : {8, 16}) {
+      for (const Layout& layout : layouts()) {
+        Layout turned = layout;
+        turned.orientation = orientation;
+        // OpenCV mirrors each tile of 8 bits for itself.
+        const bool is_mirrored = orientation == 2 || orientation == 3 || orientation >= 6;
+        if (layout.tile_width > 0 && bits == 8 && is_mirrored) continue;
+        EXPECT_TRUE(expect_as_opencv({.bits = bits}, turned));
+      }
+    }
+  }
+}
+
+Image pixels_of(const Samples& s, const Layout& layout, const DecodeSettings& settings = {}) {
+  const std::string bytes = write_tiff(s, layout);
+  auto image = decode(as_bytes(bytes), settings);
+  EXPECT_TRUE(image) << text_of(s, layout) << ": " << (image ? "" : image.error().detail);
+  return image ? Image(*std::move(image)) : Image();
+}
+
+// What OpenCV, by libtiff's whole tiles, got wrong.
+TEST(Tiff, OfTilesHasThePixelsOfStrips) {
+  const Layout tiles{.tile_width = 16, .tile_height = 16};
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    Layout turned = tiles;
+    turned.orientation = orientation;
+    Image expected = pixels_of({}, {});
+    turn(expected, orientation);
+    EXPECT_EQ(pixels_of({}, turned), expected) << orientation;
+  }
+  for (const int compression : {COMPRESSION_LZW, COMPRESSION_NONE}) {
+    for (const int photometric : {PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_PALETTE}) {
+      const Samples s{.photometric = photometric,
+                      .count = 2,
+                      .compression = compression,
+                      .extra = EXTRASAMPLE_UNSPECIFIED};
+      EXPECT_EQ(pixels_of(s, tiles), pixels_of(s, {})) << photometric;
+    }
+  }
+}
+
+// Of which OpenCV read the first.
+TEST(Tiff, OfPlanesOf16BitsHasThePixelsOfOneOfPixels) {
+  for (const int count : {3, 4}) {
+    Samples s{.bits = 16, .count = count, .extra = count == 4 ? EXTRASAMPLE_ASSOCALPHA : -1};
+    const Image expected = pixels_of(s, {});
+    s.planes = PLANARCONFIG_SEPARATE;
+    for (const Layout& layout : {Layout{},
+                                 {.strip_rows = 8},
+                                 {.tile_width = 16, .tile_height = 16},
+                                 {.big_endian = true}}) {
+      EXPECT_EQ(pixels_of(s, layout), expected) << text_of(s, layout);
+    }
+  }
+}
+
+// Pillow's alpha_composite.
+Image laid(const Oracle& oracle, const Matte& matte, bool multiplied) {
+  Image out = oracle.image;
+  const std::array<int, 3> under{matte.red, matte.green, matte.blue};
+  for (std::size_t i = 0; i < out.pixels.size(); ++i) {
+    const int alpha = oracle.alpha[i / 3];
+    int colour = out.pixels[i];
+    if (multiplied) colour = alpha == 0 ? 0 : std::min(255, colour * 255 / alpha);
+    const int sum = (colour * alpha + under[i % 3] * (255 - alpha)) * 128 + (128 << 7);
+    out.pixels[i] = static_cast<std::uint8_t>(((sum >> 8) + sum) >> 15);
+  }
+  return out;
+}
+
+TEST(Tiff, OfAlphaIsLaidUponAMatteAsOpencvHasIt) {
+  const Matte matte{20, 130, 240};
+  for (const int bits : {8, 16}) {
+    for (const int extra : {EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA}) {
+      for (const Layout& layout : layouts()) {
+        Samples s{.bits = bits, .count = 4, .extra = EXTRASAMPLE_ASSOCALPHA};
+        const auto oracle = by_opencv(write_tiff(s, layout));
+        ASSERT_TRUE(oracle);
+        s.extra = extra;
+        EXPECT_TRUE(expect_as_opencv(s, layout));
+        EXPECT_EQ(pixels_of(s, layout, {.matte = matte}),
+                  laid(*oracle, matte, extra == EXTRASAMPLE_ASSOCALPHA))
+            << text_of(s, layout);
+      }
+    }
+  }
+}
+
+// One strip or tile of the whole picture, in which a stop is seen all the same.
+TEST(Tiff, OfOneBlockAsksWhetherToStopAllAlong) {
+  for (const int compression :
+       {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_LZMA, COMPRESSION_JPEG}) {
+    for (const int planes : {PLANARCONFIG_CONTIG, PLANARCONFIG_SEPARATE}) {
+      for (const Layout& layout :
+           {Layout{.width = 600, .height = 600},
+            {.width = 600, .height = 600, .tile_width = 608, .tile_height = 608}}) {
+        const std::string bytes =
+            write_tiff({.planes = planes, .compression = compression}, layout);
+        int asked = 0;
+        ASSERT_TRUE(decode(as_bytes(bytes), {}, {{}, [&] { return ++asked < 0; }}));
+        EXPECT_GE(asked, 1 + 5) << compression;
+        const int all = asked;
+        asked = 0;
+        const auto last = [&] { return ++asked == all; };
+        EXPECT_THROW(static_cast<void>(decode(as_bytes(bytes), {}, {{}, last})), StoppedError);
+      }
+    }
+  }
+}
+
+std::optional<DecodeError> error_of(const std::string& bytes) {
+  const auto image = decode(as_bytes(bytes), {});
+  return image ? std::nullopt : std::optional(image.error());
+}
+
+// OpenCV leaves what cannot be decoded black.
+TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
+  for (const Layout& layout : {Layout{.width = 64, .height = 64}, {.width = 600, .height = 600}}) {
+    for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA}) {
+      std::string bytes = write_tiff({.compression = compression}, layout);
+      ASSERT_FALSE(error_of(bytes));
+      const std::size_t middle = bytes.size() / 2;
+      std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(middle),
+                bytes.begin() + static_cast<std::ptrdiff_t>(middle + middle / 4), '\x80');
+      EXPECT_TRUE(by_opencv(bytes)) << compression << ' ' << layout.width;
+      const auto error = error_of(bytes);
+      ASSERT_TRUE(error) << compression << ' ' << layout.width;
+      EXPECT_EQ(error->kind, Kind::kCorrupt);
+      EXPECT_TRUE(error->detail.starts_with("libtiff: ")) << error->detail;
+    }
+  }
+}
+
+TEST(Tiff, OfAJpegOfTooFewRowsIsCorrupt) {
+  const std::string jpeg(as_text(make_jpeg_of(64, 32)));
+  for (const std::uint32_t height : {32U, 64U}) {
+    auto entries = test::tiff_entries({.height = height}, jpeg.size());
+    for (test::TiffEntry& entry : entries) {
+      if (entry.tag == 259) entry.values = {COMPRESSION_JPEG};
+      if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
+    }
+    const auto error = error_of(test::tiff_file(entries, jpeg));
+    EXPECT_EQ(error.has_value(), height == 64);
+    if (error) {
+      EXPECT_EQ(error->kind, Kind::kCorrupt);
+    }
+  }
+}
+
+// Without a question whether to stop.
+TEST(Tiff, WhoseBlocksAreDecodedAtOnceHasFewPixels) {
+  for (const std::uint32_t side : {5792U, 5808U}) {
+    auto entries = test::tiff_entries({.width = side, .height = side}, 1);
+    for (test::TiffEntry& entry : entries) {
+      if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
+    }
+    const auto error = error_of(test::tiff_file(entries, "x"));
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind, side * side > 1U << 25 ? Kind::kUnsupported : Kind::kCorrupt);
+  }
+}
+
+TEST(Tiff, OfALongSideIsTooLarge) {
+  for (const std::uint32_t side : {1U << 20, (1U << 20) + 1}) {
+    const auto error = error_of(write_tiff({.photometric = PHOTOMETRIC_MINISBLACK, .count = 1},
+                                           {.width = side, .height = 1}));
+    EXPECT_EQ(error.has_value(), side > 1U << 20);
+    if (error) {
+      EXPECT_EQ(error->kind, Kind::kTooLarge);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::pipeline
