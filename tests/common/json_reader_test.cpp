@@ -133,7 +133,7 @@ TEST(JsonReader, TakesTimeThatTheLengthBounds) {
     text.back() = '}';
     EXPECT_EQ(read(text).members().size(), static_cast<std::size_t>(count));
   };
-  EXPECT_LT(growth(5'000, of_names), kGrowthOfLinear);
+  EXPECT_LT(test::growth(5'000, of_names), test::kGrowthOfLinear);
 }
 
 }  // namespace

@@ -1,18 +1,15 @@
 // Forged files of every kind, each given to a verb that reads it, as a user would: the program ends
 // by itself, in time, within its memory, with an exit code of its own and one sentence that names a
-// file or a field. WINNOW_FORGERIES says how many are tried; 0: all, by every verb (hours), of
-// which WINNOW_FORGERIES_PART=2/8 is the second of eight parts that take as long as one another.
+// file or a field. WINNOW_FORGERIES_PART=2/8 gives every one to every verb, and is the second of
+// eight parts of that which take as long as one another; WINNOW_FORGERY gives the one it names to
+// every verb.
 #include "tests/fuzz/forged_files.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -25,6 +22,7 @@
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
+#include "tests/fuzz/serve.h"
 
 namespace winnow::test {
 namespace {
@@ -32,56 +30,71 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kUsual = 1000;  // forgeries
-constexpr std::chrono::seconds kLongest{20};
-constexpr rlim_t kMostAddresses = rlim_t{6} << 30;
-constexpr long kMostResidentKib = 700 << 10;
+constexpr long kMostResidentKib = kAddressSanitizer ? 4 << 20 : 700 << 10;
 constexpr std::size_t kLongestSentence = 7100;
 
-struct Ended {
-  int status = 0;
-  bool in_time = true;
-  long resident_kib = 0;
-  std::string said;  // on stderr
-};
+// The program, for many calls, one at a time: loaded once where WINNOW_SERVER is the library for
+// it, else for each. Make one where no other thread runs.
+class Program {
+ public:
+  Program() {
+    if (std::getenv("WINNOW") == nullptr) throw UsageError("WINNOW does not say what to run");
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
+    socket_ = ends[0];
+    ::fcntl(socket_, F_SETFD, FD_CLOEXEC);
+    server_ = ::fork();
+    if (server_ != 0) {
+      ::close(ends[1]);
+      return;
+    }
+    ::close(socket_);
+    ::setenv("OMP_WAIT_POLICY", "passive", 0);  // as the program itself does, by one more start
+    Words words{std::getenv("WINNOW")};
+    if (const char* const library = std::getenv("WINNOW_SERVER")) {
+      ::setenv("LD_PRELOAD", library, 1);
+      ::setenv("LD_BIND_NOW", "1", 1);
+      ::setenv("WINNOW_SERVE", std::to_string(ends[1]).c_str(), 1);
+    } else if (auto call = serve(ends[1])) {
+      words = std::move(*call);
+    } else {
+      ::_exit(0);
+    }
+    execute(std::move(words));
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() {
+    ::shutdown(socket_, SHUT_RDWR);  // other servers may hold it
+    ::close(socket_);
+    ::waitpid(server_, nullptr, 0);
+  }
 
-// Runs the program, its output into `folder`.
-Ended run(const Words& words, const fs::path& folder) {
-  const fs::path said = folder / "stderr";
-  std::vector<char*> arguments;
-  Words copy = words;
-  for (std::string& word : copy) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const std::string out = folder / "stdout";
-  const pid_t child = ::fork();
-  if (child == 0) {  // nothing that takes a lock: other threads may hold it
-    const rlimit addresses{kMostAddresses, kMostAddresses};
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_AS, &addresses);
-    ::setrlimit(RLIMIT_CORE, &none);
-    ::dup2(::open("/dev/null", O_RDONLY), 0);
-    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-    ::dup2(::open(said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-    ::execv(arguments[0], arguments.data());
+  // Its output goes into `folder`.
+  Ended run(const Words& words, const fs::path& folder) const {
+    std::string packet = folder.string() + '\0' + std::getenv("WINNOW") + '\0';
+    for (const std::string& word : words) packet += word + '\0';
+    Ended ended;
+    EXPECT_EQ(::send(socket_, packet.data(), packet.size(), 0), std::ssize(packet));
+    EXPECT_EQ(::recv(socket_, &ended, sizeof ended, 0), ssize_t{sizeof ended});
+    return ended;
+  }
+
+ private:
+  [[noreturn]] static void execute(Words words) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
     ::_exit(126);
   }
-  Ended ended;
-  rusage usage{};
-  const auto begin = std::chrono::steady_clock::now();
-  while (::wait4(child, &ended.status, WNOHANG, &usage) == 0) {
-    if (std::chrono::steady_clock::now() - begin > kLongest && ended.in_time) {
-      ended.in_time = false;
-      ::kill(child, SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  ended.resident_kib = usage.ru_maxrss;
-  ended.said = read_text(said);
-  return ended;
-}
+
+  int socket_ = -1;
+  pid_t server_ = -1;
+};
 
 // What is wrong with how it ended; empty: nothing.
-std::string fault_of(const Ended& ended, const ForgeryPlaces& places) {
+std::string fault_of(const Ended& ended, const std::string& said, const ForgeryPlaces& places) {
   if (!ended.in_time) return "takes too long";
   if (WIFSIGNALED(ended.status)) return "dies of signal " + std::to_string(WTERMSIG(ended.status));
   const int code = WEXITSTATUS(ended.status);
@@ -90,7 +103,7 @@ std::string fault_of(const Ended& ended, const ForgeryPlaces& places) {
     return "takes " + std::to_string(ended.resident_kib >> 10) + " MiB";
   }
   if (code == 0) return "";
-  std::istringstream lines(ended.said);
+  std::istringstream lines(said);
   Words sentences;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("winnow: ")) sentences.push_back(line);
@@ -166,16 +179,23 @@ std::vector<Words> verbs_of(Reads reads, const ForgeryPlaces& at) {
   return {};
 }
 
+std::string said_in(const ForgeryPlaces& places) { return read_text(places.root / "stderr"); }
+
+void copy_good(const ForgeryPlaces& good, const ForgeryPlaces& to) {
+  fs::remove_all(to.root);
+  fs::copy(good.root, to.root, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+}
+
 // Files as they should be, in a folder that is left alone.
-void make_good(const ForgeryPlaces& good) {
+void make_good(const ForgeryPlaces& good, const Program& program) {
   fs::create_directories(good.root);
   copy_golden("v1/raw", good.cache());
   copy_golden("v1/run", good.run());
   copy_golden("v1/original", good.root / "more");
   for (const auto& [index, cache] : {std::pair(good.index(), good.cache()),
                                      std::pair(good.root / "other", good.root / "more")}) {
-    const Ended ended = run({std::getenv("WINNOW"), "index", "add", index, cache}, good.root);
-    ASSERT_EQ(ended.status, 0) << ended.said;
+    const Ended ended = program.run({"index", "add", index, cache}, good.root);
+    ASSERT_EQ(ended.status, 0) << said_in(good);
   }
   fs::remove_all(good.root / "more");
 }
@@ -190,18 +210,14 @@ class Trials {
   Trials(const ForgeryPlaces& good, std::vector<Forgery> forgeries, std::vector<Trial> trials)
       : good_(good), forgeries_(std::move(forgeries)), trials_(std::move(trials)) {}
 
-  // On a thread of its own, in a folder of its own.
-  void work(const ForgeryPlaces& places) {
+  // On a thread of its own, in a folder of its own, by a program of its own.
+  void work(const ForgeryPlaces& places, const Program& program) {
     for (std::size_t i = next_++; i < trials_.size(); i = next_++) {
       const Forgery& forgery = forgeries_[trials_[i].forgery];
-      fs::remove_all(places.root);
-      fs::copy(good_.root, places.root,
-               fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+      copy_good(good_, places);
       forgery.make(places);
-      Words words = verbs_of(forgery.read_by, places)[trials_[i].verb];
-      words.insert(words.begin(), std::getenv("WINNOW"));
-      const Ended ended = run(words, places.root);
-      judge(forgery, words, ended, places);
+      const Words words = verbs_of(forgery.read_by, places)[trials_[i].verb];
+      judge(forgery, words, program.run(words, places.root), places);
     }
   }
 
@@ -210,17 +226,18 @@ class Trials {
  private:
   void judge(const Forgery& forgery, const Words& words, const Ended& ended,
              const ForgeryPlaces& places) {
-    std::string fault = fault_of(ended, places);
-    const bool memory = ended.said.find("not enough memory") != std::string::npos;
+    const std::string said = said_in(places);
+    std::string fault = fault_of(ended, said, places);
+    const bool memory = said.find("not enough memory") != std::string::npos;
     if (memory && may_want_memory(forgery)) fault.clear();
     if (!fs::exists(places.root.parent_path() / "outside")) fault = "removes what is not its own";
     const std::lock_guard lock(mutex_);
     ++codes_[WEXITSTATUS(ended.status)];
     if (fault.empty() || failures_++ >= 200) return;
     std::string command;
-    for (std::size_t i = 1; i < words.size(); ++i) command += " " + words[i];
+    for (const std::string& word : words) command += " " + word;
     ADD_FAILURE() << forgery.what << "\n winnow" << command << "\n " << fault << "\n "
-                  << ended.said.substr(0, 1000);
+                  << said.substr(0, 1000);
   }
 
   const ForgeryPlaces& good_;
@@ -237,38 +254,43 @@ TEST(ForgedFiles, ThoseTheyAreMadeOfAreUsed) {
   const TemporaryFolder folder;
   const ForgeryPlaces good{folder / "good"};
   const ForgeryPlaces places{folder / "a"};
-  make_good(good);
+  const Program program;
+  make_good(good, program);
   for (const Reads reads : {Reads::kCache, Reads::kSelection, Reads::kRun, Reads::kIndex}) {
-    for (Words words : verbs_of(reads, places)) {
-      fs::remove_all(places.root);
-      fs::copy(good.root, places.root,
-               fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-      words.insert(words.begin(), std::getenv("WINNOW"));
-      const Ended ended = run(words, places.root);
-      EXPECT_EQ(ended.status, 0) << words[1] << " " << words[2] << ": " << ended.said;
+    for (const Words& words : verbs_of(reads, places)) {
+      copy_good(good, places);
+      const Ended ended = program.run(words, places.root);
+      EXPECT_EQ(ended.status, 0) << words[0] << " " << words[1] << ": " << said_in(places);
     }
   }
 }
 
-std::size_t number_in(const char* variable, std::size_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
 // Once findings: tried by every verb, however few are wanted.
-constexpr std::string_view kOnceFound[]{"golden.selection name last: 18446744073709551615"};
+constexpr std::string_view kOnceFound[]{
+    "golden.selection name last: 18446744073709551615", "manifest.json /classes: []",
+    "manifest.json /settings/store: a zero byte", "plan.json /numerics/build: a zero byte"};
 
 bool was_found(const Forgery& forgery) {
   return std::ranges::find(kOnceFound, forgery.what) != std::end(kOnceFound);
 }
 
-// All of them by every verb (wanted: 0), or so many spread over them and over the verbs.
-std::vector<Trial> trials_of(const std::vector<Forgery>& all, const ForgeryPlaces& places,
-                             std::size_t wanted) {
+// Each by every verb.
+std::vector<Trial> all_trials(const std::vector<Forgery>& all, const ForgeryPlaces& places) {
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t verbs = verbs_of(all[i].read_by, places).size();
-    if (wanted == 0 || was_found(all[i])) {
+    for (std::size_t verb = 0; verb < verbs; ++verb) trials.push_back({i, verb});
+  }
+  return trials;
+}
+
+// So many of them, spread over all, by a verb each.
+std::vector<Trial> some_trials(const std::vector<Forgery>& all, const ForgeryPlaces& places,
+                               std::size_t wanted) {
+  std::vector<Trial> trials;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t verbs = verbs_of(all[i].read_by, places).size();
+    if (was_found(all[i])) {
       for (std::size_t verb = 0; verb < verbs; ++verb) trials.push_back({i, verb});
     } else if ((i + 1) * wanted / all.size() != i * wanted / all.size()) {
       trials.push_back({i, trials.size() % verbs});
@@ -289,23 +311,35 @@ std::vector<Trial> part_of(const std::vector<Trial>& trials, const std::string& 
   return out;
 }
 
+// As the environment says.
+std::vector<Trial> trials_of(const std::vector<Forgery>& all, const ForgeryPlaces& places) {
+  if (const char* const part = std::getenv("WINNOW_FORGERIES_PART")) {
+    return part_of(all_trials(all, places), part);
+  }
+  if (const char* const one = std::getenv("WINNOW_FORGERY")) {
+    std::vector<Trial> trials = all_trials(all, places);
+    std::erase_if(trials, [&](const Trial& trial) { return all[trial.forgery].what != one; });
+    return trials;
+  }
+  return some_trials(all, places, kAddressSanitizer ? 1000 : all.size());
+}
+
 TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
   const TemporaryFolder folder;
   write_file_durably(folder / "outside", std::string_view("stays"));
   const ForgeryPlaces good{folder / "good"};
-  make_good(good);
+  const std::array<Program, 2> programs;
+  make_good(good, programs[0]);
   std::vector<Forgery> all = forgeries(good);
-  const std::size_t wanted = number_in("WINNOW_FORGERIES", kUsual);
-  std::vector<Trial> trials = trials_of(all, good, wanted);
   ASSERT_GE(all.size(), 5000U);
   ASSERT_EQ(std::ranges::count_if(all, was_found), std::ssize(kOnceFound));
-  ASSERT_GE(trials.size(), std::min<std::size_t>(wanted, all.size()));
-  if (const char* part = std::getenv("WINNOW_FORGERIES_PART")) trials = part_of(trials, part);
+  std::vector<Trial> trials = trials_of(all, good);
+  ASSERT_FALSE(trials.empty());
   const std::size_t tried = trials.size();
   Trials run(good, std::move(all), std::move(trials));
   std::vector<std::thread> threads;
-  for (const char* name : {"a", "b"}) {
-    threads.emplace_back([&, name] { run.work({folder / name}); });
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    threads.emplace_back([&, i] { run.work({folder / std::to_string(i)}, programs[i]); });
   }
   for (std::thread& thread : threads) thread.join();
   std::size_t refused = 0;
@@ -313,7 +347,9 @@ TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
     refused += code != 0 ? count : 0;
     std::cout << count << " end with " << code << '\n';
   }
-  EXPECT_GT(refused, tried / 10);
+  if (tried >= 100) {
+    EXPECT_GT(refused, tried / 10);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tables of fingerprints, selections and the files of an index.
+// Tables of fingerprints, selections, reviews and the files of an index.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -7,6 +7,7 @@
 #include "dedup/fingerprints.h"
 #include "dedup/index/files_internal.h"
 #include "dedup/index/manifest_internal.h"
+#include "dedup/review/review.h"
 #include "dedup/selection.h"
 #include "dedup/settings.h"
 #include "pipeline/store/settings.h"
@@ -34,6 +35,13 @@ std::shared_ptr<const InputFile> file_of(BytesView input) {
   return std::make_shared<const InputFile>(folder.write("00000.index", seal_column_file(input)));
 }
 
+// As winnow writes it.
+std::string text_of(const Review& review) {
+  std::string text = review_header();
+  for (const Judgement& judgement : review.judgements) text += review_line(judgement);
+  return review.sample ? text + review_line(*review.sample) : text;
+}
+
 }  // namespace
 
 int fuzz_fingerprints(BytesView input) {
@@ -56,6 +64,15 @@ int fuzz_selection(BytesView input) {
          "a selection is read as it was written");
   settings_in_words(selection.settings);
   to_text(pipeline::with_dropped({}, selection.settings, "selection"));
+  return 0;
+}
+
+int fuzz_review(BytesView input) {
+  const Review review = parse_review(as_text(input), "review");
+  expect(review.cut_off == (review.complete_bytes < input.size()), "what is left out is told");
+  const std::string text = text_of(review);
+  expect(text_of(parse_review(text, "again")) == text, "a review is read as it was written");
+  expect(last_said({&review, 1}).size() <= review.judgements.size(), "what is in force was said");
   return 0;
 }
 

@@ -8,13 +8,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
+#include "common/json_text.h"
 #include "common/lmdb/structure.h"
 #include "tests/common/deflate.h"
 #include "tests/fuzz/coverage/harness.h"
@@ -271,14 +274,102 @@ void mutate_lmdb(std::string& bytes, std::size_t most, Random& random) {
   bytes.replace(at, size, value);
 }
 
+using Json = nlohmann::ordered_json;
+
+void add_values(Json& value, std::vector<Json*>& out) {
+  out.push_back(&value);
+  if (!value.is_structured()) return;
+  for (auto& [name, inner] : value.items()) add_values(inner, out);
+}
+
+// One value becomes another, a hostile one, one that is elsewhere, or is in its list or object no
+// more or once more.
+void mutate_value(Json& value, const Json& elsewhere, std::size_t most, Random& random) {
+  static const Json hostile = Json::parse(
+      R"([null, true, "", [], {}, 0, -1, 2.5, 1e300, 2147483648, 4294967296,
+          9223372036854775808, 18446744073709551615, "../x", "a\u0000b"])");
+  const auto kind = random() % 4;
+  if (kind == 0) {
+    value = hostile[random() % hostile.size()];
+  } else if (kind == 1) {
+    value = elsewhere;
+  } else if (value.is_string()) {
+    mutate_bytes(value.get_ref<std::string&>(), most, random);
+  } else if (value.is_number()) {
+    value = value.get<double>() + (kind == 2 ? 1 : -1);
+  } else if (value.is_structured() && !value.empty()) {
+    const auto at = std::next(value.begin(), static_cast<std::ptrdiff_t>(random() % value.size()));
+    if (kind == 2) {
+      value.erase(at);
+    } else if (value.is_array()) {
+      value.push_back(Json(*at));
+    } else {
+      value["x" + std::to_string(value.size())] = Json(*at);
+    }
+  }
+}
+
+// One value of a text; now and then any bytes.
+void mutate_json_as(std::string& text, std::size_t most, Random& random, int indent) {
+  Json json = Json::value_t::discarded;
+  if (!nests_deeper_than(text, kJsonLevels)) json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || random() % 4 == 0) return mutate_bytes(text, most, random);
+  std::vector<Json*> values;
+  add_values(json, values);
+  const Json elsewhere = *values[random() % values.size()];
+  mutate_value(*values[random() % values.size()], elsewhere, most, random);
+  text = json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// As winnow writes it, so that a digest finds its place.
+void mutate_json(std::string& text, std::size_t most, Random& random) {
+  mutate_json_as(text, most, random, 2);
+  if (!text.ends_with('\n')) text += '\n';
+}
+
+// One line of those that are JSON.
+void mutate_json_lines(std::string& text, std::size_t most, Random& random) {
+  std::vector<std::size_t> begins{0};
+  for (std::size_t at = text.find('\n'); at < text.size(); at = text.find('\n', at + 1)) {
+    begins.push_back(at + 1);
+  }
+  const std::size_t begin = begins[random() % begins.size()];
+  const std::size_t end = std::min(text.find('\n', begin), text.size());
+  std::string line = text.substr(begin, end - begin);
+  mutate_json_as(line, most, random, -1);
+  text.replace(begin, end - begin, line);
+}
+
+// The header of a safetensors file, with the length that fits.
+void mutate_safetensors(std::string& bytes, std::size_t most, Random& random) {
+  constexpr std::size_t kLength = sizeof(std::uint64_t);
+  const auto length =
+      bytes.size() < kLength ? ~std::uint64_t{0} : number_at<std::uint64_t>(bytes, 0);
+  if (length > bytes.size() - std::min(bytes.size(), kLength) || random() % 8 == 0) {
+    return mutate_bytes(bytes, most, random);
+  }
+  std::string header = bytes.substr(kLength, length);
+  mutate_json_as(header, most, random, -1);
+  const std::uint64_t now = header.size();
+  bytes.replace(kLength, length, header);
+  std::memcpy(bytes.data(), &now, kLength);
+}
+
 struct Row {
   std::string_view harness;
   Mutate mutate;
 };
-constexpr Row kRows[]{
-    {"tar", mutate_tar},       {"webdataset", mutate_tar},    {"tar_gz", mutate_tar_gz},
-    {"idx_gz", mutate_two_gz}, {"tar_xz", mutate_packed_tar}, {"svhn", mutate_mat},
-    {"png", mutate_png},       {"caffe_lmdb", mutate_lmdb},   {"shard", mutate_lmdb}};
+constexpr Row kRows[]{{"tar", mutate_tar},           {"webdataset", mutate_tar},
+                      {"tar_gz", mutate_tar_gz},     {"idx_gz", mutate_two_gz},
+                      {"tar_xz", mutate_packed_tar}, {"svhn", mutate_mat},
+                      {"png", mutate_png},           {"caffe_lmdb", mutate_lmdb},
+                      {"shard", mutate_lmdb},        {"json", mutate_json},
+                      {"manifest", mutate_json},     {"index_manifest", mutate_json},
+                      {"copy", mutate_json},         {"peer_files", mutate_json},
+                      {"run_state", mutate_json},    {"plan", mutate_json},
+                      {"config", mutate_json},       {"checkpoint", mutate_json},
+                      {"ledger", mutate_json_lines}, {"metrics", mutate_json_lines},
+                      {"review", mutate_json_lines}, {"safetensors", mutate_safetensors}};
 
 Mutate chosen = mutate_bytes;
 

@@ -1,5 +1,7 @@
 // fuzz_seeds FOLDER: FOLDER/<harness>/<seed>, small and sound, of what winnow writes and of what it
 // reads.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "common/lmdb/structure.h"
 #include "common/utf8.h"
 #include "dedup/index/index.h"
+#include "dedup/review/review.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/part.h"
@@ -26,8 +29,8 @@
 #include "tests/fuzz/coverage/harness.h"
 #include "tests/fuzz/mutated_inputs.h"
 #include "tests/pipeline/fake_source.h"
+#include "tests/train/some_plan.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/plan/run_plan.h"
 
 namespace winnow::fuzz {
 namespace {
@@ -260,6 +263,29 @@ void add_index(Seeds& seeds, const Folder& folder) {
   }
 }
 
+void add_reviews(Seeds& seeds) {
+  using namespace dedup;
+  const Hash128 a = hash_of_number(1);
+  const Hash128 b = hash_of_number(2);
+  std::string text = review_header();
+  for (const Verdict verdict : {Verdict::kDuplicate, Verdict::kDifferent, Verdict::kNone}) {
+    text += review_line({.verdict = verdict, .images = {a, b}, .names = {"a.jpg", "b\xFF.jpg"}});
+  }
+  text += review_line({.verdict = Verdict::kKeep, .images = {a}});
+  seeds.add("review", text);
+  const std::array<Hash128, 2> pair{std::min(a, b), std::max(a, b)};
+  text += review_line(PairSample{
+      .hash = "phash",
+      .threshold = 10,
+      .scope = "across",
+      .seed = 7,
+      .certain = 3,
+      .strata = {
+          {.distance = 0, .classes = "same", .splits = "other", .pairs = 5, .drawn = {pair}},
+          {.distance = 9, .classes = "unknown", .splits = "same", .pairs = 0, .drawn = {}}}});
+  seeds.add("review", text + R"({"verdict":"unsu)");
+}
+
 void add_golden(Seeds& seeds) {
   const fs::path golden = WINNOW_GOLDEN;
   const std::pair<const char*, const char*> files[]{
@@ -276,30 +302,9 @@ void add_golden(Seeds& seeds) {
   for (const auto& [harness, path] : files) seeds.add(harness, read_file(golden / path));
 }
 
-// A plan of two ranks, with a task of each form.
-std::string plan_text() {
-  using namespace train;
-  RunPlan plan{.numerics = {.backend = "onednn",
-                            .build = "1",
-                            .instruction_set = "avx2",
-                            .library = "oneDNN 2.6.3",
-                            .kernels = {{"conv2d forward", "jit:avx2"}}},
-               .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
-                          .schedule = "ring",
-                          .transfers = "00aa"},
-               .supersedes = {"00ff"},
-               .step = {.lanes = 2, .threads = 3}};
-  using Kind = Task::Kind;
-  plan.step.tasks = {
-      {.kind = Kind::kBind, .lane = 1, .micro_batch = 2},
-      {.kind = Kind::kCompute, .lane = 1, .micro_batch = 2, .last_node = 7, .after = {0}},
-      {.kind = Kind::kAdd, .anywhere = true, .bucket = 4, .part = {1, 3}, .after = {0, 1}}};
-  return to_text(plan);
-}
-
 void add_run(Seeds& seeds, const Folder& folder) {
   using namespace train;
-  seeds.add("plan", plan_text());
+  seeds.add("plan", to_text(train::some_plan()));
   const std::vector<float> weights{1.5F, -2, 0.25F, 3e-30F, 5, 6};
   seeds.add("safetensors",
             to_safetensors(std::vector{make_f32("conv1.weight", {2, 3, 1, 1}, weights),
@@ -347,7 +352,7 @@ void add_findings(Seeds& seeds, const Folder& folder) {
   add("config", config, R"("micro_batch": 2)", R"("micro_batch": 1152921504606846976)");
   add("config", config, R"("holdout": 0.0)", R"("holdout": 0.0, "eval_resize_px": -5)");
   add("config", config, R"("selection": "golden")", R"("selection": "../../x")");
-  add("plan", plan_text(), R"("micro_batch":2)", R"("micro_batch":1e30)");
+  add("plan", to_text(train::some_plan()), R"("micro_batch":2)", R"("micro_batch":1e30)");
   add("run_state", state, R"("step": 2)", R"("step": 1e30)");
   dedup::Selection selection = dedup::parse_selection(
       read_file(golden / "v1/original/selections/golden.selection"), "golden");
@@ -372,6 +377,7 @@ void make(const fs::path& to) {
   add_images(seeds);
   add_cache(seeds, folder);
   add_index(seeds, folder);
+  add_reviews(seeds);
   add_golden(seeds);
   add_run(seeds, folder);
   add_findings(seeds, folder);
