@@ -35,15 +35,39 @@ constexpr std::array<std::string_view, 21> kOfSystems{"@eaDir",
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether one of the globs fits all of the path or its last part.
-bool fits(const std::vector<std::string>& globs, std::string_view path) {
-  if (globs.empty()) return false;  // the copies below would be many: one path has many folders
-  const std::string whole(path);
-  const std::string name(last_part(path));
-  return std::ranges::any_of(globs, [&](const std::string& glob) {
-    return ::fnmatch(glob.c_str(), whole.c_str(), 0) == 0 ||
-           ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-  });
+bool fits(const std::string& glob, const std::string& text, int flags = 0) {
+  return ::fnmatch(glob.c_str(), text.c_str(), flags) == 0;
+}
+
+// The parts between '/', in turn; ends with the first for which `stop` is true, and says whether
+// there is one.
+template <class Stop>
+bool any_part(std::string_view path, const Stop& stop) {
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (stop(begin, path.substr(begin, end - begin))) return true;
+    if (end == path.size()) return false;
+    begin = end + 1;
+  }
+}
+
+// Whether one of the globs fits all of the path, that of a folder it lies in, or a part of it.
+// Looks at the path once for each, not once for each folder.
+bool excluded_anywhere(const std::vector<std::string>& globs, std::string_view path) {
+  if (globs.empty()) return false;  // an archive has many names
+  const auto fits_some = [&](const std::string& text, int flags) {
+    return std::ranges::any_of(globs, [&](const auto& glob) { return fits(glob, text, flags); });
+  };
+  return fits_some(std::string(path), FNM_LEADING_DIR) ||
+         any_part(path, [&](std::size_t /*begin*/, std::string_view part) {
+           return fits_some(std::string(part), 0);
+         });
+}
+
+std::optional<std::string_view> reason_of(std::string_view name, const OpenOptions& options) {
+  if (!options.system && is_of_system(name)) return "of a NAS or an operating system";
+  if (!options.hidden && name.starts_with('.') && !is_of_system(name)) return "hidden";
+  return std::nullopt;
 }
 
 // Of a few letters and digits, so that there are not many.
@@ -65,19 +89,26 @@ bool is_of_system(std::string_view name) {
 }
 
 std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options) {
-  const std::string_view name = last_part(path);
-  if (!options.system && is_of_system(name)) return "of a NAS or an operating system";
-  if (!options.hidden && name.starts_with('.') && !is_of_system(name)) return "hidden";
-  if (fits(options.exclude, path)) return "excluded";
-  return std::nullopt;
+  const std::string name(last_part(path));
+  if (const auto reason = reason_of(name, options)) return reason;
+  const std::string whole(path);
+  const bool excluded = std::ranges::any_of(options.exclude, [&](const std::string& glob) {
+    return fits(glob, whole) || fits(glob, name);
+  });
+  return excluded ? std::optional<std::string_view>("excluded") : std::nullopt;
 }
 
 std::optional<std::string_view> passed_over_anywhere(std::string_view path,
                                                      const OpenOptions& options) {
-  for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) {
-    if (const auto reason = passed_over(path.substr(0, end), options)) return reason;
-  }
-  return passed_over(path, options);
+  std::optional<std::string_view> reason;
+  std::optional<std::string_view> before = path;  // what comes before the first that has a reason
+  any_part(path, [&](std::size_t begin, std::string_view name) {
+    reason = reason_of(name, options);
+    if (reason) before = begin == 0 ? std::nullopt : std::optional(path.substr(0, begin - 1));
+    return reason.has_value();
+  });
+  if (before && excluded_anywhere(options.exclude, *before)) return "excluded";
+  return reason;
 }
 
 void Skips::add(std::string_view reason) { ++reasons_[std::string(reason)]; }

@@ -221,7 +221,7 @@ TEST_F(TarTest, FoldersAroundEverythingAreLeftOffInTimeThatTheirNamesBound) {
     add(name, make_tar({{deep + "1.jpg"}, {deep + "2.jpg"}}));
     EXPECT_EQ(open(name)->entries().size(), 2U);
   };
-  EXPECT_LT(growth(25'000, of_depth), kGrowthOfLinear);
+  EXPECT_LT(test::growth(25'000, of_depth), test::kGrowthOfLinear);
 }
 
 TEST_F(TarTest, StrayImagesAndEmptyClassesAreThoseOfFolders) {
