@@ -80,7 +80,9 @@ std::vector<train::LrScale> lr_scales(const Given& given) {
 }
 
 std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
-  return patterns.front() == "none" ? std::vector<std::string>{} : patterns;
+  if (std::ranges::find(patterns, "none") == patterns.end()) return patterns;
+  if (patterns.size() == 1) return {};
+  throw UsageError("--no-decay none stands alone; leave none out, or the patterns beside it");
 }
 
 train::TrainOptions train_options(const TrainOptions& o, const Session& session) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/error.h"
+#include "tools/report/html.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
@@ -251,11 +252,6 @@ void apply(CLI::App& train, const TrainingRecipe& recipe) {
   }
 }
 
-// For a shell.
-std::string quoted(const std::string& word) {
-  return word.find_first_of("*?[ ;&|<>$\\\"'") == std::string::npos ? word : "'" + word + "'";
-}
-
 // Of the verb and its groups, in their order.
 std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
   std::vector<const CLI::Option*> all = verb.get_options({});
@@ -270,7 +266,7 @@ std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
 std::string shown(const CLI::App& train) {
   const auto or_else = [&](const std::string& name, const char* word) {
     const CLI::Option* option = train.get_option(name);
-    return option->count() > 0 ? quoted(option->results().front()) : std::string(word);
+    return option->count() > 0 ? shell_word(option->results().front()) : std::string(word);
   };
   std::string text =
       "winnow train " + or_else("cache", "CACHE") + " --out " + or_else("--out", "RUN");
@@ -283,7 +279,7 @@ std::string shown(const CLI::App& train) {
     const bool off = is_switch && option->as<std::string>() == "false";
     text += " \\\n  --" + (off ? "no-" + name : name);
     if (is_switch) continue;
-    for (const std::string& value : option->results()) text += " " + quoted(value);
+    for (const std::string& value : option->results()) text += " " + shell_word(value);
   }
   return text;
 }

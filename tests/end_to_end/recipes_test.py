@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 import unittest
 
 from golden import GOLDEN
@@ -89,6 +90,23 @@ class Recipes(Case):
         recipe = config["recipe"]
         self.assertEqual((config["net"]["name"], recipe["milestones"], recipe["epochs"]), ("resnet20", [82, 123], 164))
         self.assertEqual((recipe["nesterov"], recipe["lr"], config["no_decay"]), (False, 0.0046875, []))
+
+    def test_a_shell_understands_what_is_shown(self):
+        names = ["it's (here)", "$(touch x) `y`", "two  #words~", "*"]
+        for name in names:
+            said = self.ok("train", name, "--recipe", "he-cifar", "--out", name, "--lr-scale", "fc.*=0.1", "--show")
+            script = "winnow() { printf '%s\\0' \"$@\"; }\n" + said.out
+            done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=self.folder, check=True)
+            words = done.stdout.split("\0")
+            self.assertEqual(words[:4], ["train", name, "--out", name])
+            self.assertEqual(words[words.index("--lr-scale") + 1], "fc.*=0.1")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_schedule_that_warms_up_leaves_room_for_the_warm_down(self):
+        train = ["train", CACHE, "--out", self.folder / "run", "--net", "lenet", "--image-size", 16, "--batch-size", 6,
+                 "--micro-batch", 2, "--epochs", 1, "--max-steps", 1, "--cooldown-epochs", 0.5]
+        self.refused(2, ["--cooldown-epochs"], *train, "--sched", "cosine", "--warmup-epochs", 0.75)
+        self.ok(*train, "--sched", "onecycle")
 
     def test_bad_use(self):
         said = self.refused(2, ["soup"], "train", "--recipe", "soup", "--show")

@@ -1,8 +1,10 @@
 #pragma once
 
+// Written by make_activation_golden.py.
+
 #include "train/ops/activation_kind.h"
 
-// y and slope of each activation at some places, of PyTorch 2.15 in float64.
+// y and slope of each activation at some places, of PyTorch in float64.
 namespace winnow::train::test {
 
 inline constexpr double kActivationPlaces[] = {-30.0, -8.0, -3.5, -1.75, -1.0, -0.25, 0.25,

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "tests/train/kernel_runs.h"
 #include "tests/train/run_operation.h"
-#include "train/backend/onednn/kernels.h"
 #include "train/ops/activation.h"
 
 namespace winnow::train {
@@ -65,21 +65,13 @@ TEST(OneDnnActivation, IsTheReferencesOverTheWholeRange) {
 
 TEST(OneDnnActivation, InstructionSetsAndThreadsGiveTheSameBits) {
   const std::vector<float> x = whole_range();
-  const auto bits = [](const std::vector<float>& numbers) {
-    std::vector<std::uint32_t> all;
-    for (const float v : numbers) all.push_back(std::bit_cast<std::uint32_t>(v));
-    return all;
-  };
   for (const ActivationKind kind : kKinds) {
-    const auto y = bits(forward(*kernels::tables().back(), kind, x));
-    const auto dx = bits(backward(*kernels::tables().back(), kind, x));
-    for (const kernels::Table* table : kernels::tables()) {
-      if (!kernels::runs_here(*table)) continue;
-      for (const int threads : {1, 3}) {
-        EXPECT_TRUE(bits(forward(*table, kind, x, threads)) == y) << table->name;
-        EXPECT_TRUE(bits(backward(*table, kind, x, threads)) == dx) << table->name;
-      }
-    }
+    test::expect_same_bits(
+        [&](const kernels::Table& table, int threads) { return forward(table, kind, x, threads); },
+        std::string(name_of(kind)));
+    test::expect_same_bits(
+        [&](const kernels::Table& table, int threads) { return backward(table, kind, x, threads); },
+        std::string(name_of(kind)) + " slope");
   }
 }
 

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/train/activation_golden.h"
+#include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/activation.h"
 #include "train/rewrites/rewrites.h"
@@ -36,11 +36,8 @@ TEST(Activation, IsPytorchs) {
 }
 
 TEST(Activation, IsALayerWithoutParametersThatRewritesLeaveAlone) {
-  NetOptions options;
+  NetOptions options = square_images(8);
   options.batch = 2;
-  options.height_px = options.width_px = 8;
-  options.mean = {0.5F, 0.5F, 0.5F};
-  options.stddev = {0.25F, 0.25F, 0.25F};
   NetBuilder net(options);
   ValueId x = net.batch_norm("bn", net.conv("conv", net.image(), {.filters = 6}));
   x = activation(net, "act", x, ActivationKind::kHardSwish);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/train/group_norm_golden.h"
+#include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/group_norm.h"
 #include "train/rewrites/rewrites.h"
@@ -36,11 +37,8 @@ TEST(GroupNorm, IsPytorchs) {
 }
 
 Graph net_with_group_norm(int groups) {
-  NetOptions options;
+  NetOptions options = square_images(8);
   options.batch = 2;
-  options.height_px = options.width_px = 8;
-  options.mean = {0.5F, 0.5F, 0.5F};
-  options.stddev = {0.25F, 0.25F, 0.25F};
   NetBuilder net(options);
   ValueId x = net.conv("conv", net.image(), {.filters = 6, .kernel = 3, .pad = 1});
   x = net.relu("relu", group_norm(net, "norm", x, groups));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/train/grouped_conv_golden.h"
+#include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/grouped_conv.h"
 #include "train/rewrites/rewrites.h"
@@ -40,11 +41,8 @@ TEST(GroupedConv2d, IsPytorchs) {
 }
 
 NetBuilder some_net() {
-  NetOptions options;
+  NetOptions options = square_images(8);
   options.batch = 2;
-  options.height_px = options.width_px = 8;
-  options.mean = {0.5F, 0.5F, 0.5F};
-  options.stddev = {0.25F, 0.25F, 0.25F};
   return NetBuilder(options);
 }
 

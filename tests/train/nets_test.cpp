@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -96,6 +97,21 @@ TEST(Lenet, TakesImagesFrom16Pixels) {
     EXPECT_THROW(net.make(options(std::int64_t{1} << 60, 3, 32)), UsageError) << net.name;
     EXPECT_THROW(net.make(options(1 << 20, 3, 1 << 14)), UsageError) << net.name;
   }
+}
+
+// Kernels of libraries divide by what they make of sides.
+TEST(Nets, TakeNoImagesOfSidesThatNobodyHas) {
+  for (const int side : {-65536, -1, 0, 16385, 65536, std::numeric_limits<int>::max()}) {
+    for (const auto& [height, width] : {std::pair(side, 32), {32, side}, {side, side}}) {
+      NetOptions o = options(1, 3, 32);
+      o.height_px = height;
+      o.width_px = width;
+      EXPECT_THAT([&] { check_ranges(o); },
+                  testing::ThrowsMessage<UsageError>(HasSubstr("sides from 1 to 16384, not ")))
+          << height << " x " << width;
+    }
+  }
+  EXPECT_NO_THROW(check_ranges(options(1, 3, 16384)));
 }
 
 TEST(Resnet20, IsHesWithProjections) {

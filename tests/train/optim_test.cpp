@@ -235,6 +235,8 @@ TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
   EXPECT_THAT(check({{"lookahead_steps", {2.5}}}),
               ThrowsMessage<UsageError>("--lookahead-steps must be a whole number"));
   EXPECT_THROW(check({{"ema_decay", {1}}})(), UsageError);
+  EXPECT_THROW(check({{"ema_decay", {0.9}}, {"ema_steps", {1e19}}})(), UsageError);
+  EXPECT_THROW(check({{"lookahead_steps", {1e19}}})(), UsageError);
   EXPECT_THROW(check({{"clip_grad_norm", {-1}}})(), UsageError);
   EXPECT_NO_THROW(check({{"lr_sqrt", {1}},
                          {"lr_base_size", {256}},

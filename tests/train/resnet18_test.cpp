@@ -6,19 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/train/net_options.h"
+
 namespace winnow::train {
 namespace {
 
 using testing::ElementsAre;
-
-NetOptions imagenet(int side_px) {
-  NetOptions made;
-  made.height_px = made.width_px = side_px;
-  made.classes = 1000;
-  made.mean = {0.5F, 0.5F, 0.5F};
-  made.stddev = {0.25F, 0.25F, 0.25F};
-  return made;
-}
 
 std::vector<std::string> parameters(const Graph& graph) {
   std::vector<std::string> names;
@@ -31,7 +24,7 @@ std::vector<std::string> parameters(const Graph& graph) {
 // Counts of parameters and multiply-adds are torchvision's.
 
 TEST(Resnet18, IsTorchvisions) {
-  const Graph graph = make_resnet18(imagenet(224));
+  const Graph graph = make_resnet18(square_images(224, 1000));
   EXPECT_EQ(count(graph).parameters, 11'689'512);
   EXPECT_EQ(count(graph).flops, 2 * 1'814'073'344.0);
   auto names = parameters(graph);
@@ -51,7 +44,7 @@ TEST(Resnet18, IsTorchvisions) {
 }
 
 TEST(Resnet34, IsTorchvisions) {
-  const Graph graph = make_resnet34(imagenet(224));
+  const Graph graph = make_resnet34(square_images(224, 1000));
   EXPECT_EQ(count(graph).parameters, 21'797'672);
   EXPECT_EQ(count(graph).flops, 2 * 3'663'761'408.0);
   EXPECT_EQ(parameters(graph).size(), 110U);
@@ -60,7 +53,7 @@ TEST(Resnet34, IsTorchvisions) {
 }
 
 TEST(Resnet18, StartsAsTorchvisions) {
-  const Graph graph = make_resnet18(imagenet(64));
+  const Graph graph = make_resnet18(square_images(64, 1000));
   for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
     const Value& value = graph.value(id);
     const bool is_norm = value.name.find("bn") != std::string::npos ||

@@ -1,42 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
-#include <functional>
 #include <vector>
 
-#include "common/rng.h"
-#include "train/backend/onednn/kernels.h"
+#include "tests/train/kernel_runs.h"
 #include "train/backend/onednn/kernels/layer_norm_internal.h"
 
 // Kernels over rows of channels: scale, layer norm, dropout.
 namespace winnow::train {
 namespace {
 
-std::vector<float> random(std::int64_t count, std::uint64_t id, float about = 0) {
-  CounterRng rng(9, 0, id, RandomUse::kTest);
-  std::vector<float> numbers(static_cast<std::size_t>(count));
-  for (float& number : numbers) number = about + static_cast<float>(2 * rng.uniform() - 1);
-  return numbers;
-}
-
-using Run = std::function<std::vector<float>(const kernels::Table& table, int threads)>;
-
-void expect_same_bits(const Run& run, const char* what) {
-  const auto bits = [](const std::vector<float>& numbers) {
-    std::vector<std::uint32_t> all;
-    for (const float v : numbers) all.push_back(std::bit_cast<std::uint32_t>(v));
-    return all;
-  };
-  const auto want = bits(run(*kernels::tables().back(), 1));
-  for (const kernels::Table* table : kernels::tables()) {
-    if (!kernels::runs_here(*table)) continue;
-    for (const int threads : {1, 2, 3}) {
-      EXPECT_TRUE(bits(run(*table, threads)) == want)
-          << what << ", " << table->name << ", " << threads << " threads";
-    }
-  }
-}
+using test::expect_same_bits;
+using test::random_floats;
 
 kernels::GroupNormLayer rows_of(std::int64_t rows, std::int64_t channels) {
   return {Element::kF32, rows, 1, channels, 1, 1e-6};
@@ -45,10 +20,10 @@ kernels::GroupNormLayer rows_of(std::int64_t rows, std::int64_t channels) {
 // y, mean, variance, dx, dscale, dshift one behind the other.
 std::vector<float> layer_norm(const kernels::Table& table, const kernels::GroupNormLayer& layer,
                               float about, int threads) {
-  const auto x = random(layer.batch * layer.channels, 1, about);
-  const auto dy = random(layer.batch * layer.channels, 2);
-  const auto scale = random(layer.channels, 3);
-  const auto shift = random(layer.channels, 4);
+  const auto x = random_floats(layer.batch * layer.channels, 1, about);
+  const auto dy = random_floats(layer.batch * layer.channels, 2);
+  const auto scale = random_floats(layer.channels, 3);
+  const auto shift = random_floats(layer.channels, 4);
   const std::size_t rows = static_cast<std::size_t>(layer.batch);
   const std::size_t channels = static_cast<std::size_t>(layer.channels);
   std::vector<float> out(2 * x.size() + 2 * rows + 2 * channels);
@@ -88,7 +63,7 @@ TEST(OneDnnLayerNorm, InstructionSetsAndThreadsGiveTheSameBits) {
 TEST(OneDnnLayerNorm, VarianceOfDataFarFromZeroIsKept) {
   const std::int64_t rows = 5;
   const std::int64_t channels = 40;
-  const auto x = random(rows * channels, 1, 10'000);
+  const auto x = random_floats(rows * channels, 1, 10'000);
   const auto out = layer_norm(kernels::best(), rows_of(rows, channels), 10'000, 1);
   for (std::int64_t row = 0; row < rows; ++row) {
     double mean = 0;
@@ -108,9 +83,9 @@ TEST(OneDnnScale, InstructionSetsAndThreadsGiveTheSameBits) {
     for (const bool by_sample : {false, true}) {
       const kernels::ScaleLayer layer{Element::kF32, 3, 333, channels, by_sample};
       const std::int64_t factors = by_sample ? 3 * channels : channels;
-      const auto x = random(3 * 333 * channels, 1);
-      const auto dy = random(3 * 333 * channels, 2);
-      const auto factor = random(factors, 3);
+      const auto x = random_floats(3 * 333 * channels, 1);
+      const auto dy = random_floats(3 * 333 * channels, 2);
+      const auto factor = random_floats(factors, 3);
       expect_same_bits(
           [&](const kernels::Table& table, int threads) {
             std::vector<float> out(x.size() + factor.size());
@@ -127,7 +102,7 @@ TEST(OneDnnScale, InstructionSetsAndThreadsGiveTheSameBits) {
 
 TEST(OneDnnDropout, InstructionSetsAndThreadsGiveTheSameBits) {
   const std::int64_t elements = 20'011;
-  const auto x = random(2 * elements, 1);
+  const auto x = random_floats(2 * elements, 1);
   const std::vector<std::uint8_t> keys = {1, 2, 3, 4, 5, 6, 7, 8, 255, 254, 0, 0, 9, 9, 9, 9};
   for (const bool whole : {false, true}) {
     expect_same_bits(

@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
-#include "train/nets/nets.h"
+#include "tests/train/net_options.h"
 
 namespace winnow::train {
 namespace {
@@ -36,17 +34,8 @@ constexpr Known kKnown[] = {
     {"convnext_tiny", 28589128, 4455531264, 182},
 };
 
-NetOptions images(int side_px, int classes) {
-  NetOptions made;
-  made.height_px = made.width_px = side_px;
-  made.classes = classes;
-  made.mean = {0.5F, 0.5F, 0.5F};
-  made.stddev = {0.25F, 0.25F, 0.25F};
-  return made;
-}
-
 Graph make(const char* net, int side_px, int classes = 10) {
-  return find_net(net).make(images(side_px, classes));
+  return find_net(net).make(square_images(side_px, classes));
 }
 
 TEST(TorchvisionNets, HaveItsCounts) {
@@ -135,6 +124,8 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("mobilenet_v3_small", "features.1.block.1.fc1.bias"), Init::kZeros);
   EXPECT_EQ(init("efficientnet_b0", "classifier.1.weight"), Init::kUniformFanOut);
   EXPECT_EQ(init("regnet_y_400mf", "fc.weight"), Init::kNormal001);
+  EXPECT_EQ(init("regnet_y_400mf", "trunk_output.block1.block1-0.f.se.fc1.bias"),
+            Init::kUniformFanIn);
   EXPECT_EQ(init("convnext_tiny", "features.1.0.block.3.weight"), Init::kNormal002);
   EXPECT_EQ(init("convnext_tiny", "features.1.0.layer_scale"), Init::kMillionth);
 }

@@ -28,16 +28,16 @@ void apply_no_decay(Model& model, const std::vector<std::string>& patterns);
 struct StartOptions {
   std::filesystem::path init_from;  // safetensors, torchvision's names; empty: values of the seed
   std::vector<LrScale> lr_scales;
-  std::optional<std::vector<std::string>>
-      no_decay;  // none: biases and batch norm, see Value::decay
+  // As apply_no_decay() takes them; nothing: biases and batch norm, see Value::decay.
+  std::optional<std::vector<std::string>> no_decay;
 };
 
-// Sets Model::Tensor::rate. Running statistics have rate 0 or 1, for they have no learning rate.
+// Sets Model::Tensor::lr_scale. Running statistics have 0 or 1, for they have no learning rate.
 // Throws UsageError for a rule that matches nothing or whose factor is negative or no number,
 // naming it, and when nothing is left to train.
 void apply_lr_scales(Model& model, const std::vector<LrScale>& rules);
 
-// The names of the tensors of rate 0, for freeze().
+// The names of the tensors whose lr_scale is 0, for freeze().
 std::vector<std::string> frozen_tensors(const Model& model);
 
 struct InitialWeights {

@@ -1,6 +1,5 @@
 #include "train/nets/nets.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -97,8 +96,9 @@ void check_ranges(const NetOptions& o) {
                      ", not " + std::to_string(value) + "; " + remedy);
   };
   check(o.batch, kMostMicroBatch, "a micro-batch", "choose another by --micro-batch");
-  check(std::max(o.height_px, o.width_px), kMostSidePx, "images with sides",
-        "choose smaller ones by --image-size");
+  for (const int side : {o.height_px, o.width_px}) {
+    check(side, kMostSidePx, "images with sides", "choose others by --image-size");
+  }
   check(o.classes, kMostClasses, "classes", "ingest with fewer");
 }
 

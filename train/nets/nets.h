@@ -29,9 +29,10 @@ void check_ranges(const NetOptions& options);
 
 // A row of the table of nets. Every net's graph is forward only (see train/rewrites) and has:
 //
-// Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K), "weights" (N), to bind; with dropout "keys"
-// (u8 N,8) Outputs     kLoss, kPerSampleLoss, kLogits, and kMean and kVariance for each batch norm
-// Parameters  under torchvision's names
+// Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K) and "weights" (N), to bind.
+//             With dropout also "keys" (u8 N,8).
+// Outputs     kLoss, kPerSampleLoss, kLogits. kMean and kVariance for each batch norm.
+// Parameters  under torchvision's names.
 struct Net {
   std::string_view name;
   std::string_view what;

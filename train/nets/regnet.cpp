@@ -28,7 +28,8 @@ ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, in
                    {.filters = width, .kernel = 3, .stride = stride, .pad = 1},
                    width / kGroupWidth);
   y = net.relu(name + ".f.b.2", net.batch_norm(name + ".f.b.1", y));
-  y = squeeze_excite(net, name + ".f.se", y, {.squeezed = squeezed});
+  y = squeeze_excite(net, name + ".f.se", y,
+                     {.squeezed = squeezed, .bias_init = Init::kUniformFanIn});
   y = conv_norm_activation(net, name + ".f.c", y, {{.filters = width}});
   if (stride != 1 || net.channels(x) != width) {
     x = conv_norm_activation(net, name + ".proj", x, {{.filters = width, .stride = stride}});

@@ -9,7 +9,7 @@ ValueId squeeze_excite(NetBuilder& net, const std::string& name, ValueId x,
                        const SqueezeExcite& shape) {
   const auto conv = [&](const std::string& layer, ValueId from, std::int64_t filters) {
     return net.conv(name + layer, from,
-                    {.filters = filters, .bias = true, .bias_init = Init::kZeros});
+                    {.filters = filters, .bias = true, .bias_init = shape.bias_init});
   };
   ValueId y = conv(".fc1", net.global_average_pool(name + ".avgpool", x), shape.squeezed);
   y = shape.between ? activation(net, name + ".activation", y, *shape.between)

@@ -15,6 +15,7 @@ struct SqueezeExcite {
   std::int64_t squeezed = 1;                   // channels between them
   std::optional<ActivationKind> between = {};  // none: ReLU
   ActivationKind of_factor = ActivationKind::kSigmoid;
+  Init bias_init = Init::kZeros;
 };
 ValueId squeeze_excite(NetBuilder& net, const std::string& name, ValueId x,
                        const SqueezeExcite& shape);

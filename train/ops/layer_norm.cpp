@@ -4,11 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "train/graph/gradient.h"
 #include "train/graph/reference.h"
 #include "train/graph/shape_inference.h"
 #include "train/graph/text.h"
-#include "train/ops/cases.h"
+#include "train/ops/sample_norm.h"
 
 namespace winnow::train {
 namespace {
@@ -99,37 +98,12 @@ void backward(const ReferenceOperands& o) {
 }
 
 void gradient(GradientBuilder& builder, const Node& node) {
-  const auto made = builder.append(kLayerNormBackward, "backward",
-                                   {node.inputs[0], node.inputs[1], node.outputs[1],
-                                    node.outputs[2], builder.gradient_of(node.outputs[0])},
-                                   node.attributes);
-  builder.add_gradient(node.inputs[1], made[1]);
-  builder.add_gradient(node.inputs[2], made[2]);
-  builder.add_gradient(node.inputs[0], made[0]);
+  append_sample_norm_gradient(builder, node, kLayerNormBackward);
 }
 
 void add_cases(CaseTable& table, const std::string& name, const Shape& x,
                const LayerNormAttributes& a) {
-  const Shape channels = {x[1]};
-  CaseMaker made = table.begin();
-  const std::vector<ValueId> inputs = {made.data("x", x), made.parameter("scale", channels),
-                                       made.parameter("shift", channels)};
-  const OpCase forward =
-      table.keep(std::move(made).finish("layer_norm_" + name, kLayerNorm, inputs, a));
-
-  const auto values = computed_values(forward);
-  const auto value = [&](const char* of) {
-    return values[static_cast<std::size_t>(forward.graph.find(of))];
-  };
-  CaseMaker backward = table.begin();
-  const std::vector<ValueId> backward_inputs = {
-      backward.leaf("x", x, value("x"), ValueKind::kInput, Storage::kCompute),
-      backward.leaf("scale", channels, value("scale"), ValueKind::kParameter),
-      backward.leaf("mean", statistics_of(x), as_f32(value("y.mean"))),
-      backward.leaf("variance", statistics_of(x), as_f32(value("y.variance"))),
-      backward.data("dy", x)};
-  table.keep(std::move(backward).finish("layer_norm_backward_" + name, kLayerNormBackward,
-                                        backward_inputs, a));
+  add_sample_norm_cases(table, kLayerNorm, kLayerNormBackward, {name, x, statistics_of(x), a});
 }
 
 void cases(CaseTable& table) {

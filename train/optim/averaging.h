@@ -9,6 +9,8 @@
 
 namespace winnow::train {
 
+inline constexpr double kMostStepsBetween = 1e9;  // of averages
+
 inline constexpr std::array kAveragingOptions{
     Option{.key = "ema_decay",
            .what = "Also keep and evaluate an exponential moving average of the weights, of this "
@@ -18,11 +20,12 @@ inline constexpr std::array kAveragingOptions{
     Option{.key = "ema_steps",
            .what = "Steps between two updates of the moving average",
            .initial = 1,
-           .range = {.least = 1},
+           .range = {.least = 1, .most = kMostStepsBetween},
            .later = true},
     Option{
         .key = "lookahead_steps",
         .what = "Lookahead: after so many steps go back to --lookahead-alpha of the way; 0: do not",
+        .range = {.most = kMostStepsBetween},
         .later = true},
     Option{.key = "lookahead_alpha",
            .what = "Share of the way that lookahead keeps",

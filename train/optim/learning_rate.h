@@ -43,10 +43,10 @@ struct LearningRate {
 };
 
 // The learning rate of step t = 0, 1, ...
-//   t < warmup        base (t+1)/warmup (Goyal et al. 2017), or with option lr_warmup from there to
-//                     base by even parts, lr_warmup at t = 0, as PyTorch's LinearLR
-//   then              what the schedule says, at progress (t - warmup) / (total - cooldown -
-//   warmup) the last cooldown steps: from what the schedule said last to lr_end by even parts
+//   Warm-up    t < warmup: base (t+1)/warmup (Goyal et al. 2017). With option lr_warmup from there
+//              to base by even parts, lr_warmup at t = 0, as PyTorch's LinearLR.
+//   Schedule   what it says at progress (t - warmup) / (total - cooldown - warmup).
+//   Warm-down  the last cooldown steps: from what the schedule said last to lr_end by even parts.
 // With option lr_per_epoch t is the first step of the epoch, and the first epochs of Goyal's
 // warm-up have (epoch+1) / (epochs of the warm-up) of the base.
 double rate_at(const LearningRate& rate, std::int64_t step);

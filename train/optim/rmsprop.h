@@ -4,45 +4,21 @@
 #include <cmath>
 #include <string_view>
 
-#include "train/optim/rule.h"
-#include "train/optim/shared_options.h"
+#include "train/optim/rmsprop_step.h"
 
 namespace winnow::train {
 
 // RMSProp (Hinton 2012) as torch.optim.RMSprop, not centred:
 //   g = g + wd w;  s = alpha s + (1 - alpha) g^2
 //   v = mu v + g / (sqrt(s) + eps);  w -= lr v
-struct RmsProp {
-  double alpha;
-  double eps;
-  double momentum;
-  double weight_decay;
-
+struct RmsProp : RmsPropStep {
   static constexpr std::string_view kName = "rmsprop";
   static constexpr std::string_view kWhat = "RMSProp as PyTorch's (Hinton 2012)";
   static constexpr std::array kOptions{alpha_option(0.99), eps_option(1e-8), kMomentumOption,
                                        weight_decay_option(1e-5)};
-  static constexpr std::array<std::string_view, 2> kSlots{"square_avg", "momentum"};
 
-  static RmsProp from(const ChosenOptions& chosen) {
-    return {chosen.number("alpha"), chosen.number("eps"), chosen.number("momentum"),
-            chosen.number("weight_decay")};
-  }
-  static bool needs_norms(bool) { return false; }
+  static RmsProp from(const ChosenOptions& chosen) { return {chosen_step(chosen)}; }
 
-  struct Factors {
-    float lr, momentum, decay;
-    float alpha, rest;  // rest = 1 - alpha
-    float eps;
-  };
-  WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
-    return {static_cast<float>(step.lr),
-            static_cast<float>(momentum),
-            static_cast<float>(step.decay ? weight_decay : 0.0),
-            static_cast<float>(alpha),
-            static_cast<float>(1 - alpha),
-            static_cast<float>(eps)};
-  }
   WINNOW_DEVICE_FN static void update(const Factors& f, float gradient, float& value,
                                       float* state) {
     const float g = gradient + f.decay * value;

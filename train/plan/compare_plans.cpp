@@ -54,6 +54,7 @@ std::string differences(const Facts& stored, const Facts& now) {
         (text.empty() ? "" : "; ") + key + " " + value(stored, key) + ", now " + value(now, key);
   }
   if (count > kNamed) text += "; and " + std::to_string(count - kNamed) + " more";
+  std::ranges::replace(text, '\0', '?');  // of a forged plan: a message would end there
   return text;
 }
 

@@ -149,7 +149,8 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   const StoredConfig& stored = job.subject.config;
   if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
     throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
-                     " classes, the cache has " + std::to_string(info.classes.size()));
+                     " classes, and " + options.data.cache.string() + " has " +
+                     std::to_string(info.classes.size()) + "; name a cache of those classes");
   }
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();

@@ -4,6 +4,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
 #include "train/optim/recipe_options.h"
 #include "train/run/build_name.h"
@@ -96,10 +97,11 @@ void require_one_job(const Job& job, const Backend& backend, comm::Communicator&
   require_agreement(comm, facts);
 }
 
-// The two ramps of the learning rate fit into the run.
+// The ramps of the learning rate fit into the run. A schedule that warms up by itself has one.
 void check_lengths(const RecipeOptions& recipe) {
   const double cooldown = ChosenOptions(kRateOptions, recipe.options).number("cooldown_epochs");
-  if (cooldown > 0 && recipe.warmup_epochs + cooldown > recipe.epochs) {
+  const double warmup = find_lr_schedule(recipe.lr_schedule).warms_up ? 0 : recipe.warmup_epochs;
+  if (cooldown > 0 && warmup + cooldown > recipe.epochs) {
     throw UsageError(
         "--warmup-epochs and --cooldown-epochs together are longer than --epochs; "
         "shorten one of them");

@@ -41,6 +41,8 @@ void store_vector(void* to, const Vector& v) {
   __builtin_memcpy(to, &v, sizeof v);
 }
 
+inline Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
+
 inline Floats load(const float* from) { return load_vector<Floats>(from); }
 inline Floats load(const Bf16* from) {
   return (Floats)(__builtin_convertvector(load_vector<Halves>(from), Words) << 16);

@@ -78,7 +78,6 @@ void store_as(T* to, const Floats& v, int lanes) {
   }
 }
 
-Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
 void add_to(double* sums, const Doubles& v) { store_vector(sums, load_vector<Doubles>(sums) + v); }
 
 // One part's sums of one channel block: about `pivot`, the mean of the part's first chunk.

@@ -26,8 +26,6 @@ Scratch scratch_of(void* memory, Index sample, Index channels) {
       sums, sums + places, numbers, numbers + places, numbers + 2 * places, numbers + 3 * places};
 }
 
-Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
-
 // to.first and to.second: sums over the pixels of what terms(element, channel, lanes, first,
 // second) adds to them.
 template <class Terms>

@@ -8,8 +8,6 @@
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
-
 double total(const Doubles& v) {
   double sum = 0;
   for (int i = 0; i < kLanes; ++i) sum += v[i];

@@ -5,16 +5,13 @@
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-Doubles wide(const Floats& v) { return __builtin_convertvector(v, Doubles); }
-
 template <class T>
 void scale_typed(const Scale& a, int threads) {
   const ScaleLayer layer = a.layer;
   const Index rows_each = greatest(1, kGrain / layer.channels);
   parallel_pieces(layer.batch * layer.pixels, rows_each, threads, [=](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      const float* factor =
-          a.factor + (layer.by_sample ? row / layer.pixels * layer.channels : 0);
+      const float* factor = a.factor + (layer.by_sample ? row / layer.pixels * layer.channels : 0);
       const T* x = static_cast<const T*>(a.x) + row * layer.channels;
       T* y = static_cast<T*>(a.y) + row * layer.channels;
       for_blocks(layer.channels, [=](Index c, int lanes) {
@@ -66,8 +63,7 @@ void scale(const Scale& a, int threads) {
 }
 
 void scale_factor_gradient(const ScaleFactorGradient& a, int threads) {
-  typed<ScaleFactorGradient, factor_gradient_typed<float>, factor_gradient_typed<Bf16>>(a,
-                                                                                        threads);
+  typed<ScaleFactorGradient, factor_gradient_typed<float>, factor_gradient_typed<Bf16>>(a, threads);
 }
 
 }  // namespace winnow::train::kernels::WINNOW_ISA
