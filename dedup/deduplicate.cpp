@@ -9,6 +9,8 @@
 
 #include "common/error.h"
 #include "common/named.h"
+#include "dedup/audit/issues.h"
+#include "dedup/hash/hash_name.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/review/cut_links.h"
 #include "dedup/review/decided.h"
@@ -19,8 +21,6 @@ namespace {
 
 constexpr std::array<Named<Scope>, 3> kScopes{
     {{"all", Scope::kAll}, {"within", Scope::kWithin}, {"across", Scope::kAcross}}};
-
-bool is_matchable(const Fingerprints& table, std::uint32_t row) { return table.quality[row] > 0; }
 
 // The codes to compare, of a table that was asked for them.
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
@@ -143,7 +143,24 @@ struct Decisions {
   std::vector<Rule> rules;
 };
 
-// First of all, for a picture that leaves train by its labels leaks nowhere.
+// First of all, what nobody wants to look at.
+void drop_issues(Reader& read, const Options& options, std::span<const Split> splits,
+                 Decisions& decisions, Result& result) {
+  if (options.drop_issues.empty()) return;
+  result.issues = find_issues(options.drop_issues, std::ref(read), "");
+  for (std::uint32_t row = 0; row < splits.size(); ++row) {
+    const Split split = splits[row];
+    const bool stays =
+        options.policy.protects(row) ||
+        (is_evaluation(split) && !options.policy.thin[static_cast<std::size_t>(split)]);
+    if (stays) result.issues[row] = {};
+    if (result.issues[row].empty()) continue;
+    decisions.weights[row] = 0;
+    decisions.rules[row] = Rule::kIssue;
+  }
+}
+
+// Before what leaks is settled, for a picture that leaves train by its labels leaks nowhere.
 void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
                     const Fingerprints& table, const Policy& policy, Decisions& decisions) {
   std::vector<std::uint32_t> rows;
@@ -153,7 +170,7 @@ void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>
     std::erase_if(rows, [&](std::uint32_t row) { return is_evaluation(table.splits[row]); });
     if (!labels_differ(labels, rows)) continue;
     for (const std::uint32_t row : rows) {
-      if (policy.protects(row)) continue;
+      if (policy.protects(row) || !decisions.stays(row)) continue;
       decisions.weights[row] = 0;
       decisions.rules[row] = Rule::kConflict;
     }
@@ -174,29 +191,49 @@ std::uint64_t settle(std::vector<std::uint32_t> rows, const Policy& policy, Fing
   return is_leak(table.splits, rows) ? 1 : 0;
 }
 
-void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels, bool thins,
-          const Policy& policy, const Fingerprints& table, Decisions& decisions,
-          std::array<std::uint64_t, kSplitCount>& repeated) {
+using RowLists = std::vector<std::vector<std::uint32_t>>;
+
+// Of a group, or of a part of one.
+void thin_one(std::span<const std::uint32_t> members, const Ragged<std::int32_t>& labels,
+              bool thins, const Policy& policy, const Fingerprints& table, Decisions& decisions,
+              Result& counts) {
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> judged;  // of these, not in an evaluation split
+  std::array<std::uint64_t, kSplitCount> in_split{};
+  for (const std::uint32_t row : members) {
+    if (!decisions.stays(row)) continue;
+    rows.push_back(row);
+    ++in_split[static_cast<std::size_t>(table.splits[row])];
+    if (!is_evaluation(table.splits[row])) judged.push_back(row);
+  }
+  if (rows.empty()) return;
+  for (const Split split : {Split::kVal, Split::kTest}) {
+    const std::uint64_t samples = in_split[static_cast<std::size_t>(split)];
+    if (samples > 1) counts.repeated[static_cast<std::size_t>(split)] += samples - 1;
+  }
+  const bool conflict = labels_differ(labels, judged);
+  decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
+                                  thins, policy));
+}
+
+// `pixels`: of the rows, where groups are parted by label; else empty.
+void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
+          std::span<const Hash128> pixels, const Options& options, const Fingerprints& table,
+          Decisions& decisions, Result& counts) {
+  const bool thins = options.scope != Scope::kAcross;
+  const Policy& policy = options.policy;
   for (const Group& group : groups) {
-    rows.clear();
-    judged.clear();
-    std::array<std::uint64_t, kSplitCount> in_split{};
-    for (const std::uint32_t row : group.rows) {
-      if (!decisions.stays(row)) continue;
-      rows.push_back(row);
-      ++in_split[static_cast<std::size_t>(table.splits[row])];
-      if (!is_evaluation(table.splits[row])) judged.push_back(row);
+    if (!group.label_conflict || pixels.empty()) {
+      thin_one(group.rows, labels, thins, policy, table, decisions, counts);
+      continue;
     }
-    if (rows.empty()) continue;
-    for (const Split split : {Split::kVal, Split::kTest}) {
-      const std::uint64_t samples = in_split[static_cast<std::size_t>(split)];
-      if (samples > 1) repeated[static_cast<std::size_t>(split)] += samples - 1;
+    const std::vector<Edge> said =
+        options.decided ? same_edges(*options.decided, group.rows) : std::vector<Edge>();
+    const RowLists parts = part_by_label(labels, pixels, said, group.rows);
+    for (const auto& part : parts) {
+      thin_one(part, labels, thins, policy, table, decisions, counts);
     }
-    const bool conflict = labels_differ(labels, judged);
-    decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
-                                    thins, policy));
+    counts.near_conflicts += parts.size() > 1 ? 1 : 0;
   }
   // What stood for others by the first decision may have gone by the second.
   for (std::uint32_t& kept : decisions.kept_rows) kept = decisions.kept_rows[kept];
@@ -236,10 +273,11 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
     const CodeColumn& codes = codes_of(with_codes, options);
+    const auto is_enough = is_enough_for(options.hash);
     settings = settings_of(options, codes.version);
     links.add(
         [&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
-          std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
+          std::erase_if(rows, [&](std::uint32_t row) { return !is_enough(table.quality[row]); });
           find_links(with_codes, options, source, rows, sink);
         },
         [&](const Edge& edge) { return have_one_code(codes, edge); });
@@ -277,7 +315,9 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
   const Fingerprints with_codes = read({codes_name(options)});
   const CodeColumn& codes = codes_of(with_codes, options);
   cut.stands_out = rows_that_stand_out(codes, rows, always, apart);
-  std::erase_if(rows, [&](std::uint32_t row) { return !is_matchable(table, row); });
+  std::erase_if(rows, [&, is_enough = is_enough_for(options.hash)](std::uint32_t row) {
+    return !is_enough(table.quality[row]);
+  });
   std::vector<Edge> links =
       links_of_all_pairs(codes, rows, cut.stands_out, options.threshold, source);
   for (const auto& members : members_of_groups(components)) {  // those that stay whole
@@ -311,8 +351,6 @@ Connected connect(Reader& read, const Fingerprints& table, const Options& option
   return out;
 }
 
-using RowLists = std::vector<std::vector<std::uint32_t>>;
-
 std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& labels,
                                    std::span<const Split> splits) {
   std::vector<Group> groups;
@@ -327,8 +365,8 @@ std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& l
 
 // `components`: empty where the groups are these. `table`: its splits become those decided.
 void decide(const std::vector<Group>& groups, const RowLists& components,
-            const Ragged<std::int32_t>& labels, const Options& options, Fingerprints& table,
-            Decisions& decisions, Result& counts) {
+            const Ragged<std::int32_t>& labels, std::span<const Hash128> pixels,
+            const Options& options, Fingerprints& table, Decisions& decisions, Result& counts) {
   if (options.policy.on_conflict == ConflictAction::kDrop) {
     drop_conflicts(groups, labels, table, options.policy, decisions);
   }
@@ -341,8 +379,15 @@ void decide(const std::vector<Group>& groups, const RowLists& components,
       for (const Group& group : groups) settle_all(group.rows);
     }
   }
-  thin(groups, labels, options.scope != Scope::kAcross, options.policy, table, decisions,
-       counts.repeated);
+  thin(groups, labels, pixels, options, table, decisions, counts);
+}
+
+// Those by which groups are parted, where some are.
+std::vector<Hash128> pixels_to_part_by(Reader& read, const std::vector<Group>& groups,
+                                       const Policy& policy) {
+  const bool parts = policy.on_conflict == ConflictAction::kStay &&
+                     std::ranges::any_of(groups, &Group::label_conflict);
+  return parts ? read({"pixel_hashes"}).pixel_hashes : std::vector<Hash128>();
 }
 
 SelectionMode mode_of(const Selection& selection, const Policy& policy) {
@@ -373,10 +418,20 @@ void count_up(std::span<const Split> own, const Options& options, Result& result
 
 }  // namespace
 
-std::vector<std::uint32_t> matchable_rows(const Fingerprints& table) {
+std::function<bool(float)> is_enough_for(std::string_view hash) {
+  float least = 0;
+  const std::optional<HashName> name = parse_hash_name(hash);
+  for (const HashKind& kind : hash_kinds()) {
+    if (name && kind.row->name == name->row) least = kind.row->least_quality;
+  }
+  return [least](float quality) { return quality > 0 && quality >= least; };
+}
+
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash) {
+  const auto is_enough = is_enough_for(hash);
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < table.size(); ++row) {
-    if (is_matchable(table, row)) rows.push_back(row);
+    if (is_enough(table.quality[row])) rows.push_back(row);
   }
   return rows;
 }
@@ -435,6 +490,12 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
 
 Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
+  for (const IssueRow& row : issue_rows()) {
+    if (!options.drop_issues.has(row.issue) || is_of_one_picture(row.issue)) continue;
+    throw UsageError(std::string(row.name) +
+                     " is not told of one picture, so that all would be dropped; duplicates are "
+                     "thinned by dedup itself, and differing labels by --on-conflict");
+  }
   ColumnNames needed =
       columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");
@@ -444,19 +505,22 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
   Result result;
   result.leaks = count_leaks(connected.across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(
-      std::ranges::count_if(table.quality, [](float quality) { return !(quality > 0); }));
+      std::ranges::count_if(table.quality, std::not_fn(is_enough_for(options.hash))));
   const std::vector<Split> own = table.splits;
   Decisions decisions(own);
+  drop_issues(read, options, own, decisions, result);
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
     RowLists across = members_of_groups(connected.across);
     if (!connected.groups) {
       result.groups = describe_groups(std::move(across), labels, own);
-      decide(result.groups, {}, labels, options, table, decisions, result);
+      decide(result.groups, {}, labels, pixels_to_part_by(read, result.groups, options.policy),
+             options, table, decisions, result);
     } else {
       result.groups = describe_groups(members_of_groups(*connected.groups), labels, own);
       connected.groups.reset();
-      decide(result.groups, across, labels, options, table, decisions, result);
+      decide(result.groups, across, labels, pixels_to_part_by(read, result.groups, options.policy),
+             options, table, decisions, result);
     }
   }
   const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;

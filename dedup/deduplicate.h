@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dedup/audit/issue.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/fingerprints.h"
 #include "dedup/leak/leak.h"
@@ -42,6 +43,10 @@ struct Options {
   GroupKind groups = GroupKind::kComponents;
   Policy policy = {};
   std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
+  IssueSet drop_issues = {};                    // of one picture each: remove what has one
+  // What hash and threshold were chosen by, as in "risk 0.5"; empty: people said them. Decides
+  // nothing.
+  std::string chosen_by = {};
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.
@@ -58,20 +63,25 @@ struct Result {
   std::vector<LeakCount> leaks;  // over links within and across splits, whatever the scope
   std::uint64_t removed = 0;
   std::uint64_t kept = 0;
-  std::uint64_t moved = 0;        // of the kept: in another split
-  std::uint64_t conflicts = 0;    // groups whose labels differ
-  std::uint64_t chains = 0;       // groups with members further apart than the threshold
-  std::uint64_t low_quality = 0;  // rows of quality 0: only equal files and pixels link them
+  std::uint64_t moved = 0;      // of the kept: in another split
+  std::uint64_t conflicts = 0;  // groups whose labels differ
+  // Of these under ConflictAction::kStay, those with images that are merely near: each label has
+  // its own that stays.
+  std::uint64_t near_conflicts = 0;
+  std::uint64_t chains = 0;  // groups with members further apart than the threshold
+  std::uint64_t low_quality =
+      0;  // rows of too little quality: only equal files and pixels link them
   // In val and in test, samples that another of their group in the same split could stand for. They
   // stay unless policy.thin has the split.
   std::array<std::uint64_t, kSplitCount> repeated{};
   std::uint64_t overruled = 0;        // of decided->kept, those of which no row is kept
   std::uint64_t protected_leaks = 0;  // components left in several splits, by protected samples
+  std::vector<IssueSet> issues{};     // of each row, for which it was removed; empty: not asked for
 };
 
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on
-// threads. Linked are rows of equal file hash, of equal pixel hash, and, both having quality above
-// 0, of codes within the threshold; options.groups says what groups are made of links.
+// threads. Linked are rows of equal file hash, of equal pixel hash, and, both having quality
+// enough, of codes within the threshold; options.groups says what groups are made of links.
 //
 // What the splits share is settled first (settle_leak), for whole connected components, whatever
 // the kind of groups: none is left, through any chain of copies. Then what remains of each group is
@@ -82,11 +92,15 @@ struct Result {
 // apart are in one component (components_apart, by all pairs of rows): links between two parts do
 // not exist. `policy.precedence` comes before the keep policy, and protected samples stay.
 //
+// `drop_issues`: first of all, samples that have one leave train, and val and test where
+// `policy.thin` has these; none that is protected. What they stand beside is decided without them.
+//
 // The selection's components are those across all splits, whatever was asked for: what may not be
 // cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless
 // something was moved. `mode` is kWeight where conflicts are weighed under kKeep.
 //
-// Throws UsageError for an unknown hash or one the table lacks, or a threshold outside 0..bits;
+// Throws UsageError for an unknown hash or one the table lacks, a threshold outside 0..bits, or an
+// issue that is told by pictures beside each other, or by measures the table lacks;
 // FormatError for a table that check_table refuses.
 Result deduplicate(const Fingerprints& table, const Options& options);
 // The same without holding the table: at most two of its columns at once, read when they are
@@ -104,8 +118,11 @@ void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
                        std::span<const std::uint32_t> kept_rows,
                        std::vector<std::uint16_t>& distances);
 
-// The rows with enough in them to match by codes: of quality above 0. Ascending.
-std::vector<std::uint32_t> matchable_rows(const Fingerprints& table);
+// Whether images of a quality have enough in them to match by codes of a hash, or of any: above 0,
+// and what the hash's authors advise at least (Hash::least_quality).
+std::function<bool(float quality)> is_enough_for(std::string_view hash = {});
+// The rows that have. Ascending.
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash = {});
 
 // The codes of a hash in a table. UsageError where there are none, or no such hash.
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);

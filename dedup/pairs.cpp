@@ -61,7 +61,7 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
     const EdgeSink keep = [&](std::span<const Edge> found) {
       for (const Edge& edge : found) (have_one_code(codes, edge) ? same : edges).push_back(edge);
     };
-    find_links(table, options, source, matchable_rows(table), keep);
+    find_links(table, options, source, matchable_rows(table, options.hash), keep);
   }
   return {rows, same, edges};
 }
@@ -145,8 +145,8 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
     for (const Edge& link : codes.links_of(code)) {
       add(row, codes.classes.members[link.b], link.distance);
     }
-    const auto said = std::ranges::equal_range(same, row, {}, &Edge::a);
-    pairs.insert(pairs.end(), said.begin(), said.end());
+    const auto said = std::ranges::lower_bound(same, row, {}, &Edge::a);
+    pairs.insert(pairs.end(), said, std::ranges::upper_bound(same, row, {}, &Edge::a));
     std::ranges::sort(pairs);
     std::uint32_t last = row;
     for (const Edge& pair : pairs) {

@@ -14,11 +14,16 @@ namespace winnow::dedup {
 namespace {
 
 constexpr std::uint32_t kWithSplits = 2;
-constexpr FileKind kKind{"WNWSELCT", kWithSplits, "selection"};
+constexpr std::uint32_t kWithIssues = 3;  // with splits or without
+constexpr FileKind kKind{"WNWSELCT", kWithIssues, "selection"};
+
+bool has_issues(const Selection& selection) noexcept {
+  return std::ranges::find(selection.rules, Rule::kIssue) != selection.rules.end();
+}
 
 FileKind kind_of(const Selection& selection) noexcept {
   FileKind kind = kKind;
-  if (selection.splits.empty()) kind.version = 1;
+  if (!has_issues(selection)) kind.version = selection.splits.empty() ? 1 : kWithSplits;
   return kind;
 }
 
@@ -30,7 +35,8 @@ constexpr std::array<Named<Rule>, kRuleCount> kRules{{{"kept", Rule::kKept},
                                                       {"duplicate", Rule::kDuplicate},
                                                       {"leak", Rule::kLeak},
                                                       {"conflict", Rule::kConflict},
-                                                      {"moved", Rule::kMoved}}};
+                                                      {"moved", Rule::kMoved},
+                                                      {"issue", Rule::kIssue}}};
 
 template <class T>
 std::span<const T> view(const std::vector<T>& values) noexcept {
@@ -67,11 +73,11 @@ Selection parse(ColumnFileReader in, const std::string& where) {
   selection.kept = in.take<SampleId>("kept", rows);
   selection.distances = in.take<std::uint16_t>("distances", rows);
   selection.rules = in.take<Rule>("rules", rows);
-  if (in.version() >= kWithSplits) {
+  if (in.version() == kWithSplits || in.next_name() == "splits") {
     selection.splits = in.take<Split>("splits", rows);
-    if (rows == 0) in.fail("version 2 has splits");
   }
   in.finish();
+  if (kind_of(selection).version != in.version()) in.fail("its version is not that of its columns");
   check_selection(selection, where);
   return selection;
 }

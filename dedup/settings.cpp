@@ -1,5 +1,6 @@
 #include "dedup/settings.h"
 
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -67,9 +68,11 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   settings["split_order"] = order;
   settings["on_conflict"] = conflict_action_name(policy.on_conflict);
   settings["mode"] = selection_mode_name(policy.mode);
+  if (!options.chosen_by.empty()) settings["chosen_by"] = options.chosen_by;
   for (const Split split : {Split::kVal, Split::kTest}) {
     if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
   }
+  if (!options.drop_issues.empty()) settings["drop_issues"] = names_of(options.drop_issues);
   add_reviews(options.decided, settings);
   add_precedence(policy, settings);
   return settings.dump();
@@ -89,6 +92,21 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
   }
   add_reviews(options.decided, settings);
   return settings.dump();
+}
+
+bool same_but_for_choice(const std::string& a, const std::string& b) {
+  constexpr std::array kChosen{"hash", "hash_version", "threshold"};
+  std::optional<JsonReader> first = read_settings(a);
+  std::optional<JsonReader> second = read_settings(b);
+  if (!first || !second) return a == b;
+  Json json_a = first->json();
+  Json json_b = second->json();
+  if (!json_a.is_object() || !json_b.is_object() || !json_a.contains("chosen_by")) return a == b;
+  for (const char* name : kChosen) {
+    json_a.erase(name);
+    json_b.erase(name);
+  }
+  return json_a == json_b;
 }
 
 std::string settings_in_words(const std::string& settings) {
@@ -116,6 +134,7 @@ std::string settings_in_words(const std::string& settings) {
   if (text("verb") == "split") add("winnow split of ", list("of"));
   add("", hash == kExact ? "equal files and pixels" : hash);
   if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
+  if (!text("chosen_by").empty()) words += " (chosen by " + text("chosen_by") + ")";
   if (text("group_keys") == "true") add("", "group keys");
   add("seed ", text("seed"));
   add("groups are ", text("groups"));
@@ -123,9 +142,10 @@ std::string settings_in_words(const std::string& settings) {
   add("scope ", text("scope"), "all");
   add("shared pictures: ", text("on_leak"));
   add("splits in the order ", text("split_order"));
-  add("differing labels: ", text("on_conflict"), "keep");
+  add("differing labels: ", text("on_conflict"), "stay");
   add("mode ", text("mode"), "keep");
   add("thins ", list("thin"));
+  add("drops ", list("drop_issues"));
   add("prefers ", list("prefer"));
   add("protects ", list("protect"));
   for (const Json& review : json.value("review", Json::array())) {

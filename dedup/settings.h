@@ -17,6 +17,10 @@ namespace winnow::dedup {
 std::string settings_of(const Options& options, std::optional<std::uint32_t> hash_version);
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version);
 
+// Whether two were decided alike, if perhaps of other images: the same but for what the images
+// chose (Options::chosen_by).
+bool same_but_for_choice(const std::string& a, const std::string& b);
+
 // In words: "phash within 4 bits, groups are components, keeps first, ...". Empty where that is not
 // told, or damaged.
 std::string settings_in_words(const std::string& settings);

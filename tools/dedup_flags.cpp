@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "common/error.h"
 #include "common/sample.h"
@@ -43,58 +44,63 @@ PolicyWords keep_policy_words() {
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags) {
   const PolicyWords policies = keep_policy_words();
-  return {
-      app.add_option(prefix + "hash", flags.dedup.hash,
-                     "Hash to compare, or exact: equal files and pixels only")
-          ->capture_default_str(),
-      app.add_option(prefix + "threshold", flags.dedup.threshold,
-                     "Bits that may differ between duplicates")
-          ->capture_default_str(),
-      app.add_option(prefix + "scope", flags.scope,
-                     "Where duplicates are removed: within train, across splits, or all of both")
-          ->check(CLI::IsMember({"all", "within", "across"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "groups", flags.groups,
-                     "What is a group: components, linked directly or through others; stars, all "
-                     "linked to the first; cliques, all linked to all")
-          ->check(CLI::IsMember({"components", "stars", "cliques"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "keep", flags.keep,
-                     "Which training image of a group stays: " + policies.what)
-          ->check(CLI::IsMember(policies.names))
-          ->capture_default_str(),
-      app.add_option(
-             prefix + "on-leak", flags.on_leak,
-             "What becomes of pictures that several of train, val and test have: drop-train "
-             "leaves them in the split used last, drop-eval in that used first, move puts "
-             "all of a group where most of it is, fail decides nothing and exits with 3")
-          ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "split-order", flags.split_order,
-                     "The splits from the one such pictures stay in to the one that loses them "
-                     "first, as in val,test,train; instead of drop-train or drop-eval")
-          ->delimiter(',')
-          ->expected(3),
-      app.add_option(prefix + "on-conflict", flags.on_conflict,
-                     "What becomes of training images of one group that are labelled differently: "
-                     "kept like any, all dropped, or all kept with the weight of one")
-          ->check(CLI::IsMember({"keep", "drop", "weight"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "mode", flags.mode,
-                     "What becomes of a group's training images: keep one; weight: all stay and "
-                     "share the weight of one; one_per_group: all stay and take turns")
-          ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "thin", flags.thin,
-                     "Evaluation splits that keep one image of a group too: val, test. Results on "
-                     "others than were published are hard to compare, so none by default")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"val", "test"})),
-  };
+  std::vector<CLI::Option*> options = add_choice_flags(app, prefix, flags.choice);
+  options.insert(
+      options.end(),
+      {
+          app.add_option(
+                 prefix + "scope", flags.scope,
+                 "Where duplicates are removed: within train, across splits, or all of both")
+              ->check(CLI::IsMember({"all", "within", "across"}))
+              ->capture_default_str(),
+          app.add_option(
+                 prefix + "groups", flags.groups,
+                 "What is a group: components, linked directly or through others; stars, all "
+                 "linked to the first; cliques, all linked to all")
+              ->check(CLI::IsMember({"components", "stars", "cliques"}))
+              ->capture_default_str(),
+          app.add_option(prefix + "keep", flags.keep,
+                         "Which training image of a group stays: " + policies.what)
+              ->check(CLI::IsMember(policies.names))
+              ->capture_default_str(),
+          app.add_option(
+                 prefix + "on-leak", flags.on_leak,
+                 "What becomes of pictures that several of train, val and test have: drop-train "
+                 "leaves them in the split used last, drop-eval in that used first, move puts "
+                 "all of a group where most of it is, fail decides nothing and exits with 3")
+              ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
+              ->capture_default_str(),
+          app.add_option(prefix + "split-order", flags.split_order,
+                         "The splits from the one such pictures stay in to the one that loses them "
+                         "first, as in val,test,train; instead of drop-train or drop-eval")
+              ->delimiter(',')
+              ->expected(3),
+          app.add_option(
+                 prefix + "on-conflict", flags.on_conflict,
+                 "What becomes of training images of one group that are labelled differently: "
+                 "stay: those of near images stay, of each label one, and equal pixels are kept "
+                 "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
+                 "weight of one")
+              ->check(CLI::IsMember({"stay", "keep", "drop", "weight"}))
+              ->capture_default_str(),
+          app.add_option(
+                 prefix + "mode", flags.mode,
+                 "What becomes of a group's training images: keep one; weight: all stay and "
+                 "share the weight of one; one_per_group: all stay and take turns")
+              ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
+              ->capture_default_str(),
+          app.add_option(
+                 prefix + "thin", flags.thin,
+                 "Evaluation splits that keep one image of a group too: val, test. Results on "
+                 "others than were published are hard to compare, so none by default")
+              ->delimiter(',')
+              ->check(CLI::IsMember({"val", "test"})),
+      });
+  return options;
 }
 
 dedup::Options dedup_options(const DedupFlags& flags) {
-  dedup::Options options = flags.dedup;
+  dedup::Options options;
   options.scope = dedup::parse_scope(flags.scope);
   options.groups = dedup::parse_group_kind(flags.groups);
   dedup::Policy& policy = options.policy;
@@ -118,6 +124,16 @@ dedup::Options dedup_options(const DedupFlags& flags) {
         "of both");
   }
   return options;
+}
+
+dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,
+                         const dedup::ColumnSource& columns, std::span<const std::string> stored,
+                         const dedup::LinkSource& links, dedup::Options& options) {
+  Settled settled = settle_choice(session, flags, columns, stored, links);
+  options.hash = std::move(settled.hash);
+  options.threshold = settled.threshold;
+  options.chosen_by = std::move(settled.chosen_by);
+  return std::move(settled.links);
 }
 
 void refuse_leaks(const dedup::Result& result) {

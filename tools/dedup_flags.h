@@ -1,10 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dedup/deduplicate.h"
-#include "tools/command.h"
+#include "tools/choice_flags.h"
 
 namespace CLI {
 class Option;
@@ -15,26 +16,31 @@ namespace winnow::tools {
 // The options that say what counts as a duplicate and which of them stay: those of every verb that
 // decides it.
 struct DedupFlags {
-  dedup::Options dedup;
+  ChoiceFlags choice;
   std::string scope = "all";
   std::string groups = "components";
   std::string keep = "first";
   std::string on_leak = "drop-train";
   std::vector<std::string> split_order;
-  std::string on_conflict = "keep";
+  std::string on_conflict = "stay";
   std::string mode = "keep";
   std::vector<std::string> thin;
 
   bool fails_on_leak() const noexcept { return on_leak == "fail"; }
 };
 
-// Named `prefix` and hash, threshold, scope, groups, keep, on-leak, split-order, on-conflict,
-// mode or thin; `prefix` begins with "--". Returns them.
-// `flags` must live as long as `app`.
+// Named `prefix` and hash, threshold, risk, precision, scope, groups, keep, on-leak, split-order,
+// on-conflict, mode or thin; `prefix` begins with "--". Returns them. `flags` must live as long as
+// `app`.
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);
 
+// All but what is compared, which settle() puts into them.
 dedup::Options dedup_options(const DedupFlags& flags);
+// What is compared, as settle_choice() says; returns its search.
+dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,
+                         const dedup::ColumnSource& columns, std::span<const std::string> stored,
+                         const dedup::LinkSource& links, dedup::Options& options);
 
 // Throws RefusedError where splits share pictures.
 void refuse_leaks(const dedup::Result& result);

@@ -113,22 +113,30 @@ float quality_of(const Image& small) {
   const auto width = static_cast<std::size_t>(small.width_px);
   std::array<std::size_t, kSide> column;
   for (std::size_t j = 0; j < kSide; ++j) column[j] = (2 * j + 1) * width / (2 * kSide);
-  std::array<std::array<std::int16_t, kSide>, kSide> p;
-  for (std::size_t i = 0; i < kSide; ++i) {
-    const std::uint8_t* row = small.pixels.data() + (2 * i + 1) * height / (2 * kSide) * width;
-    for (std::size_t j = 0; j < kSide; ++j) p[i][j] = row[column[j]];
-  }
+  // A row that repeats the one above has its steps across, and none down to it.
+  std::array<std::int16_t, kSide> p;
+  std::array<std::int16_t, kSide> above{};
+  std::uint16_t across = 0;  // at most 63 times 100
+  std::size_t before = height;
   int gradients = 0;
   for (std::size_t i = 0; i < kSide; ++i) {
-    const auto& below = p[std::min(i + 1, kSide - 1)];
-    std::uint16_t part = 0;  // at most 127 times 100
-    for (std::size_t j = 0; j + 1 < kSide; ++j) {
-      part = static_cast<std::uint16_t>(part + percent(p[i][j + 1], p[i][j]));
+    const std::size_t y = (2 * i + 1) * height / (2 * kSide);
+    if (y != before) {
+      const std::uint8_t* row = small.pixels.data() + y * width;
+      for (std::size_t j = 0; j < kSide; ++j) p[j] = row[column[j]];
+      across = 0;
+      for (std::size_t j = 0; j + 1 < kSide; ++j) {
+        across = static_cast<std::uint16_t>(across + percent(p[j + 1], p[j]));
+      }
+      std::uint16_t down = 0;
+      for (std::size_t j = 0; i > 0 && j < kSide; ++j) {
+        down = static_cast<std::uint16_t>(down + percent(p[j], above[j]));
+      }
+      gradients += down;
+      above = p;
     }
-    for (std::size_t j = 0; j < kSide; ++j) {
-      part = static_cast<std::uint16_t>(part + percent(below[j], p[i][j]));
-    }
-    gradients += part;
+    before = y;
+    gradients += across;
   }
   return std::min(100.0F, static_cast<float>(gradients) / 90.0F);
 }

@@ -67,6 +67,7 @@ constexpr std::array kHashes{
          .bits = 256,
          .most_orientations = 8,
          .has_quality = true,
+         .least_quality = 50,
          .usual_threshold = 71,
          .usual_threshold_turned = 69,
          .what = "frequencies 1..16 of a blurred 64x64 above their median (PDQ)",

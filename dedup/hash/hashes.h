@@ -31,6 +31,7 @@ struct Hash {
   int bits = 64;              // of a code; bits/64 words (bit order: CodeColumn)
   int most_orientations = 1;  // 8: it can have codes of turned pictures too (hash_name.h)
   bool has_quality = false;   // a measure of its own of how much there is to match on
+  float least_quality = 0;    // that an image is to have, as its authors advise; always above 0
   // The threshold of docs/thresholds.md, of pictures as they are and of turned ones, too: within it
   // a million images have one false pair by chance. 0: none was measured.
   int usual_threshold = 0;

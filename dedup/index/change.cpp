@@ -277,6 +277,7 @@ ColumnSource renamed(const ColumnSource& columns,
                      const std::vector<std::int32_t>& labels) {
   return [columns, ordinals, labels](const ColumnNames& names) {
     Fingerprints table = columns(names);
+    table.audit.clear();  // an index answers for pictures, and judges none
     for (SampleId& id : table.ids) {
       if (const auto& to = ordinals[source_of(id)]) id = make_sample_id(*to, position_of(id));
     }
@@ -326,7 +327,7 @@ CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
                             const Fingerprints& table, const std::vector<bool>& keep,
                             const LinkSearch& search) {
   const CodeColumn& codes = comparable_codes(table, kind, kAdded);
-  std::vector<std::uint32_t> rows = matchable_rows(table);
+  std::vector<std::uint32_t> rows = matchable_rows(table, kind.hash);
   std::erase_if(rows, [&](std::uint32_t row) { return !keep[row]; });
   const std::vector<std::uint32_t> first_of =
       first_rows_of(codes, rows, table.size(), search.inner);

@@ -195,10 +195,11 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
                      std::to_string(codes.most_distance()));
   }
   const std::vector<std::uint32_t> first_of =
-      first_rows_of(codes, matchable_rows(table), table.size(),
+      first_rows_of(codes, matchable_rows(table, kind.hash), table.size(),
                     [&](const auto&... arguments) { find_edges(arguments..., search); });
   Nearest nearest(table.size());
-  const Fingerprints all = index_->live_columns({codes_name(kind)});
+  const Fingerprints all = index_->live_columns({codes_name(kind), "quality"});
+  const auto is_enough = is_enough_for(kind.hash);
   if (all.size() > 0) {
     // Rows of one code are as one: the first of them.
     std::vector<bool> seen(index_->rows());
@@ -207,7 +208,8 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
     std::uint32_t live_row = 0;
     for (std::size_t row = 0; row < classes.size(); ++row) {
       if (!index_->live()[row]) continue;
-      if (classes[row] != kNoCode && !seen[classes[row]]) {
+      const bool matches = classes[row] != kNoCode && is_enough(all.quality[live_row]);
+      if (matches && !seen[classes[row]]) {
         seen[classes[row]] = true;
         firsts.push_back(live_row);
       }

@@ -82,7 +82,7 @@ class StoredIndex {
   ColumnSource columns() const;
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
-  // above 0. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at
+  // enough. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at
   // any.
   LinkSource links(const SearchOptions& search = {}) const;
   NameSource names() const;                              // of the live rows
@@ -92,7 +92,7 @@ class StoredIndex {
   std::string digest() const;
 
   // The rows of a table that have a duplicate among the live ones, ascending: equal files or
-  // pixels or, where both have quality above 0, codes at most `threshold` bits apart.
+  // pixels or, where both have quality enough, codes at most `threshold` bits apart.
   // UsageError for a table without the index's codes, or with codes of another version.
   std::vector<Match> find_matches(const ColumnSource& table, int threshold,
                                   const SearchOptions& search = {}) const;

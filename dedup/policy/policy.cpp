@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/named.h"
+#include "dedup/cluster/cluster.h"
 #include "dedup/search/search.h"
 
 namespace winnow::dedup {
@@ -117,10 +119,11 @@ const NamedPolicy& row_of(KeepPolicy policy) noexcept {
 
 constexpr std::array<Named<LeakAction>, 2> kLeakActions{
     {{"drop", LeakAction::kDrop}, {"move", LeakAction::kMove}}};
-constexpr std::array<Named<ConflictAction>, 3> kConflictActions{
+constexpr std::array<Named<ConflictAction>, 4> kConflictActions{
     {{"keep", ConflictAction::kKeep},
      {"drop", ConflictAction::kDrop},
-     {"weight", ConflictAction::kWeight}}};
+     {"weight", ConflictAction::kWeight},
+     {"stay", ConflictAction::kStay}}};
 
 // The smaller, the earlier in the order.
 auto place_in(const SplitOrder& order, Split split) noexcept {
@@ -276,6 +279,34 @@ std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uin
   std::sort(set.begin(), set.end());
   set.erase(std::unique(set.begin(), set.end()), set.end());
   return set;
+}
+
+std::vector<std::vector<std::uint32_t>> part_by_label(const Ragged<std::int32_t>& labels,
+                                                      std::span<const Hash128> pixels,
+                                                      std::span<const Edge> same,
+                                                      std::span<const std::uint32_t> rows) {
+  const auto labelled =
+      std::ranges::find_if(rows, [&](std::uint32_t row) { return !labels[row].empty(); });
+  const auto first_labelled = static_cast<std::uint32_t>(
+      labelled == rows.end() ? 0 : std::distance(rows.begin(), labelled));
+  UnionFind alike(rows.size());
+  std::map<std::vector<std::int32_t>, std::uint32_t> first_of_labels;
+  std::map<Hash128, std::uint32_t> first_of_pixels;
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int32_t> set = label_set(labels, rows[i]);
+    const std::uint32_t same_labels =
+        set.empty() ? first_labelled : first_of_labels.try_emplace(std::move(set), i).first->second;
+    const std::uint32_t same_pixels = first_of_pixels.try_emplace(pixels[rows[i]], i).first->second;
+    for (const std::uint32_t other : {same_labels, same_pixels}) alike.unite(Edge{other, i, 0});
+  }
+  const auto at = [&](std::uint32_t row) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
+  };
+  for (const Edge& edge : same) alike.unite(Edge{at(edge.a), at(edge.b), 0});
+  const Components components = std::move(alike).components();
+  std::vector<std::vector<std::uint32_t>> parts(components.count);
+  for (std::uint32_t i = 0; i < rows.size(); ++i) parts[components.of_row[i]].push_back(rows[i]);
+  return parts;
 }
 
 bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows) {

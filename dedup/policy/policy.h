@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dedup/fingerprints.h"
+#include "dedup/search/search.h"
 #include "dedup/selection.h"
 
 namespace winnow::dedup {
@@ -49,8 +50,12 @@ enum class ConflictAction {
   kKeep,    // what becomes of any group's
   kDrop,    // all are removed
   kWeight,  // all stay and share the weight of one, so that a loss sees the mean of their labels
+  // Those that are merely near are taken for other pictures: of each label what becomes of any
+  // group's. Those of equal pixels are one picture, as under kKeep.
+  kStay,
 };
-ConflictAction parse_conflict_action(std::string_view name);  // keep, drop, weight; UsageError
+ConflictAction parse_conflict_action(
+    std::string_view name);  // keep, drop, weight, stay; UsageError
 std::string_view conflict_action_name(ConflictAction action) noexcept;
 
 // Whether a split is one that results are judged on: val or test.
@@ -130,6 +135,14 @@ std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std:
 
 // The labels of a row, ascending, each once.
 std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row);
+
+// The members of a group by what they show: those of one set of labels, of equal pixels, or linked
+// by `same` are together. One without labels goes with the first that has some. Rows ascend, in
+// each part and by their first.
+std::vector<std::vector<std::uint32_t>> part_by_label(const Ragged<std::int32_t>& labels,
+                                                      std::span<const Hash128> pixels,
+                                                      std::span<const Edge> same,
+                                                      std::span<const std::uint32_t> rows);
 
 // Whether two members carry different sets of labels. One without labels contradicts nobody.
 bool labels_differ(const Ragged<std::int32_t>& labels, std::span<const std::uint32_t> rows);

@@ -86,7 +86,6 @@ OffReason reason_of(bool followed, std::uint64_t largest_block) {
   return largest_block > 1 ? OffReason::kBlock : OffReason::kLabels;
 }
 
-// `found`: settings of the deduplication that found the blocks.
 // The splits that get a share: the parts of a StratifyInput.
 struct Parts {
   std::vector<Split> splits;

@@ -10,11 +10,9 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
-#include "dedup/deduplicate.h"
 #include "dedup/hash/hash_name.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/policy/policy.h"
-#include "dedup/search/search.h"
 #include "dedup/tune/binomial.h"
 
 namespace winnow::dedup {
@@ -156,32 +154,79 @@ struct Distances {
   double independent_bits = 0;
 };
 
-// Of random pairs of images, as they are.
+// Those of a histogram from `first` bits on.
+Distances distances_of(std::span<const std::uint32_t> pairs_at, std::size_t first, int bits) {
+  double pairs = 0;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t distance = first; distance < pairs_at.size(); ++distance) {
+    const double count = pairs_at[distance];
+    const auto d = static_cast<double>(distance);
+    pairs += count;
+    sum += count * d;
+    squares += count * d * d;
+  }
+  const double mean = sum / pairs;
+  const double variance = squares / pairs - mean * mean;
+  if (!(variance > 0)) return {mean, 0};
+  const double share = mean / bits;
+  return {mean, share * (1 - share) / (variance / bits / bits)};
+}
+
+// Of random pairs of images, as they are. Where a set has many copies, so have the pairs that are
+// drawn, and few of them make the distribution much wider. They stand alone below it, and are left
+// out.
 Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                            std::uint64_t seed) {
   constexpr int kPairs = 200'000;
+  constexpr double kDeviations = 5;
   if (rows.size() < 2) return {};
   CounterRng rng(seed, 0, 0, RandomUse::kStudy);
+  const int bits = codes.most_distance();
   const auto upright = [&](std::uint32_t row) {
-    return codes.code(row).first(static_cast<std::size_t>(codes.most_distance()) / 64);
+    return codes.code(row).first(static_cast<std::size_t>(bits) / 64);
   };
   const auto pick = [&] { return rows[rng.below(static_cast<std::uint32_t>(rows.size()))]; };
-  double sum = 0;
-  double squares = 0;
+  std::vector<std::uint32_t> pairs_at(static_cast<std::size_t>(bits) + 1);
   for (int i = 0; i < kPairs; ++i) {
     const std::uint32_t a = pick();
     std::uint32_t b = pick();
     while (b == a) b = pick();
-    const double distance = hamming(upright(a), upright(b));
-    sum += distance;
-    squares += distance * distance;
+    ++pairs_at[static_cast<std::size_t>(hamming(upright(a), upright(b)))];
   }
-  const double mean = sum / kPairs;
-  const double variance = squares / kPairs - mean * mean;
-  if (variance <= 0) return {mean, 0};
-  const double bits = codes.most_distance();
-  const double share = mean / bits;
-  return {mean, share * (1 - share) / (variance / bits / bits)};
+  std::size_t first = 0;
+  while (true) {
+    const Distances distances = distances_of(pairs_at, first, bits);
+    if (!(distances.independent_bits > 0)) return distances;
+    const double share = distances.mean / bits;
+    const double deviation = bits * std::sqrt(share * (1 - share) / distances.independent_bits);
+    const double least = distances.mean - kDeviations * deviation;
+    if (least <= static_cast<double>(first)) return distances;
+    first = static_cast<std::size_t>(std::ceil(least));
+  }
+}
+
+// Pairs of equal pixels that are labelled on both sides, and not alike.
+std::uint64_t equal_pixels_of_other_class(const std::vector<Hash128>& pixels,
+                                          std::span<const std::uint32_t> rows,
+                                          std::span<const std::uint32_t> classes) {
+  std::vector<std::pair<Hash128, std::uint32_t>> labelled;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (classes[i] != kNoClass) labelled.emplace_back(pixels[rows[i]], classes[i]);
+  }
+  std::ranges::sort(labelled);
+  const auto pairs_of = [&](const auto& is_same) {
+    std::uint64_t pairs = 0;
+    for (std::size_t begin = 0; begin < labelled.size();) {
+      std::size_t end = begin;
+      while (end < labelled.size() && is_same(labelled[begin], labelled[end])) ++end;
+      pairs += (end - begin) * (end - begin - 1) / 2;
+      begin = end;
+    }
+    return pairs;
+  };
+  return pairs_of([](const auto& a, const auto& b) { return a.first == b.first; }) -
+         pairs_of([](const auto& a, const auto& b) { return a == b; });
 }
 
 // The mean of a Poisson distribution of which this many or fewer are seen in one of twenty cases
@@ -197,7 +242,7 @@ void estimate_by_class(Curve& curve) {
   for (CurvePoint& point : curve.points) {
     if (point.labelled == 0) continue;
     const auto labelled = static_cast<double>(point.labelled);
-    const auto other = static_cast<double>(point.other_class);
+    const auto other = static_cast<double>(point.other_class - curve.equal_pixels_other_class);
     const double share = std::min(1.0, other / curve.chance / labelled);
     point.false_pairs = share * static_cast<double>(point.pairs);
     point.precision = 1 - share;
@@ -218,10 +263,14 @@ double chance_probability(const Distances& random, int bits, int orientations, i
 // How far pairs are searched for unless that is said: as far as chance alone makes no more of them
 // than there are images. Most of them are false there, so no good threshold is missed, and what is
 // found fits into memory. At least an eighth of the bits, which is what an index links.
-int search_limit(const Distances& random, int bits, int orientations, std::size_t images) {
-  int limit = bits / 8;
+int search_limit(const Distances& random, const CodeColumn& codes, std::size_t images,
+                 const std::optional<double>& chance_pairs) {
+  const int bits = codes.most_distance();
+  const int orientations = codes.orientations;
+  int limit = chance_pairs ? 0 : bits / 8;
   if (images < 2 || !(random.independent_bits > 0)) return limit;
-  const double most = 2 / (static_cast<double>(images) - 1);  // images, over pairs of them
+  const auto n = static_cast<double>(images);
+  const double most = 2 * chance_pairs.value_or(n) / n / (n - 1);
   while (limit < bits && chance_probability(random, bits, orientations, limit + 1) <= most) {
     ++limit;
   }
@@ -331,17 +380,21 @@ Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, c
       forest.add(between);
     }
   };
-  find_edges(codes, rows, most, take, options.search);
+  if (options.links) {
+    options.links(codes, rows, most, take);
+  } else {
+    find_edges(codes, rows, most, take, options.search);
+  }
   found.forest = std::move(forest).edges();
   return found;
 }
 
 void estimate(Curve& curve, bool cut_short) {
-  constexpr double kLeastChance = 0.05;
   const CurvePoint& last = curve.points.back();
   // Where no labels disagree they say nothing: pairs may be few, or all of one class.
-  const bool by_class =
-      curve.chance >= kLeastChance && 2 * last.labelled >= last.pairs && last.other_class > 0;
+  const bool by_class = curve.chance >= kLeastChanceOfOtherClass &&
+                        2 * last.labelled >= last.pairs &&
+                        last.other_class > curve.equal_pixels_other_class;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
   if (by_class) {
     estimate_by_class(curve);
@@ -367,11 +420,11 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const CodeColumn& codes = codes_of(table, options.hash);
   const int bits = codes.most_distance();
   const int orientations = codes.orientations;
-  const std::vector<std::uint32_t> rows = matchable_rows(table);
+  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   const Distances random = random_distances(codes, rows, options.seed);
-  const int limit = search_limit(random, bits, orientations, rows.size());
+  const int limit = search_limit(random, codes, rows.size(), options.chance_pairs);
   const int most = options.most < 0 ? limit : std::min(options.most, bits);
   const Found found = find_pairs(codes, rows, nodes, most, options);
 
@@ -394,7 +447,9 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
                             .precision_at_least = {}});
   }
   count_groups(found.forest, nodes, curve);
-  estimate(curve, most < limit);
+  curve.equal_pixels_other_class =
+      equal_pixels_of_other_class(columns({"pixel_hashes"}).pixel_hashes, rows, classes);
+  estimate(curve, most < limit || options.chance_pairs);
   return curve;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dedup/deduplicate.h"
 #include "dedup/fingerprints.h"
 #include "dedup/search/search.h"
 
@@ -14,8 +15,11 @@ namespace winnow::dedup {
 struct CurveOptions {
   std::string hash = "phash";  // a row of hashes.h that the table has
   int most = -1;               // the largest threshold, in bits; negative: see measure_curve()
-  std::uint64_t seed = 0;      // of the pairs that are drawn at random
+  // The pairs that chance makes within the largest threshold, at most; nothing: as many as images.
+  std::optional<double> chance_pairs = {};
+  std::uint64_t seed = 0;  // of the pairs that are drawn at random
   SearchOptions search = {};
+  LinkSource links = {};  // in place of a search by `search`
 };
 
 // What one threshold comes to.
@@ -36,6 +40,9 @@ struct CurvePoint {
   std::optional<double> precision_at_least;
 };
 
+// Classes say which pairs are false where two images drawn at random differ in them this often.
+inline constexpr double kLeastChanceOfOtherClass = 0.05;
+
 // How false pairs are estimated.
 enum class FalsePairs { kByClass, kByDistance };
 
@@ -44,12 +51,13 @@ enum class FalsePairs { kByClass, kByDistance };
 //
 // By class: a pair that is no duplicate has other labels on both sides as often as two images drawn
 // at random have (`chance`), so the pairs that differ, over that, are the false ones. Duplicates
-// whose labels differ count as false: the estimate errs on the safe side. Used where at least half
-// of the pairs within the largest threshold are labelled, some of them differ, and chance is at
-// least 5 %.
+// whose labels differ count as false, but for those of equal pixels: the estimate errs on the safe
+// side. Used where at least half of the pairs within the largest threshold are labelled, some of
+// them differ, and chance is at least 5 %.
 //
 // By distance: distances of unlike images follow a binomial distribution of `independent_bits`
-// (degrees of freedom, Daugman 2003), fitted to random pairs. False pairs are taken to become rarer
+// (degrees of freedom, Daugman 2003), fitted to random pairs without those that are nearer than
+// five deviations to each other, which are no strangers. False pairs are taken to become rarer
 // from a threshold downwards as that does, so the pairs found at each larger threshold, scaled down
 // by it, are at least as many. Pictures of one kind are nearer to each other than that: expect too
 // much precision by some points (of CIFAR-10's pHash at 8 bits 96 %, by class 88 %). Where
@@ -61,10 +69,11 @@ struct Curve {
   int bits = 0;
   std::uint64_t images = 0;
   FalsePairs by = FalsePairs::kByDistance;
-  double chance = 0;               // that two images drawn at random have other labels
-  double independent_bits = 0;     // of random pairs' distances; 0: no two codes differ
-  double mean = 0;                 // of those distances, in bits
-  std::vector<CurvePoint> points;  // thresholds 0, 1, ...
+  double chance = 0;                           // that two images drawn at random have other labels
+  std::uint64_t equal_pixels_other_class = 0;  // pairs: no false ones, whatever their labels
+  double independent_bits = 0;                 // of random pairs' distances; 0: no two codes differ
+  double mean = 0;                             // of those distances, in bits
+  std::vector<CurvePoint> points;              // thresholds 0, 1, ...
 };
 
 // Counts all pairs up to the largest threshold, by TBB. Holds some 60 bytes an image besides the
@@ -72,8 +81,9 @@ struct Curve {
 // does.
 //
 // Largest threshold  options.most, or how far a search is worth while: where chance alone links as
-//                    many pairs as there are images, but at least an eighth of the bits. Few images
-//                    of many bits are searched furthest.
+//                    many pairs as there are images, or options.chance_pairs; where that is not
+//                    said, at least an eighth of the bits. Few images of many bits are searched
+//                    furthest.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
 
 // That of the hash's row (Hash::usual_threshold); 0 for what is no hash.
@@ -83,7 +93,9 @@ int usual_threshold(std::string_view hash);
 enum class ThresholdReason {
   kPrecision,    // the next one is less precise than asked for
   kSearchLimit,  // larger ones were not looked at
-  kNoPairs,  // no precise threshold has pairs: it is the usual one, or below the first false pair
+  kNoPairs,    // no precise threshold has pairs: it is the usual one, or below the first false pair
+  kRisk,       // the next one has more false pairs than asked for
+  kFewImages,  // too few to measure by: it is the usual one
 };
 
 struct ThresholdChoice {

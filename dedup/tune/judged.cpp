@@ -138,6 +138,7 @@ std::vector<Stratum> judged_distances(const ColumnSource& columns, const std::st
   const auto rows = rows_of_images(judged, columns({"file_hashes"}).file_hashes);
   const std::vector<Hash128> pixels = columns({"pixel_hashes"}).pixel_hashes;
   const Fingerprints table = columns({"codes:" + hash, "quality"});
+  const auto is_enough = is_enough_for(hash);
   const CodeColumn& codes = codes_of(table, hash);
   std::map<int, Stratum> at;
   for (const auto& [pair, duplicate] : judged) {
@@ -145,7 +146,8 @@ std::vector<Stratum> judged_distances(const ColumnSource& columns, const std::st
     const auto b = rows.find(pair[1]);
     if (a == rows.end() || b == rows.end()) continue;
     const bool equal = pixels[a->second] == pixels[b->second];
-    if (!equal && !(table.quality[a->second] > 0 && table.quality[b->second] > 0)) continue;
+    if (!equal && !(is_enough(table.quality[a->second]) && is_enough(table.quality[b->second])))
+      continue;
     const int bits = equal ? 0 : row_distance(codes, a->second, b->second);
     Stratum& stratum = at[bits];
     stratum.distance = bits;

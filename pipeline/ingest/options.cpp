@@ -98,7 +98,7 @@ IngestOptions options_of(const Manifest& manifest) {
   const CacheSettings& settings = manifest.settings;
   const auto store = std::ranges::find(kStores, settings.store, store_name);
   if (store == kStores.end()) {
-    throw FormatError("the manifest does not say how the cache was made; ingest again");
+    throw FormatError("'settings.store' of the manifest is no way to store images; ingest again");
   }
   IngestOptions options;
   options.store = *store;

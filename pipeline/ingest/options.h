@@ -44,7 +44,7 @@ struct IngestOptions {
   Store store = Store::kOriginal;
   // All of one scale (find_hash). With one, what is encoded is not decoded whole: sharpness,
   // quality and sums of pixels are of the scale too, and pixel hashes those of the bytes.
-  std::vector<std::string> hashes{"phash", "dhash"};
+  std::vector<std::string> hashes{"phash", "phash16"};
   std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
   DecodeSettings decode;                   // images it refuses are booked as too large
   ResizeSettings resize;                   // of what is stored; fingerprints are of all pixels

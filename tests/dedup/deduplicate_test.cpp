@@ -236,7 +236,8 @@ TEST(Deduplicate, KeepsItsInvariants) {
       }
     }
   }
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRuleCount)) << "every rule was seen";
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRuleCount - 1))
+      << "every rule but kIssue was seen";
 }
 
 // What each action promises of what splits share.
@@ -701,7 +702,7 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
             "3,p/3.jpg,train,,4,p/4.jpg,none,7,1\n");
   EXPECT_EQ(r.text(ListForm::kJsonLines,
                    [&](ListForm form, const TextSink& out) {
-                     list_low_quality(r.table.quality, r.table, odd_name, form, out);
+                     list_low_quality("phash", r.table.quality, r.table, odd_name, form, out);
                    }),
             R"({"id":5,"name":"p/5.jpg","split":"train","labels":[0]})"
             "\n");
@@ -752,12 +753,89 @@ TEST(Settings, SayWhatDecided) {
             R"("stay":false,"threshold":4,"verb":"split"})");
 }
 
+TEST(Settings, AreTheSameButForWhatImagesChose) {
+  Options options{.hash = "phash16", .threshold = 80};
+  options.chosen_by = "risk 0.5";
+  const std::string of_many = settings_of(options, 1);
+  EXPECT_NE(of_many.find(R"("chosen_by":"risk 0.5")"), std::string::npos);
+  EXPECT_NE(settings_in_words(of_many).find("phash16 within 80 bits (chosen by risk 0.5)"),
+            std::string::npos);
+  options.threshold = 90;
+  const std::string of_few = settings_of(options, 1);
+  EXPECT_TRUE(same_but_for_choice(of_many, of_few));
+  options.chosen_by = "risk 2";
+  EXPECT_FALSE(same_but_for_choice(of_many, settings_of(options, 1)));
+  options.chosen_by = "risk 0.5";
+  options.scope = Scope::kWithin;
+  EXPECT_FALSE(same_but_for_choice(of_many, settings_of(options, 1)));
+  options = {.hash = "phash16", .threshold = 80};
+  const std::string said = settings_of(options, 1);
+  options.threshold = 90;
+  EXPECT_FALSE(same_but_for_choice(said, settings_of(options, 1)));
+  EXPECT_TRUE(same_but_for_choice(said, said));
+  EXPECT_FALSE(same_but_for_choice("{", said));
+}
+
+// Near images of two classes are no copies of each other, unless they are equal.
+TEST(Deduplicate, NearImagesOfOtherLabelsStay) {
+  const Fingerprints table =
+      make_table({{.id = 1, .labels = {0}, .code = 0, .file = 1, .pixels = 1},
+                  {.id = 2, .labels = {1}, .code = 1, .file = 2, .pixels = 2},
+                  {.id = 3, .labels = {0}, .code = 3, .file = 3, .pixels = 3},
+                  {.id = 4, .labels = {1}, .code = 3, .file = 4, .pixels = 4},
+                  {.id = 5, .labels = {}, .code = 2, .file = 5, .pixels = 5},
+                  {.id = 6, .labels = {0}, .code = ~0ULL, .file = 6, .pixels = 6},
+                  {.id = 7, .labels = {2}, .code = ~0ULL, .file = 7, .pixels = 6}});
+  Options options{.threshold = 2};
+  EXPECT_EQ(deduplicate(table, options).kept, 2U);
+  options.policy.on_conflict = ConflictAction::kStay;
+  const Result stay = deduplicate(table, options);
+  EXPECT_THAT(stay.selection.weights, testing::ElementsAre(1, 1, 0, 0, 0, 1, 0));
+  EXPECT_THAT(stay.selection.kept, testing::ElementsAre(1, 2, 1, 2, 1, 6, 6));
+  EXPECT_EQ(stay.groups.size(), 2U);
+  EXPECT_EQ(stay.conflicts, 2U);
+  EXPECT_EQ(stay.near_conflicts, 1U);
+  // A leak is none the less one.
+  Fingerprints leaky = table;
+  leaky.splits[1] = Split::kTest;
+  const Result settled = deduplicate(leaky, options);
+  EXPECT_EQ(settled.selection.weights[0], 0);
+  EXPECT_EQ(settled.selection.weights[1], 1);
+}
+
+// PDQ's authors advise 50 at least; others need no more than anything to match on.
+TEST(Deduplicate, HashesHaveALeastQuality) {
+  Fingerprints table = make_table({{.id = 1, .code = 5, .file = 1, .pixels = 1},
+                                   {.id = 2, .code = 5, .file = 2, .pixels = 2},
+                                   {.id = 3, .code = 5, .file = 3, .pixels = 3},
+                                   {.id = 4, .code = 5, .file = 4, .pixels = 4}});
+  table.quality = {80, 49, 50, 0};
+  table.codes.push_back({"pdq", 1, 256, std::vector<std::uint64_t>(16, 7)});
+  const Result by_pdq = deduplicate(table, {.hash = "pdq", .threshold = 31});
+  EXPECT_THAT(by_pdq.selection.kept, testing::ElementsAre(1, 2, 1, 4));
+  EXPECT_EQ(by_pdq.low_quality, 2U);
+  const Result by_phash = deduplicate(table, {.hash = "phash", .threshold = 4});
+  EXPECT_THAT(by_phash.selection.kept, testing::ElementsAre(1, 1, 1, 4));
+  EXPECT_EQ(by_phash.low_quality, 1U);
+  EXPECT_THAT(matchable_rows(table, "pdq_dihedral@1/8"), testing::ElementsAre(0, 2));
+  EXPECT_THAT(matchable_rows(table), testing::ElementsAre(0, 1, 2));
+  const auto listed = [&](const char* hash) {
+    std::string text;
+    list_low_quality(
+        hash, table.quality, table, [](SampleId) { return "name"; }, ListForm::kCsv,
+        [&](std::string_view line) { text += line; });
+    return std::ranges::count(text, '\n');
+  };
+  EXPECT_EQ(listed("pdq"), 3);
+  EXPECT_EQ(listed("phash"), 2);
+}
+
 TEST(Settings, AreToldInWords) {
   const Reported r;
   EXPECT_EQ(
       settings_in_words(r.result.selection.settings),
       "phash within 2 bits, groups are components, keeps first, shared pictures: drop, splits "
-      "in the order test,val,train");
+      "in the order test,val,train, differing labels: keep");
   EXPECT_EQ(settings_in_words(R"({"verb":"split","hash":"exact","threshold":0,"seed":3,)"
                               R"("group_keys":true,"of":["none","train"]})"),
             "winnow split of none, train, equal files and pixels, group keys, seed 3");
@@ -771,7 +849,7 @@ TEST(Report, SumsUpInJson) {
   EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, r.options)),
             nlohmann::json::parse(R"({"schema": "winnow.dedup/1", "hash": "phash", "threshold": 2,
               "mode": "keep", "groups": 2, "chains": 0, "removed": 2, "kept": 3, "moved": 0,
-              "conflicts": 1, "blank": 1, "evaluation_duplicates": {"val": 0, "test": 0},
+              "conflicts": 1, "near_conflicts": 0, "blank": 1, "evaluation_duplicates": {"val": 0, "test": 0},
               "leaks": [{"a": "train", "b": "test", "groups": 1, "samples": 1}]})"));
   const auto exact = nlohmann::json::parse(
       json_summary(deduplicate(r.table, {.hash = "exact"}), {.hash = "exact"}));

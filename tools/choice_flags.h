@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dedup/deduplicate.h"
+#include "dedup/tune/choice.h"
+#include "tools/command.h"
+
+namespace CLI {
+class Option;
+}
+
+namespace winnow::tools {
+
+inline constexpr const char* kAuto = "auto";
+
+// What images are compared by, as it is asked for.
+struct ChoiceFlags {
+  std::string hash = kAuto;
+  std::optional<int> threshold;
+  std::optional<double> risk;
+  std::optional<double> precision;
+};
+
+// Named `prefix` and hash, threshold, risk or precision; `prefix` begins with "--". Returns them.
+// `flags` must live as long as `app`.
+std::vector<CLI::Option*> add_choice_flags(CLI::App& app, const std::string& prefix,
+                                           ChoiceFlags& flags);
+// --risk and --precision alone.
+std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& prefix,
+                                           ChoiceFlags& flags);
+
+// UsageError where flags contradict each other. `prefix`: as above.
+void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");
+dedup::Demand demand_of(const ChoiceFlags& flags) noexcept;
+// Whether something is left to be chosen by the images.
+bool chooses(const ChoiceFlags& flags) noexcept;
+// The hashes that an ingest for this decision computes; empty: those of any ingest.
+std::vector<std::string> hashes_for(const ChoiceFlags& flags);
+
+// What images are compared by.
+struct Settled {
+  std::string hash;
+  int threshold = 0;
+  std::string chosen_by;    // dedup::Options::chosen_by
+  dedup::LinkSource links;  // a search that has what was found for the choice
+};
+
+// What the flags say, or what dedup::measure_and_choose() takes of the hashes that are `stored`,
+// which is said in a line. Where no stored hash will do, equal files and pixels alone; RefusedError
+// where one was asked for.
+Settled settle_choice(const Session& session, const ChoiceFlags& flags,
+                      const dedup::ColumnSource& columns, std::span<const std::string> stored,
+                      const dedup::LinkSource& links);
+
+// "phash16 within 62 bits of 256: fewer than 0.5 false pairs expected among 60,000 images; of
+// edited photos it finds JPEG, ...; not ...", without a full stop.
+std::string in_words(const dedup::HashAndThreshold& choice, const dedup::Demand& demand);
+// Why codes alone are unsafe for these pictures, and what to do.
+std::string in_words(const dedup::Alike& alike);
+
+}  // namespace winnow::tools
