@@ -50,6 +50,18 @@ struct Triangle {
   }
 };
 
+// Keys 1981, of a = -1/2.
+struct Bicubic {
+  static constexpr double kSupport = 2.0;
+  [[gnu::always_inline]] Doubles operator()(Doubles x) const {
+    constexpr double kA = -0.5;
+    x = absolute(x);
+    const Doubles near = ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1.0;
+    const Doubles far = (((x - 5.0) * x + 8.0) * x - 4.0) * kA;
+    return x < 1.0 ? near : x < 2.0 ? far : Doubles{};
+  }
+};
+
 // sinc(x) sinc(x / 3), where sinc(x) = sin(pi x) / (pi x), for |x| <= 3. From one sine s of pi x /
 // 3, since sin(3a) = 3 sin(a) - 4 sin(a)^3; that sine by its Taylor series, because the last bit of
 // the C library's depends on the machine. The error stays far below the last of a weight's 22 bits.
@@ -156,8 +168,15 @@ template <class Kernel>
 }
 
 [[gnu::always_inline]] inline Taps make_taps(const Axis& axis, int block, ResampleFilter filter) {
-  return filter == ResampleFilter::kBilinear ? make_taps(axis, block, Triangle())
-                                             : make_taps(axis, block, Lanczos3());
+  switch (filter) {
+    case ResampleFilter::kBilinear:
+      return make_taps(axis, block, Triangle());
+    case ResampleFilter::kBicubic:
+      return make_taps(axis, block, Bicubic());
+    case ResampleFilter::kLanczos:
+      break;
+  }
+  return make_taps(axis, block, Lanczos3());
 }
 
 // The loops below are integer arithmetic on vectors, so that every instruction set gives the same

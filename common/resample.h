@@ -10,7 +10,7 @@ namespace winnow {
 // Why not OpenCV: its resize() has other pixels. Hashes and training want Pillow's, bit for bit,
 // and Pillow is no C library.
 
-enum class ResampleFilter { kBilinear, kLanczos };  // Pillow's BILINEAR (triangle) and LANCZOS
+enum class ResampleFilter { kBilinear, kBicubic, kLanczos };  // as Pillow calls them
 
 // Resizes exactly as Pillow's Image.resize does on 8-bit images: antialiased (the filter's support
 // grows with the scale), horizontal pass first, 8-bit in between, fixed-point weights of 22 bits;

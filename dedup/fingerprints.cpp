@@ -16,7 +16,9 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr FileKind kKind{"WNWFPRNT", 1, "fingerprint table"};
+// Version 2 has measures.
+constexpr FileKind kKind{"WNWFPRNT", 2, "fingerprint table"};
+FileKind kind_of(bool audited) { return {kKind.magic, audited ? 2u : 1u, kKind.what}; }
 constexpr std::string_view kCodesPrefix = "codes:";
 constexpr const char* kTooMany =
     "a fingerprint table holds at most 2^32 - 2 rows, and 2^32 - 1 labels and bytes of group keys; "
@@ -28,6 +30,11 @@ constexpr std::uint64_t kMostRows = kMostValues - 1;
 template <class F>
 constexpr bool is_ragged = requires(F field) {
   field.values;
+};
+// An OptionalField.
+template <class F>
+constexpr bool is_optional = requires(F field) {
+  field.rows;
 };
 
 struct Checker {
@@ -57,6 +64,11 @@ struct Checker {
     size(values.size(), name);
     require(std::ranges::none_of(values, [](float x) { return std::isnan(x); }),
             "'" + std::string(name) + "' holds what is not a number");
+  }
+  void column(const std::vector<Measures>& measures, std::string_view name) const {
+    if (!measures.empty()) size(measures.size(), name);
+    require(std::ranges::all_of(measures, is_sound),
+            "'" + std::string(name) + "' holds what no picture measures");
   }
   void column(const std::vector<Split>& splits, std::string_view name) const {
     size(splits.size(), name);
@@ -122,23 +134,43 @@ void add_views(std::vector<ColumnView>& to, std::string_view name, const Ragged<
 // All columns in the order of the file.
 std::vector<ColumnView> columns_of(const Fingerprints& table) {
   std::vector<ColumnView> columns;
-  for_each_field([&](const auto& field) { add_views(columns, field.name, table.*field.column); });
+  for_each_field([&]<class F>(const F& field) {
+    const auto& column = table.*field.column;
+    if constexpr (is_optional<F>) {
+      if (column.empty()) return;
+    }
+    add_views(columns, field.name, column);
+  });
   for (const CodeColumn& codes : table.codes) add_views(columns, column_name(codes), codes.words);
   return columns;
+}
+
+// Whether a table of that size has the column of a field.
+template <class F>
+bool has(const TableSize& size, const F& field) noexcept {
+  if constexpr (is_optional<F>) {
+    return size.rows > 0 && size.*field.rows == size.rows;
+  } else {
+    return true;
+  }
 }
 
 // Of a table of that size with the hashes of `like`.
 std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& size) {
   if (size.rows > kMostRows) throw UsageError(kTooMany);
   std::vector<ColumnShape> shapes;
-  for (ColumnView& column : columns_of(like)) shapes.push_back(std::move(column.shape));
-  auto shape = shapes.begin();
+  const auto add = [&](const ColumnView& column, std::uint64_t count) {
+    shapes.push_back({column.shape.name, column.shape.element_bytes, count});
+  };
   for_each_field([&]<class F>(const F& field) {
-    shape++->count = size.rows + (is_ragged<F> ? 1 : 0);
-    if constexpr (is_ragged<F>) shape++->count = ragged_offset(size.*field.values);
+    if (!has(size, field)) return;
+    std::vector<ColumnView> views;
+    add_views(views, field.name, like.*field.column);
+    add(views.front(), size.rows + (is_ragged<F> ? 1 : 0));
+    if constexpr (is_ragged<F>) add(views.back(), ragged_offset(size.*field.values));
   });
   for (const CodeColumn& codes : like.codes) {
-    shape++->count = size.rows * codes.words_per_code();
+    add(column(column_name(codes), view(codes.words)), size.rows * codes.words_per_code());
   }
   return shapes;
 }
@@ -218,6 +250,15 @@ void put_in_order(Ragged<T>& out, std::span<const Fingerprints> tables,
   }
 }
 
+// Optional columns that not all rows have.
+void drop_partial(Fingerprints& table) {
+  for_each_field([&]<class F>(const F& field) {
+    if constexpr (is_optional<F>) {
+      if ((table.*field.column).size() != table.size()) (table.*field.column).clear();
+    }
+  });
+}
+
 constexpr const char* kOtherHashes =
     "cannot append fingerprints made with other hashes or other versions of them; "
     "fingerprint both with the same --hash and the same winnow";
@@ -272,6 +313,13 @@ Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNa
   Fingerprints table;
   for_each_field([&]<class F>(const F& field) {
     auto& column = table.*field.column;
+    if constexpr (is_optional<F>) {
+      const bool there = in.next_name() == field.name;
+      if (kind_of(there).version != in.version() || (there && rows == 0)) {
+        in.fail("its version is not that of its columns");
+      }
+      if (!there) return;
+    }
     if constexpr (is_ragged<F>) {
       read(in, offsets_of(field.name), rows + 1, wanted(field), column.offsets);
       read(in, values_of(field.name), std::nullopt, wanted(field), column.values);
@@ -332,6 +380,7 @@ Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& kee
 void append_rows(Fingerprints& table, const Fingerprints& rows) {
   if (!same_hashes(table.codes, rows.codes)) throw UsageError(kOtherHashes);
   for_each_field([&](const auto& field) { append(table.*field.column, rows.*field.column); });
+  drop_partial(table);
   for (std::size_t i = 0; i < rows.codes.size(); ++i) {
     append(table.codes[i].words, rows.codes[i].words);
   }
@@ -352,6 +401,7 @@ Fingerprints merge(std::span<const Fingerprints> tables) {
         out.*field.column, tables,
         order, [&](const Fingerprints& of) -> auto& { return of.*field.column; });
   });
+  drop_partial(out);
   out.codes = without_codes(tables.front().codes);
   for (std::size_t i = 0; i < out.codes.size(); ++i) {
     const auto words = [i](const Fingerprints& of) -> auto& { return of.codes.at(i).words; };
@@ -385,7 +435,7 @@ void check_table(const Fingerprints& table, const std::string& where, const Colu
 
 Bytes serialize(const Fingerprints& table) {
   check_table(table, "the table to be written");
-  return column_file(kKind, table.size(), columns_of(table));
+  return column_file(kind_of(!table.audit.empty()), table.size(), columns_of(table));
 }
 
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where) {
@@ -417,11 +467,13 @@ TableSize& TableSize::operator+=(const TableSize& more) {
   rows += more.rows;
   labels += more.labels;
   group_bytes += more.group_bytes;
+  audited += more.audited;
   return *this;
 }
 
 TableSize FingerprintWriter::size_of(const Fingerprints& table) noexcept {
-  return {table.size(), table.labels.values.size(), table.group_keys.values.size()};
+  return {table.size(), table.labels.values.size(), table.group_keys.values.size(),
+          table.audit.size()};
 }
 
 TableSize FingerprintWriter::size_of(const ColumnSource& table) {
@@ -429,6 +481,8 @@ TableSize FingerprintWriter::size_of(const ColumnSource& table) {
   for_each_field([&]<class F>(const F& field) {
     if constexpr (is_ragged<F>) {
       size.*field.values = (table({std::string(field.name)}).*field.column).values.size();
+    } else if constexpr (is_optional<F>) {
+      size.*field.rows = (table({std::string(field.name)}).*field.column).size();
     }
   });
   return size;
@@ -437,9 +491,11 @@ TableSize FingerprintWriter::size_of(const ColumnSource& table) {
 FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerprints& like,
                                      const Size& size)
     : hashes_(without_codes(like.codes)),
-      file_(std::move(path), kKind, size.rows, shapes_of(like, size)) {
+      file_(std::move(path), kind_of(has(size, kAudit)), size.rows, shapes_of(like, size)),
+      size_(size) {
   std::size_t place = 0;
-  for_each_field([&]<class F>(const F&) {
+  for_each_field([&]<class F>(const F& field) {
+    if (!has(size, field)) return;
     const std::uint32_t zero = 0;  // the offsets of rows begin with it
     if constexpr (is_ragged<F>) file_.append(place++, std::as_bytes(std::span(&zero, 1)));
     ++place;
@@ -456,7 +512,9 @@ void FingerprintWriter::append(const Fingerprints& rows) {
   }
   if (!same_hashes(hashes_, rows.codes)) throw UsageError(kOtherHashes);
   std::size_t place = 0;
-  for_each_field([&](const auto& field) { append_field(file_, place, field, rows, done_); });
+  for_each_field([&](const auto& field) {
+    if (has(size_, field)) append_field(file_, place, field, rows, done_);
+  });
   for (const CodeColumn& codes : rows.codes) file_.append(place++, as_bytes(codes.words));
   done_.rows += rows.size();
   last_id_ = rows.ids.back();
@@ -472,6 +530,7 @@ void FingerprintWriter::append(const ColumnSource& table) {
   if (done_.rows == 0) return;
   std::size_t place = 0;
   for_each_field([&](const auto& field) {
+    if (!has(size_, field)) return;
     append_field(file_, place, field, read(std::string(field.name)), done_);
   });
   for (const CodeColumn& hash : hashes_) {

@@ -15,6 +15,7 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "common/sample.h"
+#include "dedup/audit/measures.h"
 #include "dedup/column_file.h"
 
 namespace winnow::dedup {
@@ -75,6 +76,7 @@ struct Fingerprints {
   std::vector<Hash128> pixel_hashes;  // XXH3-128 of height, width, channels (u32 each) and pixels
   std::vector<float> sharpness;       // see features.h
   std::vector<float> quality;         // 0..100; 0: too little in the picture to match on
+  std::vector<Measures> audit;        // of all rows, or of none: older tables have none
   std::vector<CodeColumn> codes;
 
   std::size_t size() const noexcept { return ids.size(); }
@@ -87,6 +89,7 @@ struct TableSize {
   std::uint64_t rows = 0;
   std::uint64_t labels = 0;       // values
   std::uint64_t group_bytes = 0;  // values
+  std::uint64_t audited = 0;      // rows with measures
 
   TableSize& operator+=(const TableSize& more);
 };
@@ -100,6 +103,17 @@ struct Field {
 };
 template <class T>
 Field(std::string_view, std::vector<T> Fingerprints::*, bool = false) -> Field<T>;
+// One that a table has of all its rows or does not have.
+template <class T>
+struct OptionalField {
+  std::string_view name;  // in the file
+  std::vector<T> Fingerprints::*column;
+  std::uint64_t TableSize::*rows;
+  bool always = false;
+};
+template <class T>
+OptionalField(std::string_view, std::vector<T> Fingerprints::*, std::uint64_t TableSize::*)
+    -> OptionalField<T>;
 template <class T>
 struct RaggedField {
   std::string_view name;  // in the file, with ":offsets" and ":values"
@@ -112,6 +126,7 @@ RaggedField(std::string_view, Ragged<T> Fingerprints::*, std::uint64_t TableSize
     -> RaggedField<T>;
 
 // All columns but the codes, in the order of the file.
+inline constexpr OptionalField kAudit{"audit", &Fingerprints::audit, &TableSize::audited};
 inline constexpr std::tuple kFields{
     Field{"ids", &Fingerprints::ids, true},
     Field{"splits", &Fingerprints::splits, true},
@@ -124,6 +139,7 @@ inline constexpr std::tuple kFields{
     Field{"pixel_hashes", &Fingerprints::pixel_hashes},
     Field{"sharpness", &Fingerprints::sharpness},
     Field{"quality", &Fingerprints::quality},
+    kAudit,
 };
 template <class Visit>
 constexpr void for_each_field(const Visit& visit) {
@@ -150,11 +166,12 @@ Fingerprints select_columns(const Fingerprints& table, const ColumnNames& column
 // The rows that `keep`, one entry a row, marks, of the columns that are there.
 Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep);
 
-// Puts rows behind those of a table; both have the same columns. UsageError where a table cannot
-// hold so many labels.
+// Puts rows behind those of a table; both have the same columns. Where one has no measures, none
+// has. UsageError where a table cannot hold so many labels.
 void append_rows(Fingerprints& table, const Fingerprints& rows);
 
 // The rows of all tables, in the order of their ids, of the columns that they have: the same ones.
+// Without measures where one has none.
 Fingerprints merge(std::span<const Fingerprints> tables);
 
 // Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
@@ -164,7 +181,8 @@ void check_table(const Fingerprints& table, const std::string& where,
                  const ColumnNames* columns = nullptr);
 
 // The file form (docs/formats/fingerprints.md): magic, version, column directory, columns, XXH3-64.
-// Equal tables give equal bytes. Throws as check_table does.
+// Of version 2 with measures, else of version 1. Equal tables give equal bytes. Throws as
+// check_table does.
 Bytes serialize(const Fingerprints& table);
 
 // Throws FormatError naming `where` for anything that serialize cannot have written: checksum,
@@ -199,6 +217,7 @@ class FingerprintWriter {
  private:
   std::vector<CodeColumn> hashes_;  // without codes
   ColumnFileWriter file_;
+  Size size_;
   Size done_;
   SampleId last_id_ = 0;
 };

@@ -1,10 +1,13 @@
 #include "dedup/report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/csv.h"
 #include "common/utf8.h"
+#include "dedup/audit/issues.h"
 #include "dedup/pairs.h"
 #include "dedup/review/decided.h"
 
@@ -64,6 +67,9 @@ struct Samples {
             Json(std::vector<std::int32_t>(labels.begin(), labels.end()))};
   }
 };
+
+// To four digits: what more there is depends on the C library.
+double rounded(float score) { return std::round(1e4 * static_cast<double>(score)) / 1e4; }
 
 std::vector<std::string> decision_fields() {
   return {"id",        "name",       "split",       "labels",   "group", "kept_id",
@@ -131,12 +137,37 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
   });
 }
 
-void list_low_quality(std::span<const float> quality, const Fingerprints& table,
-                      const NameOf& name_of, ListForm form, const TextSink& out) {
+void list_low_quality(std::string_view hash, std::span<const float> quality,
+                      const Fingerprints& table, const NameOf& name_of, ListForm form,
+                      const TextSink& out) {
   List list({"id", "name", "split", "labels"}, form, out);
   const Samples samples{table, name_of};
+  const auto is_enough = is_enough_for(hash);
   for (std::size_t row = 0; row < quality.size(); ++row) {
-    if (!(quality[row] > 0)) list.put(samples.describe(row));
+    if (!is_enough(quality[row])) list.put(samples.describe(row));
+  }
+}
+
+void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& columns,
+                 const std::string& hash, const NameOf& name_of, ListForm form,
+                 const TextSink& out) {
+  List list({"id", "name", "split", "labels", "issue", "score"}, form, out);
+  const Fingerprints table = columns({"labels"});
+  const Samples samples{table, name_of};
+  for (const IssueRow& issue : issue_rows()) {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < of_row.size(); ++row) {
+      if (of_row[row].has(issue.issue)) rows.push_back(row);
+    }
+    if (rows.empty()) continue;
+    const std::vector<float> scores = issue_scores(issue.issue, columns, hash);
+    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return scores[row]; });
+    for (const std::uint32_t row : rows) {
+      std::vector<Json> values = samples.describe(row);
+      values.emplace_back(issue.name);
+      values.emplace_back(rounded(scores[row]));
+      list.put(std::move(values));
+    }
   }
 }
 
@@ -159,10 +190,20 @@ std::string json_summary(const Result& result, const Options& options) {
                {"moved", result.moved},
                {"leaks", leaks},
                {"conflicts", result.conflicts},
+               {"near_conflicts", result.near_conflicts},
                {"evaluation_duplicates",
                 {{"val", result.repeated[static_cast<std::size_t>(Split::kVal)]},
                  {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                {"blank", result.low_quality}};
+  if (!options.chosen_by.empty()) summary["chosen_by"] = options.chosen_by;
+  if (!options.drop_issues.empty()) {
+    const auto counts = count_issues(result.issues);
+    summary["issues"] = Json::object();
+    for (const IssueRow& row : issue_rows()) {
+      if (!options.drop_issues.has(row.issue)) continue;
+      summary["issues"][std::string(row.name)] = counts[static_cast<std::size_t>(row.issue)];
+    }
+  }
   if (options.decided) {
     summary["review"] = {{"judgements", options.decided->judgements},
                          {"unknown_images", options.decided->unknown},

@@ -100,10 +100,10 @@ LinkSource links_inside(const Cut& cut, const LinkSource& source) {
   return [&cut, &source](const CodeColumn& codes, std::span<const std::uint32_t> rows,
                          int threshold, const EdgeSink& sink) {
     RowList whole(rows.begin(), rows.end());
-    const auto begin =
-        std::ranges::stable_partition(whole, [&](std::uint32_t row) { return !cut.is_cut[row]; });
-    const RowList to_cut(begin.begin(), begin.end());
-    whole.erase(begin.begin(), begin.end());
+    const auto begin = std::stable_partition(whole.begin(), whole.end(),
+                                             [&](std::uint32_t row) { return !cut.is_cut[row]; });
+    const RowList to_cut(begin, whole.end());
+    whole.erase(begin, whole.end());
     search(source, codes, whole, threshold, sink);
     std::vector<Edge> links = links_of_all_pairs(codes, to_cut, cut.stands_out, threshold, source);
     const std::vector<std::uint32_t>& part_of = cut.parts.of_row;

@@ -131,6 +131,8 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   table.pixel_hashes.push_back(scale == 1 ? prints.pixel_hash : of_file);
   table.sharpness.push_back(prints.sharpness);
   table.quality.push_back(prints.quality);
+  prints.measures.orientation = static_cast<std::uint32_t>(input.orientation);
+  table.audit.push_back(prints.measures);
   auto next = prints.codes.begin();
   for (dedup::CodeColumn& column : table.codes) {
     const auto end = next + static_cast<std::ptrdiff_t>(column.words_per_code());

@@ -9,6 +9,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "dedup/ranks/shared_search.h"
+#include "dedup/settings.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"
@@ -79,12 +80,27 @@ dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Com
 // What earlier runs got done.
 enum class Done { kNothing, kFirstPass, kAll };
 
+// Whether `out` is what these options make, whatever hash and threshold its images chose.
+bool is_made_by(const Manifest& out, std::span<const IngestSource> sources,
+                const IngestOptions& options) {
+  LeftOut decided;
+  decided.decisions.settings = options.target.left_out->decisions.settings;
+  const std::vector<std::string>& dropped = out.settings.dropped;
+  if (dropped.size() == 1 &&
+      dedup::same_but_for_choice(decided.decisions.settings, dropped.front())) {
+    decided.decisions.settings = dropped.front();
+  }
+  IngestOptions of_out = options;
+  of_out.target.left_out = &decided;
+  return is_of(out, sources, of_out);
+}
+
 Done what_is_done(std::span<const IngestSource> sources, const fs::path& out, const fs::path& first,
                   const IngestOptions& first_options, const IngestOptions& options) {
   const CachePaths paths{out};
   const CachePaths first_paths{first};
   const bool finished = is_there(paths.manifest()) && !is_there(paths.unfinished());
-  if (finished && is_there(first) && is_of(Cache::open(out).manifest(), sources, options)) {
+  if (finished && is_there(first) && is_made_by(Cache::open(out).manifest(), sources, options)) {
     return Done::kAll;
   }
   Workspace::check_is_free(out);

@@ -16,7 +16,8 @@ namespace winnow::pipeline {
 // Which samples stay, those of weight above 0, from the fingerprints of all, by links from a search
 // that the ranks share (empty: by a search of its own). Asked on rank 0. It is asked once of a
 // table without rows on every rank, before anything is read: what it cannot do it says then (by
-// throwing), and its settings do not depend on the rows.
+// throwing), and its settings do not depend on the rows, but for what they choose
+// (same_but_for_choice()).
 using Decide =
     std::function<dedup::Selection(const dedup::ColumnSource&, const dedup::LinkSource&)>;
 

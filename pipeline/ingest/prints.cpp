@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "dedup/audit/measure.h"
 #include "dedup/hash/features.h"
 
 namespace winnow::pipeline {
@@ -80,6 +81,7 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
   dedup::RowFeatures features(image.height_px, image.width_px, &memory.weights);
   dedup::HashStreams streams(image.height_px, image.width_px, image.channels, hashes,
                              memory.weights);
+  dedup::RowMeasures measures(image.height_px, image.width_px, image.channels, &memory.weights);
   GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
   for (int y = 0; y < image.height_px; y += at_once) {
     const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
@@ -88,10 +90,12 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
     grays.add(rows);
     features.add(grays.with_above(), grays.above());
     streams.add(rows, grays.rows());
+    measures.add(rows, grays.rows());
   }
   prints.pixel_hash = pixels.digest();
   prints.sharpness = features.sharpness();
   prints.quality = features.quality();
+  prints.measures = measures.finish();
   for (const dedup::HashCode& code : streams.finish()) {
     prints.codes.insert(prints.codes.end(), code.words.begin(), code.words.end());
   }

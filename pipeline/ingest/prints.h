@@ -6,6 +6,7 @@
 
 #include "common/checksum.h"
 #include "common/image.h"
+#include "dedup/audit/measures.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/store/channel_sums.h"
 
@@ -20,6 +21,7 @@ struct Prints {
   ChannelSums sums;
   float sharpness = 0;
   float quality = 0;
+  dedup::Measures measures;          // of an orientation that is not said
   std::vector<std::uint64_t> codes;  // of the hashes, one after the other
 };
 

@@ -63,6 +63,11 @@ inline constexpr ResampleGolden kResampleGolden[] = {
     {"tri", 97, 61, 1, 1, ResampleFilter::kBilinear, 0xce840419879d20b2, 0xaf63f44c86021554},
     {"tri", 97, 61, 1, 1, ResampleFilter::kLanczos, 0xb52e871979735a74, 0xaf63f54c86021707},
     {"tri", 33, 120, 200, 61, ResampleFilter::kBilinear, 0x96763936f4f3e2b0, 0x24421407d168ced8},
+    {"ramp", 97, 61, 64, 40, ResampleFilter::kBicubic, 0x27a2e9ded6846cd4, 0x60b726114722b556},
+    {"lcg", 97, 61, 64, 40, ResampleFilter::kBicubic, 0x837736578e430e51, 0x4dc1e436e6c29525},
+    {"blob", 97, 61, 64, 40, ResampleFilter::kBicubic, 0x6b6b73557bd96e19, 0x056e542d2e8852f9},
+    {"tri", 97, 61, 64, 40, ResampleFilter::kBicubic, 0x58ddb11ad57cfaec, 0x1fa4668d93fe2950},
+    {"lcg", 97, 61, 200, 61, ResampleFilter::kBicubic, 0xe611337e60cfdd64, 0xd6fc0371dc755b40},
 };
 
 // The same of Image.resize(box=...).

@@ -21,7 +21,7 @@
 #include "dedup/report.h"
 #include "dedup/settings.h"
 #include "dedup/split/split.h"
-#include "tests/dedup/tables.h"
+#include "tests/dedup/judgements.h"
 
 namespace winnow::dedup {
 namespace {
@@ -366,23 +366,12 @@ TEST(Decided, SaysTheSameOnAnyNumberOfThreads) {
   }
 }
 
-std::vector<TestImage> images_of_codes(const std::vector<std::uint64_t>& codes) {
-  std::vector<TestImage> images;
-  for (const std::uint64_t code : codes) {
-    const std::uint64_t number = images.size() + 1;
-    images.push_back({.id = number, .code = code, .file = number, .pixels = number});
-  }
-  return images;
-}
-
 Review review_of(const std::vector<std::pair<Verdict, std::vector<std::uint64_t>>>& said,
                  const std::string& file = "folder/said.jsonl") {
   Review review{.file = file, .judgements = {}, .sample = {}, .digest = hash_of_number(99)};
   for (const auto& [verdict, files] : said) {
-    Judgement judgement{
-        .verdict = verdict, .images = {}, .names = {}, .line = review.judgements.size() + 2};
-    for (const std::uint64_t image : files) judgement.images.push_back(hash_of_number(image));
-    review.judgements.push_back(judgement);
+    Judgement& one = review.judgements.emplace_back(judgement(verdict, files));
+    one.line = review.judgements.size() + 1;
   }
   return review;
 }

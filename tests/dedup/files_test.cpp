@@ -46,6 +46,13 @@ Fingerprints small_table(std::size_t rows = 3) {
   return table;
 }
 
+Fingerprints audited(Fingerprints table) {
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    table.audit.push_back({.entropy = static_cast<float>(row), .orientation = 3});
+  }
+  return table;
+}
+
 Selection small_selection() {
   Selection selection;
   selection.name = "strict";
@@ -65,6 +72,11 @@ Selection moved_selection() {
   Selection selection = small_selection();
   selection.rules[2] = Rule::kMoved;
   selection.splits = {Split::kTrain, Split::kNone, Split::kTest};
+  return selection;
+}
+
+Selection with_issue(Selection selection) {
+  selection.rules[1] = Rule::kIssue;
   return selection;
 }
 
@@ -136,14 +148,20 @@ void check_form(const Form<T>& form) {
 }
 
 TEST(FingerprintFile, IsReadBackOrRefused) {
-  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints, 1});
-  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 1});
+  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints, 2});
+  check_form<Fingerprints>(
+      {"measured", [] { return audited(small_table()); }, parse_fingerprints, 2});
+  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 2});
 }
 
 TEST(SelectionFile, IsReadBackOrRefused) {
-  check_form<Selection>({"selection", small_selection, parse_selection, 2});
-  check_form<Selection>({"with splits", moved_selection, parse_selection, 2});
-  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection, 2});
+  check_form<Selection>({"selection", small_selection, parse_selection, 3});
+  check_form<Selection>({"with splits", moved_selection, parse_selection, 3});
+  check_form<Selection>(
+      {"with issues", [] { return with_issue(small_selection()); }, parse_selection, 3});
+  check_form<Selection>(
+      {"with both", [] { return with_issue(moved_selection()); }, parse_selection, 3});
+  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection, 3});
 }
 
 TEST(FingerprintFile, HoldsEveryColumn) {
@@ -280,7 +298,7 @@ TEST(SelectionFile, IsNotWrittenFromColumnsThatMakeNoSelection) {
         s.components = {0, 2, 1};
       },
       [](Selection& s) { s.kept[1] = 2; },
-      [](Selection& s) { s.rules[1] = static_cast<Rule>(5); },
+      [](Selection& s) { s.rules[1] = static_cast<Rule>(kRuleCount); },
       [](Selection& s) { s.splits.resize(2); },
       [](Selection& s) { s.splits.resize(3, static_cast<Split>(4)); },
       [](Selection& s) { s.distances.clear(); },
@@ -338,6 +356,7 @@ Fingerprints rows_of(const Fingerprints& table, std::size_t first, std::size_t l
     out.labels.push_back(table.labels[row]);
     out.group_keys.push_back(table.group_keys[row]);
     out.widths_px[i] = table.widths_px[row];
+    if (!table.audit.empty()) out.audit.push_back(table.audit[row]);
     out.heights_px[i] = table.heights_px[row];
     out.file_bytes[i] = table.file_bytes[row];
     out.file_hashes[i] = table.file_hashes[row];
@@ -494,6 +513,72 @@ TEST(FingerprintFile, GivesTheColumnsThatAreAskedFor) {
   ASSERT_EQ(part.codes.size(), 1U);
   EXPECT_EQ(part.codes[0].words, table.codes[1].words);
   EXPECT_THROW(check_table(least, "table", &some), FormatError);
+}
+
+TEST(FingerprintFile, HasMeasuresOfAllRowsOrOfNone) {
+  const TemporaryFolder folder;
+  const Fingerprints plain = small_table(20);
+  const Fingerprints table = audited(plain);
+  const Bytes bytes = serialize(table);
+  EXPECT_EQ(static_cast<int>(serialize(plain).at(8)), 1);  // version
+  EXPECT_EQ(static_cast<int>(bytes.at(8)), 2);
+  EXPECT_EQ(parse_fingerprints(bytes, "table").audit, table.audit);
+  EXPECT_TRUE(parse_fingerprints(serialize(plain), "table").audit.empty());
+
+  // In pieces, and of some rows.
+  for (const bool whole : {true, false}) {
+    FingerprintWriter out(folder / "table", table, size_of(table));
+    if (whole) {
+      out.append([&](const ColumnNames& names) { return select_columns(table, names); });
+    } else {
+      out.append(rows_of(table, 0, 7));
+      out.append(rows_of(table, 7, 20));
+    }
+    out.finish();
+    EXPECT_EQ(read_file(folder / "table"), bytes);
+  }
+  const ColumnNames audit{"audit"};
+  write_file_durably(folder / "plain", serialize(plain));
+  EXPECT_EQ(read_fingerprints(InputFile(folder / "table"), &audit).audit, table.audit);
+  EXPECT_TRUE(read_fingerprints(InputFile(folder / "plain"), &audit).audit.empty());
+  const auto source = [&](const ColumnNames& names) { return select_columns(table, names); };
+  std::vector<bool> keep(20);
+  keep[3] = keep[9] = true;
+  write_rows(folder / "some", source, {"phash", "dhash-128"}, keep);
+  EXPECT_EQ(read_fingerprints(InputFile(folder / "some"), nullptr).audit,
+            (std::vector{table.audit[3], table.audit[9]}));
+
+  // Beside rows that have none.
+  FingerprintWriter mixed(folder / "mixed", table,
+                          {20, table.labels.values.size(), table.group_keys.values.size(), 7});
+  mixed.append(rows_of(table, 0, 7));
+  mixed.append(rows_of(plain, 7, 20));
+  mixed.finish();
+  EXPECT_EQ(read_file(folder / "mixed"), serialize(plain));
+  Fingerprints sum = rows_of(table, 0, 7);
+  append_rows(sum, rows_of(plain, 7, 20));
+  EXPECT_EQ(serialize(sum), serialize(plain));
+  const std::vector<Fingerprints> parts{rows_of(plain, 0, 7), rows_of(table, 7, 20)};
+  EXPECT_EQ(serialize(merge(parts)), serialize(plain));
+  const std::vector<Fingerprints> both{rows_of(table, 7, 20), rows_of(table, 0, 7)};
+  EXPECT_EQ(serialize(merge(both)), bytes);
+}
+
+TEST(FingerprintFile, RefusesMeasuresThatNoPictureHas) {
+  Fingerprints table = audited(small_table(5));
+  table.audit.pop_back();
+  EXPECT_THROW(serialize(table), FormatError);
+  table.audit.push_back({.orientation = 9});
+  EXPECT_THROW(serialize(table), FormatError);
+  table.audit.back().orientation = 8;
+  Bytes bytes = serialize(table);
+  bytes.at(8) = std::byte{1};
+  seal(bytes);
+  EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
+  bytes = serialize(small_table(5));
+  bytes.at(8) = std::byte{2};
+  seal(bytes);
+  EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
 }
 
 TEST(SelectionFile, IsTheSameHoweverItIsWrittenAndRead) {

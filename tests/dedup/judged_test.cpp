@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/dedup/tables.h"
+#include "tests/dedup/judgements.h"
 
 namespace winnow::dedup {
 namespace {
@@ -76,21 +76,6 @@ TEST(ClopperPearson, NarrowsForManyTrialsAndFractions) {
   }
 }
 
-Fingerprints table_of_codes(const std::vector<std::uint64_t>& codes) {
-  std::vector<TestImage> images;
-  for (const std::uint64_t code : codes) {
-    const std::uint64_t number = images.size() + 1;
-    images.push_back({.id = number, .code = code, .file = number, .pixels = number});
-  }
-  return make_table(images);
-}
-
-Judgement said(Verdict verdict, const std::vector<std::uint64_t>& files) {
-  Judgement out{.verdict = verdict, .images = {}};
-  for (const std::uint64_t file : files) out.images.push_back(hash_of_number(file));
-  return out;
-}
-
 Review review_of(std::vector<Judgement> judgements) {
   return {.file = "said.jsonl", .judgements = std::move(judgements), .sample = {}, .digest = {}};
 }
@@ -104,15 +89,15 @@ JudgedCurve judge(const Fingerprints& table, const Review& review) {
 }
 
 TEST(JudgedCurve, CountsJudgedPairsByTheirBits) {
-  Fingerprints table = table_of_codes({0, 0, 1, 7, 0xFF, 0xFFFFFF});
+  Fingerprints table = make_table(images_of_codes({0, 0, 1, 7, 0xFF, 0xFFFFFF}));
   table.quality[4] = 0;
-  const JudgedCurve got =
-      judge(table, review_of({said(Verdict::kDuplicate, {1, 2, 3}),  // 0, 1 and 1 bits
-                              said(Verdict::kDifferent, {1, 4}),     // 3 bits
-                              said(Verdict::kDifferent, {2, 3}),     // takes one back
-                              said(Verdict::kDifferent, {1, 5}),     // blank
-                              said(Verdict::kDuplicate, {6, 99}),    // not here
-                              said(Verdict::kUnsure, {1, 6}), said(Verdict::kKeep, {1})}));
+  const JudgedCurve got = judge(
+      table, review_of({judgement(Verdict::kDuplicate, {1, 2, 3}),  // 0, 1 and 1 bits
+                        judgement(Verdict::kDifferent, {1, 4}),     // 3 bits
+                        judgement(Verdict::kDifferent, {2, 3}),     // takes one back
+                        judgement(Verdict::kDifferent, {1, 5}),     // blank
+                        judgement(Verdict::kDuplicate, {6, 99}),    // not here
+                        judgement(Verdict::kUnsure, {1, 6}), judgement(Verdict::kKeep, {1})}));
   EXPECT_FALSE(got.sampled);
   ASSERT_EQ(got.points.size(), 4U);
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> counts{{1, 1}, {3, 2}, {3, 2}, {4, 2}};
@@ -137,21 +122,17 @@ TEST(JudgedCurve, CountsJudgedPairsByTheirBits) {
 }
 
 TEST(JudgedCurve, IsEmptyWithoutJudgements) {
-  EXPECT_TRUE(judge(table_of_codes({0, 1}), review_of({})).points.empty());
+  EXPECT_TRUE(judge(make_table(images_of_codes({0, 1})), review_of({})).points.empty());
   EXPECT_TRUE(
-      judge(table_of_codes({0, 1}), review_of({said(Verdict::kUnsure, {1, 2})})).points.empty());
-}
-
-std::array<Hash128, 2> pair_of(std::uint64_t a, std::uint64_t b) {
-  std::array<Hash128, 2> pair{hash_of_number(a), hash_of_number(b)};
-  if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);
-  return pair;
+      judge(make_table(images_of_codes({0, 1})), review_of({judgement(Verdict::kUnsure, {1, 2})}))
+          .points.empty());
 }
 
 TEST(JudgedCurve, WeighsTheStrataOfASample) {
-  Review review = review_of({said(Verdict::kDuplicate, {1, 2}), said(Verdict::kDuplicate, {1, 3}),
-                             said(Verdict::kDifferent, {1, 4}), said(Verdict::kDifferent, {1, 5}),
-                             said(Verdict::kDuplicate, {8, 9}), said(Verdict::kUnsure, {1, 6})});
+  Review review =
+      review_of({judgement(Verdict::kDuplicate, {1, 2}), judgement(Verdict::kDuplicate, {1, 3}),
+                 judgement(Verdict::kDifferent, {1, 4}), judgement(Verdict::kDifferent, {1, 5}),
+                 judgement(Verdict::kDuplicate, {8, 9}), judgement(Verdict::kUnsure, {1, 6})});
   review.sample = PairSample{
       .hash = "phash",
       .threshold = 4,
@@ -161,7 +142,7 @@ TEST(JudgedCurve, WeighsTheStrataOfASample) {
           {.distance = 1, .pairs = 100, .drawn = {pair_of(1, 2), pair_of(1, 3)}},
           {.distance = 3, .pairs = 30, .drawn = {pair_of(1, 4), pair_of(1, 5), pair_of(1, 6)}},
           {.distance = 3, .pairs = 60, .drawn = {pair_of(1, 7)}}}};
-  const JudgedCurve got = judge(table_of_codes({0, 1}), review);
+  const JudgedCurve got = judge(make_table(images_of_codes({0, 1})), review);
   EXPECT_TRUE(got.sampled);
   ASSERT_EQ(got.points.size(), 4U);
   EXPECT_EQ(got.points[0].judged, 0U);
@@ -193,10 +174,10 @@ TEST(JudgedCurve, IsTheExactIntervalWhereStrataAreDrawnAlike) {
       const std::uint64_t first = 100 * stratum + 2 * i;
       to.drawn.push_back(pair_of(first, first + 1));
       review.judgements.push_back(
-          said(i < stratum ? Verdict::kDuplicate : Verdict::kDifferent, {first, first + 1}));
+          judgement(i < stratum ? Verdict::kDuplicate : Verdict::kDifferent, {first, first + 1}));
     }
   }
-  const JudgedCurve got = judge(table_of_codes({0, 1}), review);
+  const JudgedCurve got = judge(make_table(images_of_codes({0, 1})), review);
   ASSERT_EQ(got.points.size(), 3U);
   EXPECT_DOUBLE_EQ(*got.points[2].precision, 6.0 / 20);
   EXPECT_NEAR(got.points[2].interval.least, clopper_pearson(6, 20).least, 1e-9);

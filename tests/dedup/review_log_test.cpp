@@ -13,20 +13,15 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
+#include "tests/dedup/judgements.h"
 
 namespace winnow::dedup {
 namespace {
 
 namespace fs = std::filesystem;
 
-Hash128 image(std::uint8_t number) {
-  Hash128 hash;
-  hash.bytes.fill(number);
-  return hash;
-}
-
-Judgement duplicates(std::uint8_t a, std::uint8_t b) {
-  return {.verdict = Verdict::kDuplicate, .images = {image(a), image(b)}};
+Judgement duplicates(std::uint64_t a, std::uint64_t b) {
+  return judgement(Verdict::kDuplicate, {a, b});
 }
 
 void write(const fs::path& path, const std::string& text) {

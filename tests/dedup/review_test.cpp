@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "tables.h"
+#include "tests/dedup/judgements.h"
 
 namespace winnow::dedup {
 namespace {
@@ -20,12 +20,6 @@ std::string line(const std::string& verdict, const std::vector<std::uint64_t>& i
   return out + "]}\n";
 }
 
-Judgement judgement(Verdict verdict, const std::vector<std::uint64_t>& images) {
-  Judgement out{.verdict = verdict, .images = {}};
-  for (const std::uint64_t image : images) out.images.push_back(hash_of_number(image));
-  return out;
-}
-
 // What is refused, and why.
 std::string refusal(const std::string& text) {
   try {
@@ -37,17 +31,17 @@ std::string refusal(const std::string& text) {
 }
 
 PairSample sample_of(std::uint64_t seed) {
-  std::array<Hash128, 2> pair{hash_of_number(1), hash_of_number(2)};
-  if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);
-  return {
-      .hash = "phash",
-      .threshold = 4,
-      .scope = "all",
-      .seed = seed,
-      .certain = 12,
-      .strata = {
-          {.distance = 2, .classes = "same", .splits = "other", .pairs = 7},
-          {.distance = 4, .classes = "unknown", .splits = "same", .pairs = 5312, .drawn = {pair}}}};
+  return {.hash = "phash",
+          .threshold = 4,
+          .scope = "all",
+          .seed = seed,
+          .certain = 12,
+          .strata = {{.distance = 2, .classes = "same", .splits = "other", .pairs = 7},
+                     {.distance = 4,
+                      .classes = "unknown",
+                      .splits = "same",
+                      .pairs = 5312,
+                      .drawn = {pair_of(1, 2)}}}};
 }
 
 TEST(Review, ComesBackAsItWasWritten) {

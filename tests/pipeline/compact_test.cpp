@@ -95,7 +95,7 @@ TEST(CompactPlan, SettingsOfManyNamesAreWrittenInTimeThatTheirNumberBounds) {
     for (int i = 0; i < count; ++i) settings.rest[std::to_string(i)] = "1";
     EXPECT_EQ(entries(settings).size(), 4U + static_cast<std::size_t>(count));
   };
-  EXPECT_LT(growth(5'000, of_names), kGrowthOfLinear);
+  EXPECT_LT(test::growth(5'000, of_names), test::kGrowthOfLinear);
 }
 
 // A manifest holds them some levels deep: what it could not be read with again is refused before.

@@ -377,9 +377,9 @@ TEST(Ingest, CacheHoldsWhatTheSourceHas) {
       const Image gray = to_gray(image->view());
       EXPECT_EQ(table.sharpness[row], dedup::sharpness(gray.view()));
       EXPECT_EQ(table.quality[row], dedup::quality(gray.view()));
-      for (const char* hash : {"phash", "dhash"}) {
+      for (const char* hash : {"phash", "phash16"}) {
         const auto code = dedup::compute_hash(image->view(), dedup::find_hash(hash));
-        EXPECT_EQ(table.find_codes(hash)->code(row)[0], code.words[0]);
+        EXPECT_TRUE(std::ranges::equal(table.find_codes(hash)->code(row), code.words)) << hash;
       }
       ++row;
     }

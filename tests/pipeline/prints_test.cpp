@@ -4,6 +4,7 @@
 
 #include "common/resample.h"
 #include "common/rng.h"
+#include "dedup/audit/measure.h"
 #include "dedup/hash/features.h"
 
 namespace winnow::pipeline {
@@ -34,6 +35,7 @@ TEST(Prints, AreThoseOfTheWholeImage) {
       EXPECT_EQ(prints.sums, sum_channels(image.view()));
       EXPECT_EQ(prints.sharpness, dedup::sharpness(gray.view()));
       EXPECT_EQ(prints.quality, dedup::quality(gray.view()));
+      EXPECT_EQ(prints.measures, dedup::measure(image.view()));
       std::vector<std::uint64_t> codes;
       for (const dedup::HashKind& hash : hashes) {
         const auto words = dedup::compute_hash(image.view(), hash).words;

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 
 #include "common/error.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/encode.h"
+#include "tests/pipeline/fake_source.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -32,6 +33,20 @@ TEST(JpegThumbnail, FitsAndKeepsTheShape) {
 
 TEST(JpegThumbnail, OfAPictureThatFitsKeepsItsSize) {
   EXPECT_EQ(size_of(jpeg_thumbnail(noise(32, 20, 1).view(), {160, 60})), (Size{32, 20}));
+}
+
+TEST(PicturesOfASource, AreReadAtAScaleThatLeavesTwiceTheSide) {
+  FakeSource source;
+  const Bytes photo = encode_jpeg(noise(1600, 800, 1).view(), 90);
+  source.add("photo.jpg", photo);
+  source.add("pixels", noise(500, 40, 2));
+  source.add("broken.jpg", Bytes(10));
+  const PictureOf picture_of = pictures_of(source, {});
+  EXPECT_EQ(*picture_of(0, 100), Image(*decode(photo, {}, {}, {}, 8)));
+  EXPECT_EQ(*picture_of(0, 101), Image(*decode(photo, {}, {}, {}, 4)));
+  EXPECT_EQ(*picture_of(0, 900), Image(*decode(photo, {})));
+  EXPECT_EQ(*picture_of(1, 10), noise(500, 40, 2));
+  EXPECT_FALSE(picture_of(2, 100));
 }
 
 PictureOf noise_pictures() {

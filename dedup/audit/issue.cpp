@@ -1,0 +1,60 @@
+#include "dedup/audit/issue.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr float kYesOrNo = 0.5F;
+
+constexpr std::array<IssueRow, kIssueCount> kRows{{
+    {"dark", Issue::kDark, 0.32F, "99 % of its pixels are darker than this"},
+    {"bright", Issue::kBright, 0.05F, "95 % of its pixels are less than this from white"},
+    {"over_exposed", Issue::kOverExposed, 0.5F, "white has swallowed all but this part of it"},
+    {"blurry", Issue::kBlurry, 0.29F, "its edges are weak, at 64 pixels"},
+    {"low_information", Issue::kLowInformation, 0.3F, "a tenth of its entropy in bits"},
+    {"gray", Issue::kGray, 0.002F, "without colour, where most pictures have some"},
+    {"odd_size", Issue::kOddSize, 0.5F, "far larger or smaller than the others"},
+    {"odd_shape", Issue::kOddShape, 0.35F, "shorter side by longer side"},
+    {"tiny", Issue::kTiny, 0.5F, "a shorter side under 32 pixels, where most have more"},
+    {"exif_orientation", Issue::kTurned, kYesOrNo, "EXIF says that it is to be turned"},
+    {"exact_duplicate", Issue::kExactDuplicate, kYesOrNo, "equal files or pixels"},
+    {"near_duplicate", Issue::kNearDuplicate, kYesOrNo, "equal codes, other pixels"},
+    {"label_conflict", Issue::kLabelConflict, kYesOrNo, "a duplicate has other labels"},
+}};
+
+}  // namespace
+
+std::span<const IssueRow> issue_rows() noexcept { return kRows; }
+
+const IssueRow& row_of(Issue issue) noexcept { return kRows[static_cast<std::size_t>(issue)]; }
+
+bool is_of_one_picture(Issue issue) noexcept { return issue <= Issue::kTurned; }
+
+IssueSet parse_issues(const std::vector<std::string>& names) {
+  IssueSet issues;
+  for (const std::string& name : names) {
+    const auto row = std::ranges::find(kRows, name, &IssueRow::name);
+    if (row == kRows.end()) {
+      std::string known;
+      for (const IssueRow& one : kRows)
+        known += (known.empty() ? "" : ", ") + std::string(one.name);
+      throw UsageError("there is no issue '" + name + "'; known: " + known);
+    }
+    issues.add(row->issue);
+  }
+  return issues;
+}
+
+std::vector<std::string> names_of(IssueSet issues) {
+  std::vector<std::string> names;
+  for (const IssueRow& row : kRows) {
+    if (issues.has(row.issue)) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::dedup {
+
+// What can be wrong with a picture. Those after kTurned are about pictures beside each other.
+enum class Issue : std::uint8_t {
+  kDark,
+  kBright,
+  kOverExposed,
+  kBlurry,
+  kLowInformation,
+  kGray,
+  kOddSize,
+  kOddShape,
+  kTiny,
+  kTurned,
+  kExactDuplicate,
+  kNearDuplicate,
+  kLabelConflict,
+};
+inline constexpr int kIssueCount = 13;
+
+struct IssueRow {
+  std::string_view name;  // "low_information"
+  Issue issue;
+  float threshold;        // a score below it is an issue
+  std::string_view what;  // one line for people
+};
+// All of them, in the order of Issue.
+std::span<const IssueRow> issue_rows() noexcept;
+const IssueRow& row_of(Issue issue) noexcept;
+// Whether it can be told of one picture, so that dropping all that have it leaves the others.
+bool is_of_one_picture(Issue issue) noexcept;
+
+// Any number of issues.
+class IssueSet {
+ public:
+  void add(Issue issue) noexcept { bits_ |= bit(issue); }
+  bool has(Issue issue) const noexcept { return (bits_ & bit(issue)) != 0; }
+  bool empty() const noexcept { return bits_ == 0; }
+  friend bool operator==(const IssueSet&, const IssueSet&) = default;
+
+ private:
+  static std::uint32_t bit(Issue issue) noexcept { return 1u << static_cast<unsigned>(issue); }
+  std::uint32_t bits_ = 0;
+};
+
+// Of names; UsageError naming those there are.
+IssueSet parse_issues(const std::vector<std::string>& names);
+std::vector<std::string> names_of(IssueSet issues);  // in the order of Issue
+
+}  // namespace winnow::dedup

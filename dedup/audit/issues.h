@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dedup/audit/issue.h"
+#include "dedup/fingerprints.h"
+
+namespace winnow::dedup {
+
+// The audit of a table: pure functions of its columns, one issue at a time.
+//
+// columns  Gives the columns "audit", "widths_px", "heights_px", "labels", "quality" and those of
+//          equality: two at once are held at most.
+// hash     The codes whose equality makes a near duplicate; "": pictures are never near.
+// errors   UsageError where the table has no measures and the issue is told by them.
+
+// Of each row, from 0, the worst, to 1. Below row_of(issue).threshold it is an issue.
+// dark, bright, blurry, low_information, odd_size, odd_shape: cleanvision 0.3.7's scores.
+std::vector<float> issue_scores(Issue issue, const ColumnSource& columns, const std::string& hash);
+
+// The issues of each row, of those asked for.
+std::vector<IssueSet> find_issues(IssueSet wanted, const ColumnSource& columns,
+                                  const std::string& hash);
+
+// How many rows have each, by Issue.
+std::array<std::uint64_t, kIssueCount> count_issues(const std::vector<IssueSet>& of_row) noexcept;
+
+// Whether the table has the measures that the audit needs; one without rows does.
+bool is_audited(const ColumnSource& columns);
+
+}  // namespace winnow::dedup
