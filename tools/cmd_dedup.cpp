@@ -11,7 +11,6 @@
 #include "common/file.h"
 #include "datasets/formats.h"
 #include "dedup/based_on.h"
-#include "dedup/tune/curve.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
@@ -23,7 +22,6 @@
 #include "tools/ingest_flags.h"
 #include "tools/obeyed.h"
 #include "tools/temporary_folder.h"
-#include "tools/tune_report.h"
 
 namespace winnow::tools {
 namespace {
@@ -32,8 +30,8 @@ namespace {
 struct Deciding {
   DedupFlags flags;
   Obeyed obeyed;
-  std::optional<double> precision;
   std::string splits;  // a selection
+  std::vector<std::string> drop_issues;
   std::uint64_t self_check = 0;
 };
 
@@ -47,28 +45,12 @@ struct DedupOptions {
   bool json = false;
 };
 
-int threshold_of(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
-                 const std::string& hash) {
-  const double precision = *o.deciding.precision;
-  const dedup::Curve curve =
-      dedup::measure_curve(columns, {.hash = hash, .search = search_options(session)});
-  const auto choice = dedup::choose_threshold(curve, precision);
-  if (!choice) {
-    throw RefusedError(fmt::format(
-        "of {}, not even equal codes are duplicates with a precision of {:.1f} %; ask for less, "
-        "take another hash, or see winnow tune",
-        hash, 100 * precision));
-  }
-  say(session, tools::in_words(curve, *choice));
-  return choice->threshold;
-}
-
 // Compares some images with every other, one by one, and what that finds with what the search did.
 void check_search(const DedupOptions& o, const Session& session, const dedup::ColumnSource& columns,
                   const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
-  const std::vector<std::uint32_t> rows = dedup::matchable_rows(table);
+  const std::vector<std::uint32_t> rows = dedup::matchable_rows(table, options.hash);
   std::vector<dedup::Edge> edges;
   dedup::find_links(table, options, links, rows, [&](std::span<const dedup::Edge> found) {
     edges.insert(edges.end(), found.begin(), found.end());
@@ -84,13 +66,6 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
   }
   say(session, fmt::format("self-check: {} images compared with every other, {} pairs, as found",
                            grouped(check.queries), grouped(check.edges)));
-}
-
-// What the ledger calls samples.
-dedup::NameSource names_in(const pipeline::Cache& cache) {
-  return [&cache](const dedup::NameSink& sink) {
-    cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
-  };
 }
 
 // Where lists go and whether a selection is kept.
@@ -113,13 +88,9 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
 void show(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
           bool in_place, const Deduplicated& what) {
   const pipeline::Manifest& manifest = cache.manifest();
-  std::string title;
-  for (const pipeline::SourceInfo& source : manifest.sources) {
-    title += (title.empty() ? "" : ", ") + source.name;
-  }
   const auto source = in_place ? datasets::open_source(o.cache, open_options(o.reading)) : nullptr;
   write_gallery(session, what, manifest.classes,
-                {.title = title,
+                {.title = title_of(manifest),
                  .made = made_here(),
                  .picture_of = source ? pipeline::pictures_of(*source, manifest.settings.decode)
                                       : pipeline::pictures_of(cache),
@@ -129,8 +100,9 @@ void show(const DedupOptions& o, const Session& session, const pipeline::Cache& 
 }
 
 void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-                       bool in_place, const dedup::LinkSource& links) {
+                       bool in_place, const dedup::LinkSource& search) {
   dedup::Options options = dedup_options(o.deciding.flags);
+  options.drop_issues = dedup::parse_issues(o.deciding.drop_issues);
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -140,9 +112,11 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
-  if (o.deciding.precision) options.threshold = threshold_of(o, session, columns, options.hash);
+  const dedup::LinkSource links =
+      settle(session, o.deciding.flags.choice, columns,
+             pipeline::options_of(cache.manifest()).hashes, search, options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
-  if (o.deciding.self_check > 0) check_search(o, session, columns, options, links);
+  if (o.deciding.self_check > 0) check_search(o, session, columns, options, search);
   if (base) dedup::put_upon(*base, own, result);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
@@ -157,11 +131,18 @@ void check(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
   if (!o.report.empty()) check_report_path(o.report);
-  if (deciding.precision && !(*deciding.precision >= 0)) {
-    throw UsageError("--precision is a number from 0 to 1");
+  if (!o.report.empty() && o.lists.has(o.report)) {
+    throw UsageError("a list and the report would both go into " + o.report.string() +
+                     "; name another file for one");
   }
-  if (deciding.self_check > 0 && deciding.flags.dedup.hash == dedup::kExact) {
+  check_choice(deciding.flags.choice);
+  if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
+  }
+  if (deciding.drop_issues.empty() && !o.lists.issues.empty()) {
+    throw UsageError(
+        "--list-issues lists what --drop-issues removes; say which issues, as in "
+        "--drop-issues blurry,dark, or use winnow info --issues");
   }
   if (!deciding.splits.empty() && is_data_set(o.cache)) {
     throw UsageError("--splits names a selection of a cache, and " + o.cache.string() +
@@ -182,14 +163,14 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  const std::string& hash = o.deciding.flags.dedup.hash;
-  const auto hashes = hash == dedup::kExact ? std::vector<std::string>() : std::vector{hash};
-  fingerprint_in_place(o.cache, o.reading, hashes, session, folder.path());
+  fingerprint_in_place(o.cache, o.reading, hashes_for(o.deciding.flags.choice), session,
+                       folder.path());
   deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
 }
 
 void run(const DedupOptions& o, Session& session) {
-  const bool all_links = o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
+  const bool all_links = chooses(o.deciding.flags.choice) ||
+                         o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_search(session, all_links,
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
@@ -207,20 +188,17 @@ Command add_dedup(CLI::App& program) {
       ->required();
   app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
   add_dedup_flags(*app, "--", o->deciding.flags);
-  app->add_option("--precision", o->deciding.precision,
-                  "Choose the threshold: the largest whose expected precision is at least this "
-                  "(see winnow tune)")
-      ->check(CLI::Range(0.0, 1.0))
-      ->excludes("--threshold");
   app->add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
+  app->add_option("--drop-issues", o->deciding.drop_issues,
+                  "Also remove training images for what they look like, as blurry,dark; of val and "
+                  "test where --thin names these. winnow info --issues tells what there is")
+      ->delimiter(',');
   add_obeyed_flags(*app, o->deciding.obeyed);
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
-  app->add_option("--report", o->report,
-                  "Write a page to look at the groups and to judge them: one HTML file that needs "
-                  "nothing else");
+  add_report_flag(*app, o->report);
   app->add_option("--self-check", o->deciding.self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
@@ -229,17 +207,22 @@ Command add_dedup(CLI::App& program) {
   app->footer(
       "Hashes:" + hash_lines() +
       "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
-      "On 32x32 images 4 bits are precise and 8 find about half of the near duplicates.\n"
+      "Without --hash and --threshold the images choose: of the stored hashes the one that finds\n"
+      "most, to as many bits as have fewer than 0.5 expected false pairs among so many images\n"
+      "(docs/thresholds.md). It says which, what that finds and what not.\n"
       "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n\n"
       "Examples:\n"
-      "  winnow dedup photos/ --threshold 6 > duplicates.csv   # a data set, in place\n"
-      "  winnow dedup cache --threshold 6\n"
-      "  winnow dedup cache --threshold 6 --report duplicates.html   # to look at them\n"
+      "  winnow dedup photos/ > duplicates.csv        # a data set, in place\n"
+      "  winnow dedup cache\n"
+      "  winnow dedup cache --report duplicates.html  # to look at them\n"
+      "  winnow dedup cache --risk 10                 # more copies, and some strangers\n"
       "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
+      "  winnow dedup cache --hash phash --threshold 6\n"
       "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
       "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
       "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
-      "  mpirun -np 4 winnow dedup cache --threshold 6   # the same selection, sooner\n"
+      "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
+      "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
       "  winnow dedup cache --on-leak fail --json     # in continuous integration\n\n"
       "A selection of the same name is kept as NAME.previous.");
   return {app, true, [o](Session& session) { run(*o, session); }, true};

@@ -15,6 +15,7 @@
 #include "tools/dedup_flags.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
+#include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
 
@@ -36,6 +37,7 @@ struct ExportOptions {
 struct InPlace {
   IngestFlags reading;
   DedupFlags flags;
+  Obeyed obeyed;
   std::vector<CLI::Option*> options;
 };
 
@@ -126,22 +128,28 @@ void export_in_place(const ExportOptions& o, const InPlace& in_place,
     options.source.folders = {folder ? o.cache : std::filesystem::absolute(o.cache).parent_path()};
   }
   pipeline::check_destinations(o.to, options);
-  const dedup::Options deciding = dedup_options(in_place.flags);
+  check_choice(in_place.flags.choice);
+  dedup::Options deciding = dedup_options(in_place.flags);
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  const auto hashes =
-      deciding.hash == dedup::kExact ? std::vector<std::string>() : std::vector{deciding.hash};
   try {
-    fingerprint_in_place(o.cache, in_place.reading, hashes, session, folder.path());
+    fingerprint_in_place(o.cache, in_place.reading, hashes_for(in_place.flags.choice), session,
+                         folder.path());
   } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
     throw StoppedError("the export was stopped while it read " + o.cache.string() +
                        ", and left nothing; run the same command again to make it");
   }
   const pipeline::Cache cache = pipeline::Cache::open(folder.path());
-  dedup::Result result = dedup::deduplicate(cache.open_fingerprints(), deciding);
+  const dedup::ColumnSource columns = cache.open_fingerprints();
+  obey(session, in_place.obeyed, columns, names_in(cache), deciding);
+  const dedup::LinkSource links =
+      settle(session, in_place.flags.choice, columns, pipeline::options_of(cache.manifest()).hashes,
+             {}, deciding);
+  dedup::Result result = dedup::deduplicate(columns, deciding, links);
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);
   result.selection.name = options.selection;
   result.selection.cache_digest = cache.digest();
   cache.write_selection(result.selection);
+  tell_obeyed(session, deciding, result);
   write(o, options, cache, session);
 }
 
@@ -174,6 +182,7 @@ void add_in_place_flags(CLI::App& app, InPlace& in_place) {
   const auto before = static_cast<std::ptrdiff_t>(app.get_options().size());
   add_reading_flags(app, in_place.reading);
   add_dedup_flags(app, "--", in_place.flags);
+  add_obeyed_flags(app, in_place.obeyed);
   const std::vector<CLI::Option*> all = app.get_options();
   for (auto option = all.begin() + before; option != all.end(); ++option) {
     if ((*option)->get_name() == "--threads") continue;  // of any export
@@ -232,6 +241,7 @@ Command add_export(CLI::App& program) {
       "Examples:\n"
       "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
       "  winnow export photos --to clean --removed doubles --threshold 6 --link hard\n"
+      "  winnow export photos --to clean --threshold 6 --review said.jsonl\n"
       "  winnow export cache --to clean --as tree --selection default --source photos\n"
       "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
       "  winnow export cache --to shards --as webdataset --split train\n"

@@ -25,7 +25,7 @@ Examples:
   winnow index add all.index cache              # the first time: makes it
   winnow index query all.index new-photos/      # which of these do we have?
   winnow index add all.index new-photos/
-  winnow index dedup all.index --threshold 6
+  winnow index dedup all.index
   winnow index info all.index --json)");
   return command_of(*app, {add_index_add(*app), add_index_delete(*app), add_index_merge(*app),
                            add_index_compact(*app), add_index_info(*app), add_index_query(*app),

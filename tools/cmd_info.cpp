@@ -8,12 +8,14 @@
 #include "common/file.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
+#include "dedup/audit/issue.h"
 #include "dedup/settings.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/info_issues.h"
 #include "tools/ingest_flags.h"
 #include "tools/report/ingest_page.h"
 
@@ -28,6 +30,8 @@ struct SheetFlags {
   std::filesystem::path path;
   std::string split;
   std::string label;
+  std::string groups;  // of this selection, in place of samples
+  bool removed = false;
   std::string augment;
   std::string image_size;
   std::uint64_t count = 64;
@@ -40,6 +44,7 @@ struct InfoOptions {
   std::filesystem::path report;
   std::string selection;
   SheetFlags sheet;
+  std::optional<std::vector<std::string>> issues;  // asked for; of these
   bool json = false;
 };
 
@@ -235,17 +240,17 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetFlags& o,
 
 // The PNG that was written.
 Bytes write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Session& session) {
-  pipeline::SheetOptions options{.selection = o.selection,
-                                 .split = std::nullopt,
-                                 .label = std::nullopt,
+  pipeline::SheetOptions options{.choice = {.selection = o.selection, .removed = o.sheet.removed},
                                  .count = o.sheet.count,
                                  .columns = o.sheet.columns,
                                  .seed = o.sheet.seed,
                                  .threads = plan_threads(session.threads).decode,
                                  .augment = sheet_recipe(o.sheet, cache.manifest())};
-  if (!o.sheet.split.empty()) options.split = parse_split(o.sheet.split);
-  if (!o.sheet.label.empty()) options.label = o.sheet.label;
-  const pipeline::Sheet sheet = pipeline::make_sheet(cache, options);
+  if (!o.sheet.split.empty()) options.choice.split = parse_split(o.sheet.split);
+  if (!o.sheet.label.empty()) options.choice.label = o.sheet.label;
+  if (!o.sheet.groups.empty()) options.choice.selection = o.sheet.groups;
+  const pipeline::Sheet sheet = o.sheet.groups.empty() ? pipeline::make_sheet(cache, options)
+                                                       : pipeline::make_group_sheet(cache, options);
   Bytes png = pipeline::encode_png(sheet.image.view());
   write_file_durably(o.sheet.path, png);
   for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);
@@ -280,8 +285,13 @@ void run(const InfoOptions& o, const Session& session) {
     Json json{{"schema", "winnow.info/1"},
               {"manifest", JsonReader(pipeline::to_json(m), {"the manifest"}).json()},
               {"selections", cache.selections()}};
+    if (o.issues) json["issues"] = issues_json(cache, *o.issues);
     if (selection) json["selection"] = to_json(*selection, counts, m);
     fmt::print("{}\n", json.dump());
+    return;
+  }
+  if (o.issues) {
+    o.issues->empty() ? print_issues(cache) : list_issues(cache, *o.issues);
     return;
   }
   fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
@@ -293,6 +303,56 @@ void run(const InfoOptions& o, const Session& session) {
   }
 }
 
+// `flags` must live as long as `app`.
+void add_sheet_flags(CLI::App& app, CLI::Option& selection, SheetFlags& flags) {
+  auto* sheet =
+      app.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
+  app.add_flag("--removed", flags.removed,
+               "Of the sheet: what --selection removes, in place of what it keeps")
+      ->needs(sheet)
+      ->needs(&selection);
+  auto* groups = app.add_option(
+      "--groups", flags.groups,
+      "Of the sheet: a line for each group of this selection, what stays and what goes of it");
+  groups->needs(sheet)->excludes(&selection);
+  app.add_option("--split", flags.split, "Of the sheet: only this split")
+      ->check(CLI::IsMember({"none", "train", "val", "test"}))
+      ->needs(sheet);
+  app.add_option("--class", flags.label, "Of the sheet: only this class")->needs(sheet);
+  app.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
+      ->needs(sheet)
+      ->capture_default_str();
+  app.add_option("--columns", flags.columns, "Of the sheet: thumbnails side by side")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{200}))
+      ->needs(sheet)
+      ->capture_default_str();
+  app.add_option("--seed", flags.seed,
+                 "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
+      ->needs(sheet);
+  auto* augment = app.add_option(
+      "--augment", flags.augment,
+      "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
+      "epochs of a run with that seed; see train --help-all");
+  app.add_option("--image-size", flags.image_size,
+                 "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
+      ->needs(augment);
+  augment->needs(sheet)->excludes(groups);
+}
+
+void add_issues_flag(CLI::App& app, std::optional<std::vector<std::string>>& issues) {
+  app.add_option_function<std::vector<std::string>>(
+         "--issues",
+         [&issues](const std::vector<std::string>& names) {
+           issues = names;
+           std::erase(*issues, "");  // none was named
+         },
+         "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
+         "blurry,dark, a list of the images with their scores (CSV), the worst first")
+      ->delimiter(',')
+      ->expected(0, dedup::kIssueCount);
+}
+
 }  // namespace
 
 Command add_info(CLI::App& program) {
@@ -300,47 +360,31 @@ Command add_info(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--selection", o->selection,
-                  "Also count what this selection keeps and removes, by split and class");
+  auto* selection = app->add_option(
+      "--selection", o->selection,
+      "Also count what this selection keeps and removes, by split and class; on a sheet, show only "
+      "what it keeps");
+  add_issues_flag(*app, o->issues);
   app->add_option("--report", o->report,
                   "Also write it as a page (HTML), with what was not read and the sheet");
-  auto* sheet =
-      app->add_option("--sheet", o->sheet.path, "Write a PNG with thumbnails of some samples");
-  app->add_option("--split", o->sheet.split, "Of the sheet: only this split")
-      ->check(CLI::IsMember({"none", "train", "val", "test"}))
-      ->needs(sheet);
-  app->add_option("--class", o->sheet.label, "Of the sheet: only this class")->needs(sheet);
-  app->add_option("--count", o->sheet.count, "Of the sheet: thumbnails, at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
-      ->needs(sheet)
-      ->capture_default_str();
-  app->add_option("--columns", o->sheet.columns, "Of the sheet: thumbnails side by side")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{200}))
-      ->needs(sheet)
-      ->capture_default_str();
-  app->add_option("--seed", o->sheet.seed,
-                  "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
-      ->needs(sheet);
-  auto* augment = app->add_option(
-      "--augment", o->sheet.augment,
-      "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
-      "epochs of a run with that seed; see train --help-all");
-  app->add_option("--image-size", o->sheet.image_size,
-                  "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
-      ->needs(augment);
-  augment->needs(sheet);
+  add_sheet_flags(*app, *selection, o->sheet);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   app->footer(
       R"(On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a whole
 factor; below each are its name, its id and its classes. What cannot be read is crossed out and
-named.
+named. In a line of --groups those that stay come first, under a green line, then those that go,
+under an orange one, with the bits that they are away and their classes.
 
 Examples:
   winnow info cache
+  winnow info cache --issues                     # how many are dark, blurry, odd
+  winnow info cache --issues blurry > blurry.csv # which
   winnow info cache --report cache.html
   winnow info cache --report cache.html --sheet look.png    # with pictures
   winnow info cache --selection default
   winnow info cache --sheet look.png --split train --class cat --count 100 --columns 10
+  winnow info cache --sheet groups.png --groups default --columns 6
+  winnow info cache --sheet gone.png --selection default --removed
   winnow info cache --sheet look.png --augment imagenet --image-size 224
   winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12
   winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix)");

@@ -166,8 +166,10 @@ void conclude(const IngestOptions& o, const pipeline::Gate& gate, const std::fil
                      ", and the cache is complete without those that could not be read");
 }
 
-void check_drop_hash(const std::string& hash, const std::vector<std::string>& computed) {
-  if (hash == dedup::kExact) return;
+void check_drop_hash(const ChoiceFlags& flags, const std::vector<std::string>& computed) {
+  check_choice(flags, "--drop-");
+  const std::string hash = flags.hash == kAuto && flags.threshold ? "phash" : flags.hash;
+  if (hash == dedup::kExact || hash == kAuto) return;
   dedup::find_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;
   throw UsageError(fmt::format(
@@ -194,12 +196,15 @@ pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::pat
     return make_progress_bar(title, "images", session.comm.rank() == 0);
   };
   if (!o.task.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
-  const dedup::Options deciding = dedup_options(o.drop_flags);
+  const dedup::Options asked = dedup_options(o.drop_flags);
   comm::on_all(session.comm, [&] {
-    check_drop_hash(deciding.hash, options.hashes);
-    check_drop_policy(deciding.policy);
+    check_drop_hash(o.drop_flags.choice, options.hashes);
+    check_drop_policy(asked.policy);
   });
-  const auto decide = [&](const dedup::ColumnSource& columns, const dedup::LinkSource& links) {
+  const auto decide = [&](const dedup::ColumnSource& columns, const dedup::LinkSource& search) {
+    dedup::Options deciding = asked;
+    const dedup::LinkSource links =
+        settle(session, o.drop_flags.choice, columns, options.hashes, search, deciding);
     dedup::Result result = dedup::deduplicate(columns, deciding, links);
     if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
     return std::move(result.selection);
@@ -323,7 +328,7 @@ std::string ingest_footer() {
          "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
          "  winnow ingest more/ --into cache                  # behind what is there\n"
          "  winnow ingest photos/ --out cache --retry-failed  # the broken files were replaced\n"
-         "  winnow ingest photos/ --out cache --drop --drop-threshold 6   # without near "
+         "  winnow ingest photos/ --out cache --drop             # without near "
          "duplicates\n"
          "  mpirun -np 4 winnow ingest photos/ --out /shared/cache\n"
          "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory";

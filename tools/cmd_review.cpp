@@ -17,7 +17,6 @@
 #include "dedup/pairs.h"
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
-#include "dedup/settings.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
@@ -109,25 +108,15 @@ dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Sub
 
 std::string page_of(const ReviewOptions& o, const Subject& subject, const GroupList& list) {
   GalleryPage page;
-  page.title = o.cache.filename().string();
+  page.title = name_of_folder(o.cache);
   page.made = made_here();
   page.config.server = true;
-  GallerySummary& summary = page.summary;
-  summary.images = subject.table.size();
-  summary.groups = list.size();
-  summary.removed = subject.result.removed;
-  summary.moved = subject.result.moved;
-  summary.conflicts = subject.result.conflicts;
-  summary.chains = subject.result.chains;
-  summary.leaks = subject.result.leaks;
-  summary.decided = dedup::settings_in_words(subject.result.selection.settings);
+  page.frame.verb = "winnow review";
+  page.summary = count(subject.result, list.facts());
   std::size_t images = 0;
   std::vector<bool> splits(kSplitCount, false);
   std::vector<bool> classes(subject.cache.manifest().classes.size(), false);
   for (const GroupFacts& facts : list.facts()) {
-    std::size_t first = 0;
-    while (first < kGroupReasonCount && !facts.has(static_cast<GroupReason>(first))) ++first;
-    ++summary.by_reason[first];
     page.config.most_distance = std::max(page.config.most_distance, facts.distance);
     images += facts.size;
     for (int i = 0; i < kSplitCount; ++i) {
@@ -161,8 +150,10 @@ void tell_end(const ReviewOptions& o, const dedup::ReviewLog& log, const ReviewS
     fmt::print("{}\n", json.dump());
     std::fflush(stdout);
   }
-  throw StoppedError(fmt::format("review ended; {} judgements saved in {}, {} groups are left",
-                                 grouped(site.saved()), log.path().string(), grouped(site.left())));
+  const auto plural = [](std::uint64_t count) { return count == 1 ? "" : "s"; };
+  throw StoppedError(fmt::format("review ended; {} judgement{} saved in {}, {} group{} left",
+                                 grouped(site.saved()), plural(site.saved()), log.path().string(),
+                                 grouped(site.left()), plural(site.left())));
 }
 
 // Draws a sample, unless the review has this one, and shows its pairs.
@@ -195,6 +186,8 @@ void serve(const ReviewOptions& o, const Session& session, const Subject& subjec
                      [&](const WebRequest& request) { return site.answer(request); });
   say(session, fmt::format("{} groups, {} of them to be judged; judgements go into {}",
                            grouped(list.size()), grouped(site.left()), log.path().string()));
+  say(session, fmt::format("winnow dedup, index dedup, split and tune obey them with --review {}",
+                           log.path().string()));
   say(session, "Open this address in a browser on this machine; Ctrl-C ends the review:");
   say(session, server.address());
   server.serve(session.stop);
@@ -244,7 +237,7 @@ Command add_review(CLI::App& program) {
       "it shows what was judged. Images are remembered by their content, so a review holds for\n"
       "other caches of the same files too. Ctrl-C ends it, with exit code 75.\n\n"
       "Examples:\n"
-      "  winnow dedup cache --threshold 8 --name near\n"
+      "  winnow dedup cache --name near\n"
       "  winnow review cache --name near\n"
       "  winnow review cache --name near --sample 300   # how many of the pairs are duplicates?\n"
       "  winnow review cache --name near --review near.jsonl --port 8080\n"

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,10 +12,16 @@
 #include "common/error.h"
 #include "common/utf8.h"
 #include "dedup/split/split.h"
+#include "pipeline/export/thumbnails.h"
+#include "pipeline/ingest/options.h"
 #include "pipeline/store/cache.h"
+#include "tools/choice_flags.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
 #include "tools/obeyed.h"
+#include "tools/review/group_list.h"
+#include "tools/split_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -25,19 +32,25 @@ using Shares = std::array<double, kSplitCount>;
 
 struct ShareFlags {
   std::optional<double> train, val, test;
+  std::vector<std::string> of;  // whose samples are dealt out
 
   bool any() const noexcept { return train || val || test; }
+};
+
+struct SplitOutput {
+  std::filesystem::path report;
+  bool json = false;
 };
 
 struct SplitOptions {
   std::filesystem::path cache;
   std::string name = "split";
   ShareFlags shares;
-  std::vector<std::string> of;
+  ChoiceFlags choice;
   dedup::SplitOptions split;
   std::vector<std::filesystem::path> reviews;
   bool ignore_group_keys = false;
-  bool json = false;
+  SplitOutput output;
 };
 
 std::size_t index_of(Split split) { return static_cast<std::size_t>(split); }
@@ -78,20 +91,13 @@ dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifes
   options.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o.shares, manifest);
   options.stay = o.split.stay || !o.shares.any();
-  if (o.of.empty()) {
+  if (o.shares.of.empty()) {
     options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
   } else {
     options.of = {};
-    for (const std::string& name : o.of) options.of[index_of(*parse_split(name))] = true;
+    for (const std::string& name : o.shares.of) options.of[index_of(*parse_split(name))] = true;
   }
   return options;
-}
-
-// Nothing: without labels.
-std::optional<std::string> class_of(const ClassOff& off, const pipeline::Manifest& manifest) {
-  if (!off.label) return std::nullopt;
-  const auto label = static_cast<std::size_t>(*off.label);
-  return label < manifest.classes.size() ? manifest.classes[label] : std::to_string(label);
 }
 
 std::string_view reason_name(OffReason reason) {
@@ -104,18 +110,6 @@ std::string_view reason_name(OffReason reason) {
       return "labels";
   }
   return "unknown";
-}
-
-std::string reason_in_words(const ClassOff& off) {
-  switch (off.reason) {
-    case OffReason::kFixed:
-      return "some must follow fixed samples";
-    case OffReason::kBlock:
-      return fmt::format("up to {} stay together", grouped(off.largest_block));
-    case OffReason::kLabels:
-      return "they carry other labels too";
-  }
-  return "";
 }
 
 void print_table(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest) {
@@ -205,8 +199,32 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   return json;
 }
 
-void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& links) {
+// Writes the page of it: the blocks of two images or more.
+void show(const SplitOptions& o, const Session& session, const pipeline::Cache& cache,
+          const dedup::ColumnSource& columns, const dedup::SplitOptions& options,
+          const dedup::SplitResult& split) {
+  const dedup::Options how{.hash = options.hash, .threshold = options.threshold};
+  const bool by_codes = how.hash != dedup::kExact;
+  const dedup::Fingerprints codes =
+      by_codes ? columns({"codes:" + how.hash}) : dedup::Fingerprints();
+  const dedup::Result result =
+      groups_of(split.selection, columns({"labels"}),
+                by_codes ? codes.find_codes(how.hash) : nullptr, dedup::effective_threshold(how));
+  const pipeline::LedgerNames names = cache.read_names();
+  write_gallery(session, {result, how, columns, {}, std::cref(names)}, cache.manifest().classes,
+                {.title = title_of(cache.manifest()),
+                 .made = made_here(),
+                 .picture_of = pipeline::pictures_of(cache),
+                 .no_pictures = kNoPicturesInCache,
+                 .frame = split_frame(split.summary, cache.manifest()),
+                 .fates = {{"leak", "left out"}}},
+                o.output.report);
+}
+
+void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
+  check_choice(o.choice);
+  if (!o.output.report.empty()) check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +
@@ -215,12 +233,17 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   dedup::SplitOptions options = split_options(o, cache.manifest());
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  dedup::SplitResult result = dedup::make_splits(columns, options, links);
+  const Settled settled = settle_choice(session, o.choice, columns,
+                                        pipeline::options_of(cache.manifest()).hashes, search);
+  options.hash = settled.hash;
+  options.threshold = settled.threshold;
+  dedup::SplitResult result = dedup::make_splits(columns, options, settled.links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
+  if (!o.output.report.empty()) show(o, session, cache, columns, options, result);
   keep_previous(session, cache, result.selection);
   cache.write_selection(result.selection);
-  if (o.json) {
+  if (o.output.json) {
     fmt::print("{}\n", json_of(result, options, cache.manifest()).dump());
   } else {
     print_table(result.summary, cache.manifest());
@@ -231,7 +254,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 }
 
 void run(const SplitOptions& o, Session& session) {
-  with_search(session, /*all_links=*/!o.reviews.empty(),
+  with_search(session, /*all_links=*/chooses(o.choice) || !o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
@@ -250,15 +273,12 @@ Command add_split(CLI::App& program) {
       ->check(share);
   app->add_option("--val", o->shares.val, "Share of val")->check(share);
   app->add_option("--test", o->shares.test, "Share of test")->check(share);
-  app->add_option("--of", o->of,
+  app->add_option("--of", o->shares.of,
                   "Deal out the samples of these splits; others stay where they are. By default "
                   "none, train, and those that get a share")
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "train", "val", "test"}));
-  app->add_option("--hash", o->split.hash, "Hash to compare, or exact: equal files and pixels only")
-      ->capture_default_str();
-  app->add_option("--threshold", o->split.threshold, "Bits that may differ between duplicates")
-      ->capture_default_str();
+  add_choice_flags(*app, "--", o->choice);
   add_review_flag(*app, o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
@@ -266,7 +286,8 @@ Command add_split(CLI::App& program) {
                 "Leave as many samples in their splits as that allows; without shares this is so");
   app->add_option("--seed", o->split.seed, "Another seed makes other splits")
       ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_report_flag(*app, o->output.report);
+  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
   app->footer(
       "A block is what duplicates and group keys (bursts of one scene, pictures of one patient)\n"
       "hold together. Blocks are never cut; each class comes within one sample of its share in\n"
@@ -282,6 +303,7 @@ Command add_split(CLI::App& program) {
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
+      "  winnow split cache --val 0.1 --report splits.html   # to look at what stays together\n"
       "  winnow export cache --to splits --selection split\n"
       "  winnow dedup cache --splits split --name clean   # thins duplicates inside their train");
   return {app, true, [o](Session& session) { run(*o, session); }, true};

@@ -10,33 +10,40 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/search/search.h"
+#include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/recall/recall.h"
 #include "pipeline/store/cache.h"
+#include "tools/choice_flags.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
 #include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/report/lines.h"
+#include "tools/tune_page.h"
 #include "tools/tune_report.h"
 
 namespace winnow::tools {
 namespace {
 
+struct TuneOutput {
+  std::filesystem::path plot;
+  std::filesystem::path report;
+  bool json = false;
+};
+
 struct TuneOptions {
   std::filesystem::path cache;
   std::vector<std::string> hashes;
   int most = -1;
-  std::optional<double> precision;
+  ChoiceFlags demand;
   pipeline::RecallOptions recall;
-  std::filesystem::path plot;
   std::vector<std::filesystem::path> reviews;
-  bool json = false;
+  TuneOutput output;
 };
-
-// Where none is asked for.
-constexpr double kUsualPrecision = 0.95;
 
 // Of the hashes of all pixels: edited pictures are there in full only.
 void add_recall(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
@@ -62,8 +69,7 @@ void add_recall(const TuneOptions& o, const Session& session, const pipeline::Ca
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
-std::vector<Tuned> measure(const TuneOptions& o, const Session& session,
-                           const pipeline::Cache& cache) {
+Measured measure(const TuneOptions& o, const Session& session, const pipeline::Cache& cache) {
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const std::vector<dedup::Review> reviews = read_reviews(session, o.reviews);
@@ -76,56 +82,74 @@ std::vector<Tuned> measure(const TuneOptions& o, const Session& session,
     all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);
   }
   add_recall(o, session, cache, all);
-  return all;
+  // The same curves as dedup looks at, or what is beyond is not to be looked at.
+  if (o.demand.precision || o.most >= 0) {
+    std::vector<dedup::Curve> curves;
+    for (const Tuned& tuned : all) curves.push_back(tuned.curve);
+    return {std::move(all), dedup::choose(curves, demand_of(o.demand))};
+  }
+  const dedup::LinkSource links = [&session](const auto& codes, auto rows, int radius,
+                                             const auto& sink) {
+    dedup::find_edges(codes, rows, radius, sink, search_options(session));
+  };
+  const auto chosen = dedup::measure_and_choose(columns, hashes, demand_of(o.demand), links);
+  return {std::move(all), chosen ? std::optional(chosen->choice) : std::nullopt};
 }
 
 void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
                 const std::filesystem::path& cache) {
   DurableFile file(to);
-  const std::string svg = svg_of(chart_of(all, cache.filename().string()));
+  const std::string svg = svg_of(chart_of(all, name_of_folder(cache)));
   file.append(as_bytes(svg));
   file.finish();
 }
 
-void print_json(const TuneOptions& o, const std::vector<Tuned>& all) {
+void print_json(const TuneOptions& o, const Measured& measured) {
   nlohmann::ordered_json json{{"schema", "winnow.tune/1"},
                               {"hashes", nlohmann::ordered_json::array()}};
-  for (const Tuned& tuned : all) json["hashes"].push_back(json_of(tuned, o.precision));
-  if (const auto best = recommend(all, o.precision.value_or(kUsualPrecision))) {
-    json["recommended"] = {{"hash", best->tuned->curve.hash},
-                           {"threshold", best->choice.threshold}};
-  }
+  const dedup::Demand demand = demand_of(o.demand);
+  for (const Tuned& tuned : measured.all) json["hashes"].push_back(json_of(tuned, demand));
+  if (measured.best) json["recommended"] = json_of(*measured.best);
   fmt::print("{}\n", json.dump());
 }
 
-void print_tables(const TuneOptions& o, const std::vector<Tuned>& all) {
-  const double precision = o.precision.value_or(kUsualPrecision);
-  for (const Tuned& tuned : all) {
+void print_tables(const TuneOptions& o, const Measured& measured) {
+  const dedup::Demand demand = demand_of(o.demand);
+  const double precision = demand.precision.value_or(kUsualPrecision);
+  for (const Tuned& tuned : measured.all) {
     fmt::print("{}\n", curve_table(tuned));
     const std::string judged = judged_table(tuned, precision);
     if (!judged.empty()) fmt::print("{}\n", judged);
   }
-  const std::string edits = edit_tables(all, precision);
+  const std::string edits = edit_tables(measured.all, demand);
   if (!edits.empty()) fmt::print("{}\n", edits);
-  fmt::print("{}\n", in_words(recommend(all, precision), precision, o.cache.string()));
+  fmt::print("{}\n",
+             recommendation_in_words(measured.best, measured.all, demand, o.cache.string()));
 }
 
 void tune(const TuneOptions& o, const Session& session) {
+  check_choice(o.demand);
+  if (!o.output.report.empty()) check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  const std::vector<Tuned> all = measure(o, session, cache);
-  if (!o.plot.empty()) write_plot(o.plot, all, o.cache);
-  if (o.json) {
-    print_json(o, all);
-  } else {
-    print_tables(o, all);
+  const Measured measured = measure(o, session, cache);
+  if (!o.output.plot.empty()) write_plot(o.output.plot, measured.all, o.cache);
+  if (!o.output.report.empty()) {
+    write_tune_page(session, cache, stoppable(cache.open_fingerprints(), session), measured,
+                    demand_of(o.demand), o.output.report);
   }
-  if (!o.precision) return;
-  for (const Tuned& tuned : all) {
-    const auto choice = choose_threshold(tuned.curve, *o.precision);
+  if (o.output.json) {
+    print_json(o, measured);
+  } else {
+    print_tables(o, measured);
+  }
+  const std::optional<double> precision = o.demand.precision;
+  if (!precision) return;
+  for (const Tuned& tuned : measured.all) {
+    const auto choice = choose_threshold(tuned.curve, *precision);
     say(session, choice ? fmt::format("{}: {} bits for a precision of {:.1f} %", tuned.curve.hash,
-                                      choice->threshold, 100 * *o.precision)
+                                      choice->threshold, 100 * *precision)
                         : fmt::format("{}: no threshold has a precision of {:.1f} %",
-                                      tuned.curve.hash, 100 * *o.precision));
+                                      tuned.curve.hash, 100 * *precision));
   }
 }
 
@@ -143,9 +167,7 @@ Command add_tune(CLI::App& program) {
          "Largest threshold, in bits. By default as far as chance links fewer pairs than there "
          "are images")
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--precision", o->precision,
-                  "Recommend thresholds whose expected precision is at least this; 0.95 by default")
-      ->check(CLI::Range(0.0, 1.0));
+  add_demand_flags(*app, "--", o->demand);
   app->add_option("--images", o->recall.images,
                   "Pictures that are edited and hashed to see what is found again; 0: none")
       ->capture_default_str();
@@ -155,18 +177,25 @@ Command add_tune(CLI::App& program) {
                   "winnow review; repeatable")
       ->take_all()
       ->allow_extra_args(false);
-  app->add_option("--plot", o->plot, "Write precision and recall as a picture, SVG, here");
+  app->add_option("--plot", o->output.plot, "Write precision and recall as a picture, SVG, here");
+  app->add_option("--report", o->output.report,
+                  "Write a page: the curves, and pairs around the threshold to look at and to "
+                  "judge, in one HTML file that needs nothing else");
   app->add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout instead of tables");
+  app->add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
   app->footer(
+      "What is recommended is what dedup, split and ingest --drop take without flags: the largest\n"
+      "threshold with fewer than 0.5 expected false pairs among so many images, of the hash that\n"
+      "finds most within it; --risk and --precision ask for other.\n"
       "Precision is what share of the pairs within a threshold are duplicates. Two images that\n"
       "are not have other labels as often as two drawn at random; where there are no labels, the\n"
-      "distances of random pairs tell, and promise a little too much. Recall is how many of your\n"
-      "own pictures are found again after they were cropped by up to 10 %, scaled, given another\n"
-      "gamma and encoded as JPEG, all at once; yours may be edited otherwise, so look at the\n"
-      "edits that matter to you.\n"
+      "distances of random pairs tell. Both promise too much where strangers that look alike are\n"
+      "of one kind: judge a sample where it counts (winnow review --sample 200). Recall is how\n"
+      "many of your own pictures are found again after they were cropped by up to 10 %, scaled,\n"
+      "given another gamma and encoded as JPEG, all at once; yours may be edited otherwise, so\n"
+      "look at the edits that matter to you.\n"
       "By judged pairs, precision lies between 'at least' and 'at most' with 95 % confidence if "
       "the\n"
       "pairs were drawn, as winnow review --sample draws them. 'found' is how many of the\n"
@@ -174,6 +203,7 @@ Command add_tune(CLI::App& program) {
       "Examples:\n"
       "  winnow tune cache\n"
       "  winnow tune cache --hash phash --precision 0.95 --plot phash.svg\n"
+      "  winnow tune cache --report thresholds.html   # to look at pairs near the threshold\n"
       "  winnow tune cache --review said.jsonl\n"
       "  winnow tune cache --json | jq '.hashes[0].thresholds[6]'");
   return {app, false, [o](Session& session) { tune(*o, session); }, true};

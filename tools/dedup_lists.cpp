@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/audit/issues.h"
 #include "tools/dedup_flags.h"
 #include "tools/obeyed.h"
 
@@ -29,17 +32,25 @@ void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::Tex
 
 void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
-  dedup::list_low_quality(table.quality, table, what.name_of, form, out);
+  dedup::list_low_quality(what.options.hash, table.quality, table, what.name_of, form, out);
+}
+
+void list_issues(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  dedup::list_issues(what.result.issues, what.columns, "", what.name_of, form, out);
 }
 
 constexpr const char* kStandardOutput = "-";
+
+std::array<std::filesystem::path, 5> places_of(const ListFlags& flags) {
+  return {flags.removed, flags.groups, flags.pairs, flags.low_quality, flags.issues};
+}
 
 void print(std::string_view text) { fmt::print("{}", text); }
 
 // The places of lists; throws where two are one.
 std::set<std::filesystem::path> check_places(const ListFlags& flags, bool json) {
   std::set<std::filesystem::path> paths;
-  for (const auto& path : {flags.removed, flags.groups, flags.pairs, flags.low_quality}) {
+  for (const auto& path : places_of(flags)) {
     if (!path.empty() && !paths.insert(path.lexically_normal()).second) {
       throw UsageError("two lists would go into " + path.string() + "; name another file for one");
     }
@@ -68,6 +79,7 @@ void write_lists(const Deduplicated& what, const ListFlags& flags) {
   write(flags.groups, list_groups);
   write(flags.pairs, list_pairs);
   write(flags.low_quality, list_low_quality);
+  write(flags.issues, list_issues);
 }
 
 // Duplicates inside val and test.
@@ -83,6 +95,20 @@ void tell_repeated(const Session& session, const Deduplicated& what, bool refuse
                              : refused ? "would be removed"
                                        : "are removed"));
   }
+}
+
+// Samples that go for what they look like.
+void tell_issues(const Session& session, const Deduplicated& what, bool refused) {
+  if (what.options.drop_issues.empty()) return;
+  const auto counts = dedup::count_issues(what.result.issues);
+  std::string words;
+  for (const dedup::IssueRow& row : dedup::issue_rows()) {
+    if (!what.options.drop_issues.has(row.issue)) continue;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
+                         grouped(counts[static_cast<std::size_t>(row.issue)]), row.name);
+  }
+  say(session,
+      fmt::format("issues: {} {}removed (see --list-issues)", words, refused ? "would be " : ""));
 }
 
 void tell(const Session& session, const Deduplicated& what, bool refused) {
@@ -101,7 +127,15 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                              refused ? "would be " : ""));
   }
   if (result.conflicts > 0) {
-    say(session, fmt::format("{} groups carry labels that differ", grouped(result.conflicts)));
+    say(session, fmt::format("{} groups carry labels that differ{} (look at them with --report, "
+                             "or winnow review)",
+                             grouped(result.conflicts),
+                             result.near_conflicts == 0
+                                 ? std::string()
+                                 : fmt::format("; in {} images are merely near, and one of each "
+                                               "label stays (where folders are no classes, read "
+                                               "with --labels none)",
+                                               grouped(result.near_conflicts))));
   }
   if (result.chains > 0) {
     say(session, fmt::format("{} groups are chains: some of their images are further apart than "
@@ -113,10 +147,17 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                              "--list-blank)",
                              grouped(result.low_quality)));
   }
+  tell_issues(session, what, refused);
   tell_obeyed(session, what.options, result);
 }
 
 }  // namespace
+
+bool ListFlags::has(const std::filesystem::path& file) const {
+  return std::ranges::any_of(places_of(*this), [&](const std::filesystem::path& place) {
+    return !place.empty() && place.lexically_normal() == file.lexically_normal();
+  });
+}
 
 void add_list_flags(CLI::App& app, ListFlags& flags) {
   const std::string form =
@@ -128,6 +169,8 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
   app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
   app.add_option("--list-blank", flags.low_quality,
                  "Also list the images with too little in them to match by a hash" + form);
+  app.add_option("--list-issues", flags.issues,
+                 "Also list the images that --drop-issues removed, with their scores" + form);
 }
 
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,

@@ -15,13 +15,18 @@ struct ListFlags {
   std::filesystem::path groups;
   std::filesystem::path pairs;
   std::filesystem::path low_quality;  // --list-blank
+  std::filesystem::path issues;
 
   bool any() const noexcept {
-    return !removed.empty() || !groups.empty() || !pairs.empty() || !low_quality.empty();
+    return !removed.empty() || !groups.empty() || !pairs.empty() || !low_quality.empty() ||
+           !issues.empty();
   }
+  // Whether a list goes into this file.
+  bool has(const std::filesystem::path& file) const;
 };
 
-// --list, --list-groups, --list-pairs and --list-blank. `flags` must live as long as `app`.
+// --list, --list-groups, --list-pairs, --list-blank and --list-issues. `flags` must live as long as
+// `app`.
 void add_list_flags(CLI::App& app, ListFlags& flags);
 
 // What was deduplicated, and how.

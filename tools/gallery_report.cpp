@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <string_view>
@@ -39,6 +40,27 @@ void check_report_path(const std::filesystem::path& path) {
   }
 }
 
+std::string title_of(const pipeline::Manifest& manifest) {
+  std::string title;
+  for (const pipeline::SourceInfo& source : manifest.sources) {
+    title += (title.empty() ? "" : ", ") + source.name;
+  }
+  return title;
+}
+
+void add_report_flag(CLI::App& app, std::filesystem::path& path) {
+  app.add_option("--report", path,
+                 "Write a page to look at the groups and to judge them: one HTML file that needs "
+                 "nothing else");
+}
+
+void write_gallery(const Session& session, const GalleryInput& input, const GallerySubject& subject,
+                   const std::filesystem::path& path) {
+  const GalleryLimits limits{.threads = thread_plan(session, 0).cores, .stop = session.stop};
+  write_file_durably(path, html_of(make_gallery(input, subject, limits)));
+  say(session, fmt::format("report: {}", path.string()));
+}
+
 void write_gallery(const Session& session, const Deduplicated& what,
                    std::span<const std::string> classes, const GallerySubject& subject,
                    const std::filesystem::path& path) {
@@ -49,9 +71,7 @@ void write_gallery(const Session& session, const Deduplicated& what,
                            .threshold = dedup::effective_threshold(what.options),
                            .classes = classes,
                            .name_of = what.name_of};
-  const GalleryLimits limits{.threads = thread_plan(session, 0).cores, .stop = session.stop};
-  write_file_durably(path, html_of(make_gallery(input, subject, limits)));
-  say(session, fmt::format("report: {}", path.string()));
+  write_gallery(session, input, subject, path);
 }
 
 }  // namespace winnow::tools

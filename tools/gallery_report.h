@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "pipeline/store/manifest.h"
 #include "tools/command.h"
 #include "tools/dedup_lists.h"
 #include "tools/report/gallery_make.h"
@@ -14,8 +15,19 @@ namespace winnow::tools {
 // folder or what is there is no page.
 void check_report_path(const std::filesystem::path& path);
 
-// Writes the page of a deduplication (report/gallery_make.h) durably and says so. `classes`: names
-// by label. Throws StoppedError.
+// The names of the data sets that a cache was made of, for the title of a page.
+std::string title_of(const pipeline::Manifest& manifest);
+// Why the page of a cache without pictures has none.
+inline constexpr const char* kNoPicturesInCache =
+    "There are no pictures: the cache holds fingerprints only. Ingest with --store original.";
+
+// --report. `path` must live as long as `app`.
+void add_report_flag(CLI::App& app, std::filesystem::path& path);
+
+// Writes the page of some groups (report/gallery_make.h) durably and says so. Throws StoppedError.
+void write_gallery(const Session& session, const GalleryInput& input, const GallerySubject& subject,
+                   const std::filesystem::path& path);
+// The same of a deduplication. `classes`: names by label.
 void write_gallery(const Session& session, const Deduplicated& what,
                    std::span<const std::string> classes, const GallerySubject& subject,
                    const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,10 +18,13 @@
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/index_inputs.h"
+#include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
 #include "tools/obeyed.h"
+#include "tools/query_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -31,12 +35,35 @@ using Json = nlohmann::ordered_json;
 struct IndexQueryOptions {
   fs::path index;
   IndexInputs inputs;
-  int threshold = 4;
+  ChoiceFlags choice;  // of the index's hash
   bool fail_on_match = false;
+  fs::path report;
+  std::vector<fs::path> sources;  // where pictures of the index are
 };
 
+// The bits that may differ: as is said, or as is allowed by chance among so many images as are in
+// the index.
+int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
+                 const Session& session) {
+  if (o.choice.threshold) return *o.choice.threshold;
+  const dedup::Demand demand = demand_of(o.choice);
+  const auto choice = dedup::choose_by_chance(index.columns(), index.kind().hash, demand);
+  if (!choice) {
+    throw RefusedError(fmt::format(
+        "of {}, not even equal codes are duplicates at this risk; give --threshold, or ask for "
+        "another --risk",
+        index.kind().hash));
+  }
+  say(session, in_words(*choice, demand));
+  return choice->threshold;
+}
+
 void query(const IndexQueryOptions& o, const Session& session) {
+  check_choice(o.choice);
+  if (!o.report.empty()) check_report_path(o.report);
   const auto index = dedup::StoredIndex::open(o.index);
+  const pipeline::PictureOf pictures =
+      pictures_of_index(index, o.sources, o.inputs.reading, session);
   const auto name_in_index = index.name_of();
   std::uint64_t found = 0;
   std::uint64_t asked = 0;
@@ -44,6 +71,8 @@ void query(const IndexQueryOptions& o, const Session& session) {
   for (const fs::path& input : o.inputs.paths) {
     if (!is_data_set(input)) pipeline::Cache::open(input);
   }
+  const int threshold = threshold_of(o, index, session);
+  QueryPage page(index, threshold);
   bool has_header = false;
   for (const fs::path& input : o.inputs.paths) {
     with_cache(input, o.inputs.reading, index.kind().hash, session,
@@ -51,7 +80,7 @@ void query(const IndexQueryOptions& o, const Session& session) {
                  stop_if_asked(session);
                  const dedup::ColumnSource columns = cache.open_fingerprints();
                  const std::vector<dedup::Match> matches =
-                     index.find_matches(columns, o.threshold, search_options(session));
+                     index.find_matches(columns, threshold, search_options(session));
                  const dedup::Fingerprints table = columns({});
                  const pipeline::LedgerNames names = cache.read_names();
                  if (!std::exchange(has_header, true)) {
@@ -66,8 +95,11 @@ void query(const IndexQueryOptions& o, const Session& session) {
                  }
                  found += matches.size();
                  asked += table.size();
+                 if (o.report.empty()) return;
+                 page.add(input, cache, matches, open_pictures(input, o.inputs.reading, session));
                });
   }
+  if (!o.report.empty()) page.write(session, pictures, o.report);
   say(session,
       fmt::format("{} of {} images have a duplicate in the index", grouped(found), grouped(asked)));
   if (o.fail_on_match && found > 0) {
@@ -83,28 +115,46 @@ struct IndexDedupOptions {
   Obeyed obeyed;
   std::string name = "default";
   ListFlags lists;
+  fs::path report;
+  std::vector<fs::path> sources;  // where its pictures are
   bool json = false;
 };
 
-void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session& session) {
+void deduplicate(const IndexDedupOptions& o, const Session& session) {
   pipeline::check_selection_name(o.name);
+  check_choice(o.dedup.choice);
+  if (!o.report.empty()) check_report_path(o.report);
   const auto index = dedup::StoredIndex::open(o.index);
+  const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, IngestFlags(), session);
   dedup::Options options = dedup_options(o.dedup);
-  if (app.count("--hash") == 0) options.hash = index.kind().hash;
-  if (options.hash == index.kind().hash && options.threshold > index.kind().radius) {
+  ChoiceFlags choice = o.dedup.choice;
+  if (choice.hash == kAuto) choice.hash = index.kind().hash;
+  const dedup::ColumnSource columns = stoppable(index.columns(), session);
+  const dedup::LinkSource links = settle(session, choice, columns, std::span(&choice.hash, 1),
+                                         index.links(search_options(session)), options);
+  if (choice.threshold && options.hash == index.kind().hash &&
+      options.threshold > index.kind().radius) {
     say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
                              "as in a cache; an index made with a larger --radius is quicker",
                              options.threshold, index.kind().radius, o.index.string()));
   }
-  const dedup::ColumnSource columns = stoppable(index.columns(), session);
   obey(session, o.obeyed, columns, index.names(), options);
-  const dedup::LinkSource links = index.links(search_options(session));
   dedup::Result result = dedup::deduplicate(columns, options, links);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
 
   const fs::path selection = selections_of(o.index) / (o.name + ".selection");
-  conclude(session, {result, options, columns, links, index.name_of()}, o.lists,
+  const Deduplicated what{result, options, columns, links, index.name_of()};
+  const auto show = [&] {
+    write_gallery(session, what, index.classes(),
+                  {.title = o.index.filename().string(),
+                   .made = made_here(),
+                   .picture_of = pictures,
+                   .no_pictures = kNoPicturesInIndex,
+                   .frame = {.verb = "winnow index dedup", .obeying = "winnow index dedup"}},
+                  o.report);
+  };
+  conclude(session, what, o.lists,
            {.list = fs::path(selection).replace_extension(".csv"),
             .keep =
                 [&] {
@@ -112,6 +162,7 @@ void deduplicate(const IndexDedupOptions& o, const CLI::App& app, const Session&
                   dedup::write_selection(selection, result.selection);
                 },
             .kept = fmt::format("the selection is {}", selection.string()),
+            .show = o.report.empty() ? std::function<void()>() : show,
             .fails_on_leak = o.dedup.fails_on_leak(),
             .json = o.json});
 }
@@ -208,11 +259,20 @@ SubVerb add_index_query(CLI::App& index) {
   CLI::App* app = add_index_verb(
       index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
       o->index);
-  app->add_option("--threshold", o->threshold, "Bits that may differ between duplicates")
-      ->capture_default_str();
+  CLI::Option* threshold =
+      app->add_option("--threshold", o->choice.threshold,
+                      "Bits that may differ between duplicates; by default as --risk allows");
+  app->add_option("--risk", o->choice.risk,
+                  "Choose the threshold: the largest with fewer expected false pairs than this by "
+                  "chance, among as many images as are in the index; 0.5 by default")
+      ->excludes(threshold);
   app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
+  add_report_flag(*app, o->report);
+  add_pictures_flag(*app, o->sources);
   add_index_inputs(*app, o->inputs);
-  app->footer("Example:\n  winnow index query all.index delivery.tar --threshold 6 > known.csv");
+  app->footer(R"(Examples:
+  winnow index query all.index delivery.tar > known.csv
+  winnow index query all.index new/ --report known.html --source cache   # to look at them)");
   return {app, [o](Session& session) { query(*o, session); }};
 }
 
@@ -224,14 +284,17 @@ SubVerb add_index_dedup(CLI::App& index) {
   add_dedup_flags(*app, "--", o->dedup);
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
+  add_report_flag(*app, o->report);
+  add_pictures_flag(*app, o->sources);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
 threshold up to the index's radius. --hash is that of the index, or exact.
 
-Example:
-  winnow index dedup all.index --threshold 6 --keep largest)");
-  return {app, [o, app](Session& session) { deduplicate(*o, *app, session); }};
+Examples:
+  winnow index dedup all.index --keep largest
+  winnow index dedup all.index --report all.html --source cache --source photos/)");
+  return {app, [o](Session& session) { deduplicate(*o, session); }};
 }
 
 }  // namespace winnow::tools

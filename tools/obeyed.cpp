@@ -68,6 +68,12 @@ std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
       dedup::put_to_rows(read_reviews(session, reviews), columns));
 }
 
+dedup::NameSource names_in(const pipeline::Cache& cache) {
+  return [&cache](const dedup::NameSink& sink) {
+    cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
+  };
+}
+
 void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
           const dedup::NameSource& names, dedup::Options& options) {
   options.decided = decided_by(session, obeyed.reviews, columns);
@@ -82,7 +88,8 @@ void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSourc
 
 void tell_obeyed(const Session& session, const dedup::Decided& decided) {
   say(session,
-      fmt::format("{} judgements obeyed{}", grouped(decided.judgements),
+      fmt::format("{} judgement{} obeyed{}", grouped(decided.judgements),
+                  decided.judgements == 1 ? "" : "s",
                   decided.unknown == 0 ? ""
                                        : fmt::format("; {} of the images they name are not here",
                                                      grouped(decided.unknown))));

@@ -7,6 +7,7 @@
 #include "dedup/deduplicate.h"
 #include "dedup/policy/precedence.h"
 #include "dedup/review/decided.h"
+#include "pipeline/store/cache.h"
 #include "tools/command.h"
 
 namespace CLI {
@@ -33,6 +34,9 @@ std::vector<dedup::Review> read_reviews(const Session& session,
 std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
                                                  const std::vector<std::filesystem::path>& reviews,
                                                  const dedup::ColumnSource& columns);
+// What the ledger calls samples. The cache must outlive it.
+dedup::NameSource names_in(const pipeline::Cache& cache);
+
 // Puts all of it into `options`. `names`: of the table's samples, and perhaps of others.
 // UsageError where no image is called as --protect says; for --prefer that is said.
 void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tools/choice_flags.h"
 #include "tools/report/words.h"
 
 namespace winnow::tools {
@@ -14,22 +15,15 @@ namespace {
 
 using dedup::Curve;
 using dedup::CurvePoint;
-using dedup::ThresholdChoice;
-using dedup::ThresholdReason;
 using pipeline::EditRecall;
 
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
 
-const CurvePoint& point_at(const Curve& curve, int threshold) {
-  const auto last = curve.points.size() - 1;
-  return curve.points[std::min(last, static_cast<std::size_t>(threshold))];
-}
-
-// The most precise threshold that a table of edits can be for.
-int threshold_of(const Curve& curve, double precision) {
-  const auto choice = choose_threshold(curve, precision);
+// The threshold that a table of edits is for; 0 where none will do.
+int threshold_of(const Curve& curve, const dedup::Demand& demand) {
+  const auto choice = dedup::choose(curve, demand);
   return choice ? choice->threshold : 0;
 }
 
@@ -55,23 +49,6 @@ nlohmann::ordered_json judged_json(const dedup::JudgedCurve& judged) {
 std::optional<double> Tuned::recall(int threshold) const {
   if (edits.empty()) return std::nullopt;
   return pipeline::expected_recall(edits, threshold);
-}
-
-std::optional<Recommendation> recommend(const std::vector<Tuned>& all, double precision) {
-  std::optional<Recommendation> best;
-  // What was found in the images themselves counts for more than a usual threshold.
-  const auto merit = [](const Recommendation& r) {
-    const CurvePoint& point = point_at(r.tuned->curve, r.choice.threshold);
-    return std::pair(r.tuned->recall(r.choice.threshold).value_or(0),
-                     static_cast<double>(point.pairs) - point.false_pairs);
-  };
-  for (const Tuned& tuned : all) {
-    const auto choice = choose_threshold(tuned.curve, precision);
-    if (!choice) continue;
-    const Recommendation next{&tuned, *choice};
-    if (!best || merit(next) > merit(*best)) best = next;
-  }
-  return best;
 }
 
 std::string curve_table(const Tuned& tuned) {
@@ -123,7 +100,7 @@ std::string judged_table(const Tuned& tuned, double precision) {
   return out;
 }
 
-std::string edit_tables(const std::vector<Tuned>& all, double precision) {
+std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& demand) {
   constexpr std::size_t kColumns = 3;
   constexpr int kName = 32;
   constexpr int kColumn = 16;
@@ -140,7 +117,7 @@ std::string edit_tables(const std::vector<Tuned>& all, double precision) {
       for (const Tuned* tuned : columns) out += fmt::format("{:>{}}", text(*tuned), kColumn);
       out += "\n";
     };
-    const auto threshold = [&](const Tuned& tuned) { return threshold_of(tuned.curve, precision); };
+    const auto threshold = [&](const Tuned& tuned) { return threshold_of(tuned.curve, demand); };
     out += first == 0 ? "" : "\n";
     row("found again after", [](const Tuned& tuned) {
       return tuned.curve.hash.size() < kColumn ? tuned.curve.hash
@@ -155,40 +132,28 @@ std::string edit_tables(const std::vector<Tuned>& all, double precision) {
   return out;
 }
 
-std::string in_words(const Curve& curve, const ThresholdChoice& choice) {
-  const CurvePoint& point = point_at(curve, choice.threshold);
-  if (choice.reason == ThresholdReason::kNoPairs) {
-    return fmt::format(
-        "no two of {} images are near enough to judge by, so {} is taken to {} bits, which is "
-        "usual for it",
-        grouped(curve.images), curve.hash, choice.threshold);
-  }
-  return fmt::format(
-      "a threshold of {} bits: about {:.0f} of {} pairs are false{}", choice.threshold,
-      point.false_pairs, grouped(point.pairs),
-      choice.reason == ThresholdReason::kSearchLimit
-          ? fmt::format("; more than {} bits were not looked at (winnow tune --most)",
-                        curve.points.back().threshold)
-          : std::string());
-}
-
-std::string in_words(const std::optional<Recommendation>& best, double precision,
-                     const std::string& cache) {
+std::string recommendation_in_words(const std::optional<dedup::HashAndThreshold>& best,
+                                    const std::vector<Tuned>& all, const dedup::Demand& demand,
+                                    const std::string& cache) {
   if (!best) {
-    return fmt::format("No threshold of these hashes has a precision of {:.1f} %.",
-                       100 * precision);
+    return demand.precision
+               ? fmt::format("No threshold of these hashes has a precision of {:.1f} %.",
+                             100 * *demand.precision)
+               : fmt::format("No threshold of these hashes has fewer than {:g} false pairs.",
+                             demand.risk);
   }
-  const Curve& curve = best->tuned->curve;
-  const int threshold = best->choice.threshold;
-  const auto recall = best->tuned->recall(threshold);
-  return fmt::format(
-      "Recommended for a precision of {:.1f} %: winnow dedup {} --hash {} "
-      "--threshold {}\n({}{}).",
-      100 * precision, cache, curve.hash, threshold, in_words(curve, best->choice),
+  const auto tuned = std::ranges::find(
+      all, best->hash, [](const Tuned& of) -> const std::string& { return of.curve.hash; });
+  const auto recall = tuned->recall(best->threshold);
+  std::string words = fmt::format(
+      "Recommended: winnow dedup {} --hash {} --threshold {}\n({}{}).", cache, best->hash,
+      best->threshold, in_words(*best, demand),
       recall ? fmt::format("; {:.0f} % of edited copies are found", 100 * *recall) : std::string());
+  if (best->alike) words += "\n" + in_words(*best->alike);
+  return words;
 }
 
-nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precision) {
+nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand) {
   const Curve& curve = tuned.curve;
   nlohmann::ordered_json json{
       {"hash", curve.hash},
@@ -198,9 +163,7 @@ nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precisi
       {"chance_of_other_class", curve.chance},
       {"mean_distance", curve.mean},
       {"independent_bits", curve.independent_bits}};
-  if (precision) {
-    if (const auto choice = choose_threshold(curve, *precision)) json["chosen"] = choice->threshold;
-  }
+  if (const auto choice = dedup::choose(curve, demand)) json["chosen"] = choice->threshold;
   json["thresholds"] = nlohmann::ordered_json::array();
   for (const CurvePoint& p : curve.points) {
     nlohmann::ordered_json point{
@@ -221,6 +184,14 @@ nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precisi
     json["edits"].push_back({{"family", edit.family}, {"edit", edit.name}, {"found", found}});
   }
   return json;
+}
+
+nlohmann::ordered_json json_of(const dedup::HashAndThreshold& choice) {
+  return {{"hash", choice.hash},
+          {"threshold", choice.threshold},
+          {"pairs", choice.pairs},
+          {"false_pairs", choice.false_pairs},
+          {"unsafe", choice.alike.has_value()}};
 }
 
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
 #include "dedup/tune/judged.h"
 #include "pipeline/recall/recall.h"
@@ -21,15 +22,14 @@ struct Tuned {
   std::optional<double> recall(int threshold) const;
 };
 
-// Which hash and threshold to take.
-struct Recommendation {
-  const Tuned* tuned = nullptr;
-  dedup::ThresholdChoice choice;
-};
+// Of judged pairs, where none is asked for.
+inline constexpr double kUsualPrecision = 0.95;
 
-// Of the hashes that can be so precise, the one that finds most: of edited pictures where there are
-// any, else of pairs expected to be true; of equals the first. Nothing where none can.
-std::optional<Recommendation> recommend(const std::vector<Tuned>& all, double precision);
+// What is known of all hashes, and what is chosen of them, as dedup chooses.
+struct Measured {
+  std::vector<Tuned> all;
+  std::optional<dedup::HashAndThreshold> best;
+};
 
 // Texts for people, tables of at most 80 columns.
 // One row a distinct distance, as long as most pairs are expected to be true.
@@ -37,15 +37,16 @@ std::string curve_table(const Tuned& tuned);
 // What people judged, one row a threshold that has more pairs than the one before; empty where they
 // did not. Ends with the largest threshold of this precision.
 std::string judged_table(const Tuned& tuned, double precision);
-// How many edited pictures each hash finds again, within the threshold chosen for `precision`.
-std::string edit_tables(const std::vector<Tuned>& all, double precision);
-// Why this threshold and what it comes to, in a sentence without a full stop.
-std::string in_words(const dedup::Curve& curve, const dedup::ThresholdChoice& choice);
-std::string in_words(const std::optional<Recommendation>& best, double precision,
-                     const std::string& cache);
+// How many edited pictures each hash finds again, within the threshold chosen for `demand`.
+std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& demand);
+// What to take, as a command, why, and what it finds. Nothing: there is none.
+std::string recommendation_in_words(const std::optional<dedup::HashAndThreshold>& best,
+                                    const std::vector<Tuned>& all, const dedup::Demand& demand,
+                                    const std::string& cache);
 
-// Fields of schema winnow.tune/1. `precision`: that was asked for.
-nlohmann::ordered_json json_of(const Tuned& tuned, std::optional<double> precision);
+// Fields of schema winnow.tune/1.
+nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand);
+nlohmann::ordered_json json_of(const dedup::HashAndThreshold& choice);
 
 // Precision and recall of all hashes.
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache);

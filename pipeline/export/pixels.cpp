@@ -1,8 +1,10 @@
 #include "pipeline/export/pixels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "common/resample.h"
 #include "pipeline/decode/shrink.h"
 
 namespace winnow::pipeline {
@@ -21,6 +23,15 @@ Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings 
   auto image = decode(record.payload, settings, {}, {}, scale);
   if (!image) return image.error();
   return Image(*std::move(image));
+}
+
+std::optional<Image> shrunk_to(ImageView image, int side_px) {
+  const int longest = std::max(image.height_px, image.width_px);
+  if (longest <= side_px) return std::nullopt;
+  const auto side = [&](int px) {
+    return std::max(1, static_cast<int>(std::int64_t{px} * side_px / longest));
+  };
+  return resize(image, side(image.height_px), side(image.width_px), ResampleFilter::kBilinear);
 }
 
 }  // namespace winnow::pipeline

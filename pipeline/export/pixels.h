@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "common/expected.h"
 #include "common/image.h"
 #include "pipeline/decode/decode.h"
@@ -12,5 +14,9 @@ namespace winnow::pipeline {
 // At `scale` as decode() does it, bare pixels too.
 Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
                                        int scale = 1);
+
+// The image made smaller so that its longer side is `side_px`; nothing where it fits as it is.
+// Pure.
+std::optional<Image> shrunk_to(ImageView image, int side_px);
 
 }  // namespace winnow::pipeline

@@ -3,13 +3,15 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "common/error.h"
-#include "common/resample.h"
 #include "common/rng.h"
+#include "dedup/cluster/cluster.h"
 #include "pipeline/decode/caption.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
@@ -150,17 +152,113 @@ std::vector<std::size_t> rows_of_class(const Manifest& manifest, const dedup::Fi
 
 std::vector<std::size_t> rows_for(const Cache& cache, dedup::Fingerprints& table,
                                   const SheetOptions& options) {
+  const SheetChoice& choice = options.choice;
   std::optional<dedup::Selection> selection;
-  if (!options.selection.empty()) {
-    selection = cache.read_selection(options.selection);
+  if (!choice.selection.empty()) {
+    selection = cache.read_selection(choice.selection);
     obey_splits(*selection, table);
   }
   std::vector<std::size_t> rows =
-      choose(table, options.split, selection ? &*selection : nullptr, false).rows;
-  if (options.label) rows = rows_of_class(cache.manifest(), table, rows, *options.label);
+      selection && choice.removed
+          ? removed_rows(table, choice.split, *selection)
+          : choose(table, choice.split, selection ? &*selection : nullptr, false).rows;
+  if (choice.label) rows = rows_of_class(cache.manifest(), table, rows, *choice.label);
   if (!rows.empty()) return rows;
   throw UsageError(cache.paths().root.string() + " has no such samples to show; see winnow info " +
                    cache.paths().root.string());
+}
+
+void check_pictures(const Cache& cache) {
+  if (!cache.manifest().shards.empty()) return;
+  throw UsageError(cache.paths().root.string() +
+                   " holds fingerprints only, and no pictures to show; ingest with --store "
+                   "original or raw");
+}
+
+using Colour = std::array<std::uint8_t, 3>;
+constexpr Colour kStays{31, 138, 91};
+constexpr Colour kGoes{180, 85, 45};
+
+// A place of a sheet: a picture, what is written below it, and a line above it.
+struct Place {
+  const Image* image = nullptr;  // nullptr: white
+  std::string first{};
+  std::string second{};
+  std::optional<Colour> line{};
+};
+
+void draw_line(Image& to, int x, int y, const Colour& colour) {
+  constexpr int kLinePx = 3;
+  for (int row = y - kLinePx - 1; row < y - 1; ++row) {
+    std::uint8_t* pixel =
+        to.pixels.data() + 3 * (static_cast<std::ptrdiff_t>(row) * to.width_px + x);
+    for (int i = 0; i < 3 * kThumbnailPx; ++i) pixel[i] = colour[static_cast<std::size_t>(i % 3)];
+  }
+}
+
+Image lay_out(const std::vector<Place>& places, std::size_t columns) {
+  const std::size_t lines = (places.size() + columns - 1) / columns;
+  Image sheet = filled(static_cast<int>(lines) * kCellHeightPx + kGapPx,
+                       static_cast<int>(columns) * kCellWidthPx + kGapPx, kWhite);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const int x = static_cast<int>(i % columns) * kCellWidthPx + kGapPx;
+    const int y = static_cast<int>(i / columns) * kCellHeightPx + kGapPx;
+    if (places[i].image != nullptr) put(places[i].image->view(), 1, sheet, x, y);
+    if (places[i].line) draw_line(sheet, x, y, *places[i].line);
+    write_caption(sheet, x, y + kThumbnailPx, places[i].first);
+    write_caption(sheet, x, y + kThumbnailPx + kCaptionHeightPx, places[i].second);
+  }
+  return sheet;
+}
+
+// As much of its begin as fits.
+std::string cut_to_fit(std::string text) {
+  while (text.size() > 1 && caption_width_px(text) > kThumbnailPx) text.pop_back();
+  return text;
+}
+
+// What becomes of a member of a group.
+std::string fate_of(const dedup::Selection& selection, std::size_t row, Split own) {
+  if (selection.weights[row] > 0) {
+    const Split used = selection.split_of(row, own);
+    return used == own ? "stays" : "moves to " + std::string(split_name(used));
+  }
+  const dedup::Rule rule = selection.rules[row];
+  std::string words(rule == dedup::Rule::kDuplicate ? "goes" : dedup::rule_name(rule));
+  const int bits = selection.distances[row];
+  if (bits > 0) words += " " + std::to_string(bits) + (bits == 1 ? " bit" : " bits");
+  return words;
+}
+
+// The groups of two rows or more with such a member, each as it is shown.
+std::vector<std::vector<std::uint32_t>> groups_for(const Cache& cache,
+                                                   const dedup::Selection& selection,
+                                                   const dedup::Fingerprints& table,
+                                                   const SheetChoice& choice) {
+  std::vector<bool> wanted(table.size(), true);
+  if (choice.split || choice.label) {
+    std::vector<std::size_t> rows = choose(table, choice.split, &selection, true).rows;
+    if (choice.label) rows = rows_of_class(cache.manifest(), table, rows, *choice.label);
+    wanted.assign(table.size(), false);
+    for (const std::size_t row : rows) wanted[row] = true;
+  }
+  const std::uint32_t count =
+      selection.size() == 0 ? 0 : *std::ranges::max_element(selection.components) + 1;
+  std::vector<std::vector<std::uint32_t>> groups =
+      dedup::members_of_groups({.of_row = selection.components, .count = count});
+  std::erase_if(groups, [&](const std::vector<std::uint32_t>& rows) {
+    return std::ranges::none_of(rows, [&](std::uint32_t row) { return wanted[row]; });
+  });
+  for (std::vector<std::uint32_t>& rows : groups) {
+    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) {
+      return std::pair(!(selection.weights[row] > 0), -static_cast<int>(selection.distances[row]));
+    });
+  }
+  if (!groups.empty()) return groups;
+  throw UsageError("selection '" + selection.name +
+                   "' has no such groups of two images or more; see "
+                   "winnow info " +
+                   cache.paths().root.string() + " --selection " + selection.name);
 }
 
 }  // namespace
@@ -185,16 +283,9 @@ std::vector<std::size_t> pick(std::size_t rows, std::size_t count,
 }
 
 Image thumbnail(ImageView image) {
-  const int longest = std::max(image.height_px, image.width_px);
-  Image small;
-  if (longest > kThumbnailPx) {
-    const auto side = [&](int px) {
-      return std::max(1, static_cast<int>(std::int64_t{px} * kThumbnailPx / longest));
-    };
-    small = resize(image, side(image.height_px), side(image.width_px), ResampleFilter::kBilinear);
-    image = small.view();
-  }
-  const int factor = std::max(1, kThumbnailPx / longest);
+  const auto smaller = shrunk_to(image, kThumbnailPx);
+  if (smaller) image = smaller->view();
+  const int factor = std::max(1, kThumbnailPx / std::max(image.height_px, image.width_px));
   Image out = filled(kThumbnailPx, kThumbnailPx, kWhite);
   put(image, factor, out, (kThumbnailPx - image.width_px * factor) / 2,
       (kThumbnailPx - image.height_px * factor) / 2);
@@ -203,11 +294,7 @@ Image thumbnail(ImageView image) {
 
 Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
   const Manifest& manifest = cache.manifest();
-  if (manifest.shards.empty()) {
-    throw UsageError(cache.paths().root.string() +
-                     " holds fingerprints only, and no pictures to show; ingest with --store "
-                     "original or raw");
-  }
+  check_pictures(cache);
   dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   const std::vector<std::size_t> rows = rows_for(cache, table, options);
   // Of each sample the pictures of one line, or one.
@@ -228,28 +315,72 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
   sheet.pictures = cells.size() * each;
   const std::size_t columns =
       std::min(std::max(each, options.columns), std::max<std::size_t>(1, sheet.pictures));
-  const std::size_t lines = (sheet.pictures + columns - 1) / columns;
-  sheet.image = filled(static_cast<int>(lines) * kCellHeightPx + kGapPx,
-                       static_cast<int>(columns) * kCellWidthPx + kGapPx, kWhite);
+  std::vector<Place> shown(sheet.pictures);
   for (std::size_t i = 0; i < sheet.pictures; ++i) {
     const std::size_t row = rows[places[i / each]];
     const Cell& cell = cells[i / each][i % each];
-    const int x = static_cast<int>(i % columns) * kCellWidthPx + kGapPx;
-    const int y = static_cast<int>(i / columns) * kCellHeightPx + kGapPx;
-    put(cell.image.view(), 1, sheet.image, x, y);
+    shown[i].image = &cell.image;
     if (i % each > 0) {
-      write_caption(sheet.image, x, y + kThumbnailPx, "epoch " + std::to_string(i % each - 1));
-      write_caption(sheet.image, x, y + kThumbnailPx + kCaptionHeightPx, cell.mixed);
+      shown[i].first = "epoch " + std::to_string(i % each - 1);
+      shown[i].second = cell.mixed;
       continue;
     }
     const std::string name = names(table.ids[row]);
     if (!cell.problem.empty()) sheet.broken.push_back("'" + name + "' " + cell.problem);
     std::string second = std::to_string(table.ids[row]);
     for (const std::int32_t label : table.labels[row]) second += ' ' + class_name(manifest, label);
-    write_caption(sheet.image, x, y + kThumbnailPx, fitting(last_part(name)));
-    while (second.size() > 1 && caption_width_px(second) > kThumbnailPx) second.pop_back();
-    write_caption(sheet.image, x, y + kThumbnailPx + kCaptionHeightPx, second);
+    shown[i].first = fitting(last_part(name));
+    shown[i].second = cut_to_fit(second);
   }
+  sheet.image = lay_out(shown, columns);
+  return sheet;
+}
+
+Sheet make_group_sheet(const Cache& cache, const SheetOptions& options) {
+  check_pictures(cache);
+  const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+  const dedup::Selection selection = cache.read_selection(options.choice.selection);
+  const auto groups = groups_for(cache, selection, table, options.choice);
+  const std::size_t columns = std::max<std::size_t>(2, options.columns);
+  const std::vector<std::size_t> chosen =
+      pick(groups.size(), std::max<std::size_t>(1, options.count / columns), options.seed);
+  // A place each; of a group that does not fit the last says how many more there are.
+  std::vector<Place> places(chosen.size() * columns);
+  std::vector<Cell> cells(places.size());
+  const auto rows_in = [&](std::size_t line) {
+    const std::vector<std::uint32_t>& rows = groups[chosen[line]];
+    return std::span(rows).first(rows.size() > columns ? columns - 1 : rows.size());
+  };
+  const WorkerLimit limit(options.threads);
+  tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
+    const auto rows = rows_in(i / columns);
+    if (i % columns >= rows.size()) return;
+    const SampleId id = table.ids[rows[i % columns]];
+    cells[i] = cells_of(cache, cache.manifest().settings.decode, id, id, options, 1).front();
+  });
+  const LedgerNames names = cache.read_names();
+  Sheet sheet;
+  for (std::size_t line = 0; line < chosen.size(); ++line) {
+    const auto rows = rows_in(line);
+    const std::size_t left = groups[chosen[line]].size() - rows.size();
+    if (left > 0)
+      places[line * columns + rows.size()].first = "and " + std::to_string(left) + " more";
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string name = names(table.ids[rows[k]]);
+      const Cell& cell = cells[line * columns + k];
+      if (!cell.problem.empty()) sheet.broken.push_back("'" + name + "' " + cell.problem);
+      std::string second = fate_of(selection, rows[k], table.splits[rows[k]]) + ':';
+      for (const std::int32_t label : table.labels[rows[k]]) {
+        second += ' ' + class_name(cache.manifest(), label);
+      }
+      if (second.back() == ':') second.pop_back();
+      places[line * columns + k] = {&cell.image, fitting(last_part(name)), cut_to_fit(second),
+                                    selection.weights[rows[k]] > 0 ? kStays : kGoes};
+    }
+    sheet.pictures += rows.size();
+  }
+  sheet.samples = sheet.pictures;
+  sheet.image = lay_out(places, columns);
   return sheet;
 }
 

@@ -24,11 +24,17 @@ struct SheetRecipe {
   Levels levels{};  // of the data set
 };
 
+// Which samples.
+struct SheetChoice {
+  std::string selection = {};             // only what it keeps; empty: everything
+  bool removed = false;                   // what it removes in place of that
+  std::optional<Split> split = {};        // only this one
+  std::optional<std::string> label = {};  // only this class, by its name
+};
+
 struct SheetOptions {
-  std::string selection;             // only what it keeps; empty: everything
-  std::optional<Split> split;        // only this one
-  std::optional<std::string> label;  // only this class, by its name
-  std::size_t count = 64;            // of pictures, at most
+  SheetChoice choice;
+  std::size_t count = 64;  // of pictures, at most
   std::size_t columns = 8;
   std::optional<std::uint64_t> seed;  // a random choice; without: spread evenly over the ids
   int threads = 0;                    // 0: what TBB has
@@ -55,5 +61,12 @@ Image thumbnail(ImageView image);
 // cannot be read is a crossed-out square. UsageError when there are no such samples or no such
 // class, or the cache has no images.
 Sheet make_sheet(const Cache& cache, const SheetOptions& options);
+
+// A line for each group of a selection, `choice.selection`: what stays first, under a green line,
+// then what goes, the furthest first, under an orange one. Where it does not fit, the last place
+// says how many more there are. `choice.split` and `choice.label` choose groups with such a member;
+// `choice.removed` and `augment` say nothing here. UsageError where there is no such group, else as
+// make_sheet().
+Sheet make_group_sheet(const Cache& cache, const SheetOptions& options);
 
 }  // namespace winnow::pipeline

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/resample.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/pixels.h"
@@ -29,56 +28,60 @@ std::optional<Image> picture_of_input(const datasets::Source& source, DecodeSett
   auto payload = source.read(position_of(id));
   if (!payload) return std::nullopt;
   if (Image* pixels = std::get_if<Image>(&*payload)) return std::move(*pixels);
-  const auto& bytes = std::get<Bytes>(*payload);
-  auto image = decode(bytes, settings, {}, {}, 1);
+  auto image = decode_crop(std::get<Bytes>(*payload), settings, [side_px](Size whole) -> Crop {
+    return {{0, 0, whole.height_px, whole.width_px}, scale_for(whole, side_px)};
+  });
   if (!image) return std::nullopt;
-  const int scale = scale_for({image->height_px, image->width_px}, side_px);
-  if (scale > 1) return box_average(image->view(), scale);
   return Image(*std::move(image));
 }
 
-// What `take` is called with, in parallel, for each of the pictures that are there.
+// Calls take(i, picture), in parallel, for each ids[places[i]] that has a picture.
 template <class Take>
 void for_each_picture(const PictureOf& picture_of, std::span<const SampleId> ids,
-                      const StopRequested& stop, const Take& take) {
-  tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t i) {
+                      std::span<const std::size_t> places, const StopRequested& stop,
+                      const Take& take) {
+  tbb::parallel_for(std::size_t{0}, places.size(), [&](std::size_t i) {
     if (stop && stop()) throw StoppedError("stopped before the pictures of the page were made");
-    if (const auto image = picture_of(ids[i], kThumbnailSizes.front().side_px)) {
+    if (const auto image = picture_of(ids[places[i]], kThumbnailSizes.front().side_px)) {
       take(i, image->view());
     }
   });
 }
 
-ThumbnailSize choose_size(const PictureOf& picture_of, std::span<const SampleId> ids,
-                          const ThumbnailOptions& options) {
-  const std::size_t count = std::min(kSampled, ids.size());
-  std::vector<SampleId> some;
-  for (std::size_t i = 0; i < count; ++i) some.push_back(ids[i * ids.size() / count]);
-  std::vector<std::array<std::size_t, kThumbnailSizes.size()>> bytes(count);
-  for_each_picture(picture_of, some, options.stop, [&](std::size_t i, ImageView image) {
-    for (std::size_t k = 0; k < kThumbnailSizes.size(); ++k) {
-      bytes[i][k] = jpeg_thumbnail(image, kThumbnailSizes[k]).size();
-    }
-  });
+// Of `count` places: up to kSampled of them, evenly, and the others.
+struct Places {
+  std::vector<std::size_t> some, others;
+};
+Places sample(std::size_t count) {
+  const std::size_t wanted = std::min(kSampled, count);
+  Places made;
+  for (std::size_t place = 0; place < count; ++place) {
+    const std::size_t taken = made.some.size();
+    const bool is_next = taken < wanted && place == taken * count / wanted;
+    (is_next ? made.some : made.others).push_back(place);
+  }
+  return made;
+}
+
+// A picture's JPEG in each of kThumbnailSizes; empty where there is no picture.
+using InEachSize = std::array<Bytes, kThumbnailSizes.size()>;
+
+// The place in kThumbnailSizes of the size for `pictures`, of which `sampled` are some.
+std::size_t choose_size(std::span<const InEachSize> sampled, std::size_t pictures,
+                        std::uint64_t most_bytes) {
   for (std::size_t k = 0; k < kThumbnailSizes.size(); ++k) {
     std::uint64_t sum = 0;
-    for (const auto& of_picture : bytes) sum += of_picture[k];
-    if (sum * ids.size() <= options.most_bytes * count) return kThumbnailSizes[k];
+    for (const InEachSize& jpegs : sampled) sum += jpegs[k].size();
+    if (sum * pictures <= most_bytes * sampled.size()) return k;
   }
-  return kThumbnailSizes.back();
+  return kThumbnailSizes.size() - 1;
 }
 
 }  // namespace
 
 Bytes jpeg_thumbnail(ImageView image, ThumbnailSize size) {
-  const int longest = std::max(image.height_px, image.width_px);
-  if (longest <= size.side_px) return encode_jpeg(image, size.quality);
-  const auto side = [&](int px) {
-    return std::max(1, static_cast<int>(std::int64_t{px} * size.side_px / longest));
-  };
-  const Image small =
-      resize(image, side(image.height_px), side(image.width_px), ResampleFilter::kBilinear);
-  return encode_jpeg(small.view(), size.quality);
+  const auto smaller = shrunk_to(image, size.side_px);
+  return encode_jpeg(smaller ? smaller->view() : image, size.quality);
 }
 
 PictureOf pictures_of(const Cache& cache) {
@@ -108,10 +111,22 @@ Thumbnails make_thumbnails(const PictureOf& picture_of, std::span<const SampleId
   made.jpegs.resize(ids.size());
   if (!picture_of || ids.empty()) return made;
   const WorkerLimit limit(options.threads);
-  made.size = choose_size(picture_of, ids, options);
-  for_each_picture(picture_of, ids, options.stop, [&](std::size_t i, ImageView image) {
-    made.jpegs[i] = jpeg_thumbnail(image, made.size);
+  const Places places = sample(ids.size());
+  std::vector<InEachSize> sampled(places.some.size());
+  for_each_picture(picture_of, ids, places.some, options.stop, [&](std::size_t i, ImageView image) {
+    for (std::size_t k = 0; k < kThumbnailSizes.size(); ++k) {
+      sampled[i][k] = jpeg_thumbnail(image, kThumbnailSizes[k]);
+    }
   });
+  const std::size_t chosen = choose_size(sampled, ids.size(), options.most_bytes);
+  made.size = kThumbnailSizes[chosen];
+  for (std::size_t i = 0; i < places.some.size(); ++i) {
+    made.jpegs[places.some[i]] = std::move(sampled[i][chosen]);
+  }
+  for_each_picture(picture_of, ids, places.others, options.stop,
+                   [&](std::size_t i, ImageView image) {
+                     made.jpegs[places.others[i]] = jpeg_thumbnail(image, made.size);
+                   });
   return made;
 }
 

@@ -16,7 +16,7 @@ import zlib
 from random import Random
 
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
-from program import WINNOW, Case, run, tensors, tree_bytes
+from program import WINNOW, Case, png, png_chunk, run, tensors, tree_bytes
 
 # A gray slope of 16 x 16, as libjpeg writes it at quality 75.
 JPEG = bytes.fromhex(
@@ -154,15 +154,11 @@ class Sources(BadUse):
         self.assertNotIn("--orientation apply", told.err)
 
     def test_duplicates_of_phone_photos_by_the_hash_that_is_hinted_at(self):
-        def png(rows, orientation=1):
-            def chunk(kind, content):
-                return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
+        def photo(rows, orientation=1):
             exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([orientation]) + bytes(6)
             header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
             pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
-            return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"eXIf", exif)
-                    + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
+            return png(png_chunk(b"IHDR", header), png_chunk(b"eXIf", exif), png_chunk(b"IDAT", pixels), png_chunk(b"IEND"))
 
         def to_the_left(rows):  # a quarter turn
             return [list(column) for column in zip(*rows)][::-1]
@@ -177,8 +173,8 @@ class Sources(BadUse):
             stored = upright
             for _ in range(turns):
                 stored = to_the_left(stored)
-            (root / f"{orientation}-phone.png").write_bytes(png(stored, orientation))
-            (root / f"{orientation}-upright.png").write_bytes(png(upright))
+            (root / f"{orientation}-phone.png").write_bytes(photo(stored, orientation))
+            (root / f"{orientation}-upright.png").write_bytes(photo(upright))
             names.append(f"{orientation}-upright.png")
         told = self.ok("ingest", root, "--out", self.folder / "plain")
         self.assertIn("3 images are to be turned", told.err)
@@ -202,14 +198,11 @@ class Sources(BadUse):
         self.assertEqual((applied["groups"], applied["removed"]), (3, 3))
 
     def test_a_png_that_libpng_warns_of_is_named(self):
-        def chunk(kind, content):
-            return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
         root = self.photos()
-        picture = chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0))
-        picture += chunk(b"iCCP", b"icc\0\0" + zlib.compress(b"no profile"))
-        picture += chunk(b"IDAT", zlib.compress((b"\0" + bytes(8)) * 8)) + chunk(b"IEND", b"")
-        (root / "train" / "cat" / "odd.png").write_bytes(b"\x89PNG\r\n\x1a\n" + picture)
+        header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0))
+        profile = png_chunk(b"iCCP", b"icc\0\0" + zlib.compress(b"no profile"))
+        pixels = png_chunk(b"IDAT", zlib.compress((b"\0" + bytes(8)) * 8))
+        (root / "train" / "cat" / "odd.png").write_bytes(png(header, profile, pixels, png_chunk(b"IEND")))
         told = self.ok("ingest", root, "--out", self.folder / "cache", "--json")
         self.assertNotIn("libpng", told.err)
         self.assertEqual(told.json()["warned"], 1)
@@ -318,7 +311,7 @@ class Flags(BadUse):
         for flag, value in (("--epochs", -1), ("--epochs", "many"), ("--batch-size", 0), ("--dtype", "f7"), ("--lr", -1),
                             ("--net", "vgg"), ("--optimizer", "luck"), ("--momentum", 1), ("--momentum", -0.1),
                             ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"), ("--recipe", "soup"),
-                            ("--clip-grad-norm", -1), ("--ema-decay", 1), ("--lookahead-steps", 1.5), ("--no-decay", "nothing*"),
+                            ("--clip-grad-norm", -1), ("--ema-decay", 1), ("--lookahead-steps", 1.5), ("--no-decay", "nothing*"), ("--no-decay", "none,*.bias"),
                             ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
                             ("--schedule", "star")):
             result = self.refused_without_a_trace(2, [], *train, flag, value)

@@ -85,7 +85,7 @@ class Drop(Case):
         photos = [self.photos()]
         for ingest in (["--shard-size", 1], ["--store", "raw"]):
             for dedup in (["--hash", "exact"], ["--threshold", 6, "--keep", "largest"],
-                          ["--hash", "dhash", "--threshold", 4, "--keep", "sharpest", "--scope", "within"]):  # fmt: skip
+                          ["--hash", "phash16", "--threshold", 70, "--keep", "sharpest", "--scope", "within"]):  # fmt: skip
                 with self.subTest(ingest=ingest, dedup=dedup):
                     said = self.check_is_compacted(photos, ingest, dedup)
                     self.assertGreater(said["dropped"], 10)
@@ -138,7 +138,7 @@ class Drop(Case):
         self.source = self.photos(4, 16)
         cache = self.folder / "cache"
         for words, flags in ((["phsh"], ["--drop-hash", "phsh"]), (["threshold"], ["--drop-threshold", 65]),
-                             (["phash", "dhash", "--hash"], ["--hash", "dhash"]), (["--drop"], ["--estimate"]),
+                             (["phash", "dhash", "--hash"], ["--hash", "dhash", "--drop-hash", "phash"]), (["--drop"], ["--estimate"]),
                              (["resized"], ["--store", "none", "--resize", 100])):  # fmt: skip
             self.refused(2, words, *self.ingest(cache, *flags))
         self.refused(2, ["--drop-keep", "requires --drop"], "ingest", self.source, "--out", cache, "--drop-keep", "first")
@@ -161,9 +161,11 @@ class Drop(Case):
 
     # Nothing is lost
 
-    def made(self):
+    def made(self, more=0):
         """What is made when nothing goes wrong, and the points passed."""
         self.source = self.photos(10)
+        for i in range(more):
+            self.write_ppm(self.source / "train" / "cat" / f"more{i}.ppm", self.image(16, seed=1000 + i), 16)
         trace = self.folder / "trace"
         place = self.folder / "want" / "work"
         place.mkdir(parents=True)
@@ -197,6 +199,17 @@ class Drop(Case):
         self.assertGreater(len(points), 150)
         self.assertGreater(sum("cache.first" in file for _, file in points), 50)
         self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL)
+
+    def test_what_images_chose_is_known_again(self):
+        """Of more than 100 images hash and threshold are not those of none, which are asked for first."""
+        want, points = self.made(more=80)
+        dropped = self.manifest(self.folder / "want" / "work" / "cache")["settings"]["dropped"][0]
+        self.assertEqual(dropped["chosen_by"], "risk 0.5")
+        self.assertNotIn((dropped["hash"], dropped["threshold"]), [("phash", 4), ("phash16", 70)])
+        finished = max(i for i, (_, file) in enumerate(points) if file.endswith("work/cache/manifest.json"))
+        left = {point for point in points[finished + 1 :] if "cache.first" in point[1]}
+        self.assertGreater(len(left), 5)
+        self.at_each(want, [(*point, points.count(point)) for point in sorted(left)], "kill", -signal.SIGKILL)
 
     def test_on_a_disk_full_at_each_point(self):
         want, points = self.made()

@@ -16,7 +16,7 @@ import zlib
 
 import traces
 from golden import GOLDEN
-from program import SHM, WINNOW, Case, run
+from program import SHM, WINNOW, Case, png, png_chunk, run
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
@@ -501,13 +501,9 @@ class Faults(Case):
         rows = b"".join(
             b"\0" + (self.random.randbytes(3 * side) if colours else bytes(3 * side)) for _ in range(side)
         )
-
-        def chunk(kind, body):
-            return len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
-
         header = side.to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
         path.write_bytes(
-            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+            png(png_chunk(b"IHDR", header), png_chunk(b"IDAT", zlib.compress(rows)), png_chunk(b"IEND"))
         )
 
     def test_a_tmpfs_that_is_really_full(self):

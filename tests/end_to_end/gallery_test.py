@@ -116,6 +116,10 @@ class Page(Photos):
         self.refused(2, ["no folder"], "dedup", cache, "--report", self.folder / "none" / "page.html")
         self.refused(2, ["--report"], "dedup", cache, "--report", self.folder)
         self.assertEqual(page.read_text(), "id,name\n")
+        both = self.folder / "both.html"
+        for flag in ("--list", "--list-groups", "--list-pairs", "--list-blank"):
+            self.refused(2, ["both", "both.html"], "dedup", cache, flag, both, "--report", f"{self.folder}/./both.html")
+        self.assertFalse(both.exists())
 
 
 @needs_browser
@@ -200,6 +204,58 @@ class InABrowser(Photos):
             self.assertEqual(line["names"], [m["name"] for m in group["members"]])
         self.assertEqual([line["names"] for line in lines[4:]],
                          [[f"train/bee/5{c}.ppm" for c in (" c", other)] for other in (" b", "")])
+        self.assertEqual(browser.complaints(), [])
+
+    def test_judges_many_at_once(self):
+        browser = self.open()
+        verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+        said = "return document.querySelector('.said').textContent"
+        browser.press("j2")
+        # All that the filters let through: but for what was said before, and files that are the same.
+        browser.press("aa1")
+        browser.wait_for(said + ".startsWith('3 groups: duplicate')")
+        judged = ["not a duplicate", "duplicate", "duplicate", "", "duplicate"]
+        self.assertEqual(browser.run(verdicts), judged)
+        self.assertEqual(browser.run("return document.querySelector('button.back').textContent"), "U Take back 3 groups")
+        # Kept as one by one, and taken back as one, but for what was said since.
+        browser.open(self.address)
+        browser.wait_for("return document.documentElement.dataset.ready")
+        self.assertEqual(browser.run(verdicts), judged)
+        seen = "const at = document.querySelector('.said').getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight"
+        browser.press("jjuU")
+        self.assertGreater(browser.run("return scrollY"), 0)
+        self.assertTrue(browser.run(seen))  # wherever one has scrolled to
+        self.assertIn("Nothing was judged of many", browser.run(said))
+        self.assertEqual(browser.run(verdicts), ["not a duplicate", "", "duplicate", "", "duplicate"])
+        self.choose(browser, "reason", "conflict")
+        browser.press("a")
+        self.assertIn("the one group that passes: reason conflict", browser.run("return document.querySelector('dialog[open]').textContent"))
+        browser.press("a0")
+        browser.wait_for(said + ".startsWith('1 group: unsure')")
+        self.choose(browser, "reason", "")
+        self.assertEqual(browser.run(verdicts), ["not a duplicate", "unsure", "duplicate", "", "duplicate"])
+        browser.press("jj1U")
+        browser.wait_for(said + ".startsWith('1 group: taken back')")
+        self.assertEqual(browser.run(verdicts), ["not a duplicate", "duplicate", "duplicate", "", "duplicate"])
+        self.assertTrue(browser.run("return document.querySelector('button.back').hidden"))
+        self.assertEqual(browser.complaints(), [])
+
+    def test_judges_those_on_the_screen(self):
+        browser = self.open()
+        verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+        browser.press("j")  # the first at the top
+        browser.press("a")
+        words = browser.run("return document.querySelector('dialog[open] label').textContent")
+        count = int(words.split(" ")[0])
+        self.assertIn(count, range(1, 4), words)
+        self.assertIn("on the screen: 0", words)
+        browser.press("2")
+        browser.wait_for("return document.querySelector('.said').textContent.includes('not a duplicate')")
+        self.assertEqual(browser.run(verdicts), ["not a duplicate"] * count + [""] * (5 - count))
+        self.assertEqual(browser.run("return document.querySelector('.current h3').textContent"), f"Group {count}")
+        browser.press("U")
+        browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
+        self.assertEqual(browser.run(verdicts), [""] * 5)
         self.assertEqual(browser.complaints(), [])
 
     def test_compares_two_pictures(self):

@@ -134,6 +134,39 @@ class Info(Case):
         self.assertEqual(sum(p == b"\x60" * 3 for p in [rows[8 + 64][8 + 136 + x] for x in range(128)]), 4 * 28)
         self.assertEqual(sum(p == b"\x40" * 3 for p in across), 128)
 
+    def test_sheets_of_groups(self):
+        cache = self.cache()  # 6 goes for 4; 7 for 9, which is in test
+        sheet = self.folder / "sheet.png"
+        green, orange = b"\x1f\x8a\x5b", b"\xb4\x55\x2d"
+
+        def lines():
+            width, height, rows = read_png(sheet)
+            return [[(rows[top - 3][left], rows[top + 64][left + 64]) for left in range(8, width - 8, 136)]
+                    for top in range(8, height - 8, 160)]
+
+        nothing = (b"\xff\xff\xff", b"\xff\xff\xff")
+        first = [(green, self.colour(9)), (orange, self.colour(9)), nothing]  # files of test have the first ids
+        second = [(green, self.colour(4)), (orange, self.colour(4)), nothing]
+        said = self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3)
+        self.assertIn("4 of the pictures are in", said.err)
+        self.assertEqual(lines(), [first, second])
+        self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3, "--split", "test")
+        self.assertEqual(lines(), [first])
+        self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3, "--class", "cat")
+        self.assertEqual(lines(), [second])
+        self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3, "--count", 1)
+        self.assertEqual(lines(), [first])
+        # More than fit in a line: the last place has words only.
+        self.ok("dedup", cache, "--threshold", 64, "--name", "all")
+        self.ok("info", cache, "--sheet", sheet, "--groups", "all", "--columns", 3)
+        self.assertEqual([[colour for colour, _ in line][2] for line in lines()], [nothing[0]] * len(lines()))
+        self.ok("info", cache, "--sheet", sheet, "--selection", "default", "--removed")
+        self.assertEqual(self.squares(sheet, 2), [self.colour(4), self.colour(9)])
+        self.refused(2, ["no such groups"], "info", cache, "--sheet", sheet, "--groups", "default", "--split", "val")
+        self.refused(2, ["'other'"], "info", cache, "--sheet", sheet, "--groups", "other")
+        self.refused(2, ["--groups"], "info", cache, "--groups", "default")
+        self.refused(2, ["--removed"], "info", cache, "--sheet", sheet, "--removed")
+
     def test_bad_use_of_sheets(self):
         cache = self.cache()
         sheet = self.folder / "sheet.png"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import unittest
 
 import schemas_test
@@ -42,7 +43,7 @@ class Obey(Case):
         return value
 
     def removed(self, *more, of=None):
-        result = self.ok("dedup", of or self.source, "--threshold", 4, *more)
+        result = self.ok("dedup", of or self.source, "--threshold", 4, "--labels", "none", *more)
         rows = csv.DictReader(io.StringIO(result.out))
         return {row["name"]: row["kept_name"] for row in rows}, result.err
 
@@ -65,6 +66,33 @@ class Obey(Case):
         self.assertIn("3 judgements obeyed; 1 of the images they name are not here", err)
         twice, _ = self.removed("--review", review, "--review", self.said(("none", "web/3.ppm"), name="more.jsonl"))
         self.assertEqual(twice["web/3.ppm"], "gold/3.ppm")
+        _, err = self.removed("--review", self.said(("keep", "web/3.ppm"), name="one.jsonl"))
+        self.assertIn("1 judgement obeyed\n", err)
+
+    def test_an_export_in_place(self):
+        def kept(*more):
+            to = self.folder / "clean"
+            shutil.rmtree(to, ignore_errors=True)
+            err = self.ok("export", self.source, "--to", to, "--threshold", 4, "--on-conflict", "keep", *more).err
+            return {str(path.relative_to(to)) for path in to.rglob("*.ppm")}, err
+
+        self.assertEqual(kept()[0], {f"gold/{i}.ppm" for i in range(6)})
+        review = self.said(("different", "web/0.ppm", "gold/0.ppm"), ("keep", "web/3.ppm"))
+        names, err = kept("--review", review, "--prefer", "web/4.ppm")
+        self.assertEqual(names, {"gold/0.ppm", "web/0.ppm", "gold/1.ppm", "gold/2.ppm", "web/3.ppm", "web/4.ppm", "gold/5.ppm"})
+        self.assertIn("2 judgements obeyed", err)
+        self.ok("ingest", self.source, "--out", self.folder / "cache")
+        self.refused(2, ["--review is for a data set"], "export", self.folder / "cache", "--to", self.folder / "x", "--review", review)
+
+    def test_near_images_of_two_labels_are_one_where_people_say_so(self):
+        self.refused(2, ["stay", "keep"], "dedup", self.source, "--on-conflict", "nothing")
+        review = self.said(("duplicate", "web/1.ppm", "gold/1.ppm"))
+        for more, want in (([], {}), (["--review", review], {"web/1.ppm": "gold/1.ppm"}),
+                           (["--on-conflict", "keep"], {f"web/{i}.ppm": f"gold/{i}.ppm" for i in range(6)})):  # fmt: skip
+            result = self.ok("dedup", self.source, "--threshold", 4, *more)
+            removed = {row["name"]: row["kept_name"] for row in csv.DictReader(io.StringIO(result.out))}
+            self.assertEqual(removed, want)
+            self.assertIn("6 groups carry labels that differ", result.err)
 
     def test_names(self):
         removed, _ = self.removed("--prefer", "web/**")
@@ -79,7 +107,7 @@ class Obey(Case):
 
     def test_a_cache_an_index_and_a_split(self):
         cache, index = self.folder / "cache", self.folder / "index"
-        self.ok("ingest", self.source, "--out", cache)
+        self.ok("ingest", self.source, "--out", cache, "--labels", "none")
         self.ok("index", "add", index, cache)
         review = self.said(("different", "web/0.ppm", "gold/0.ppm"), ("keep", "web/3.ppm"), ("keep", "0" * 32))
         flags = ["--threshold", 4, "--review", review, "--prefer", "web/*", "--protect", "gold/5.ppm"]

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
@@ -31,9 +32,9 @@ class Result:
         return json.loads(self.out.strip().splitlines()[-1])
 
 
-def run(*args, ranks=0, env=None):
-    """winnow ARGS..., on `ranks` ranks under mpirun, or plainly."""
-    command = [WINNOW, *map(str, args)]
+def run(*args, ranks=0, env=None, before=()):
+    """winnow ARGS..., on `ranks` ranks under mpirun, or plainly; `before` is a command that runs it."""
+    command = [*before, WINNOW, *map(str, args)]
     if ranks:
         command = [str(ROOT / "tools" / "local_mpirun"), str(ranks), *command]
     done = subprocess.run(
@@ -128,6 +129,15 @@ def tree_bytes(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def png(*chunks):
+    """A PNG of chunks that png_chunk() made."""
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def png_chunk(kind, content=b""):
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
 def tensors(path):

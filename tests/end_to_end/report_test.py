@@ -24,7 +24,7 @@ class Report(Case):
             self.assertNotIn(tag, {"script", "link", "iframe", "object", "base", "form", "a"})
             for name, value in element.attrib.items():
                 if tag == "img" and name == "src":
-                    self.assertRegex(value, r"^data:image/png;base64,[\w+/]+=*$")
+                    self.assertRegex(value, r"^data:image/(png|jpeg);base64,[\w+/]+=*$")
                     continue
                 self.assertFalse(name.startswith("on"), name)
                 self.assertNotIn(name, {"href", "src", "action"})
@@ -67,7 +67,7 @@ class Report(Case):
 
         self.ok("info", cache, "--report", self.folder / "seen.html", "--sheet", self.folder / "look.png")
         self.assertIn("Some of the images", self.page(self.folder / "seen.html"))
-        coded = re.search(r"base64,([^\"]+)", (self.folder / "seen.html").read_text())[1]
+        coded = re.search(r"png;base64,([^\"]+)", (self.folder / "seen.html").read_text())[1]
         self.assertEqual(base64.b64decode(coded), (self.folder / "look.png").read_bytes())
 
     def test_a_report_in_the_cache_goes_with_it(self):

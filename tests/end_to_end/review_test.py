@@ -4,79 +4,19 @@ import http.client
 import json
 import os
 import re
-import signal
 import subprocess
 import tarfile
 import threading
 import time
 import unittest
-import urllib.parse
 
+from bad_use_test import inside_own_mounts
 from browser import Browser, needs_browser
-from program import ROOT, WINNOW, Case
-
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
+from program import Case
+from schemas_test import jsonschema, validator
+from served import Served, said_of
 
 HEADER = '{"schema":"winnow.review/1"}\n'
-
-
-class Served:
-    """A running `winnow review`."""
-
-    def __init__(self, *args, env=None):
-        self.process = subprocess.Popen(
-            [WINNOW, "review", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, **(env or {})}
-        )
-        self.said = []
-        for line in self.process.stderr:
-            self.said.append(line)
-            if line.startswith("http://"):
-                self.address = line.strip()
-                parts = urllib.parse.urlsplit(self.address)
-                self.host, self.path = parts.netloc, parts.path
-                return
-        self.process.wait()
-        raise AssertionError("it did not start: " + "".join(self.said))
-
-    def ask(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection(self.host, timeout=60)
-        try:
-            connection.request(method, self.path + path, body, headers or {})
-            answer = connection.getresponse()
-            return answer.status, answer.read(), answer.headers
-        finally:
-            connection.close()
-
-    def groups(self, query=""):
-        status, body, _ = self.ask("GET", "groups" + query)
-        if status != 200:
-            raise AssertionError(body)
-        return json.loads(body)
-
-    def judge(self, *judgements):
-        headers = {"Origin": "http://" + self.host, "Content-Type": "application/json"}
-        body = judgements[0] if len(judgements) == 1 else list(judgements)
-        status, answer, _ = self.ask("POST", "judgements", json.dumps(body), headers)
-        return status, json.loads(answer) if status == 200 else answer.decode()
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
-
-    def end(self):
-        """Ctrl-C: exit code, stdout and stderr."""
-        self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
-
-
-def said_of(group, verdict):
-    hashes = list(dict.fromkeys(member["hash"] for member in group["members"]))
-    return {"verdict": verdict, "images": hashes, "names": [member["name"] for member in group["members"]][: len(hashes)]}
 
 
 class Review(Case):
@@ -107,6 +47,15 @@ class Review(Case):
     def lines(self, path=None):
         return [json.loads(line) for line in (path or self.log).read_text().splitlines()]
 
+    def wait_for_lines(self, count):
+        """Those of the log, of which there are to be `count` soon."""
+        end = time.monotonic() + 30
+        while len(self.lines()) < count and time.monotonic() < end:
+            time.sleep(0.05)
+        lines = self.lines()
+        self.assertEqual(len(lines), count)
+        return lines
+
     def test_shows_takes_and_remembers(self):
         self.make()
         served = self.serve("--json")
@@ -128,15 +77,21 @@ class Review(Case):
         self.assertEqual(served.judge(said_of(first, "unsure")), (200, {"saved": 1, "left": 3}))
         code, out, err = served.end()
         self.assertEqual(code, 75)
-        self.assertIn("5 judgements saved in " + str(self.log), err)
+        self.assertIn(f"5 judgements saved in {self.log}, 3 groups left", err)
+        self.assertIn(f"obey them with --review {self.log}", "".join(served.said))
         value = json.loads(out)
         self.assertEqual((value["saved"], value["left"], value["groups"]), (5, 3, 6))
         if jsonschema:
-            schema = json.loads((ROOT / "docs" / "schemas" / "review.schema.json").read_text())
-            jsonschema.Draft202012Validator(schema).validate(value)
+            validator("review").validate(value)
         again = self.serve()
         wanted = {str(first["number"]): "unsure", str(second["number"]): "different", str(third["number"]): "keep"}
         self.assertEqual(again.groups()["judged"], wanted)
+
+    def test_the_page_is_called_as_the_cache(self):
+        self.make()
+        self.cache = f"{self.cache}/"
+        _, body, _ = self.serve().ask("GET", "")
+        self.assertIn("<title>cache: duplicates</title>", body.decode())
 
     def test_sorts_filters_and_pages(self):
         self.make()
@@ -157,11 +112,55 @@ class Review(Case):
             "folder=nowhere": lambda group: False,
             "most=1": lambda group: group["distance"] <= 1,
             "least=1": lambda group: group["distance"] >= 1,
+            "text=DOG%2F3B.": lambda group: any("dog/3b." in member["name"] for member in group["members"]),
+            "text=dog": lambda group: any("dog" in member["name"] + str(member["labels"]) for member in group["members"]),
+            "text=nowhere": lambda group: False,
         }.items():
             wanted = [group for group in every if passes(group)]
             self.assertEqual(served.groups("?sort=number&" + query)["groups"], wanted, query)
         for query in ("sort=luck", "first=-1", "count=x", "reason=none", "split=odd", "least=1e9"):
             self.assertEqual(served.ask("GET", "groups?" + query)[0], 400, query)
+
+    def test_judges_all_that_pass(self):
+        self.make()
+        served = self.serve()
+        every = served.groups("?sort=number")["groups"]
+        by_hand = said_of(every[2], "different")
+        served.judge(by_hand)
+        passing = [group for group in every if "leak" in group["reasons"] and group["number"] != 2]
+        self.assertEqual(served.judge_all("unsure", "?reason=leak"), (200, {"saved": len(passing), "left": 5 - len(passing)}))
+        self.assertEqual(served.judge_all("duplicate", "?sort=size"), (200, {"saved": 5 - len(passing), "left": 0}))
+        lines = self.lines()[1:]
+        self.assertEqual(lines[0], by_hand)
+        rest = [group for group in every if group["number"] != 2 and group not in passing]
+        wanted = [said_of(group, "unsure") for group in passing] + [said_of(group, "duplicate") for group in rest]
+        self.assertEqual([(line["verdict"], line["images"]) for line in lines[1:]], [(line["verdict"], line["images"]) for line in wanted])
+        for line, group in zip(lines[1:], passing + rest):
+            named = {member["hash"]: member["name"] for member in reversed(group["members"])}  # the first of each file
+            self.assertEqual(line["names"], [named[image] for image in line["images"]])
+        # Taken back as a whole, once, but for what was said since.
+        since = said_of(rest[0], "different")
+        served.judge(since)
+        self.assertEqual(served.judge_all("none"), (200, {"saved": len(rest) - 1, "left": len(rest) - 1}))
+        self.assertEqual(served.judge_all("none"), (200, {"saved": 0, "left": len(rest) - 1}))
+        wanted = {str(group["number"]): "unsure" for group in passing} | {"2": "different", str(rest[0]["number"]): "different"}
+        self.assertEqual(served.groups()["judged"], wanted)
+        for verdict in ("keep", "maybe", 1, None):
+            self.assertEqual(served.judge_all(verdict)[0], 400, verdict)
+        self.assertEqual(served.judge_all("duplicate", "?reason=luck")[0], 400)
+        self.assertEqual(served.judge_all("duplicate", "?text=nowhere"), (200, {"saved": 0, "left": len(rest) - 1}))
+        served.end()
+        self.assertEqual(self.serve().groups()["judged"], wanted)
+
+    def test_all_or_none_where_the_disk_is_full(self):
+        self.make()
+        served = self.serve(env={"WINNOW_FAILPOINTS": "enospc=file.write.before:near.jsonl:2"})
+        status, answer = served.judge_all("duplicate")
+        self.assertEqual(status, 500, answer)
+        self.assertEqual(self.log.read_text(), HEADER)
+        self.assertEqual(served.groups()["judged"], {})
+        self.assertEqual(served.judge_all("none"), (200, {"saved": 0, "left": 6}))
+        self.assertEqual(served.judge_all("duplicate"), (200, {"saved": 6, "left": 0}))
 
     def test_pictures(self):
         self.make()
@@ -287,14 +286,30 @@ class Review(Case):
         self.refused(2, ["nothing"], "review", self.cache, "--name", "nothing")
         self.ok("verify", self.cache)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def read_only(self):
+        """Lets nobody write to the cache: what must run before a command for that."""
+        if os.geteuid() != 0:
+            for path in (self.cache, self.cache / "selections"):
+                path.chmod(0o555)
+                self.addCleanup(path.chmod, 0o755)
+            return []
+        # Permissions do not bind root, a file system does.
+        before = inside_own_mounts("bash", "-c", 'mount --bind -o ro "$0" "$0" && exec "$@"', self.cache)
+        if subprocess.run([*before, "true"], capture_output=True).returncode:
+            self.skipTest("root may write everywhere, and may not mount anything read-only here")
+        return before
+
     def test_a_cache_that_cannot_be_written_to(self):
         self.make()
-        for path in (self.cache, self.cache / "selections"):
-            path.chmod(0o555)
-            self.addCleanup(path.chmod, 0o755)
-        self.refused(2, ["cannot be written to", "--review"], "review", self.cache, "--name", "near")
-        self.serve("--review", self.folder / "mine.jsonl")
+        before = self.read_only()
+        self.refused(2, ["cannot be written to", "--review"], "review", self.cache, "--name", "near", before=before)
+        self.assertFalse(self.log.exists())
+        served = self.serve("--review", self.folder / "mine.jsonl", before=before)
+        group = served.groups()["groups"][0]
+        self.assertEqual(served.judge(said_of(group, "duplicate"))[0], 200)
+        self.assertEqual(served.ask("GET", group["members"][0]["picture"])[0], 200)
+        self.assertEqual(self.lines(self.folder / "mine.jsonl")[1:], [said_of(group, "duplicate")])
+        self.assertFalse((self.cache / "reviews").exists())
 
     def test_a_sample(self):
         self.make()
@@ -343,20 +358,29 @@ class Review(Case):
             browser.press("j1")
             browser.wait_for("return document.querySelector('.said').textContent.includes('left')")
             browser.press("j2j3")
-            end = time.monotonic() + 30
-            while len(self.lines()) < 4 and time.monotonic() < end:
-                time.sleep(0.05)
-            self.assertEqual([line["verdict"] for line in self.lines()[1:]], ["duplicate", "different", "keep"])
+            self.assertEqual([line["verdict"] for line in self.wait_for_lines(4)[1:]], ["duplicate", "different", "keep"])
             browser.press("u")
-            while len(self.lines()) < 5 and time.monotonic() < end:
-                time.sleep(0.05)
-            self.assertEqual(self.lines()[4]["verdict"], "none")
+            self.assertEqual(self.wait_for_lines(5)[4]["verdict"], "none")
             browser.open(served.address)  # again: what was judged is there, and can be taken back
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             browser.press("jku")
-            while len(self.lines()) < 6 and time.monotonic() < end:
-                time.sleep(0.05)
-            self.assertEqual(self.lines()[5]["verdict"], "none")
+            self.assertEqual(self.wait_for_lines(6)[5]["verdict"], "none")
+            # Found by name, judged as one, and taken back.
+            text = "const field = document.querySelector('[name=text]'); field.value = arguments[0]; field.dispatchEvent(new Event('input'))"
+            browser.run(text, "CAT/4.")
+            browser.wait_for("return document.querySelectorAll('#gallery article').length === 1")
+            browser.run(text, "")
+            browser.wait_for("return document.querySelectorAll('#gallery article').length === 6")
+            count = len(self.lines())
+            browser.press("aa1")
+            browser.wait_for("return document.querySelector('.said').textContent.includes(': duplicate. 0 groups are left.')")
+            said = [line["verdict"] for line in self.lines()[count:]]
+            self.assertEqual(set(said), {"duplicate"})
+            browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 6")
+            browser.press("U")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
+            self.assertEqual([line["verdict"] for line in self.lines()[count + len(said):]], ["none"] * len(said))
+            browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 6 - arguments[0]", len(said))
             # It asks for an icon where there is nothing for it.
             self.assertEqual([what for what in browser.complaints() if "favicon.ico" not in what], [])
 

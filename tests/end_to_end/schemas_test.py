@@ -166,6 +166,9 @@ class Schemas(Case):
         self.refuses_spoiled("info", self.json_of("info", "info", cache, "--selection", "exact"))
         self.refuses_spoiled("dedup", exact)
         self.refuses_spoiled("verify", self.json_of("verify", "verify", cache))
+        self.refuses_spoiled("info", self.json_of("info", "info", cache, "--issues", "blurry,odd_size"))
+        self.json_of("dedup", "dedup", cache, "--hash", "exact", "--name", "fine", "--drop-issues", "dark,blurry")
+        self.json_of("info", "info", cache, "--selection", "fine")
 
     def test_index(self):
         write_tree(self.folder / "mixed", mixed_set())

@@ -22,7 +22,7 @@ class Tune(Case):
     def test_prints_tables_and_draws(self):
         plot = self.folder / "plot.svg"
         result = self.ok("tune", self.cache, "--precision", 0.9, "--images", 20, "--plot", plot)
-        for words in ("phash of 140 images", "dhash of 140 images", "false pairs judged by classes", "JPEG quality 10"):
+        for words in ("phash of 140 images", "phash16 of 140 images", "false pairs judged by classes", "JPEG quality 10"):
             self.assertIn(words, result.out)
         for line in result.out.splitlines()[:-2]:  # the last are a sentence, with a command to copy
             self.assertLessEqual(len(line), 80, line)
@@ -75,7 +75,7 @@ class Tune(Case):
         self.assertEqual(result.json()["threshold"], 71)
         self.assertIn("usual for it", result.err)
         self.assertEqual(self.ok("tune", cache, "--images", 0, "--json").json()["recommended"],
-                         {"hash": "pdq", "threshold": 71})
+                         {"hash": "pdq", "threshold": 71, "pairs": 0, "false_pairs": 0, "unsafe": False})
 
     def test_says_where_the_search_ended(self):
         result = self.ok("tune", self.cache, "--hash", "phash", "--images", 0, "--most", 3)
@@ -86,16 +86,71 @@ class Tune(Case):
         (phash,) = tuned["hashes"]
         point = phash["thresholds"][phash["chosen"]]
         self.assertGreaterEqual(point["precision"], 0.9)
-        result = self.ok("dedup", self.cache, "--precision", 0.9, "--json")
+        result = self.ok("dedup", self.cache, "--hash", "phash", "--precision", 0.9, "--json")
         self.assertEqual(result.json()["threshold"], phash["chosen"])
         self.assertEqual(result.json()["removed"], point["removable"])
         self.assertGreaterEqual(point["removable"], 20)
         self.assertIn("pairs are false", result.err)
 
+    def test_without_flags_all_verbs_take_what_tune_recommends(self):
+        for flags in ([], ["--risk", 3], ["--precision", 0.9]):
+            tuned = self.ok("tune", self.cache, "--images", 0, "--json", *flags).json()
+            best = {name: tuned["recommended"][name] for name in ("hash", "threshold")}
+            by = f"{flags[0][2:]} {flags[1]}" if flags else "risk 0.5"
+            for verb, *to in (["dedup", self.cache], ["dedup", self.source], ["split", self.cache]):
+                told = self.ok(verb, *to, *flags, "--json")
+                self.assertEqual({name: told.json()[name] for name in best}, best)
+                self.assertIn(f"{best['hash']} within {best['threshold']} bits of ", told.err)
+                self.assertIn("it finds JPEG", told.err)
+                if verb == "dedup":
+                    self.assertEqual(told.json()["chosen_by"], by)
+            self.assertIn(f"(chosen by {by})", self.ok("info", self.cache, "--selection", "default").out)
+        said = self.ok("ingest", self.source, "--out", self.folder / "dropped", "--drop", "--json")
+        self.assertIn(" false pairs expected among 140 images", said.err)
+        kept = self.ok("dedup", self.cache, "--json").json()
+        self.assertEqual((said.json()["ok"], said.json()["dropped"]), (kept["kept"], kept["removed"]))
+        index = self.folder / "all.index"
+        self.ok("index", "add", index, self.cache)
+        of_index = self.ok("index", "dedup", index, "--json").json()
+        of_cache = self.ok("dedup", self.cache, "--hash", "phash", "--json").json()
+        self.assertEqual(of_index, of_cache)
+        self.assertRegex(self.ok("index", "query", index, self.source).err, r"phash within \d+ bits of 64: fewer than 0.5")
+        # Where both are said, nothing is chosen.
+        told = self.ok("dedup", self.cache, "--threshold", 4, "--json")
+        self.assertNotIn(" within ", told.err)
+        self.assertNotIn("chosen_by", told.json())
+        self.assertEqual((told.json()["hash"], told.json()["threshold"]), ("phash", 4))
+
+    def test_pictures_that_are_alike_are_warned_of(self):
+        # Of ten classes, and each close to one of another.
+        for i in range(150):
+            pixels = self.image(24, seed=i)
+            self.write_ppm(self.folder / "alike" / f"{i % 10}" / f"{i}.ppm", pixels, 24)
+            paler = bytes(p * 9 // 10 for p in pixels)
+            self.write_ppm(self.folder / "alike" / f"{(i + 3) % 10}" / f"{i}.ppm", paler, 24)
+        cache = self.folder / "of alike"
+        self.ok("ingest", self.folder / "alike", "--out", cache)
+        told = self.ok("dedup", cache, "--list", self.folder / "removed.csv", "--json")
+        self.assertIn("warning: these pictures are more alike than strangers are (of ", told.err)
+        self.assertIn("--hash exact", told.err)
+        self.assertEqual(told.json()["conflicts"], 0)
+        # Within more bits they are seen, and stay, unless people say otherwise.
+        far = ["--hash", "phash", "--threshold", 8, "--list-groups", self.folder / "groups.csv", "--json"]
+        told = self.ok("dedup", cache, *far)
+        self.assertGreater(told.json()["near_conflicts"], 100)
+        self.assertEqual(told.json()["removed"], 0)
+        self.assertRegex(told.err, r"groups carry labels that differ; in \d+ images are merely near, and one of each label stays")
+        self.assertGreater(self.ok("dedup", cache, *far, "--on-conflict", "keep").json()["removed"], 100)
+
     def test_refuses(self):
         self.refused(2, ["no codes of 'pdq'", "--hash pdq"], "tune", self.cache, "--hash", "pdq")
         self.refused(2, ["no hash 'nope'"], "tune", self.cache, "--hash", "nope")
         self.refused(2, [], "dedup", self.cache, "--precision", 0.9, "--threshold", 4)
+        self.refused(2, [], "dedup", self.cache, "--precision", 0.9, "--risk", 1)
+        self.refused(2, [], "dedup", self.cache, "--risk", 1, "--threshold", 4)
+        self.refused(2, ["--risk is a number of pairs above 0"], "dedup", self.cache, "--risk", 0)
+        self.refused(2, ["exact compares none"], "dedup", self.cache, "--risk", 1, "--hash", "exact")
+        self.refused(2, ["--drop-risk is"], "ingest", self.source, "--out", self.folder / "no", "--drop", "--drop-risk", -1)
         # Pictures that are as alike as can be, each of another class.
         pixels = self.image(24, seed=1)
         for i in range(20):

@@ -101,6 +101,33 @@ TEST(GalleryPage, SaysWhatItLeavesOut) {
   EXPECT_EQ(html_of(all).find("This page shows"), std::string::npos);
 }
 
+TEST(GalleryPage, SaysWhatItsVerbSays) {
+  EXPECT_NE(html_of(example()).find("winnow dedup --review FILE obeys"), std::string::npos);
+  GalleryPage page = example();
+  page.frame = {.verb = "winnow <split>",
+                .obeying = "winnow split",
+                .about = "splits",
+                .verdict = "<b>No leak.</b>",
+                .tiles = "<i>tiles</i>",
+                .sections = "<section>before</section>",
+                .counts = false,
+                .listed = "Nowhere."};
+  page.config.fates = {{"kept", "in <train>"}};
+  page.config.first_line = R"({"sample":{"hash":"phash"}})";
+  const std::string html = html_of(page);
+  for (const std::string_view words :
+       {"winnow &lt;split&gt;", "winnow split --review FILE obeys", ": splits</title>",
+        "<b>No leak.</b>", "<i>tiles</i>", "<section>before</section>", "Nowhere."}) {
+    EXPECT_NE(html.find(words), std::string::npos) << words;
+  }
+  EXPECT_EQ(html.find("What was found"), std::string::npos);
+  EXPECT_EQ(html.find("--list-groups"), std::string::npos);
+  const Json config = Json::parse(script(html, "config"));
+  EXPECT_EQ(config.at("fates").at("kept"), "in <train>");
+  EXPECT_EQ(config.at("first_line").at("sample").at("hash"), "phash");
+  EXPECT_FALSE(Json::parse(script(html_of(example()), "config")).contains("fates"));
+}
+
 TEST(GalleryPage, OfAServerHasNoGroups) {
   GalleryPage page = example();
   page.groups.clear();

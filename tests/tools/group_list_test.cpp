@@ -43,9 +43,9 @@ dedup::Fingerprints random_table(std::uint32_t rows) {
 }
 
 struct Reviewed {
-  explicit Reviewed(std::uint32_t rows)
+  explicit Reviewed(std::uint32_t rows, const dedup::Policy& policy = {})
       : table(random_table(rows)),
-        decided(dedup::deduplicate(table, {.threshold = kThreshold})),
+        decided(dedup::deduplicate(table, {.threshold = kThreshold, .policy = policy})),
         result(groups_of(decided.selection, table, &table.codes[0], kThreshold)) {}
 
   GalleryInput input() const {
@@ -84,6 +84,13 @@ TEST(GroupsOfASelection, AreThoseThatWereDecided) {
   EXPECT_EQ(reviewed.result.chains, reviewed.decided.chains);
 }
 
+TEST(GroupsOfASelection, CountWhatMovedAsItWasDecided) {
+  const Reviewed reviewed(400, {.on_leak = dedup::LeakAction::kMove});
+  ASSERT_GT(reviewed.decided.moved, 0U);
+  EXPECT_EQ(reviewed.result.moved, reviewed.decided.moved);
+  EXPECT_EQ(reviewed.result.removed, reviewed.decided.removed);
+}
+
 TEST(GroupsOfASelection, NoneWithoutRows) {
   const dedup::Fingerprints table = dedup::make_table({});
   EXPECT_THAT(groups_of({}, table, nullptr, 0).groups, IsEmpty());
@@ -92,7 +99,6 @@ TEST(GroupsOfASelection, NoneWithoutRows) {
 TEST(GroupList, FindsWhatALinearScanFinds) {
   const Reviewed reviewed(400);
   const GroupList list(reviewed.input(), false);
-  const auto all = [](std::uint32_t) { return true; };
   const auto matches = [&](const GroupFilter& filter, std::uint32_t number) {
     const GalleryGroup group = list.describe(number);
     const auto any = [&](const auto& holds) { return std::ranges::any_of(group.members, holds); };
@@ -100,6 +106,10 @@ TEST(GroupList, FindsWhatALinearScanFinds) {
            (!filter.split || any([&](const auto& m) { return m.split == *filter.split; })) &&
            (!filter.label || any([&](const auto& m) { return m.labels.at(0) == *filter.label; })) &&
            (!filter.reason || group.facts.has(*filter.reason)) &&
+           (!filter.text || any([&](const auto& m) {
+             return m.name.find(*filter.text) != std::string::npos ||
+                    m.labels.at(0) == *filter.text || std::to_string(m.id) == *filter.text;
+           })) &&
            (!filter.folder ||
             any([&](const auto& m) { return folder_of(m.name) == *filter.folder; }));
   };
@@ -112,22 +122,41 @@ TEST(GroupList, FindsWhatALinearScanFinds) {
            {.folder = "folder"},
            {.reason = GroupReason::kChain},
            {.reason = GroupReason::kNear},
+           {.text = "lder3/"},
+           {.text = "bee"},
+           {.text = "33"},
+           {.text = "nowhere"},
            {.least = 2, .most = 3},
            {.split = Split::kVal, .label = "cat", .folder = "folder1", .least = 1}}) {
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t number = 0; number < list.size(); ++number) {
       if (matches(filter, number)) wanted.push_back(number);
     }
-    EXPECT_EQ(list.find(filter, GroupOrder::kNumber, all), wanted);
+    EXPECT_EQ(list.find(filter, GroupOrder::kNumber), wanted);
     for (const GroupOrder order :
          {GroupOrder::kReason, GroupOrder::kDistance, GroupOrder::kFolders, GroupOrder::kSize}) {
-      auto found = list.find(filter, order, all);
+      auto found = list.find(filter, order);
       std::ranges::sort(found);
       EXPECT_EQ(found, wanted);
     }
   }
-  EXPECT_THAT(list.find({}, GroupOrder::kNumber, [](std::uint32_t n) { return n == 4; }),
-              ElementsAre(4U));
+}
+
+TEST(GroupList, FindsTextAsItIsShownInAnyCase) {
+  const Reviewed reviewed(40);
+  GalleryInput input = reviewed.input();
+  const SampleId odd = reviewed.table.ids[reviewed.result.groups.at(0).rows.at(0)];
+  input.name_of = [odd](SampleId id) {
+    return id == odd ? std::string("A\xFF \xC3\x89.JPG") : std::string("b");
+  };
+  const GroupList list(input, false);
+  const auto found = [&](const std::string& text) {
+    return list.find({.text = text}, GroupOrder::kNumber);
+  };
+  EXPECT_THAT(found("a\\XFF \xC3\x89.jpg"), ElementsAre(0U));
+  EXPECT_THAT(found("\xFF"), IsEmpty());  // not as it is shown
+  EXPECT_EQ(found("B").size(), list.size());
+  EXPECT_EQ(found("").size(), list.size());
 }
 
 TEST(GroupList, SortsTheMostUrgentFirst) {
@@ -139,7 +168,7 @@ TEST(GroupList, SortsTheMostUrgentFirst) {
     }
     return kGroupReasonCount;
   };
-  const auto found = list.find({}, GroupOrder::kReason, [](std::uint32_t) { return true; });
+  const auto found = list.find({}, GroupOrder::kReason);
   for (std::size_t i = 1; i < found.size(); ++i) {
     const auto key = [&](std::uint32_t n) {
       return std::tuple(urgency(n), -static_cast<int>(list.facts()[n].distance), n);

@@ -1,6 +1,5 @@
 #include "tools/review/verdicts.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,32 +8,22 @@
 #include <vector>
 
 #include "common/rng.h"
+#include "tests/dedup/judgements.h"
 
 namespace winnow::tools {
 namespace {
 
-using dedup::Judgement;
+using dedup::judgement;
 using dedup::Verdict;
+using Numbers = std::vector<std::uint64_t>;  // images, as of judgement()
 
-Hash128 image(int number) {
-  Hash128 hash;
-  hash.bytes.fill(static_cast<std::uint8_t>(number));
-  return hash;
-}
-
-std::vector<Hash128> images(const std::vector<int>& numbers) {
-  std::vector<Hash128> hashes;
-  for (const int number : numbers) hashes.push_back(image(number));
-  return hashes;
-}
-
-Judgement said(Verdict verdict, const std::vector<int>& numbers) {
-  return {.verdict = verdict, .images = images(numbers)};
-}
-
-Verdicts verdicts_of(const std::vector<std::vector<int>>& groups) {
+Verdicts verdicts_of(const std::vector<Numbers>& groups) {
   dedup::Ragged<Hash128> ragged;
-  for (const auto& group : groups) ragged.push_back(images(group));
+  for (const Numbers& group : groups) {
+    std::vector<Hash128> hashes = dedup::hashes_of_numbers(group);
+    std::ranges::sort(hashes);
+    ragged.push_back(hashes);
+  }
   return Verdicts(std::move(ragged));
 }
 
@@ -42,35 +31,35 @@ TEST(Verdicts, CountsWhatIsLeft) {
   Verdicts verdicts = verdicts_of({{1, 2}, {3, 4, 5}, {6, 7}});
   EXPECT_EQ(verdicts.left(), 3U);
   EXPECT_EQ(verdicts.of(0), std::nullopt);
-  verdicts.apply(said(Verdict::kDuplicate, {2, 1}));
+  verdicts.apply(judgement(Verdict::kDuplicate, {2, 1}));
   EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
   EXPECT_EQ(verdicts.left(), 2U);
-  verdicts.apply(said(Verdict::kDifferent, {1, 2}));
+  verdicts.apply(judgement(Verdict::kDifferent, {1, 2}));
   EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
   EXPECT_EQ(verdicts.left(), 2U);
-  verdicts.apply(said(Verdict::kNone, {1, 2}));
+  verdicts.apply(judgement(Verdict::kNone, {1, 2}));
   EXPECT_EQ(verdicts.of(0), std::nullopt);
   EXPECT_EQ(verdicts.left(), 3U);
-  verdicts.apply(said(Verdict::kNone, {6, 7}));
-  verdicts.apply(said(Verdict::kDuplicate, {8, 9}));
+  verdicts.apply(judgement(Verdict::kNone, {6, 7}));
+  verdicts.apply(judgement(Verdict::kDuplicate, {8, 9}));
   EXPECT_EQ(verdicts.left(), 3U);
 }
 
 TEST(Verdicts, OfPartsOfAGroupAndOfMoreThanIt) {
   Verdicts verdicts = verdicts_of({{1, 2, 3}, {3, 4}});
-  verdicts.apply(said(Verdict::kDifferent, {1, 3}));
+  verdicts.apply(judgement(Verdict::kDifferent, {1, 3}));
   EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
   EXPECT_EQ(verdicts.of(1), std::nullopt);
-  verdicts.apply(said(Verdict::kKeep, {3}));
+  verdicts.apply(judgement(Verdict::kKeep, {3}));
   EXPECT_EQ(verdicts.of(0), Verdict::kDifferent);
   EXPECT_EQ(verdicts.of(1), Verdict::kKeep);
   EXPECT_EQ(verdicts.left(), 0U);
-  verdicts.apply(said(Verdict::kDuplicate, {1, 2, 3}));
+  verdicts.apply(judgement(Verdict::kDuplicate, {1, 2, 3}));
   EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
   EXPECT_EQ(verdicts.said(0).size(), 3U);
-  verdicts.apply(said(Verdict::kUnsure, {3, 4, 9}));
+  verdicts.apply(judgement(Verdict::kUnsure, {3, 4, 9}));
   EXPECT_EQ(verdicts.of(1), Verdict::kUnsure);
-  verdicts.apply(said(Verdict::kDifferent, {2, 4}));  // of neither group
+  verdicts.apply(judgement(Verdict::kDifferent, {2, 4}));  // of neither group
   EXPECT_EQ(verdicts.said(0).size(), 3U);
   EXPECT_EQ(verdicts.said(1).size(), 2U);
 }
@@ -79,9 +68,9 @@ TEST(Verdicts, EqualFilesNeedNone) {
   Verdicts verdicts = verdicts_of({{1}, {2, 3}});
   EXPECT_EQ(verdicts.left(), 1U);
   EXPECT_EQ(verdicts.of(0), Verdict::kDuplicate);
-  verdicts.apply(said(Verdict::kKeep, {1}));
+  verdicts.apply(judgement(Verdict::kKeep, {1}));
   EXPECT_EQ(verdicts.left(), 1U);
-  verdicts.apply(said(Verdict::kNone, {1}));
+  verdicts.apply(judgement(Verdict::kNone, {1}));
   EXPECT_EQ(verdicts.left(), 1U);
 }
 
@@ -89,21 +78,19 @@ TEST(Verdicts, EqualFilesNeedNone) {
 TEST(Verdicts, AreWhatALinearScanSays) {
   CounterRng random(5, 0, 0, RandomUse::kTest);
   const auto draw = [&](std::size_t least) {
-    std::set<int> numbers;
-    while (numbers.size() < least || random.below(2) == 0) {
-      numbers.insert(static_cast<int>(random.below(12)));
-    }
-    return std::vector<int>(numbers.begin(), numbers.end());
+    std::set<std::uint64_t> numbers;
+    while (numbers.size() < least || random.below(2) == 0) numbers.insert(random.below(12));
+    return Numbers(numbers.begin(), numbers.end());
   };
-  std::vector<std::vector<int>> groups;
+  std::vector<Numbers> groups;
   for (int i = 0; i < 40; ++i) groups.push_back(draw(2));
   Verdicts verdicts = verdicts_of(groups);
-  std::map<std::vector<int>, Verdict> in_force;
+  std::map<Numbers, Verdict> in_force;
   for (int step = 0; step < 2000; ++step) {
     const auto verdict = static_cast<Verdict>(random.below(5));
-    std::vector<int> about = verdict == Verdict::kKeep ? draw(1) : draw(2);
+    Numbers about = verdict == Verdict::kKeep ? draw(1) : draw(2);
     if (verdict == Verdict::kKeep) about.resize(1);
-    verdicts.apply(said(verdict, about));
+    verdicts.apply(judgement(verdict, about));
     in_force[about] = verdict;
     std::uint64_t left = 0;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {

@@ -49,6 +49,14 @@ TEST(Words, RangesAreThoseOfTheBuckets) {
   }
 }
 
+TEST(Words, FoldersAreCalledByTheirLastPart) {
+  for (const char* path : {"cache", "cache/", "./cache", "photos/cache//", "/photos/../cache/."}) {
+    EXPECT_EQ(name_of_folder(path), "cache") << path;
+  }
+  EXPECT_EQ(name_of_folder("."), std::filesystem::current_path().filename());
+  EXPECT_EQ(name_of_folder("/"), "");
+}
+
 TEST(Words, BalanceOfClasses) {
   pipeline::Statistics s(3);
   s.splits[1].classes = {5, 0, 2};

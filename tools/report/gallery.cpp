@@ -15,12 +15,6 @@ constexpr std::size_t kMostFolders = 8;
 
 std::uint8_t bit(unsigned place) noexcept { return static_cast<std::uint8_t>(1U << place); }
 
-// Whether it is as good as at the threshold, where a search starts to be wrong.
-bool is_near(std::uint32_t distance, int threshold) noexcept {
-  const auto most = static_cast<std::uint32_t>(std::max(threshold, 0));
-  return distance > 0 && distance <= most && distance + std::max(1U, most / 8) >= most;
-}
-
 std::uint8_t reasons_of(const dedup::Group& group, std::uint32_t distance, int threshold) noexcept {
   std::uint8_t reasons = 0;
   const auto add = [&reasons](GroupReason reason, bool holds) {
@@ -99,6 +93,11 @@ std::string_view reason_name(GroupReason reason) noexcept {
       break;
   }
   return "near";
+}
+
+bool is_near(std::uint32_t distance, int threshold) noexcept {
+  const auto most = static_cast<std::uint32_t>(std::max(threshold, 0));
+  return distance > 0 && distance <= most && distance + std::max(1U, most / 8) >= most;
 }
 
 GroupFacts facts_of(const GalleryInput& input, std::size_t number) {

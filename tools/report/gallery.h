@@ -23,6 +23,8 @@ enum class GroupReason : std::uint8_t {
 };
 inline constexpr int kGroupReasonCount = 4;
 std::string_view reason_name(GroupReason reason) noexcept;  // "leak", "conflict", "chain", "near"
+// Whether a distance is that of kNear. None above the threshold is, nor one of 0.
+bool is_near(std::uint32_t distance, int threshold) noexcept;
 
 // What groups are described from. All of it must outlive what it is given to.
 struct GalleryInput {

@@ -72,7 +72,7 @@
   }
 
   // The groups in the page. What is judged is kept where the browser keeps things for pages, if it does.
-  function staticSource(groups, key) {
+  function staticSource(groups, { key, first_line: firstLine }) {
     const place = "winnow.review " + key;
     const judged = new Map();
     try {
@@ -100,9 +100,12 @@
         return { total: found.length, groups: found.slice(first, first + count) };
       },
       batchesOf: (group) => judged.get(group.number) || [],
-      async put(group, batches) {
-        if (batches.length > 0) judged.set(group.number, batches);
-        else judged.delete(group.number);
+      // What stands of groups from now on: [group, batches] of each.
+      async put(changes) {
+        for (const [group, batches] of changes) {
+          if (batches.length > 0) judged.set(group.number, batches);
+          else judged.delete(group.number);
+        }
         try {
           localStorage.setItem(place, JSON.stringify([...judged]));
         } catch {
@@ -110,9 +113,14 @@
         }
         return "";
       },
+      // Of all that pass and were not judged.
+      async judgeAll(query, verdict) {
+        return judgeThese(this, groups.filter((g) => matches(g, query)), verdict);
+      },
       judgedCount: () => judged.size,
       file() {
         const lines = [{ schema: "winnow.review/1" }];
+        if (firstLine) lines.push(firstLine);
         for (const batches of judged.values()) for (const batch of batches) lines.push(...batch.lines);
         return lines.map((line) => JSON.stringify(line) + "\n").join("");
       },
@@ -134,16 +142,29 @@
   function serverSource() {
     const judged = new Map(); // batches, made here or told
     const before = new Map(); // what the server told
-    let left = null;
+    const asked = (query) => {
+      const words = new URLSearchParams({ sort: query.sort, least: query.least, most: query.most });
+      for (const name of ["text", "split", "reason"]) if (query[name]) words.set(name, query[name]);
+      for (const name of ["class", "folder"]) if (query[name] !== null) words.set(name, query[name]);
+      if (query.todo) words.set("todo", "1");
+      return words;
+    };
+    const post = async (path, what) => {
+      const headers = { "Content-Type": "application/json" };
+      const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
+      if (!answer.ok) throw new Error(await answer.text());
+      const { saved, left } = await answer.json();
+      return { saved, note: left === undefined || left === null ? "" : `${number(left)} groups are left.` };
+    };
+    const forget = () => {
+      judged.clear();
+      before.clear();
+    };
     return {
       total: null,
       saves: false,
       async list(query, first, count) {
-        const asked = new URLSearchParams({ first, count, sort: query.sort, least: query.least, most: query.most });
-        for (const name of ["split", "reason"]) if (query[name]) asked.set(name, query[name]);
-        for (const name of ["class", "folder"]) if (query[name] !== null) asked.set(name, query[name]);
-        if (query.todo) asked.set("todo", "1");
-        const answer = await fetch("groups?" + asked);
+        const answer = await fetch(`groups?first=${first}&count=${count}&${asked(query)}`);
         if (!answer.ok) throw new Error(await answer.text());
         const found = await answer.json();
         for (const [group, verdict] of Object.entries(found.judged)) before.set(Number(group), { verdict, lines: found.said[group] });
@@ -154,18 +175,28 @@
         if (!judged.has(group.number) && told) judged.set(group.number, toldBatches(told, group.members));
         return judged.get(group.number) || [];
       },
-      async put(group, batches) {
-        const old = this.batchesOf(group);
-        const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
-        const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
-        const lines = gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images }));
-        lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
-        const headers = { "Content-Type": "application/json" };
-        const answer = await fetch("judgements", { method: "POST", headers, body: JSON.stringify(lines) });
-        if (!answer.ok) throw new Error(await answer.text());
-        left = (await answer.json()).left;
-        judged.set(group.number, batches);
-        return left === undefined || left === null ? "" : `${number(left)} groups are left.`;
+      async put(changes) {
+        const lines = [];
+        for (const [group, batches] of changes) {
+          const old = this.batchesOf(group);
+          const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
+          const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
+          lines.push(...gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images })));
+          lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
+        }
+        const { note } = await post("judgements", lines);
+        for (const [group, batches] of changes) judged.set(group.number, batches);
+        return note;
+      },
+      async judgeAll(query, verdict) {
+        const { saved, note } = await post("judgements/all?" + asked(query), { verdict });
+        forget(); // what is shown next is told anew
+        const undo = async () => {
+          const back = await post("judgements/all", { verdict: "none" });
+          forget();
+          return back.note;
+        };
+        return { count: saved, note, undo };
       },
       judgedCount: () => [...judged.values()].filter((batches) => batches.length > 0).length,
     };
@@ -204,20 +235,40 @@
     return { verdict, scope: "all", lines: [lineOf(verdict, group.members)] };
   }
 
+  // Of those of these groups that nothing was said of: how many it is of, and what takes it back
+  // where nothing else was said since.
+  async function judgeThese(source, groups, verdict) {
+    const changes = [];
+    for (const group of groups) {
+      const batch = source.batchesOf(group).length === 0 ? batchOf(group, verdict, 0, false) : null;
+      if (batch) changes.push([group, [batch]]);
+    }
+    const note = changes.length > 0 ? await source.put(changes) : "";
+    const undo = () => source.put(changes.filter(([group, batches]) => source.batchesOf(group) === batches).map(([group]) => [group, []]));
+    return { count: changes.length, note, undo };
+  }
+
   // ---- The page ----
 
   const config = take("config");
-  const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config.key);
+  const fates = config.fates || {};
+  const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config);
   const root = byId("gallery");
   const shown = []; // {group, article, chosen, byHand}
   let more = false; // whether there are groups behind those shown
+  let passing = 0; // groups, shown or not
   let current = -1;
   let drawing = 0; // a number that tells the newest drawing from older ones
   let loading = false;
 
   const said = make("p", { class: "said", role: "status", "aria-live": "polite" });
-  const say = (text) => {
+  const SAID_MS = 6000; // that a message is seen, wherever one has scrolled to
+  let fading = 0;
+  const say = (text, stays = false) => {
     said.textContent = text;
+    said.classList.remove("old");
+    clearTimeout(fading);
+    if (!stays) fading = setTimeout(() => said.classList.add("old"), SAID_MS);
   };
 
   // The tools above the groups.
@@ -244,6 +295,7 @@
     todo: make("input", { type: "checkbox", name: "todo", onchange: () => draw() }),
     count: make("output", { class: "count" }),
     save: make("button", { type: "button", class: "save", onclick: save }, "Save judgements"),
+    back: make("button", { type: "button", class: "back", hidden: true, onclick: () => undoMany() }, make("kbd", {}, "U"), " Take back"),
   };
   function range(name, words, value) {
     const output = make("output", {}, String(value));
@@ -271,7 +323,7 @@
   function toolbar() {
     const form = make("form", { class: "tools", role: "search", "aria-label": "Groups to show" });
     form.addEventListener("submit", (event) => event.preventDefault());
-    if (source.saves) form.append(labelled("find", tools.text));
+    form.append(labelled("find", tools.text));
     form.append(tools.sort.label, tools.reason.label);
     if (facets.splits.length > 1) form.append(tools.split.label);
     if (facets.classes.length > 1) form.append(tools.class.label);
@@ -279,19 +331,22 @@
     if (config.most_distance > 0) form.append(tools.least.label, tools.most.label);
     form.append(make("label", { class: "check" }, tools.todo, make("span", {}, "not judged yet")));
     const end = make("div", { class: "end" }, tools.count);
+    end.append(tools.back, make("button", { type: "button", class: "many", onclick: () => many.open() }, make("kbd", {}, "a"), " Judge many"));
     if (source.saves) end.append(tools.save);
     end.append(make("button", { type: "button", onclick: () => help.showModal() }, "Keys ", make("kbd", {}, "?")));
     form.append(end);
     return form;
   }
 
+  const form = toolbar();
+
   // One member of a group.
   const FATES = { kept: "stays", duplicate: "goes", leak: "goes: leak", conflict: "goes: labels differ", moved: "stays" };
   function fateWords(member) {
     if (member.used_in) return `moves to ${member.used_in}`;
     if (member.weight > 0 && member.weight < 1) return `stays, weight ${member.weight.toFixed(2)}`;
-    if (member.weight > 0 && member.fate !== "moved") return "stays";
-    return FATES[member.fate] || member.fate;
+    if (member.weight > 0 && member.fate !== "moved") return fates.kept ?? "stays";
+    return fates[member.fate] ?? FATES[member.fate] ?? member.fate;
   }
   const stays = (member) => member.weight > 0;
 
@@ -311,7 +366,7 @@
       "button",
       {
         type: "button", class: "picture", "aria-pressed": "false",
-        "aria-label": `${visible(member.name)}: ${fateWords(member)}, ${splitWords(member.split)}, ${labels}`,
+        "aria-label": `${visible(member.name)}: ${[fateWords(member), splitWords(member.split), labels].filter(Boolean).join(", ")}`,
         onclick: () => {
           setCurrent(shown.indexOf(entry), false);
           if (entry.chosen === place && entry.byHand) compare.open(entry);
@@ -322,6 +377,7 @@
     );
     const fate = make("p", { class: "fate" }, fateWords(member));
     if (member.distance > 0) fate.append(make("span", {}, ` ${bits(member.distance)}`));
+    if (fate.textContent === "") fate.hidden = true;
     return make(
       "li",
       { class: stays(member) ? "stays" : "goes" },
@@ -409,10 +465,10 @@
   // `change` makes what stands of a group of what stood.
   async function put(entry, change, words) {
     try {
-      const note = await inTurn(() => source.put(entry.group, change(source.batchesOf(entry.group))));
+      const note = await inTurn(() => source.put([[entry.group, change(source.batchesOf(entry.group))]]));
       say(`Group ${number(entry.group.number)}: ${words}. ${note}`);
     } catch (error) {
-      say(`This was not saved: ${error.message}`);
+      say(`This was not saved: ${error.message}`, true);
     }
     showVerdict(entry);
     compare.follow(entry);
@@ -429,6 +485,53 @@
 
   function undo(entry) {
     return put(entry, (old) => old.slice(0, -1), "taken back");
+  }
+
+  // What was judged of many last, and takes it back: {count, undo, redraw}.
+  let lastMany = null;
+  function setLastMany(judged) {
+    lastMany = judged;
+    tools.back.hidden = judged === null;
+    if (judged) tools.back.replaceChildren(make("kbd", {}, "U"), ` Take back ${groupCount(judged.count)}`);
+  }
+  const groupCount = (count) => (count === 1 ? "1 group" : `${number(count)} groups`);
+
+  // `entries`: those judged, where it is not all that pass the filters.
+  async function judgeMany(entries, verdict) {
+    if (!entries) say("All that pass are being judged …", true);
+    try {
+      const done = await inTurn(() =>
+        entries ? judgeThese(source, entries.map((entry) => entry.group), verdict) : source.judgeAll(query(), verdict));
+      if (done.count > 0) setLastMany({ ...done, redraw: !entries });
+      say(done.count > 0 ? `${groupCount(done.count)}: ${VERDICT_WORDS[verdict]}. ${done.note} U takes all of it back.`
+                         : "There is nothing to judge: all of them are judged, or the same file.");
+      if (entries) setCurrent(shown.indexOf(entries.at(-1)) + 1, true);
+      await showMany(!entries);
+    } catch (error) {
+      say(`This was not saved: ${error.message}`, true);
+    }
+  }
+
+  async function undoMany() {
+    if (!lastMany) {
+      say("Nothing was judged of many groups that could be taken back.");
+      return;
+    }
+    const { count, undo, redraw } = lastMany;
+    say(`${groupCount(count)} are being taken back …`, true);
+    try {
+      const note = await inTurn(undo);
+      setLastMany(null);
+      say(`${groupCount(count)}: taken back. ${note}`);
+      await showMany(redraw);
+    } catch (error) {
+      say(`This was not taken back: ${error.message}`, true);
+    }
+  }
+
+  async function showMany(redraw) {
+    if (redraw) await draw();
+    for (const entry of shown) showVerdict(entry);
   }
 
   function save() {
@@ -467,6 +570,7 @@
         groups.append(entry.article);
         pickMember(entry, entry.chosen, false);
       }
+      passing = found.total;
       more = found.groups.length > 0 && first + found.groups.length < found.total;
       const all = source.total === null || source.total === found.total ? "" : ` of ${number(source.total)}`;
       tools.count.textContent = `${number(found.total)}${all} groups`;
@@ -656,6 +760,74 @@
     };
   })();
 
+  // ---- Many groups at once ----
+
+  // Those of which half is seen, or which fill half of what is seen.
+  function onScreen() {
+    const isSticky = getComputedStyle(form).position === "sticky"; // else its end lies over the groups below
+    const top = isSticky ? Math.max(0, form.getBoundingClientRect().bottom) : 0;
+    const bottom = isSticky ? innerHeight : tools.count.parentElement.getBoundingClientRect().top;
+    return shown.filter((entry) => {
+      const { top: from, bottom: to } = entry.article.getBoundingClientRect();
+      const seen = Math.min(to, bottom) - Math.max(from, top);
+      return seen > 0 && 2 * seen >= Math.min(to - from, bottom - top);
+    });
+  }
+
+  function filterWords() {
+    const { text, reason, split, class: label, folder, least, most, todo } = query();
+    return [
+      text && `“${visible(text)}” is in a name, a label or an id`, reason && `reason ${reason}`, split && `split ${split}`,
+      label !== null && `class ${visible(label)}`, folder !== null && `folder ${folderWords(folder)}`,
+      (least > 0 || most < config.most_distance) && `distance from ${least} to ${bits(most)}`, todo && "not judged yet",
+    ].filter(Boolean).join("; ");
+  }
+
+  const many = (() => {
+    const VERDICTS = ACTIONS.filter(([, verdict]) => verdict !== "keep");
+    let entries = [];
+    const choices = ["screen", "all"].map((value) => {
+      const words = make("span", {});
+      return { words, input: make("input", { type: "radio", name: "many", value, checked: value === "screen" }) };
+    });
+    const buttons = VERDICTS.map(([key, verdict, words]) =>
+      make("button", { type: "button", "data-many": verdict, onclick: () => judge(verdict) }, make("kbd", {}, key), ` ${words}`));
+    const dialog = make(
+      "dialog",
+      { class: "many", "aria-label": "Judge many groups" },
+      make("h2", {}, "Judge many groups"),
+      ...choices.map(({ input, words }) => make("label", { class: "choice" }, input, words)),
+      make("p", { class: "soft" }, "What was said of a group before stays as it is. ", make("kbd", {}, "a"), " chooses the other, ",
+        make("kbd", {}, "U"), " takes the whole back."),
+      make("div", { class: "actions" }, ...buttons,
+        make("button", { type: "button", onclick: () => dialog.close() }, make("kbd", {}, "Esc"), " Close")),
+    );
+    function open() {
+      entries = onScreen();
+      const numbers = entries.slice(0, 8).map((entry) => number(entry.group.number)).join(", ") + (entries.length > 8 ? " and so on" : "");
+      choices[0].words.textContent = `${groupCount(entries.length)} on the screen${entries.length > 0 ? `: ${numbers}` : ""}`;
+      choices[1].words.textContent = `${passing === 1 ? "the one group that passes" : `all ${number(passing)} groups that pass`}: ${filterWords() || "no filter is set"}`;
+      choices[0].input.checked = true;
+      dialog.showModal();
+    }
+    function judge(verdict) {
+      dialog.close();
+      return judgeMany(choices[0].input.checked ? entries : null, verdict);
+    }
+    return {
+      dialog,
+      open,
+      isOpen: () => dialog.open,
+      // Whether it is one of its keys.
+      press(key) {
+        const row = VERDICTS.find(([name]) => name === key);
+        if (row) judge(row[1]);
+        if (key === "a") choices[choices[0].input.checked ? 1 : 0].input.checked = true;
+        return row !== undefined || key === "a";
+      },
+    };
+  })();
+
   // ---- Keys ----
 
   const KEYS = [
@@ -671,7 +843,9 @@
     ["3", "judge: keep the chosen picture", (entry) => entry && judge(entry, "keep")],
     ["0", "judge: unsure", (entry) => entry && judge(entry, "unsure")],
     ["u", "take back what was last said of the group", (entry) => entry && undo(entry)],
-    ["/", "find and filter", () => (source.saves ? tools.text : tools.sort.select).focus()],
+    ["a", "judge many: those on the screen, or all that pass the filters", () => !compare.isOpen() && many.open()],
+    ["U", "take back the whole of what was last judged of many", () => undoMany()],
+    ["/", "find and filter", () => tools.text.focus()],
     ["?", "these keys", () => (help.open ? help.close() : help.showModal())],
   ];
   const help = make(
@@ -685,6 +859,10 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (many.isOpen()) {
+      if (many.press(event.key)) event.preventDefault();
+      return;
+    }
     const inField = event.target.matches && event.target.matches("input, select, textarea");
     if (inField && event.key === "Escape") event.target.blur();
     if (inField) return;
@@ -692,13 +870,13 @@
     const row = KEYS.find(([name]) => name === key);
     if (!row || (help.open && key !== "?")) return;
     event.preventDefault();
-    if (current < 0 && !"jk/?".includes(key)) setCurrent(0, true);
+    if (current < 0 && !"jk/?aU".includes(key)) setCurrent(0, true);
     row[2](shown[current]);
   });
 
   // ---- Beginning ----
 
-  root.replaceChildren(toolbar(), said, groups, end, compare.dialog, help);
+  root.replaceChildren(form, said, groups, end, compare.dialog, many.dialog, help);
   new IntersectionObserver((seen) => {
     if (seen.some((one) => one.isIntersecting) && more) drawMore();
   }, { rootMargin: `${AHEAD}px` }).observe(end);

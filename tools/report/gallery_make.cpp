@@ -59,6 +59,9 @@ GalleryPage make_gallery(const GalleryInput& input, const GallerySubject& subjec
     page.groups.push_back(describe_group(input, facts[place]));
   }
   page.config = config_of(page.groups);
+  page.config.fates = subject.fates;
+  page.config.first_line = subject.first_line;
+  page.frame = subject.frame;
   page.pictures = put_pictures(subject, limits, page.groups);
   return page;
 }

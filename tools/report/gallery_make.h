@@ -15,6 +15,9 @@ struct GallerySubject {
   std::string made;                // when, by what, on which machine
   pipeline::PictureOf picture_of;  // empty: there are none
   std::string no_pictures;         // why, as a sentence
+  GalleryFrame frame = {};
+  FateWords fates = {};
+  std::string first_line = {};  // as GalleryConfig has it
 };
 
 struct GalleryLimits {

@@ -103,9 +103,8 @@ std::string verdict_of(const GallerySummary& found) {
   return words;
 }
 
-std::string header_of(const GalleryPage& page) {
-  const GallerySummary& found = page.summary;
-  std::uint64_t leaks = found.by_reason[static_cast<std::size_t>(GroupReason::kLeak)];
+std::string tiles_of(const GallerySummary& found) {
+  const std::uint64_t leaks = found.by_reason[static_cast<std::size_t>(GroupReason::kLeak)];
   std::string tiles =
       tile(grouped(found.images), "images") + tile(grouped(found.groups), "groups") +
       tile(grouped(found.removed), "removed") + tile(grouped(found.images - found.removed), "kept");
@@ -113,7 +112,14 @@ std::string header_of(const GalleryPage& page) {
   tiles += tile(grouped(leaks), "groups leak") +
            tile(grouped(found.conflicts), "groups with labels that differ") +
            tile(grouped(found.chains), "chains");
-  return page_header("winnow dedup", name_html(page.title), verdict_of(found), tiles);
+  return tiles;
+}
+
+std::string header_of(const GalleryPage& page) {
+  const GalleryFrame& frame = page.frame;
+  return page_header(escaped(frame.verb), name_html(page.title),
+                     frame.verdict.empty() ? verdict_of(page.summary) : frame.verdict,
+                     frame.tiles.empty() ? tiles_of(page.summary) : frame.tiles);
 }
 
 std::string reasons_table(const GalleryPage& page) {
@@ -175,8 +181,8 @@ std::string left_out(const GalleryPage& page) {
   if (page.config.server || page.groups.size() == page.summary.groups) return "";
   return paragraph(fmt::format(
       "This page shows {} of {} groups: as many of each reason, distance and class as there is "
-      "room for. All are listed by <code>--list-groups</code>.",
-      grouped(page.groups.size()), grouped(page.summary.groups)));
+      "room for. {}",
+      grouped(page.groups.size()), grouped(page.summary.groups), page.frame.listed));
 }
 
 std::string sections_of(const GalleryPage& page) {
@@ -188,8 +194,11 @@ std::string sections_of(const GalleryPage& page) {
   how += paragraph(aside(page.config.server
                              ? "Nothing was deleted. What you judge below is written down at once."
                              : "Nothing was deleted. What you judge below is kept by this page "
-                               "and saved as a file, which winnow dedup --review FILE obeys."));
-  return section("What was found", how + reasons_table(page) + leaks_table(found) +
+                               "and saved as a file, which " +
+                                   escaped(page.frame.obeying) + " --review FILE obeys."));
+  if (!page.frame.counts) return page.frame.sections + section("Pictures", how);
+  return page.frame.sections +
+         section("What was found", how + reasons_table(page) + leaks_table(found) +
                                        classes_table(found) + folders_table(found));
 }
 
@@ -200,15 +209,17 @@ Json texts(const std::vector<std::string>& names) {
 }
 
 std::string json_of(const GalleryConfig& config) {
-  return Json{{"schema", "winnow.gallery/1"},
-              {"source", config.server ? "server" : "static"},
-              {"key", config.key},
-              {"most_distance", config.most_distance},
-              {"facets",
-               {{"splits", texts(config.splits)},
-                {"classes", texts(config.classes)},
-                {"folders", texts(config.folders)}}}}
-      .dump();
+  Json json{{"schema", "winnow.gallery/1"},
+            {"source", config.server ? "server" : "static"},
+            {"key", config.key},
+            {"most_distance", config.most_distance},
+            {"facets",
+             {{"splits", texts(config.splits)},
+              {"classes", texts(config.classes)},
+              {"folders", texts(config.folders)}}}};
+  if (!config.fates.empty()) json["fates"] = config.fates;
+  if (!config.first_line.empty()) json["first_line"] = Json::parse(config.first_line);
+  return json.dump();
 }
 
 std::string scripts_of(const GalleryPage& page) {
@@ -229,8 +240,7 @@ std::vector<std::string> listed(const std::set<std::string>& names) {
 
 }  // namespace
 
-GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> facts) {
-  const dedup::Result& result = input.result;
+GallerySummary count(const dedup::Result& result, std::span<const GroupFacts> facts) {
   GallerySummary found;
   found.images = result.selection.size();
   found.groups = result.groups.size();
@@ -242,9 +252,14 @@ GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> 
   for (const GroupFacts& group : facts) {
     ++found.by_reason[static_cast<std::size_t>(first_reason(group))];
   }
+  found.decided = dedup::settings_in_words(result.selection.settings);
+  return found;
+}
+
+GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> facts) {
+  GallerySummary found = count(input.result, facts);
   found.classes = classes_of(input);
   found.folders = folders_of(input, facts);
-  found.decided = dedup::settings_in_words(result.selection.settings);
   return found;
 }
 
@@ -277,7 +292,7 @@ std::string html_of(const GalleryPage& page) {
   const std::string gallery =
       "<main id=\"gallery\"><p>The groups are drawn by the script of this page, which your browser "
       "does not run.</p></main>\n";
-  return html_page({.title = page.title + ": duplicates",
+  return html_page({.title = page.title + ": " + page.frame.about,
                     .body = header_of(page) + sections_of(page) + gallery,
                     .made = page.made,
                     .style = kGalleryCss,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,8 +40,26 @@ struct GallerySummary {
 
   static constexpr std::size_t kMostListed = 20;
 };
+// All but classes and folders. `facts`: of all its groups.
+GallerySummary count(const dedup::Result& result, std::span<const GroupFacts> facts);
 // Asks for the names of all members of all groups but those describe_group() would not show.
 GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> facts);
+
+// What a page says around its groups, by which verb; what is empty is said as of a deduplication.
+struct GalleryFrame {
+  std::string verb = "winnow dedup";     // text: that the page is of
+  std::string obeying = "winnow dedup";  // text: the verb that obeys what is judged in it
+  std::string about = "duplicates";      // text: for the title of the window
+  std::string verdict = {};              // HTML: the sentence to read if only one is
+  std::string tiles = {};                // HTML, as of tile()
+  std::string sections = {};             // HTML, as of section(): before what is said of groups
+  bool counts = true;                    // of groups, leaks, classes and folders, in tables
+  // HTML: where those groups are listed that the page leaves out.
+  std::string listed = "All are listed by <code>--list-groups</code>.";
+};
+
+// Words for what becomes of an image, in place of usual ones, by the name of the rule.
+using FateWords = std::map<std::string, std::string>;
 
 // What the script of the page goes by; see gallery.js.
 struct GalleryConfig {
@@ -50,6 +69,8 @@ struct GalleryConfig {
   std::vector<std::string> splits;  // to filter by; these and the following may be any bytes
   std::vector<std::string> classes;
   std::vector<std::string> folders;
+  FateWords fates = {};
+  std::string first_line = {};  // of review files that it saves, behind the header: a JSON object
 };
 // Of the groups that are in the page. Sorted, each once.
 GalleryConfig config_of(std::span<const GalleryGroup> groups);
@@ -59,6 +80,7 @@ struct GalleryPage {
   std::string made;   // text: when, by what, on which machine
   GallerySummary summary;
   std::string pictures;  // text: a sentence on them; may be empty
+  GalleryFrame frame = {};
   GalleryConfig config;
   std::vector<GalleryGroup> groups;  // none where they are asked for
 };

@@ -25,8 +25,8 @@ std::uint32_t code_point(std::string_view character) noexcept {
   return code;
 }
 
-// Empty: as it is.
-std::string replacement_of(std::uint32_t code) {
+// Of markup; empty: as it is.
+std::string entity_of(std::uint32_t code) {
   switch (code) {
     case '&':
       return "&amp;";
@@ -39,12 +39,29 @@ std::string replacement_of(std::uint32_t code) {
     case '\'':
       return "&#39;";
     default:
-      break;
+      return "";
   }
+}
+
+// Empty: as it is.
+std::string replacement_of(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return fmt::format("\\x{:02X}", code);
   if (code >= 0xEF80 && code <= 0xEFFF) return fmt::format("\\x{:02X}", code - 0xEF00);  // utf8.h
   if (code == 0xFFFE || code == 0xFFFF) return fmt::format("\\u{:04X}", code);  // not in XML
   return "";
+}
+
+template <class Replace>
+std::string replaced(std::string_view bytes, const Replace& replace) {
+  const std::string text = to_utf8(bytes);
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view character = rest.substr(0, length_of(rest));
+    const std::string other = replace(code_point(character));
+    out += other.empty() ? character : std::string_view(other);
+    rest.remove_prefix(character.size());
+  }
+  return out;
 }
 
 bool is_plain(char c) noexcept {
@@ -54,16 +71,13 @@ bool is_plain(char c) noexcept {
 
 }  // namespace
 
+std::string shown(std::string_view bytes) { return replaced(bytes, replacement_of); }
+
 std::string escaped(std::string_view bytes) {
-  const std::string text = to_utf8(bytes);
-  std::string out;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view character = rest.substr(0, length_of(rest));
-    const std::string other = replacement_of(code_point(character));
-    out += other.empty() ? std::string(character) : other;
-    rest.remove_prefix(character.size());
-  }
-  return out;
+  return replaced(bytes, [](std::uint32_t code) {
+    const std::string entity = entity_of(code);
+    return entity.empty() ? replacement_of(code) : entity;
+  });
 }
 
 std::string name_html(std::string_view bytes) { return "<bdi>" + escaped(bytes) + "</bdi>"; }

@@ -5,8 +5,10 @@
 
 namespace winnow::tools {
 
-// Any bytes as text of an HTML (and XML) page: markup is escaped, and what is not UTF-8 or commands
-// a terminal is shown as \xE9.
+// Any bytes as people read them: what is not UTF-8 or commands a terminal is \xE9.
+std::string shown(std::string_view bytes);
+
+// The same as text of an HTML (and XML) page: markup is escaped.
 std::string escaped(std::string_view bytes);
 
 // A name from data: escaped, and kept apart from the text around it, whose direction it could turn.

@@ -425,14 +425,18 @@ IngestPage read_page(const pipeline::Cache& cache) {
     page.examples.add(row);
     page.remarks.add(row);
   });
+  page.audit = look_at(cache, page.examples.of(Fate::kOk));
   return page;
 }
 
 std::string html_of(const IngestPage& page) {
   return html_page({.title = title_of(page) + " - winnow ingest",
                     .body = opening(page) + sources(page) + fates(page) + images(page) +
-                            samples(page) + classes(page) + times(page) + settings(page),
-                    .made = page.made});
+                            (page.audit ? issues_section(*page.audit) : "") + samples(page) +
+                            classes(page) + (page.audit ? classes_section(*page.audit) : "") +
+                            times(page) + settings(page),
+                    .made = page.made,
+                    .style = page.audit ? kAuditStyle : ""});
 }
 
 }  // namespace winnow::tools

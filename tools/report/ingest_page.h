@@ -14,6 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/ledger.h"
 #include "pipeline/store/manifest.h"
+#include "tools/report/audit_page.h"
 
 namespace winnow::tools {
 
@@ -38,9 +39,10 @@ struct IngestPage {
   std::string digest;
   pipeline::Remarks remarks;
   Examples examples;
-  std::string cache;  // as the user named it
-  std::string made;   // the page: when, by what, on which machine
-  Bytes sheet;        // a PNG of some of the images; empty: none
+  std::string cache;                 // as the user named it
+  std::string made;                  // the page: when, by what, on which machine
+  Bytes sheet;                       // a PNG of some of the images; empty: none
+  std::optional<AuditPage> audit{};  // in pictures
 
   // What made the cache, where this process did.
   struct Run {

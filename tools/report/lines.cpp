@@ -93,6 +93,23 @@ std::string axes_of(const LineChart& chart, double px) {
   return out + text_at(kLeft + kWidth / 2, kTop + kHeight + 40, "middle", chart.x_name);
 }
 
+// Names of marks stand at their feet, on the side where there is room.
+std::string marks_of(const LineChart& chart, double px) {
+  std::string out;
+  for (std::size_t i = 0; i < chart.marks.size(); ++i) {
+    const LineChart::Mark& mark = chart.marks[i];
+    const double x = kLeft + px * mark.x;
+    const bool is_left = mark.x * px < kWidth / 2;
+    out += fmt::format(
+        "<path style=\"stroke: var(--c{})\" stroke-dasharray=\"2 3\" "
+        "d=\"M{:.1f},{:.1f}v{:.1f}\"/>\n",
+        static_cast<std::size_t>(mark.colour) % kColours, x, kTop, kHeight);
+    out += text_at(x + (is_left ? 6 : -6), kTop + kHeight - 8 - 18 * static_cast<double>(i),
+                   is_left ? "mark" : "mark end", mark.name);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string svg_of(const LineChart& chart) {
@@ -108,6 +125,7 @@ std::string svg_of(const LineChart& chart) {
       kLeft + kWidth + legend, kTop + height, escaped(chart.title), kStyle);
   out += text_at(kLeft, 24, "title", chart.title);
   out += axes_of(chart, px);
+  out += marks_of(chart, px);
   double legend_y = kTop + 8;
   for (const LineChart::Line& line : chart.lines) {
     const auto style = fmt::format("style=\"stroke: var(--c{})\"{}",

@@ -15,10 +15,16 @@ struct LineChart {
     bool dashed = false;
     int colour = 0;  // lines of one colour belong together
   };
+  struct Mark {  // an upright line
+    double x = 0;
+    std::string name;
+    int colour = 0;  // as of lines
+  };
   std::string title;
   std::string x_name;
   bool x_percent = false;  // ticks of the axis are shares
   std::vector<Line> lines;
+  std::vector<Mark> marks = {};
 };
 
 // An SVG file, for light and dark. Texts are escaped here.

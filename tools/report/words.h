@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "pipeline/store/statistics.h"
 
 namespace winnow::tools {
+
+// The last part of a path, also where that ends in a slash: "cache" of "../cache/".
+std::string name_of_folder(const std::filesystem::path& path);
 
 // Numbers as people read them.
 std::string grouped(std::uint64_t number);        // 12,345,678

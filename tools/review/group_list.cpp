@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -13,6 +12,8 @@
 #include "dedup/cluster/cluster.h"
 #include "dedup/leak/leak.h"
 #include "dedup/policy/policy.h"
+#include "tools/report/html.h"
+#include "tools/report/strata.h"
 
 namespace winnow::tools {
 namespace {
@@ -36,14 +37,15 @@ dedup::Group describe_rows(std::vector<std::uint32_t> rows, const dedup::Fingerp
 void tell_pair(GroupFacts& facts, int threshold) {
   facts.distance = facts.diameter;
   const auto near = static_cast<std::uint8_t>(1U << static_cast<unsigned>(GroupReason::kNear));
-  const auto most = static_cast<std::uint32_t>(std::max(threshold, 0));
-  const bool is_near = facts.distance > 0 && facts.distance + std::max(1U, most / 8) >= most;
-  facts.reasons = static_cast<std::uint8_t>((facts.reasons & ~near) | (is_near ? near : 0));
+  facts.reasons = static_cast<std::uint8_t>((facts.reasons & ~near) |
+                                            (is_near(facts.distance, threshold) ? near : 0));
 }
 
-std::uint32_t urgency(const GroupFacts& facts) noexcept {
-  return facts.reasons == 0 ? kGroupReasonCount
-                            : static_cast<std::uint32_t>(std::countr_zero(facts.reasons));
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
 }
 
 }  // namespace
@@ -59,8 +61,10 @@ dedup::Result groups_of(dedup::Selection selection, const dedup::Fingerprints& t
     result.groups.push_back(std::move(group));
   }
   for (std::size_t row = 0; row < selection.size(); ++row) {
-    (selection.weights[row] > 0 ? result.kept : result.removed) += 1;
-    result.moved += selection.split_of(row, table.splits[row]) != table.splits[row] ? 1 : 0;
+    const bool stays = selection.weights[row] > 0;
+    ++(stays ? result.kept : result.removed);
+    const Split own = table.splits[row];
+    result.moved += stays && selection.split_of(row, own) != own ? 1 : 0;
   }
   result.leaks = dedup::count_leaks(
       {.of_row = selection.components,
@@ -188,7 +192,7 @@ const std::vector<std::uint32_t>& GroupList::in_order(GroupOrder order) const {
     const auto sort_by = [&](const auto& key) { std::ranges::stable_sort(numbers, {}, key); };
     const auto near_last = [&](std::uint32_t i) { return ~facts_[i].distance; };
     if (order == GroupOrder::kReason) {
-      sort_by([&](std::uint32_t i) { return std::pair(urgency(facts_[i]), near_last(i)); });
+      sort_by([&](std::uint32_t i) { return std::pair(first_reason(facts_[i]), near_last(i)); });
     } else if (order == GroupOrder::kDistance) {
       sort_by(near_last);
     } else if (order == GroupOrder::kSize) {
@@ -221,8 +225,21 @@ bool GroupList::has_label(std::uint32_t number, const std::vector<std::int32_t>&
   return false;
 }
 
-std::vector<std::uint32_t> GroupList::find(const GroupFilter& filter, GroupOrder order,
-                                           const std::function<bool(std::uint32_t)>& passes) const {
+bool GroupList::has_text(std::uint32_t number, const std::string& lower) const {
+  const auto holds = [&](const std::string& bytes) {
+    return lower_case(shown(bytes)).find(lower) != std::string::npos;
+  };
+  return std::ranges::any_of(input_.result.groups[number].rows, [&](std::uint32_t row) {
+    const SampleId id = input_.table.ids[row];
+    return std::to_string(id) == lower || holds(input_.name_of(id)) ||
+           std::ranges::any_of(input_.table.labels[row], [&](std::int32_t label) {
+             return holds(name_of_label(input_, label));
+           });
+  });
+}
+
+std::vector<std::uint32_t> GroupList::find(const GroupFilter& filter, GroupOrder order) const {
+  const std::string text = lower_case(filter.text.value_or(""));
   const std::vector<std::int32_t> labels =
       filter.label ? labels_called(*filter.label) : std::vector<std::int32_t>();
   std::optional<std::uint32_t> folder;
@@ -240,7 +257,8 @@ std::vector<std::uint32_t> GroupList::find(const GroupFilter& filter, GroupOrder
     if (filter.reason && !facts.has(*filter.reason)) continue;
     if (filter.label && !has_label(number, labels)) continue;
     if (folder && !std::ranges::binary_search(read_folders().of_group[number], *folder)) continue;
-    if (passes(number)) found.push_back(number);
+    if (!text.empty() && !has_text(number, text)) continue;
+    found.push_back(number);
   }
   return found;
 }

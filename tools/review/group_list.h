@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,6 +37,8 @@ struct GroupFilter {
   std::optional<std::string> label = {};   // a class name that a member has
   std::optional<std::string> folder = {};  // that a member lies in
   std::optional<GroupReason> reason = {};
+  // In a member's name or one of its labels, as they are shown, or its id; A to Z are as a to z.
+  std::optional<std::string> text = {};
   std::uint32_t least = 0;  // of the distance
   std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
 };
@@ -61,8 +62,7 @@ class GroupList {
   const std::vector<std::string>& folders() const;
 
   // The numbers of all groups that pass, in order.
-  std::vector<std::uint32_t> find(const GroupFilter& filter, GroupOrder order,
-                                  const std::function<bool(std::uint32_t)>& passes) const;
+  std::vector<std::uint32_t> find(const GroupFilter& filter, GroupOrder order) const;
 
  private:
   struct Folders;
@@ -70,6 +70,7 @@ class GroupList {
   const std::vector<std::uint32_t>& in_order(GroupOrder order) const;
   std::vector<std::int32_t> labels_called(const std::string& name) const;
   bool has_label(std::uint32_t number, const std::vector<std::int32_t>& labels) const;
+  bool has_text(std::uint32_t number, const std::string& lower) const;
 
   GalleryInput input_;
   std::vector<GroupFacts> facts_;

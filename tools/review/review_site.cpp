@@ -81,6 +81,7 @@ GroupFilter filter_of(const Asked& asked) {
   filter.reason = asked.one_of("reason", parse_reason);
   if (const auto label = asked.text("class")) filter.label = from_utf8(*label);
   if (const auto folder = asked.text("folder")) filter.folder = from_utf8(*folder);
+  filter.text = asked.text("text");
   filter.least = bits("least", 0);
   filter.most = bits("most", std::numeric_limits<std::uint32_t>::max());
   return filter;
@@ -94,6 +95,30 @@ Json said_json(const std::vector<dedup::Judgement>& said) {
     json.push_back({{"verdict", dedup::verdict_name(judgement.verdict)}, {"images", images}});
   }
   return json;
+}
+
+// What is to be said of many groups at once.
+dedup::Verdict parse_rule(std::string_view body) {
+  using dedup::Verdict;
+  const JsonReader json(body, {.name = "the request", .remedy = "load the page again"});
+  const JsonReader name = json.at("verdict");
+  const std::string text = name.text();
+  for (const Verdict verdict :
+       {Verdict::kDuplicate, Verdict::kDifferent, Verdict::kUnsure, Verdict::kNone}) {
+    if (text == dedup::verdict_name(verdict)) return verdict;
+  }
+  name.fail("is none of duplicate, different, unsure and none");
+}
+
+// As the page says it of the whole group; images that are the same file count once.
+dedup::Judgement judgement_of(const GalleryGroup& group, dedup::Verdict verdict) {
+  dedup::Judgement judgement{.verdict = verdict, .images = {}};
+  for (const GalleryMember& member : group.members) {
+    if (std::ranges::find(judgement.images, member.hash) != judgement.images.end()) continue;
+    judgement.images.push_back(member.hash);
+    judgement.names.push_back(member.name);
+  }
+  return judgement;
 }
 
 WebReply json_reply(std::string body) {
@@ -147,6 +172,7 @@ WebReply ReviewSite::answer(const WebRequest& request) {
   constexpr std::string_view kPictures = "picture/";
   if (request.is_post) {
     if (path == "judgements") return judgements(request);
+    if (path == "judgements/all") return judge_all(request);
   } else if (path.empty()) {
     return {.type = "text/html; charset=utf-8", .body = parts_.page.html};
   } else if (path == "page.js") {
@@ -169,11 +195,10 @@ WebReply ReviewSite::groups(const WebRequest& request) const {
   const std::uint64_t count = std::min(asked.number("count", 50), kMostGroups);
   const bool todo = asked.number("todo", 0) != 0;
 
-  // Names of all are read once, which may take seconds: not while judgements wait.
-  if (filter.folder || order == GroupOrder::kFolders) parts_.groups.folders();
+  // Names of all may be read, which may take seconds: not while judgements wait.
+  std::vector<std::uint32_t> found = parts_.groups.find(filter, order);
   std::unique_lock lock(mutex_);
-  const std::vector<std::uint32_t> found = parts_.groups.find(
-      filter, order, [&](std::uint32_t number) { return !todo || !verdicts_.of(number); });
+  if (todo) std::erase_if(found, [&](std::uint32_t n) { return verdicts_.of(n).has_value(); });
   const std::uint64_t begin = std::min<std::uint64_t>(first, found.size());
   const std::uint64_t end = std::min<std::uint64_t>(begin + count, found.size());
   const std::span<const std::uint32_t> page = std::span(found).subspan(begin, end - begin);
@@ -218,10 +243,55 @@ WebReply ReviewSite::picture(std::string_view id, const WebRequest& request) con
 WebReply ReviewSite::judgements(const WebRequest& request) {
   const std::vector<dedup::Judgement> all = parse_judgements(request.body);
   const std::lock_guard lock(mutex_);
-  if (!all.empty()) parts_.log.append(all);
-  for (const dedup::Judgement& judgement : all) verdicts_.apply(judgement);
-  saved_ += all.size();
-  return json_reply(fmt::format(R"({{"saved":{},"left":{}}})", all.size(), verdicts_.left()));
+  return save(all);
+}
+
+WebReply ReviewSite::save(const std::vector<dedup::Judgement>& judgements) {
+  if (!judgements.empty()) parts_.log.append(judgements);
+  for (const dedup::Judgement& judgement : judgements) verdicts_.apply(judgement);
+  saved_ += judgements.size();
+  return json_reply(
+      fmt::format(R"({{"saved":{},"left":{}}})", judgements.size(), verdicts_.left()));
+}
+
+WebReply ReviewSite::judge_all(const WebRequest& request) {
+  const dedup::Verdict verdict = parse_rule(request.body);
+  if (verdict == dedup::Verdict::kNone) return take_back_all();
+  const std::vector<std::uint32_t> found =
+      parts_.groups.find(filter_of(Asked(request)), GroupOrder::kNumber);
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> numbers;
+  std::vector<dedup::Judgement> all;
+  for (const std::uint32_t number : found) {
+    if (verdicts_.of(number)) continue;
+    numbers.push_back(number);
+    all.push_back(judgement_of(parts_.groups.describe(number), verdict));
+  }
+  WebReply reply = save(all);
+  if (all.empty()) return reply;
+  last_all_.clear();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::ranges::sort(all[i].images);
+    last_all_.emplace_back(numbers[i], std::move(all[i]));
+  }
+  return reply;
+}
+
+WebReply ReviewSite::take_back_all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<dedup::Judgement> all;
+  for (const auto& [number, judgement] : last_all_) {
+    const bool is_in_force =
+        std::ranges::any_of(verdicts_.said(number), [&](const dedup::Judgement& said) {
+          return said.verdict == judgement.verdict && said.images == judgement.images;
+        });
+    if (is_in_force) {
+      all.push_back({.verdict = dedup::Verdict::kNone, .images = judgement.images});
+    }
+  }
+  WebReply reply = save(all);
+  last_all_.clear();
+  return reply;
 }
 
 }  // namespace winnow::tools

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dedup/review/review_log.h"
@@ -29,6 +30,9 @@ ServedPage without_inline(std::string html);
 //   GET groups      those that pass and are asked for, described, with what was said of them
 //   GET picture/ID  a JPEG of at most 320 px; with full=1 of at most 4096 px
 //   POST judgements a judgement or a list of them, as in a review file: durable before the answer
+//   POST judgements/all {"verdict": ...}: one of each group that passes, as GET groups has it, and
+//                   that nothing was said of; "none" takes back what was last said so, of the
+//                   groups of which it is still in force. All of it or nothing.
 // Safe from many threads.
 class ReviewSite {
  public:
@@ -51,10 +55,15 @@ class ReviewSite {
   WebReply groups(const WebRequest& request) const;
   WebReply picture(std::string_view id, const WebRequest& request) const;
   WebReply judgements(const WebRequest& request);
+  WebReply judge_all(const WebRequest& request);
+  WebReply take_back_all();
+  WebReply save(const std::vector<dedup::Judgement>& judgements);  // needs mutex_
 
   Parts parts_;
   mutable std::mutex mutex_;  // of what follows, and the log
   Verdicts verdicts_;
+  // What judge_all() said last, by group; images ascending.
+  std::vector<std::pair<std::uint32_t, dedup::Judgement>> last_all_;
   std::atomic<std::uint64_t> saved_{0};
 };
 

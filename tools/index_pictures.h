@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dedup/index/index.h"
+#include "pipeline/export/thumbnails.h"
+#include "tools/command.h"
+#include "tools/ingest_flags.h"
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+// Where pictures of the images in an index are, which keeps none: --source, for --report, which
+// `app` has. `sources` must live as long as `app`.
+void add_pictures_flag(CLI::App& app, std::vector<std::filesystem::path>& sources);
+inline constexpr const char* kNoPicturesInIndex =
+    "There are no pictures: an index keeps none. Name what was added to it, caches or data sets, "
+    "with --source, once for each.";
+
+// Pictures of a cache or a data set, which stays open as long as they do. Empty for a cache that
+// keeps none.
+pipeline::PictureOf open_pictures(const std::filesystem::path& at, const IngestFlags& reading,
+                                  const Session& session);
+
+// Pictures of the images in an index, of those of its sources that caches and data sets `at` have;
+// empty where none are named. UsageError for one that has none of them, or no pictures.
+pipeline::PictureOf pictures_of_index(const dedup::StoredIndex& index,
+                                      const std::vector<std::filesystem::path>& at,
+                                      const IngestFlags& reading, const Session& session);
+
+}  // namespace winnow::tools

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dedup/fingerprints.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+#include "tools/report/gallery_page.h"
+#include "tools/tune_report.h"
+
+namespace winnow::tools {
+
+// What the page of `winnow tune` says around its pairs: curves with the thresholds that are chosen
+// for the demand, and the tables. `command`: the cache, as the recommended command line names it.
+// Pure.
+GalleryFrame tune_frame(const Measured& measured, const dedup::Demand& demand,
+                        const std::string& command);
+
+// Writes that page, durably, with pairs around the recommended threshold, or the usual one: drawn
+// as `winnow review --sample` draws them, so that what is judged of them tells how precise it is.
+// Says so. Throws StoppedError.
+void write_tune_page(const Session& session, const pipeline::Cache& cache,
+                     const dedup::ColumnSource& columns, const Measured& measured,
+                     const dedup::Demand& demand, const std::filesystem::path& path);
+
+}  // namespace winnow::tools
