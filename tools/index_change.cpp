@@ -45,8 +45,9 @@ dedup::Addition addition_of(const pipeline::Cache& cache, const Session& session
 
 void tell_size(const fs::path& folder, const Session& session) {
   const auto index = dedup::StoredIndex::open(folder);
-  say(session, fmt::format("{}: {} images of {} sources", folder.string(),
-                           grouped(index.live_rows()), grouped(index.sources().size())));
+  say(session,
+      fmt::format("{}: {} images of {} sources, compared by {}", folder.string(),
+                  grouped(index.live_rows()), grouped(index.sources().size()), index.kind().hash));
 }
 
 void tell(const Session& session, const dedup::Added& added) {
@@ -74,7 +75,8 @@ void add(const IndexAddOptions& o, const Session& session) {
   for (const fs::path& input : o.inputs.paths) {
     const auto index = dedup::StoredIndex::find(o.index);
     const bool is_new = !index || index->sources().empty();
-    const std::string hash = is_new ? options.hash.value_or("phash") : index->kind().hash;
+    const std::string hash =
+        is_new ? options.hash.value_or(std::string(dedup::kUsualIndexHash)) : index->kind().hash;
     with_cache(input, o.inputs.reading, hash, session, [&](const pipeline::Cache& cache) {
       tell(session, dedup::add_to_index(o.index, addition_of(cache, session), options,
                                         search_options(session)));
@@ -163,9 +165,10 @@ SubVerb add_index_add(CLI::App& index) {
   auto o = std::make_shared<IndexAddOptions>();
   CLI::App* app = add_index_verb(
       index, "add", "Add caches or data sets; makes the index where there is none", o->index);
-  app->add_option("--hash", o->hash, "Hash that a new index compares by (default: phash)");
+  app->add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
   app->add_option("--radius", o->radius,
-                  "Bits up to which a new index has links (default: an eighth of the hash's)");
+                  "Bits up to which a new index has links (default: 4 more than the hash's usual "
+                  "threshold, at least an eighth of its bits)");
   add_index_inputs(*app, o->inputs);
   app->footer(
       R"(A source that is in the index already is passed over: of a cache that got more, only that

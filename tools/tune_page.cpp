@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "dedup/hash/hashes.h"
 #include "dedup/pairs.h"
 #include "dedup/review/review.h"
 #include "dedup/review/sample.h"

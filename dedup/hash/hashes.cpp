@@ -184,6 +184,15 @@ HashKind find_hash(std::string_view name) {
   throw UsageError("there is no hash '" + std::string(whole) + "'; known: " + known);
 }
 
+int usual_threshold(std::string_view whole) {
+  const std::optional<HashName> name = parse_hash_name(whole);
+  for (const HashKind& kind : hash_kinds()) {
+    if (!name || kind.row->name != name->row) continue;
+    return name->orientations == 1 ? kind.row->usual_threshold : kind.row->usual_threshold_turned;
+  }
+  return 0;
+}
+
 int common_scale(std::span<const std::string> names) {
   int scale = 0;
   for (const std::string& name : names) {

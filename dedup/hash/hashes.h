@@ -101,6 +101,8 @@ std::vector<HashKind> hash_kinds();
 
 // UsageError naming what is known.
 HashKind find_hash(std::string_view name);
+// That of the hash's row, as its codes are turned; 0 for what is no hash.
+int usual_threshold(std::string_view name);
 // What all of these are computed of. UsageError where they differ.
 int common_scale(std::span<const std::string> names);
 

@@ -11,6 +11,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/hash/hashes.h"
 #include "dedup/index/open_index_internal.h"
 
 namespace winnow::dedup {
@@ -151,12 +152,23 @@ ColumnSource checked(const ColumnSource& columns, std::size_t sources, const Sto
   };
 }
 
+// Caches of winnows before this one have no phash16.
+std::string usual_hash(const ColumnSource& columns) {
+  const Fingerprints table = columns({"codes:" + std::string(kUsualIndexHash)});
+  return table.codes.empty() ? "phash" : std::string(kUsualIndexHash);
+}
+
+// Decisions look a little farther than their threshold.
+int usual_radius(const CodeColumn& codes) {
+  return std::max(codes.most_distance() / 8, usual_threshold(codes.hash) + 4);
+}
+
 IndexKind kind_of(const Addition& addition, const IndexOptions& options) {
-  const std::string hash = options.hash.value_or("phash");
+  const std::string hash = options.hash.value_or(usual_hash(addition.columns));
   const Fingerprints table = addition.columns({"codes:" + hash});
   const CodeColumn& codes = codes_of(table, hash);
   const IndexKind kind{hash, codes.version, codes.bits,
-                       options.radius.value_or(codes.most_distance() / 8)};
+                       options.radius.value_or(usual_radius(codes))};
   if (kind.radius < 0 || kind.radius > codes.most_distance()) {
     throw UsageError("a radius of " + std::to_string(kind.radius) + " bits makes no sense for '" +
                      hash + "'; choose one from 0 to " + std::to_string(codes.most_distance()));

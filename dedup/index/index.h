@@ -111,10 +111,14 @@ struct Addition {
   NameSource names;
 };
 
+inline constexpr std::string_view kUsualIndexHash = "phash16";
+
 // Of a new index, or one that nothing was added to; of another that is there, what it must be.
 struct IndexOptions {
-  std::optional<std::string> hash;  // default: phash
-  std::optional<int> radius;        // default: an eighth of what two codes can be apart
+  std::optional<std::string> hash;  // default: kUsualIndexHash if `columns` has it, else phash
+  // Default: an eighth of what two codes can be apart, or 4 beyond the hash's usual threshold if
+  // that is more.
+  std::optional<int> radius;
 };
 
 struct Added {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "dedup/hash/hashes.h"
+
 namespace winnow::dedup {
 namespace {
 

@@ -262,7 +262,7 @@ double chance_probability(const Distances& random, int bits, int orientations, i
 
 // How far pairs are searched for unless that is said: as far as chance alone makes no more of them
 // than there are images. Most of them are false there, so no good threshold is missed, and what is
-// found fits into memory. At least an eighth of the bits, which is what an index links.
+// found fits into memory. At least an eighth of the bits.
 int search_limit(const Distances& random, const CodeColumn& codes, std::size_t images,
                  const std::optional<double>& chance_pairs) {
   const int bits = codes.most_distance();
@@ -404,15 +404,6 @@ void estimate(Curve& curve, bool cut_short) {
 }
 
 }  // namespace
-
-int usual_threshold(std::string_view hash) {
-  const std::optional<HashName> name = parse_hash_name(hash);
-  for (const HashKind& kind : hash_kinds()) {
-    if (!name || kind.row->name != name->row) continue;
-    return name->orientations == 1 ? kind.row->usual_threshold : kind.row->usual_threshold_turned;
-  }
-  return 0;
-}
 
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const std::string codes_name = "codes:" + options.hash;

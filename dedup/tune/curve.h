@@ -86,9 +86,6 @@ struct Curve {
 //                    furthest.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
 
-// That of the hash's row (Hash::usual_threshold); 0 for what is no hash.
-int usual_threshold(std::string_view hash);
-
 // Why a threshold was chosen.
 enum class ThresholdReason {
   kPrecision,    // the next one is less precise than asked for

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "dedup/deduplicate.h"
+#include "dedup/hash/hashes.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

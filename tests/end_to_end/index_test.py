@@ -54,15 +54,15 @@ class Index(Case):
 
     def test_decides_as_one_cache_of_all_does(self):
         full = self.cache(*self.sources, name="full")
-        self.ok("index", "add", self.index, self.cache(self.sources[0], name="first"), "--radius", 10)
+        self.ok("index", "add", self.index, self.cache(self.sources[0], name="first"), "--radius", 60)
         self.ok("index", "add", self.index, *self.sources[1:])
-        for more in ([], ["--threshold", 10, "--scope", "within"], ["--threshold", 14, "--keep", "sharpest"],
+        for more in ([], ["--threshold", 50, "--scope", "within"], ["--threshold", 80, "--keep", "sharpest"],
                      ["--hash", "exact"]):  # fmt: skip
             decided = self.ok("index", "dedup", self.index, *more, "--json")
-            want = self.ok("dedup", full, *more, "--json")
+            want = self.ok("dedup", full, *([] if "--hash" in more else ["--hash", "phash16"]), *more, "--json")
             self.assertEqual(decided.json(), want.json())
             self.assertGreater(decided.json()["removed"], 3)
-            self.assertEqual("beyond" in decided.err, 14 in more)
+            self.assertEqual("beyond" in decided.err, 80 in more)
             one, other = (place / "selections" / "default.csv" for place in (self.index, full))
             self.assertEqual(one.read_bytes(), other.read_bytes())
             one, other = (columns(place / "selections" / "default.selection") for place in (self.index, full))
@@ -73,10 +73,20 @@ class Index(Case):
         self.assertEqual(said["selections"], [{"name": "default", "current": True}])
         self.assertIn("39 images", self.ok("index", "info", self.index).out)
 
+    def test_a_new_one_compares_by_phash16_where_its_first_cache_has_it(self):
+        self.ok("ingest", self.sources[0], "--out", self.folder / "old", "--store", "none", "--hash", "phash,dhash")
+        for hash_, cache in (("phash", self.folder / "old"), ("phash16", self.cache(self.sources[1], name="new"))):
+            index = self.folder / f"{hash_}.index"
+            added = self.ok("index", "add", index, cache)
+            self.assertIn(f"of 1 sources, compared by {hash_}", added.err)
+            said = self.info(index)
+            self.assertEqual((said["hash"], said["radius"]), (hash_, {"phash": 8, "phash16": 74}[hash_]))
+        self.refused(2, ["phash16"], "index", "add", self.folder / "phash16.index", self.folder / "old")
+
     def test_deletes_merges_and_compacts(self):
         other = self.folder / "other.index"
-        self.ok("index", "add", self.index, self.sources[0])
-        self.ok("index", "add", other, self.sources[1])
+        self.ok("index", "add", self.index, self.sources[0], "--hash", "phash")
+        self.ok("index", "add", other, self.sources[1], "--hash", "phash")
         self.ok("index", "add", other, self.sources[2])
         gone = ["train/cat/one 02.ppm", "train/cat/one 04.ppm", "test/cat/one 10.ppm", "train/ant/two 08.ppm"]
         (self.folder / "names").write_text("\r\n".join(gone[1:3]) + "\r\n", newline="")
@@ -122,7 +132,7 @@ class Index(Case):
         self.assertEqual([source["images"] for source in self.info()["sources"]], [14, 16])
 
     def test_tells_what_it_has_of_new_images(self):
-        self.ok("index", "add", self.index, self.sources[0])
+        self.ok("index", "add", self.index, self.sources[0], "--hash", "phash")
         asked = self.ok("index", "query", self.index, self.sources[1], "--threshold", 6)
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(asked.out))}
         # Every picture of an odd number is the same one, or darker.
@@ -154,7 +164,7 @@ class Index(Case):
         self.refused(2, ["line 2", "7x"], "index", "delete", self.index, "--ids", self.folder / "ids")
         self.refused(2, ["dhash"], "index", "dedup", self.index, "--hash", "dhash")
         self.ok("index", "add", self.folder / "wide.index", self.sources[1], "--radius", 9)
-        self.refused(2, ["8 bits", "9 bits"], "index", "merge", self.index, self.folder / "wide.index")
+        self.refused(2, ["74 bits", "9 bits"], "index", "merge", self.index, self.folder / "wide.index")
         for ending in ("table", "names", "links"):
             damaged = self.folder / f"damaged-{ending}"
             shutil.copytree(self.index, damaged)
