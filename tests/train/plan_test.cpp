@@ -141,6 +141,7 @@ TEST(Plan, AFirstVersionIsReadAndCompared) {
   EXPECT_THAT(compare_plans(stored, now, true).note,
               HasSubstr("sums 32-bit whole numbers, now 64-bit whole numbers"));
   for (const auto& [before, after] : {std::pair{"\"lanes\": \"2 1\"", "\"lanes\": \"2 -1\""},
+                                      {"\"lanes\": \"2 1\"", "\"lanes\": \"65536 1\""},
                                       {"\"colors\": \"4\"", "\"colors\": \"many\""},
                                       {"\"lane_threads\": \"1\"", "\"lane_threads\": \"0\""}}) {
     EXPECT_THROW(parse_plan(with(text, before, after), "it"), FormatError) << after;

@@ -183,9 +183,11 @@ RunPlan read_version_1(const JsonReader& in) {
           .bucket_bytes = static_cast<std::size_t>(number(l.at("bucket_bytes"), kMost)),
           .transfers = ""}};
   std::istringstream lanes(l.at("lanes").text());
+  std::int64_t left = kMostThreads;  // of all ranks: a number of few digits takes that much memory
   for (std::string count; lanes >> count;) {
-    const auto of_rank = static_cast<std::size_t>(read_number(l.at("lanes"), count, kMostThreads));
-    plan.layout.ranks.push_back({.lanes = std::vector<int>(of_rank, 0)});
+    const std::int64_t of_rank = read_number(l.at("lanes"), count, left);
+    left -= of_rank;
+    plan.layout.ranks.push_back({.lanes = std::vector<int>(static_cast<std::size_t>(of_rank), 0)});
   }
   return plan;
 }

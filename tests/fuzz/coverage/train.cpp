@@ -44,8 +44,8 @@ int fuzz_run_state(BytesView input) {
 
 int fuzz_plan(BytesView input) {
   const RunPlan plan = parse_plan(std::string(as_text(input)), "plan.json");
-  const std::string text = to_text(plan);
   if (plan.version > 1) {
+    const std::string text = to_text(plan);
     expect(to_text(parse_plan(text, "again")) == text, "a plan is read as it was written");
   }
   compare_plans(plan, plan, true);
