@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 
 #include "common/error.h"
@@ -101,6 +102,18 @@ SelectionMode parse_selection_mode(std::string_view name) {
 std::string_view selection_mode_name(SelectionMode mode) noexcept { return name_in(kModes, mode); }
 
 std::string_view rule_name(Rule rule) noexcept { return name_in(kRules, rule); }
+
+Selection keep_all(std::span<const SampleId> ids) {
+  Selection selection;
+  selection.ids.assign(ids.begin(), ids.end());
+  selection.weights.assign(ids.size(), 1);
+  selection.components.resize(ids.size());
+  std::iota(selection.components.begin(), selection.components.end(), 0U);
+  selection.kept = selection.ids;
+  selection.distances.resize(ids.size());
+  selection.rules.assign(ids.size(), Rule::kKept);
+  return selection;
+}
 
 void check_selection(const Selection& selection, const std::string& where) {
   const auto require = [&](bool good, const char* why) {

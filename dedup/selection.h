@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ struct Selection {
     return splits.empty() ? own : splits[row];
   }
 };
+
+// One without a name that keeps each of these, alone.
+Selection keep_all(std::span<const SampleId> ids);
 
 // Throws FormatError naming `where` unless the columns make a selection: one entry a row each, ids
 // ascending, weights finite and not negative, components numbered as said above, kept ones among

@@ -4,31 +4,15 @@
     tests/dedup/make_audit_golden.py > tests/dedup/audit_golden.h
 """
 
+import pathlib
+import sys
 from importlib import metadata
 
-import numpy as np
 from cleanvision.issue_managers import image_property
 from PIL import Image
 
-
-def formula(kind, width, height):
-    pixels = np.zeros((height, width, 3), np.uint8)
-    state = 1
-    for y in range(height):
-        for x in range(width):
-            for c in range(3):
-                if kind == "ramp":
-                    value = (7 * x + 3 * y + 11 * c) & 255
-                elif kind == "lcg":
-                    state = (state * 1103515245 + 12345) & 0xFFFFFFFF
-                    value = state >> 16 & 255
-                elif kind == "blob":
-                    dx, dy = x - width // 3, y - height // 2
-                    value = 255 - min(255, (dx * dx + dy * dy) * (c + 1) * 255 // (width * height))
-                else:
-                    value = abs((5 * x + 2 * y + 37 * c + x * y // 16) % 510 - 255)
-                pixels[y, x, c] = value
-    return Image.fromarray(pixels)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from formula_images import formula_image  # noqa: E402
 
 
 def main():
@@ -41,7 +25,7 @@ def main():
     for kind in ("ramp", "lcg", "blob", "tri"):
         for width, height in ((20, 20), (64, 48), (7, 2), (130, 97), (300, 40)):
             for gray in (False, True):
-                image = formula(kind, width, height)
+                image = Image.frombytes("RGB", (width, height), formula_image(kind, width, height))
                 if gray:
                     image = image.convert("L")
                 bright = image_property.BrightnessProperty("dark").calculate(image)

@@ -5,31 +5,16 @@
 
 Needs PyPI's opencv-contrib-python-headless (4.6.0.66, Debian 12's version of OpenCV) and numpy.
 """
+import pathlib
+import sys
+
 import cv2
 import numpy
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from formula_images import formula_image  # noqa: E402
+
 SIZES = ((1, 1), (1, 300), (300, 1), (5, 7), (97, 61), (255, 257), (256, 256), (512, 512), (1000, 9), (513, 300), (640, 480))
-
-
-def picture(kind, width, height):
-    """Those of tests/common/formula_images.h, RGB."""
-    pixels = numpy.zeros((height, width, 3), numpy.uint8)
-    state = 1
-    for y in range(height):
-        for x in range(width):
-            for c in range(3):
-                if kind == "ramp":
-                    value = (7 * x + 3 * y + 11 * c) & 255
-                elif kind == "lcg":
-                    state = (state * 1103515245 + 12345) % 2**32
-                    value = state >> 16 & 255
-                elif kind == "blob":
-                    far = (x - width // 3) ** 2 + (y - height // 2) ** 2
-                    value = 255 - min(255, far * (c + 1) * 255 // (width * height))
-                else:
-                    value = abs((5 * x + 2 * y + 37 * c + x * y // 16) % 510 - 255)
-                pixels[y, x, c] = value
-    return pixels
 
 
 def hex_of(image):
@@ -56,7 +41,7 @@ struct BlockMeanGolden {
 inline constexpr BlockMeanGolden kBlockMeanGolden[] = {""" % cv2.__version__)
     for kind in ("ramp", "lcg", "blob", "tri"):
         for width, height in SIZES:
-            rgb = picture(kind, width, height)
+            rgb = numpy.frombuffer(formula_image(kind, width, height), numpy.uint8).reshape(height, width, 3)
             for channels, image in ((1, rgb[:, :, 0].copy()), (3, rgb[:, :, ::-1].copy())):
                 print('    {"%s", %d, %d, %d, "%s"},' % (kind, width, height, channels, hex_of(image)))
     print("""};

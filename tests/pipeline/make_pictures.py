@@ -1,6 +1,12 @@
 """The pictures of tests/pipeline/golden_pictures.h, for the makers of vectors."""
 
+import pathlib
+import sys
+
 from PIL import Image
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from formula_images import formula_image  # noqa: E402
 
 
 def picture(kind, width, height):
@@ -10,15 +16,9 @@ def picture(kind, width, height):
         return Image.frombytes("RGB", (52, 52 * 52), values)
     if kind == "flat":
         return Image.new("RGB", (width, height), (7, 80, 255))
-    state = 1
-    values = bytearray()
-    for y in range(height):
-        for x in range(width):
-            for c in range(3):
-                state = (state * 1103515245 + 12345) % 2**32
-                tri = abs((5 * x + 2 * y + 37 * c + x * y // 16) % 510 - 255)
-                values.append({"lcg": state >> 16 & 255, "tri": tri, "dim": 60 + tri // 4}[kind])
-    return Image.frombytes("RGB", (width, height), bytes(values))
+    if kind == "dim":
+        return picture("tri", width, height).point(lambda value: 60 + value // 4)
+    return Image.frombytes("RGB", (width, height), formula_image(kind, width, height))
 
 
 def fnv1a(data):

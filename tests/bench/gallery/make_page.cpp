@@ -44,13 +44,8 @@ dedup::Fingerprints table_of(std::uint32_t rows) {
 dedup::Result result_of(const dedup::Fingerprints& table, std::uint32_t groups,
                         std::uint32_t members) {
   dedup::Result result;
-  dedup::Selection& selection = result.selection;
+  dedup::Selection& selection = result.selection = dedup::keep_all(table.ids);
   selection.settings = R"({"hash":"phash","threshold":8,"groups":"components","keep":"first"})";
-  selection.ids = table.ids;
-  selection.kept = table.ids;
-  selection.weights.assign(table.size(), 1);
-  selection.distances.assign(table.size(), 0);
-  selection.rules.assign(table.size(), dedup::Rule::kKept);
   std::uint32_t row = 0;
   for (std::uint32_t number = 0; number < groups; ++number) {
     const std::uint32_t usual = number % 100 == 0 ? 40 : number % 10 == 0 ? 3 : 2;
