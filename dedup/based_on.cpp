@@ -60,6 +60,7 @@ void put_upon(const Selection& base, std::span<const Split> own, Result& result)
       --result.kept;
       ++result.removed;
     }
+    if (!result.issues.empty()) result.issues[row] = {};
     selection.weights[row] = 0;
     selection.kept[row] = base.kept[row];
     selection.distances[row] = base.distances[row];

@@ -81,6 +81,7 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version) {
   nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
   settings["verb"] = "split";
+  if (!options.chosen_by.empty()) settings["chosen_by"] = options.chosen_by;
   settings["seed"] = options.seed;
   settings["group_keys"] = options.group_keys;
   settings["stay"] = options.stay;

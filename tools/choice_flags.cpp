@@ -16,21 +16,6 @@ namespace {
 using dedup::HashAndThreshold;
 using dedup::ThresholdReason;
 
-// Beyond, a search of all pairs of longer codes takes too long to be begun unasked: of two million,
-// four minutes of one core.
-constexpr std::uint64_t kMostImagesOfLongCodes = 2'000'000;
-
-// Of the stored hashes those that are looked at unasked.
-std::vector<std::string> candidates(std::span<const std::string> stored, std::uint64_t images) {
-  std::vector<std::string> all(stored.begin(), stored.end());
-  const auto is_short = [](const std::string& hash) {
-    return dedup::find_hash(hash).row->bits <= 64;
-  };
-  if (images <= kMostImagesOfLongCodes || std::ranges::none_of(all, is_short)) return all;
-  std::erase_if(all, [&](const std::string& hash) { return !is_short(hash); });
-  return all;
-}
-
 std::string wanted(const dedup::Demand& demand) {
   return demand.precision ? fmt::format("a precision of {:.1f} %", 100 * *demand.precision)
                           : fmt::format("fewer than {:g} false pairs expected", demand.risk);
@@ -99,28 +84,42 @@ dedup::Demand demand_of(const ChoiceFlags& flags) noexcept {
   return demand;
 }
 
+std::string hash_of(const ChoiceFlags& flags) {
+  return flags.hash == kAuto && flags.threshold ? "phash" : flags.hash;
+}
+
 bool chooses(const ChoiceFlags& flags) noexcept {
   return flags.hash != dedup::kExact && !flags.threshold;
 }
 
 std::vector<std::string> hashes_for(const ChoiceFlags& flags) {
-  if (flags.hash == dedup::kExact) return {};
-  if (flags.hash != kAuto) return {flags.hash};
-  return flags.threshold ? std::vector<std::string>{"phash"} : std::vector<std::string>{};
+  const std::string hash = hash_of(flags);
+  if (hash == dedup::kExact || hash == kAuto) return {};
+  return {hash};
+}
+
+void say_if_small(const Session& session, const std::string& hash, int threshold) {
+  const int usual = dedup::usual_threshold(hash);
+  if (threshold == 0 || 5 * threshold > usual) return;
+  say(session, fmt::format("{} bits are few for {}, whose codes are long: equal pictures alone are "
+                           "so near; {} are usual",
+                           threshold, hash, usual));
 }
 
 Settled settle_choice(const Session& session, const ChoiceFlags& flags,
                       const dedup::ColumnSource& columns, std::span<const std::string> stored,
                       const dedup::LinkSource& links) {
-  const bool is_auto = flags.hash == kAuto;
   if (!chooses(flags)) {
-    return {is_auto ? "phash" : flags.hash, flags.threshold.value_or(0), {}, links};
+    Settled settled{hash_of(flags), flags.threshold.value_or(0), {}, links};
+    say_if_small(session, settled.hash, settled.threshold);
+    return settled;
   }
+  const bool is_auto = flags.hash == kAuto;
   const dedup::Demand demand = demand_of(flags);
   const std::string by = demand.precision ? fmt::format("precision {:g}", *demand.precision)
                                           : fmt::format("risk {:g}", demand.risk);
   const std::uint64_t images = columns({}).size();
-  const auto hashes = is_auto ? candidates(stored, images) : std::vector{flags.hash};
+  const auto hashes = is_auto ? dedup::worth_comparing(stored, images) : std::vector{flags.hash};
   if (images == 0) {  // nothing to choose by, or to say
     return {hashes.front(), dedup::usual_threshold(hashes.front()), by, links};
   }

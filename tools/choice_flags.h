@@ -36,6 +36,8 @@ std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& pre
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");
 dedup::Demand demand_of(const ChoiceFlags& flags) noexcept;
+// The hash that is said: that of the flag, or phash where there is a threshold alone; else kAuto.
+std::string hash_of(const ChoiceFlags& flags);
 // Whether something is left to be chosen by the images.
 bool chooses(const ChoiceFlags& flags) noexcept;
 // The hashes that an ingest for this decision computes; empty: those of any ingest.
@@ -48,6 +50,10 @@ struct Settled {
   std::string chosen_by;    // dedup::Options::chosen_by
   dedup::LinkSource links;  // a search that has what was found for the choice
 };
+
+// A sentence where a threshold that was given is far below the hash's usual one, as one of a
+// shorter hash would be.
+void say_if_small(const Session& session, const std::string& hash, int threshold);
 
 // What the flags say, or what dedup::measure_and_choose() takes of the hashes that are `stored`,
 // which is said in a line. Where no stored hash will do, equal files and pixels alone; RefusedError

@@ -116,7 +116,11 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
       settle(session, o.deciding.flags.choice, columns,
              pipeline::options_of(cache.manifest()).hashes, search, options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
-  if (o.deciding.self_check > 0) check_search(o, session, columns, options, search);
+  if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
+    say(session, "no self-check: codes are not compared, and only their search can be checked");
+  } else if (o.deciding.self_check > 0) {
+    check_search(o, session, columns, options, search);
+  }
   if (base) dedup::put_upon(*base, own, result);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
@@ -130,11 +134,7 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
 void check(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
-  if (!o.report.empty()) check_report_path(o.report);
-  if (!o.report.empty() && o.lists.has(o.report)) {
-    throw UsageError("a list and the report would both go into " + o.report.string() +
-                     "; name another file for one");
-  }
+  check_report_path(o.report, o.lists);
   check_choice(deciding.flags.choice);
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");

@@ -13,6 +13,7 @@
 #include "pipeline/parallel/worker_limit.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
+#include "tools/dedup_search.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
 #include "tools/obeyed.h"
@@ -139,12 +140,15 @@ void export_in_place(const ExportOptions& o, const InPlace& in_place,
                        ", and left nothing; run the same command again to make it");
   }
   const pipeline::Cache cache = pipeline::Cache::open(folder.path());
-  const dedup::ColumnSource columns = cache.open_fingerprints();
+  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   obey(session, in_place.obeyed, columns, names_in(cache), deciding);
-  const dedup::LinkSource links =
-      settle(session, in_place.flags.choice, columns, pipeline::options_of(cache.manifest()).hashes,
-             {}, deciding);
-  dedup::Result result = dedup::deduplicate(columns, deciding, links);
+  dedup::Result result;
+  with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
+    const dedup::LinkSource links =
+        settle(session, in_place.flags.choice, columns,
+               pipeline::options_of(cache.manifest()).hashes, search, deciding);
+    result = dedup::deduplicate(columns, deciding, links);
+  });
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);
   result.selection.name = options.selection;
   result.selection.cache_digest = cache.digest();

@@ -168,7 +168,7 @@ void conclude(const IngestOptions& o, const pipeline::Gate& gate, const std::fil
 
 void check_drop_hash(const ChoiceFlags& flags, const std::vector<std::string>& computed) {
   check_choice(flags, "--drop-");
-  const std::string hash = flags.hash == kAuto && flags.threshold ? "phash" : flags.hash;
+  const std::string hash = hash_of(flags);
   if (hash == dedup::kExact || hash == kAuto) return;
   dedup::find_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;

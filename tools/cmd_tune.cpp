@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,7 +11,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/hash/hashes.h"
-#include "dedup/search/search.h"
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
 #include "pipeline/ingest/ingest.h"
@@ -82,18 +82,12 @@ Measured measure(const TuneOptions& o, const Session& session, const pipeline::C
     all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);
   }
   add_recall(o, session, cache, all);
-  // The same curves as dedup looks at, or what is beyond is not to be looked at.
-  if (o.demand.precision || o.most >= 0) {
-    std::vector<dedup::Curve> curves;
-    for (const Tuned& tuned : all) curves.push_back(tuned.curve);
-    return {std::move(all), dedup::choose(curves, demand_of(o.demand))};
+  const auto worth = o.hashes.empty() ? dedup::worth_comparing(hashes, columns({}).size()) : hashes;
+  std::vector<dedup::Curve> curves;
+  for (const Tuned& tuned : all) {
+    if (std::ranges::find(worth, tuned.curve.hash) != worth.end()) curves.push_back(tuned.curve);
   }
-  const dedup::LinkSource links = [&session](const auto& codes, auto rows, int radius,
-                                             const auto& sink) {
-    dedup::find_edges(codes, rows, radius, sink, search_options(session));
-  };
-  const auto chosen = dedup::measure_and_choose(columns, hashes, demand_of(o.demand), links);
-  return {std::move(all), chosen ? std::optional(chosen->choice) : std::nullopt};
+  return {std::move(all), dedup::choose(curves, demand_of(o.demand))};
 }
 
 void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
@@ -130,6 +124,10 @@ void print_tables(const TuneOptions& o, const Measured& measured) {
 void tune(const TuneOptions& o, const Session& session) {
   check_choice(o.demand);
   if (!o.output.report.empty()) check_report_path(o.output.report);
+  if (!o.output.report.empty() && o.output.plot == o.output.report) {
+    throw UsageError("the plot and the report would both go into " + o.output.plot.string() +
+                     "; name another file for one");
+  }
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const Measured measured = measure(o, session, cache);
   if (!o.output.plot.empty()) write_plot(o.output.plot, measured.all, o.cache);

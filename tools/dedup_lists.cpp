@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "dedup/audit/issues.h"
 #include "tools/dedup_flags.h"
+#include "tools/gallery_report.h"
 #include "tools/obeyed.h"
 
 namespace winnow::tools {
@@ -152,6 +153,14 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
 }
 
 }  // namespace
+
+void check_report_path(const std::filesystem::path& report, const ListFlags& lists) {
+  if (report.empty()) return;
+  check_report_path(report);
+  if (!lists.has(report)) return;
+  throw UsageError("a list and the report would both go into " + report.string() +
+                   "; name another file for one");
+}
 
 bool ListFlags::has(const std::filesystem::path& file) const {
   return std::ranges::any_of(places_of(*this), [&](const std::filesystem::path& place) {

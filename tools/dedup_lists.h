@@ -29,6 +29,10 @@ struct ListFlags {
 // `app`.
 void add_list_flags(CLI::App& app, ListFlags& flags);
 
+// UsageError, before anything is done, where the page of --report cannot go into this file, or a
+// list goes there. Empty: there is none.
+void check_report_path(const std::filesystem::path& report, const ListFlags& lists);
+
 // What was deduplicated, and how.
 struct Deduplicated {
   const dedup::Result& result;

@@ -45,7 +45,10 @@ struct IndexQueryOptions {
 // the index.
 int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
                  const Session& session) {
-  if (o.choice.threshold) return *o.choice.threshold;
+  if (o.choice.threshold) {
+    say_if_small(session, index.kind().hash, *o.choice.threshold);
+    return *o.choice.threshold;
+  }
   const dedup::Demand demand = demand_of(o.choice);
   const auto choice = dedup::choose_by_chance(index.columns(), index.kind().hash, demand);
   if (!choice) {
@@ -117,15 +120,16 @@ struct IndexDedupOptions {
   ListFlags lists;
   fs::path report;
   std::vector<fs::path> sources;  // where its pictures are
+  IngestFlags reading;            // of those that are data sets
   bool json = false;
 };
 
 void deduplicate(const IndexDedupOptions& o, const Session& session) {
   pipeline::check_selection_name(o.name);
   check_choice(o.dedup.choice);
-  if (!o.report.empty()) check_report_path(o.report);
+  check_report_path(o.report, o.lists);
   const auto index = dedup::StoredIndex::open(o.index);
-  const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, IngestFlags(), session);
+  const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, o.reading, session);
   dedup::Options options = dedup_options(o.dedup);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
@@ -147,7 +151,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   const Deduplicated what{result, options, columns, links, index.name_of()};
   const auto show = [&] {
     write_gallery(session, what, index.classes(),
-                  {.title = o.index.filename().string(),
+                  {.title = name_of_folder(o.index),
                    .made = made_here(),
                    .picture_of = pictures,
                    .no_pictures = kNoPicturesInIndex,
@@ -282,10 +286,18 @@ SubVerb add_index_dedup(CLI::App& index) {
       index, "dedup", "Find duplicates in the index; write a selection into it", o->index);
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   add_dedup_flags(*app, "--", o->dedup);
+  app->get_option("--hash")->description(
+      "Hash to compare: auto: that of the index; exact: equal "
+      "files and pixels only");
+  app->get_option("--threshold")
+      ->description(
+          "Bits that may differ between duplicates; by default as many as have fewer than "
+          "0.5 expected false pairs among these images");
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->report);
   add_pictures_flag(*app, o->sources);
+  add_reading_flags(*app, o->reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any

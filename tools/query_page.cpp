@@ -40,18 +40,9 @@ Fingerprints found_in(const dedup::StoredIndex& index, std::span<const dedup::Ma
 dedup::Result groups_of_matches(const Fingerprints& table, std::size_t found,
                                 std::span<const dedup::Match> matches) {
   dedup::Result result;
-  dedup::Selection& selection = result.selection;
-  selection.ids = table.ids;
-  selection.kept = table.ids;
-  selection.weights.assign(table.size(), 1);
-  selection.components.resize(table.size());
-  selection.distances.resize(table.size());
-  selection.rules.assign(table.size(), dedup::Rule::kKept);
+  dedup::Selection& selection = result.selection = dedup::keep_all(table.ids);
   result.groups.resize(found);
-  for (std::uint32_t i = 0; i < found; ++i) {
-    selection.components[i] = i;
-    result.groups[i].rows = {i};
-  }
+  for (std::uint32_t i = 0; i < found; ++i) result.groups[i].rows = {i};
   const std::span in_index = std::span(table.ids).first(found);
   for (const dedup::Match& match : matches) {
     const auto row = static_cast<std::uint32_t>(found) + match.row;
@@ -198,7 +189,7 @@ void QueryPage::write(const Session& session, const pipeline::PictureOf& picture
       section("What was asked",
               inputs_table() + (matches_.empty() ? std::string() : splits_table(table, result)));
   write_gallery(session, input,
-                {.title = index_.folder().filename().string(),
+                {.title = name_of_folder(index_.folder()),
                  .made = made_here(),
                  .picture_of = pictures(picture_of),
                  .no_pictures = kNoPicturesInIndex,

@@ -83,7 +83,7 @@ std::string table_of(const Tuned& tuned, const dedup::Demand& demand) {
       table({"#bits", "#pairs", "#false", "#precision", "#at least", "#recall", "#removable"},
             curve_rows(tuned, threshold));
   const std::string judged = judged_table(tuned, demand.precision.value_or(kUsualPrecision));
-  if (!judged.empty()) content += command_line(judged);
+  if (!judged.empty()) content += preformatted(judged);
   return details(escaped(tuned.curve.hash) +
                      (threshold ? fmt::format(": {} bits", *threshold) : ": no threshold"),
                  content, true);
@@ -125,13 +125,7 @@ std::string pairs_in_words(const Looked& looked, const dedup::Result& pairs) {
 
 dedup::Result pairs_of(const dedup::PairSample& sample, const dedup::Fingerprints& table) {
   dedup::Result result;
-  dedup::Selection& selection = result.selection;
-  selection.ids = table.ids;
-  selection.kept = table.ids;
-  selection.weights.assign(table.size(), 1);
-  selection.components.resize(table.size());
-  selection.distances.resize(table.size());
-  selection.rules.assign(table.size(), dedup::Rule::kKept);
+  result.selection = dedup::keep_all(table.ids);
   show_pairs(sample, table, result);
   return result;
 }
@@ -154,7 +148,7 @@ GalleryFrame tune_frame(const Measured& measured, const dedup::Demand& demand,
   for (const Tuned& tuned : all) tables += table_of(tuned, demand);
   const std::string edits = edit_tables(all, demand);
   if (!edits.empty())
-    tables += details("Edited pictures that are found", command_line(edits), false);
+    tables += details("Edited pictures that are found", preformatted(edits), false);
   return {.verb = "winnow tune",
           .obeying = "winnow tune",
           .about = "thresholds",

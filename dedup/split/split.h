@@ -18,6 +18,7 @@ namespace winnow::dedup {
 struct SplitOptions {
   std::string hash = "phash";  // what makes duplicates, as dedup::Options has it
   int threshold = 4;
+  std::string chosen_by = {};  // as dedup::Options has it
   bool group_keys = true;  // samples of one group key stay together too
   // What train, val and test get of the samples dealt out, their sum 1; nothing for Split::kNone.
   std::array<double, kSplitCount> shares{0, 0.8, 0.1, 0.1};

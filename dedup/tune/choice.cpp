@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -20,6 +19,9 @@ constexpr std::uint64_t kFewestToCount = 1000;
 constexpr double kHeavierTail = 3;
 // A search goes on so far beyond the threshold, to see whether chance is all that makes pairs.
 constexpr double kChancePairsToSee = 20;
+// Beyond, a search of all pairs of longer codes takes too long to be begun unasked: of two million,
+// four minutes of one core.
+constexpr std::uint64_t kMostImagesOfLongCodes = 2'000'000;
 // That one hash finds so many pairs more than another may be chance.
 constexpr double kFewPairs = 5;
 
@@ -208,12 +210,19 @@ std::optional<HashAndThreshold> choose(std::span<const Curve> curves, const Dema
   for (const Curve& curve : curves) {
     if (const auto choice = choose(curve, demand)) choices.push_back(*choice);
   }
-  std::ranges::stable_sort(choices, std::greater<>(), &HashAndThreshold::bits);
-  std::optional<HashAndThreshold> best;
-  for (const HashAndThreshold& next : choices) {
-    if (!best || true_pairs(next) > true_pairs(*best) + kFewPairs) best = next;
-  }
-  return best;
+  if (choices.empty()) return std::nullopt;
+  const double most = true_pairs(std::ranges::max(choices, {}, true_pairs));
+  std::erase_if(choices, [&](const auto& choice) { return true_pairs(choice) < most - kFewPairs; });
+  return *std::ranges::max_element(choices, {}, &HashAndThreshold::bits);  // the first of equals
+}
+
+std::vector<std::string> worth_comparing(std::span<const std::string> hashes,
+                                         std::uint64_t images) {
+  const auto is_short = [](const std::string& hash) { return find_hash(hash).row->bits <= 64; };
+  std::vector<std::string> out(hashes.begin(), hashes.end());
+  if (images <= kMostImagesOfLongCodes || std::ranges::none_of(out, is_short)) return out;
+  std::erase_if(out, [&](const std::string& hash) { return !is_short(hash); });
+  return out;
 }
 
 std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
@@ -237,13 +246,9 @@ std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
 
 std::optional<HashAndThreshold> choose_by_chance(const ColumnSource& columns,
                                                  const std::string& hash, const Demand& demand) {
-  CurveOptions options{.hash = hash, .chance_pairs = chance_pairs_for(demand)};
-  options.links = [](const CodeColumn&, std::span<const std::uint32_t>, int, const EdgeSink&) {};
-  Curve curve = measure_curve(columns, options);
-  curve.chance = 0;  // labels of equal codes say nothing of others
-  auto choice = choose(curve, {.risk = demand.risk, .precision = {}});
-  if (choice) choice->alike.reset();
-  return choice;
+  const Curve curve =
+      chance_curve(columns, {.hash = hash, .chance_pairs = chance_pairs_for(demand)});
+  return choose(curve, {.risk = demand.risk, .precision = {}});
 }
 
 }  // namespace winnow::dedup

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dedup/tune/curve.h"
 
@@ -56,9 +57,13 @@ double expected_false_pairs(const Curve& curve, const CurvePoint& point);
 std::optional<HashAndThreshold> choose(const Curve& curve, const Demand& demand);
 double chance_pairs_for(const Demand& demand) noexcept;
 
-// Of the curves of several hashes the choice with the most expected true pairs. Of those that differ
-// by five or fewer, which may be chance, the one with the longest codes, for it finds more edits at
-// the same risk; then the first.
+// Of stored hashes those that are looked at unasked: of very many images none of more than 64 bits,
+// where there are others.
+std::vector<std::string> worth_comparing(std::span<const std::string> hashes, std::uint64_t images);
+
+// Of the curves of several hashes the choice with the most expected true pairs. Of those that
+// differ by five or fewer, which may be chance, the one with the longest codes, for it finds more
+// edits at the same risk; then the first.
 std::optional<HashAndThreshold> choose(std::span<const Curve> curves, const Demand& demand);
 
 // A choice, and a search that has what was found for it: the deduplication after it need not search

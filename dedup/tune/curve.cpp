@@ -173,6 +173,25 @@ Distances distances_of(std::span<const std::uint32_t> pairs_at, std::size_t firs
   return {mean, share * (1 - share) / (variance / bits / bits)};
 }
 
+// Where pairs of strangers begin, from above: so far below the median, for copies lie below it
+// alone. Distributions are skewed, so half as much again is allowed.
+std::size_t begin_of_strangers(std::span<const std::uint32_t> pairs_at, double deviations) {
+  std::uint64_t pairs = 0;
+  for (const std::uint32_t count : pairs_at) pairs += count;
+  std::size_t median = 0;
+  for (std::uint64_t below = pairs_at[0]; 2 * below < pairs; below += pairs_at[median]) ++median;
+  double above = 0;
+  double squares = 0;
+  for (std::size_t distance = median; distance < pairs_at.size(); ++distance) {
+    const double count = pairs_at[distance];
+    const auto beyond = static_cast<double>(distance - median);
+    above += count;
+    squares += count * beyond * beyond;
+  }
+  const double least = static_cast<double>(median) - 1.5 * deviations * std::sqrt(squares / above);
+  return static_cast<std::size_t>(std::max(0.0, std::ceil(least)));
+}
+
 // Of random pairs of images, as they are. Where a set has many copies, so have the pairs that are
 // drawn, and few of them make the distribution much wider. They stand alone below it, and are left
 // out.
@@ -194,7 +213,7 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
     while (b == a) b = pick();
     ++pairs_at[static_cast<std::size_t>(hamming(upright(a), upright(b)))];
   }
-  std::size_t first = 0;
+  std::size_t first = begin_of_strangers(pairs_at, kDeviations);
   while (true) {
     const Distances distances = distances_of(pairs_at, first, bits);
     if (!(distances.independent_bits > 0)) return distances;
@@ -403,44 +422,62 @@ void estimate(Curve& curve, bool cut_short) {
   }
 }
 
-}  // namespace
-
-Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
-  const std::string codes_name = "codes:" + options.hash;
-  const Fingerprints table = columns({codes_name, "quality", "labels"});
-  const CodeColumn& codes = codes_of(table, options.hash);
+// A curve without pairs, and whether it ends before chance is seen.
+struct Fit {
+  Curve curve;
+  bool cut_short = false;
+};
+Fit fit(const CodeColumn& codes, std::span<const std::uint32_t> rows, const CurveOptions& options) {
   const int bits = codes.most_distance();
-  const int orientations = codes.orientations;
-  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash);
-  const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
-  const Nodes nodes(codes, rows, classes, table.size());
   const Distances random = random_distances(codes, rows, options.seed);
   const int limit = search_limit(random, codes, rows.size(), options.chance_pairs);
   const int most = options.most < 0 ? limit : std::min(options.most, bits);
-  const Found found = find_pairs(codes, rows, nodes, most, options);
-
-  Curve curve;
-  curve.hash = options.hash;
-  curve.bits = bits;
-  curve.images = rows.size();
-  curve.chance = chance_of_other_class(classes);
-  curve.mean = random.mean;
-  curve.independent_bits = random.independent_bits;
-  PairCount sum;
+  Fit out;
+  out.cut_short = most < limit || options.chance_pairs;
+  out.curve.hash = options.hash;
+  out.curve.bits = bits;
+  out.curve.images = rows.size();
+  out.curve.mean = random.mean;
+  out.curve.independent_bits = random.independent_bits;
   for (int t = 0; t <= most; ++t) {
-    sum += found.at[static_cast<std::size_t>(t)];
-    curve.points.push_back({.threshold = t,
-                            .pairs = sum.pairs,
-                            .other_class = sum.other_class,
-                            .labelled = sum.labelled,
-                            .chance_probability = chance_probability(random, bits, orientations, t),
-                            .precision = {},
-                            .precision_at_least = {}});
+    out.curve.points.push_back(
+        {.threshold = t,
+         .chance_probability = chance_probability(random, bits, codes.orientations, t),
+         .precision = {},
+         .precision_at_least = {}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Curve chance_curve(const ColumnSource& columns, const CurveOptions& options) {
+  const Fingerprints table = columns({"codes:" + options.hash, "quality"});
+  const CodeColumn& codes = codes_of(table, options.hash);
+  return fit(codes, matchable_rows(table, options.hash), options).curve;
+}
+
+Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
+  const Fingerprints table = columns({"codes:" + options.hash, "quality", "labels"});
+  const CodeColumn& codes = codes_of(table, options.hash);
+  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash);
+  const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
+  const Nodes nodes(codes, rows, classes, table.size());
+  auto [curve, cut_short] = fit(codes, rows, options);
+  const Found found =
+      find_pairs(codes, rows, nodes, static_cast<int>(curve.points.size()) - 1, options);
+  curve.chance = chance_of_other_class(classes);
+  PairCount sum;
+  for (CurvePoint& point : curve.points) {
+    sum += found.at[static_cast<std::size_t>(point.threshold)];
+    point.pairs = sum.pairs;
+    point.other_class = sum.other_class;
+    point.labelled = sum.labelled;
   }
   count_groups(found.forest, nodes, curve);
   curve.equal_pixels_other_class =
       equal_pixels_of_other_class(columns({"pixel_hashes"}).pixel_hashes, rows, classes);
-  estimate(curve, most < limit || options.chance_pairs);
+  estimate(curve, cut_short);
   return curve;
 }
 

@@ -85,6 +85,8 @@ struct Curve {
 //                    said, at least an eighth of the bits. Few images of many bits are searched
 //                    furthest.
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
+// The same without a search: what chance makes of these thresholds, and no pairs.
+Curve chance_curve(const ColumnSource& columns, const CurveOptions& options);
 
 // Why a threshold was chosen.
 enum class ThresholdReason {

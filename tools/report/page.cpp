@@ -81,6 +81,16 @@ std::string command_line(std::string_view text) {
   return fmt::format("<pre>{}</pre>\n", escaped(text));
 }
 
+std::string preformatted(std::string_view text) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += escaped(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return fmt::format("<pre>{}</pre>\n", lines);
+}
+
 std::string details(std::string_view summary_html, const std::string& content, bool open) {
   return fmt::format("<details{}>\n<summary>{}</summary>\n{}</details>\n",
                      open ? " open=\"open\"" : "", summary_html, content);

@@ -28,6 +28,7 @@ std::string heading(std::string_view html);  // of a part of a section
 std::string paragraph(std::string_view html);
 std::string aside(std::string_view html);  // words of less weight, in a paragraph
 std::string command_line(std::string_view text);
+std::string preformatted(std::string_view text);  // lines, as a terminal has them
 // What is shown when its summary is pressed; from the start where it is `open`.
 std::string details(std::string_view summary_html, const std::string& content, bool open);
 
