@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/tiff_directory_internal.h"
 #include "pipeline/decode/tiff_internal.h"
+#include "pipeline/decode/warnings_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -42,7 +44,11 @@ struct StackedFile {
 struct Source {
   std::array<BytesView, 3> parts;  // of the file
   std::uint64_t at = 0;
-  char error[256] = {};  // the first
+  bool gives_pixels = false;  // what is said before is of the file's directory
+  char error[256] = {};       // the first
+  DecodeError::Kind kind = DecodeError::Kind::kCorrupt;  // of the error
+  char warning[256] = {};                                // the first
+  int warnings = 0;
 
   std::uint64_t size() const { return parts[0].size() + parts[1].size() + parts[2].size(); }
 };
@@ -82,7 +88,40 @@ int on_error(TIFF*, void* handle, const char*, const char* format, va_list value
   return 1;
 }
 
-int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+// Those of decoders of pixels. The others are of how a file was written, and many sound ones have
+// them: old kinds of JPEG and LZW, strips that are not ended.
+bool is_of_pixels(std::string_view module) {
+  constexpr std::array<std::string_view, 4> kDecoders{"JPEG", "LibJpeg", "Fax", "PackBits"};
+  return std::ranges::any_of(kDecoders, [&](auto name) { return module.starts_with(name); });
+}
+
+// Of a warning after which libtiff goes on without a part of the picture; none of the others.
+std::optional<DecodeError::Kind> kind_of_loss(std::string_view warning) {
+  using Kind = DecodeError::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kLosses{
+      {{"Premature end of JPEG file", Kind::kTruncated},
+       {"Corrupt JPEG data: premature end of data segment", Kind::kCorrupt},
+       {"Improper JPEG strip/tile size", Kind::kCorrupt},
+       {"Premature EOF", Kind::kTruncated}}};
+  for (const auto& [words, kind] : kLosses) {
+    if (warning.starts_with(words)) return kind;
+  }
+  return std::nullopt;
+}
+
+int on_warning(TIFF*, void* handle, const char* module, const char* format, va_list values) {
+  auto& source = *static_cast<Source*>(handle);
+  if (!source.gives_pixels || !is_of_pixels(module)) return 1;
+  char warning[sizeof source.warning];
+  std::vsnprintf(warning, sizeof warning, format, values);
+  const auto kind = kind_of_loss(warning);
+  if (kind && source.error[0] == '\0') {
+    std::memcpy(source.error, warning, sizeof warning);
+    source.kind = *kind;
+  }
+  if (source.warnings++ == 0) std::memcpy(source.warning, warning, sizeof warning);
+  return 1;
+}
 
 struct CloseTiff {
   void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
@@ -110,8 +149,19 @@ class Reading {
   TIFF* get() const noexcept { return tiff_.get(); }  // nothing where it cannot be opened
   DecodeError error() const {
     const char* said = source_->error[0] == '\0' ? "cannot decode it" : source_->error;
-    return corrupt(std::string("libtiff: ") + said);
+    return {source_->kind, std::string("libtiff: ") + said};
   }
+
+  // From now on what is said is said of pixels.
+  void begin_pixels() {
+    source_->gives_pixels = true;
+    source_->error[0] = '\0';
+  }
+  // Whether what was read since then may lack a part, whatever libtiff returned.
+  bool has_failed() const noexcept { return source_->error[0] != '\0'; }
+  std::string first_warning() const { return source_->warning; }
+  int warnings() const noexcept { return source_->warnings; }
+
   std::uint16_t number(std::uint32_t tag) const {
     std::uint16_t value = 0;
     TIFFGetFieldDefaulted(tiff_.get(), tag, &value);
@@ -320,9 +370,8 @@ class Samples {
     samples_.assign(size * planes_.size(), 0);
     for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
       std::uint8_t* to = samples_.data() + plane * size;
-      if (!read_plane(static_cast<std::uint16_t>(plane), row, rows, to)) {
-        return planes_[plane].error();
-      }
+      const bool is_read = read_plane(static_cast<std::uint16_t>(plane), row, rows, to);
+      if (!is_read || planes_[plane].has_failed()) return planes_[plane].error();
     }
     return std::nullopt;
   }
@@ -464,6 +513,7 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
                                  ? blocks.block_height_px
                                  : std::clamp<std::uint64_t>(kPiecePixels / blocks.block_width_px,
                                                              1, blocks.block_height_px);
+  for (Reading& reading : readings) reading.begin_pixels();
   Samples samples(readings, at_once);
   const bool has_alpha = format.samples == 4 && format.channels() == 3;
   Picture picture(blocks, header, format.channels(), has_alpha ? matte : std::nullopt);
@@ -472,7 +522,15 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
   }
   Image image = picture.take();
   turn(image, header.orientation);
-  return DecodedImage(std::move(image));
+  DecodedImage out(std::move(image));
+  std::string first;
+  int warnings = 0;
+  for (const Reading& reading : readings) {
+    if (warnings == 0) first = reading.first_warning();
+    warnings += reading.warnings();
+  }
+  note_warnings(out, std::move(first), warnings);
+  return out;
 }
 
 }  // namespace winnow::pipeline

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
@@ -109,8 +110,8 @@ std::vector<Layout> large_layouts() {
 
 // Whether libtiff reads whole blocks well, as OpenCV has it do. It does not, in tiles: what lies
 // beyond the picture where it takes several samples and shows one, or squares of 4 x 4 pixels;
-// sizes that are no multiple of 1024 bytes where there is no compression; and CCITT's words. Nor
-// the end of a strip of an odd number of such squares. JPEGs are of whole blocks of rows.
+// sizes that are no multiple of 1024 bytes where there is no compression. Nor the end of a strip of
+// an odd number of such squares. JPEGs are of whole blocks of rows.
 bool are_blocks_sound(const Samples& s, const Layout& layout) {
   const bool is_of_squares = s.subsampling == std::array{4, 4};
   if (layout.tile_width == 0) {
@@ -121,7 +122,6 @@ bool are_blocks_sound(const Samples& s, const Layout& layout) {
       s.photometric <= PHOTOMETRIC_MINISBLACK || s.photometric == PHOTOMETRIC_PALETTE;
   const bool is_cut = layout.width % layout.tile_width != 0;
   if (is_cut && ((is_one && s.count > 1) || is_of_squares)) return false;
-  if (s.compression == COMPRESSION_CCITTRLEW) return false;
   const int square = s.subsampling[0] * s.subsampling[1];
   std::uint32_t bytes = layout.tile_width * layout.tile_height;  // or a multiple
   if (square > 0)
@@ -149,8 +149,8 @@ TEST(Tiff, OfEveryCompressionIsAsOpencvHasIt) {
     expect_all({.compression = compression});
     expect_all({.photometric = PHOTOMETRIC_MINISBLACK, .count = 1, .compression = compression});
   }
-  for (const int compression : {COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW, COMPRESSION_CCITTFAX3,
-                                COMPRESSION_CCITTFAX4}) {
+  for (const int compression :
+       {COMPRESSION_CCITTRLE, COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4}) {
     for (const int photometric : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK}) {
       expect_all({.photometric = photometric, .bits = 1, .count = 1, .compression = compression});
     }
@@ -348,11 +348,17 @@ std::optional<DecodeError> error_of(const std::string& bytes) {
   return image ? std::nullopt : std::optional(image.error());
 }
 
+Samples samples_for(int compression) {
+  if (compression != COMPRESSION_CCITTFAX4) return {.compression = compression};
+  return {.photometric = PHOTOMETRIC_MINISBLACK, .bits = 1, .count = 1, .compression = compression};
+}
+
 // OpenCV leaves what cannot be decoded black.
 TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   for (const Layout& layout : {Layout{.width = 64, .height = 64}, {.width = 600, .height = 600}}) {
-    for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA}) {
-      std::string bytes = write_tiff({.compression = compression}, layout);
+    for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA,
+                                  COMPRESSION_JPEG, COMPRESSION_CCITTFAX4}) {
+      std::string bytes = write_tiff(samples_for(compression), layout);
       ASSERT_FALSE(error_of(bytes));
       const std::size_t middle = bytes.size() / 2;
       std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(middle),
@@ -366,20 +372,93 @@ TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   }
 }
 
-TEST(Tiff, OfAJpegOfTooFewRowsIsCorrupt) {
+// One strip, of a JPEG.
+std::string tiff_around(const std::string& jpeg, std::uint32_t width, std::uint32_t height) {
+  auto entries = test::tiff_entries({.width = width, .height = height}, jpeg.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 259) entry.values = {COMPRESSION_JPEG};
+    if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
+  }
+  return test::tiff_file(entries, jpeg);
+}
+
+TEST(Tiff, OfAJpegOfTooFewRowsOrColumnsIsCorrupt) {
   const std::string jpeg(as_text(make_jpeg_of(64, 32)));
-  for (const std::uint32_t height : {32U, 64U}) {
-    auto entries = test::tiff_entries({.height = height}, jpeg.size());
-    for (test::TiffEntry& entry : entries) {
-      if (entry.tag == 259) entry.values = {COMPRESSION_JPEG};
-      if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
-    }
-    const auto error = error_of(test::tiff_file(entries, jpeg));
-    EXPECT_EQ(error.has_value(), height == 64);
-    if (error) {
-      EXPECT_EQ(error->kind, Kind::kCorrupt);
+  EXPECT_FALSE(error_of(tiff_around(jpeg, 64, 32)));
+  for (const auto& [width, height] : {std::pair(64U, 64U), {128U, 32U}}) {
+    const auto error = error_of(tiff_around(jpeg, width, height));
+    ASSERT_TRUE(error) << width;
+    EXPECT_EQ(error->kind, Kind::kCorrupt);
+  }
+}
+
+// Without its second half, which libtiff makes gray, white or black.
+TEST(Tiff, WhoseDataIsCutOffIsTruncated) {
+  const Samples noise{.photometric = PHOTOMETRIC_YCBCR};
+  const auto pixels = test::tiff_samples_of(noise, {0, 0, 64, 64}, 0);
+  std::string jpeg(as_text(test::make_jpeg(64, 64, 3, pixels.data(), {})));
+  ASSERT_FALSE(error_of(tiff_around(jpeg, 64, 64)));
+  jpeg.resize(jpeg.size() * 3 / 4);
+  const auto error = error_of(tiff_around(jpeg, 64, 64));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kTruncated);
+  EXPECT_EQ(error->detail, "libtiff: Premature end of JPEG file");
+}
+
+// The only strip of a TIFF that libtiff wrote, which has its directory behind it.
+std::string strip_of(const std::string& bytes) {
+  std::uint32_t end = 0;
+  std::memcpy(&end, bytes.data() + 4, 4);
+  return bytes.substr(8, end - 8);
+}
+
+std::string tiff_around_ccitt(int compression, const std::string& data, std::uint32_t width,
+                              std::uint32_t height) {
+  auto entries =
+      test::tiff_entries({.width = width, .height = height, .samples = 1, .bits = 1}, data.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 259) entry.values = {static_cast<std::uint64_t>(compression)};
+  }
+  return test::tiff_file(entries, data);
+}
+
+// Libtiff reads others than were written.
+TEST(Tiff, OfCcittsWordsIsUnsupported) {
+  Samples s = samples_for(COMPRESSION_CCITTFAX4);
+  s.compression = COMPRESSION_CCITTRLEW;
+  const auto error = error_of(write_tiff(s, {}));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kUnsupported);
+}
+
+TEST(Tiff, OfCcittsWhoseRowsAreNotThereIsTruncated) {
+  for (const std::uint32_t side : {64U, 600U}) {
+    const std::string fax =
+        strip_of(write_tiff(samples_for(COMPRESSION_CCITTFAX4), {.width = side, .height = side}));
+    const auto error = [&](const std::string& data, std::uint32_t height) {
+      return error_of(tiff_around_ccitt(COMPRESSION_CCITTFAX4, data, side, height));
+    };
+    EXPECT_FALSE(error(fax, side));
+    EXPECT_FALSE(error(fax, side - 1));
+    EXPECT_FALSE(error(fax.substr(0, fax.size() - 2), side));  // whole, if not ended
+    for (const auto& cut : {error(fax.substr(0, fax.size() / 2), side), error(fax, 2 * side)}) {
+      ASSERT_TRUE(cut) << side;
+      EXPECT_EQ(cut->kind, Kind::kTruncated) << cut->detail;
     }
   }
+}
+
+// A JPEG whose damage is in a few blocks is taken as one that lies in no TIFF.
+TEST(Tiff, OfAJpegThatLibjpegWarnsAboutHasItsWarning) {
+  std::string jpeg(as_text(make_jpeg_of(64, 32)));
+  jpeg.insert(jpeg.size() - 2, 100, 'x');  // before the marker of its end
+  const auto expected = decode(as_bytes(jpeg), {});
+  const std::string bytes = tiff_around(jpeg, 64, 32);
+  const auto image = decode(as_bytes(bytes), {});
+  ASSERT_TRUE(expected && image);
+  EXPECT_EQ(expected->damage, Damage::kWarning);
+  EXPECT_EQ(image->damage, Damage::kWarning);
+  EXPECT_EQ(image->warning, expected->warning);
 }
 
 // Without a question whether to stop.
