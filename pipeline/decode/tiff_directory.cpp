@@ -147,6 +147,13 @@ bool is_block_read_at_once(const TiffDirectory& directory, const TiffBlocks& blo
   return is_small && !is_one_of(kByRows, compression);
 }
 
+std::uint64_t piece_rows(const TiffDirectory& directory, const TiffBlocks& blocks) {
+  constexpr std::uint64_t kPiecePixels = 1u << 16;
+  if (is_block_read_at_once(directory, blocks)) return blocks.block_height_px;
+  const std::uint64_t rows = kPiecePixels / std::max<std::uint64_t>(1, blocks.block_width_px);
+  return std::min(std::max<std::uint64_t>(1, rows), blocks.block_height_px);
+}
+
 Bytes stacked_directory(const TiffDirectory& directory, const TiffBlocks& blocks) {
   const std::map<std::uint32_t, std::uint64_t> sizes{{kWidth, blocks.block_width_px},
                                                      {kHeight, blocks.stack_height_px()},

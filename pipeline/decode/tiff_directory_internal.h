@@ -97,6 +97,9 @@ bool is_read_whole(const TiffDirectory& directory);
 // rows; nor samples without compression, of which it would copy them all.
 bool is_block_read_at_once(const TiffDirectory& directory, const TiffBlocks& blocks);
 
+// Of a block, how many are read between two questions whether to stop: all at once, or a few.
+std::uint64_t piece_rows(const TiffDirectory& directory, const TiffBlocks& blocks);
+
 // A directory of the same pixels as strips, one below the other: libtiff reads strips row by row,
 // but tiles only whole. It has nothing but what the pixels depend on, orientation apart. To lie at
 // an even place behind the whole file, whose offsets it keeps. Blocks have pixels.

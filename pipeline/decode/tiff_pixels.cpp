@@ -184,6 +184,11 @@ class Colours {
                        std::uint32_t rows, std::uint32_t* to) = 0;
 };
 
+// As OpenCV makes gray of colours, of 16 bits at most.
+std::uint32_t gray_of(std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
+  return (4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14;
+}
+
 // As libtiff has them, of 8 bits.
 class LibtiffColours : public Colours {
  public:
@@ -278,8 +283,7 @@ class DeepColours : public Colours {
     if (samples_ < 3) rgb = {values[0], values[0], values[0]};
     if (samples_ >= 3 && gray_) {
       // As OpenCV: what beside gray there is counts as other colours.
-      const std::uint32_t sum = 4899 * rgb[0] + 9617 * rgb[1] + 1868 * rgb[2] + (1U << 13);
-      rgb.fill(sum >> 14);
+      rgb.fill(gray_of(rgb[0], rgb[1], rgb[2]));
     }
     const std::uint32_t alpha = samples_ == 4 ? values[3] >> 8 : kOpaque;
     return rgb[0] >> 8 | rgb[1] >> 8 << 8 | rgb[2] >> 8 << 16 | alpha << 24;
@@ -367,7 +371,7 @@ class Samples {
   // Rows of the stack, of one block; from its first if at once.
   std::optional<DecodeError> read(std::uint32_t row, std::uint32_t rows) {
     const std::size_t size = plane_bytes(rows);
-    samples_.assign(size * planes_.size(), 0);
+    samples_.resize(size * planes_.size());
     for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
       std::uint8_t* to = samples_.data() + plane * size;
       const bool is_read = read_plane(static_cast<std::uint16_t>(plane), row, rows, to);
@@ -397,15 +401,14 @@ class Samples {
   std::vector<std::uint8_t> samples_;
 };
 
-// One row of R, G, B, A to that of an image. Of a gray one as OpenCV makes gray of colours.
+// One row of R, G, B, A to that of an image.
 void put_row(const std::uint32_t* from, std::size_t width, int channels, std::uint8_t* to) {
   for (const std::uint32_t* end = from + width; from < end; ++from) {
     const std::uint32_t red = TIFFGetR(*from);
     const std::uint32_t green = TIFFGetG(*from);
     const std::uint32_t blue = TIFFGetB(*from);
     if (channels == 1) {
-      *to++ =
-          static_cast<std::uint8_t>((4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14);
+      *to++ = static_cast<std::uint8_t>(gray_of(red, green, blue));
     } else {
       *to++ = static_cast<std::uint8_t>(red);
       *to++ = static_cast<std::uint8_t>(green);
@@ -508,16 +511,12 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
   while (readings.size() < (*colours)->planes()) {
     if (!open()) return readings.back().error();
   }
-  constexpr std::uint64_t kPiecePixels = 1u << 16;
-  const std::uint64_t rows = at_once
-                                 ? blocks.block_height_px
-                                 : std::clamp<std::uint64_t>(kPiecePixels / blocks.block_width_px,
-                                                             1, blocks.block_height_px);
+  const auto rows = static_cast<std::uint32_t>(piece_rows(directory, blocks));
   for (Reading& reading : readings) reading.begin_pixels();
   Samples samples(readings, at_once);
   const bool has_alpha = format.samples == 4 && format.channels() == 3;
   Picture picture(blocks, header, format.channels(), has_alpha ? matte : std::nullopt);
-  if (auto error = picture.read(samples, **colours, static_cast<std::uint32_t>(rows), stop)) {
+  if (auto error = picture.read(samples, **colours, rows, stop)) {
     return *std::move(error);
   }
   Image image = picture.take();
