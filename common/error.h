@@ -10,7 +10,8 @@ namespace winnow {
 // names the object (path, record id, tensor, rank) and says what to do.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // Zero bytes of a forged name become '?': what() would end at the first.
+  explicit Error(const std::string& message);
 };
 
 // The caller asked for something that makes no sense. Exit code 2.

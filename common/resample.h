@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -16,6 +17,11 @@ enum class ResampleFilter { kBilinear, kBicubic, kLanczos };  // as Pillow calls
 // grows with the scale), horizontal pass first, 8-bit in between, fixed-point weights of 22 bits;
 // an axis that keeps its size is skipped. Any size >= 1x1 to any size >= 1x1, 1 or 3 channels.
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter);
+
+// What a side becomes where the longer one of its image becomes `to_px`: 1 at least.
+inline int side_where_longer_is(int to_px, int side_px, int longer_px) noexcept {
+  return std::max(1, static_cast<int>(std::int64_t{side_px} * to_px / longer_px));
+}
 
 // A part of an image, in its pixels; its borders may lie within some.
 struct Region {

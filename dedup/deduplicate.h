@@ -36,6 +36,12 @@ enum class Scope {
   kAcross,  // only between splits; train is not thinned
 };
 
+// What the images chose of hash and threshold. Decides nothing.
+struct ChosenBy {
+  std::string demand = {};  // "risk 0.5"; empty: people said both
+  bool hash = false;        // and not the threshold alone
+};
+
 struct Options {
   std::string hash = "phash";  // a row of hashes.h, or kExact
   int threshold = 4;           // bits; exact duplicates are found at any. Not used by kExact
@@ -44,9 +50,7 @@ struct Options {
   Policy policy = {};
   std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
   IssueSet drop_issues = {};                    // of one picture each: remove what has one
-  // What hash and threshold were chosen by, as in "risk 0.5"; empty: people said them. Decides
-  // nothing.
-  std::string chosen_by = {};
+  ChosenBy chosen_by = {};
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.

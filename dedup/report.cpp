@@ -195,7 +195,7 @@ std::string json_summary(const Result& result, const Options& options) {
                 {{"val", result.repeated[static_cast<std::size_t>(Split::kVal)]},
                  {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                {"blank", result.low_quality}};
-  if (!options.chosen_by.empty()) summary["chosen_by"] = options.chosen_by;
+  if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
   if (!options.drop_issues.empty()) {
     const auto counts = count_issues(result.issues);
     summary["issues"] = Json::object();

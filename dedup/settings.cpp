@@ -1,9 +1,10 @@
 #include "dedup/settings.h"
 
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/error.h"
 #include "common/json_reader.h"
@@ -68,7 +69,8 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   settings["split_order"] = order;
   settings["on_conflict"] = conflict_action_name(policy.on_conflict);
   settings["mode"] = selection_mode_name(policy.mode);
-  if (!options.chosen_by.empty()) settings["chosen_by"] = options.chosen_by;
+  if (!options.chosen_by.demand.empty()) settings["chosen_by"] = options.chosen_by.demand;
+  if (options.chosen_by.hash) settings["hash_chosen"] = true;
   for (const Split split : {Split::kVal, Split::kTest}) {
     if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
   }
@@ -96,14 +98,15 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
 }
 
 bool same_but_for_choice(const std::string& a, const std::string& b) {
-  constexpr std::array kChosen{"hash", "hash_version", "threshold"};
   std::optional<JsonReader> first = read_settings(a);
   std::optional<JsonReader> second = read_settings(b);
   if (!first || !second) return a == b;
   Json json_a = first->json();
   Json json_b = second->json();
   if (!json_a.is_object() || !json_b.is_object() || !json_a.contains("chosen_by")) return a == b;
-  for (const char* name : kChosen) {
+  std::vector<std::string> chosen{"threshold"};
+  if (json_a.contains("hash_chosen")) chosen.insert(chosen.end(), {"hash", "hash_version"});
+  for (const std::string& name : chosen) {
     json_a.erase(name);
     json_b.erase(name);
   }

@@ -116,12 +116,14 @@ Settled settle_choice(const Session& session, const ChoiceFlags& flags,
   }
   const bool is_auto = flags.hash == kAuto;
   const dedup::Demand demand = demand_of(flags);
-  const std::string by = demand.precision ? fmt::format("precision {:g}", *demand.precision)
-                                          : fmt::format("risk {:g}", demand.risk);
+  const dedup::ChosenBy chosen_by{demand.precision
+                                      ? fmt::format("precision {:g}", *demand.precision)
+                                      : fmt::format("risk {:g}", demand.risk),
+                                  is_auto};
   const std::uint64_t images = columns({}).size();
   const auto hashes = is_auto ? dedup::worth_comparing(stored, images) : std::vector{flags.hash};
   if (images == 0) {  // nothing to choose by, or to say
-    return {hashes.front(), dedup::usual_threshold(hashes.front()), by, links};
+    return {hashes.front(), dedup::usual_threshold(hashes.front()), chosen_by, links};
   }
   if (is_auto && hashes.size() < stored.size()) {
     say(session, fmt::format("{} images are many for codes of more than 64 bits, so these are not "
@@ -134,11 +136,11 @@ Settled settle_choice(const Session& session, const ChoiceFlags& flags,
     say(session, fmt::format("no stored hash has {} among {} images, so only equal files and "
                              "pixels are taken for duplicates",
                              wanted(demand), grouped(images)));
-    return {std::string(dedup::kExact), 0, by, links};
+    return {std::string(dedup::kExact), 0, chosen_by, links};
   }
   say(session, in_words(chosen->choice, demand));
   if (chosen->choice.alike) say(session, in_words(*chosen->choice.alike));
-  return {chosen->choice.hash, chosen->choice.threshold, by, std::move(chosen->links)};
+  return {chosen->choice.hash, chosen->choice.threshold, chosen_by, std::move(chosen->links)};
 }
 
 std::string in_words(const HashAndThreshold& choice, const dedup::Demand& demand) {

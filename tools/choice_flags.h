@@ -47,7 +47,7 @@ std::vector<std::string> hashes_for(const ChoiceFlags& flags);
 struct Settled {
   std::string hash;
   int threshold = 0;
-  std::string chosen_by;    // dedup::Options::chosen_by
+  dedup::ChosenBy chosen_by;
   dedup::LinkSource links;  // a search that has what was found for the choice
 };
 

@@ -18,6 +18,7 @@
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/choice.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
 #include "tools/report/gallery_page.h"
@@ -80,6 +81,7 @@ Subject read_subject(const ReviewOptions& o, const pipeline::Cache& cache,
   dedup::Selection selection = cache.read_selection(o.name);
   const dedup::Options options = options_of(selection);
   dedup::Fingerprints table = columns({"labels", "widths_px", "heights_px", "file_hashes"});
+  pipeline::check_is_of(selection, table);
   const bool by_codes = options.hash != dedup::kExact;
   const dedup::Fingerprints codes =
       by_codes ? columns({"codes:" + options.hash}) : dedup::Fingerprints();

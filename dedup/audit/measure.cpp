@@ -138,11 +138,9 @@ RowMeasures::RowMeasures(int height_px, int width_px, int channels, ResampleWeig
     small_ = Image(height_px, width_px, 1);
     return;
   }
-  const auto side = [&](std::int64_t px) {
-    return static_cast<int>(std::max<std::int64_t>(1, px * kSmallSide / longer));
-  };
-  resizer_.emplace(height_px, width_px, 1, side(height_px), side(width_px),
-                   ResampleFilter::kBicubic, weights);
+  resizer_.emplace(height_px, width_px, 1, side_where_longer_is(kSmallSide, height_px, longer),
+                   side_where_longer_is(kSmallSide, width_px, longer), ResampleFilter::kBicubic,
+                   weights);
 }
 
 // Another one from row to row, so that no pattern of the picture hides between the points.

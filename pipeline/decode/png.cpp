@@ -122,9 +122,7 @@ bool read_rows(Job& job, cv::Mat& to) {
   return true;
 }
 
-DecodeError error_of(const Job& job) {
-  return corrupt(std::string("libpng: ") + job.message);
-}
+DecodeError error_of(const Job& job) { return corrupt(std::string("libpng: ") + job.message); }
 
 }  // namespace
 

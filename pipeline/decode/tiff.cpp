@@ -15,9 +15,10 @@ namespace {
 
 using namespace tiff;
 
-// With CCITT's, LZW, Deflate by both numbers, PackBits and ThunderScan.
-constexpr std::array<std::uint64_t, 15> kCompressions{
-    kPlain, 2, 3, 4, 5, kOldJpeg, kJpeg, 8, 32773, 32809, 32946, 32771, kLzma, kZstd, kWebp};
+// With CCITT's, LZW, Deflate by both numbers, PackBits and ThunderScan. Not CCITT's in words,
+// 32771: libtiff 4.5 takes some rows of them from odd bytes.
+constexpr std::array<std::uint64_t, 14> kCompressions{
+    kPlain, 2, 3, 4, 5, kOldJpeg, kJpeg, 8, 32773, 32809, 32946, kLzma, kZstd, kWebp};
 
 // The compressed data of all blocks.
 struct Data {
@@ -28,8 +29,10 @@ struct Data {
 
 std::optional<DecodeError> check_sides(const TiffBlocks& blocks) {
   if (blocks.block_width_px == 0 || blocks.block_height_px == 0) {
-    if (!blocks.tiled) return std::nullopt;  // nor has the picture pixels
-    return corrupt("the TIFF's tiles have no pixels");
+    if (blocks.tiled) return corrupt("the TIFF's tiles have no pixels");
+    if (blocks.width_px > 0 && blocks.height_px > 0)
+      return corrupt("the TIFF's strips have no rows");
+    return std::nullopt;  // nor has the picture pixels
   }
   constexpr std::uint64_t kMostSide = 1u << 20;
   const std::uint64_t side =
@@ -123,7 +126,6 @@ Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const Tiff
 // What libtiff and decode_tiff hold, besides the pixels.
 std::uint64_t held_bytes(const TiffDirectory& directory, const TiffBlocks& blocks,
                          const Data& data) {
-  constexpr std::uint64_t kPiecePixels = 1u << 16;
   const std::uint64_t compression = directory.first(kCompression, kPlain);
   const TiffNumbers depths = directory.find(kBits);
   const std::uint64_t sample_bytes = depths.count > 0 && directory.number(depths, 0) > 8 ? 2 : 1;
@@ -134,9 +136,7 @@ std::uint64_t held_bytes(const TiffDirectory& directory, const TiffBlocks& block
   const std::uint64_t stored = samples * sample_bytes;
   const std::uint64_t block = blocks.block_width_px * blocks.block_height_px;
   const std::uint64_t image = blocks.width_px * blocks.height_px;
-  const std::uint64_t piece = is_block_read_at_once(directory, blocks)
-                                  ? block
-                                  : std::min(block, std::max(blocks.block_width_px, kPiecePixels));
+  const std::uint64_t piece = piece_rows(directory, blocks) * blocks.block_width_px;
   // Samples and, beside them, R, G, B, A; tables of where blocks are.
   std::uint64_t bytes = piece * (stored + 4) + 32 * data.blocks;
   // A copy of a block of each plane. Of one strip without compression libtiff makes many.
@@ -188,9 +188,9 @@ Expected<Header, DecodeError> tiff_header(BytesView encoded) {
   header.gray = directory.first(kPhotometric, 2) <= 1;
   header.channels = 0;
   header.work_bytes = held_bytes(directory, blocks, *data);
-  const TiffNumbers extra = directory.find(kExtraSamples);
-  if (extra.bytes == 2 && directory.number(extra, 0) == 1) header.alpha = Alpha::kMultiplied;
-  if (extra.bytes == 2 && directory.number(extra, 0) == 2) header.alpha = Alpha::kStraight;
+  const std::uint64_t extra = directory.first(kExtraSamples, 0);
+  if (extra == 1) header.alpha = Alpha::kMultiplied;
+  if (extra == 2) header.alpha = Alpha::kStraight;
   const std::uint64_t orientation = directory.first(kOrientation, 1);
   if (orientation >= 2 && orientation <= 8) {
     header.orientation = static_cast<int>(orientation);

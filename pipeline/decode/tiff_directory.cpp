@@ -27,7 +27,7 @@ constexpr std::uint32_t kShort = 3;
 constexpr std::uint32_t kLong = 4;
 constexpr std::uint64_t kEntryBytes = 12;
 
-bool is_one_of(const auto& values, std::uint32_t value) {
+bool is_one_of(const auto& values, std::uint64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -143,7 +143,15 @@ bool is_block_read_at_once(const TiffDirectory& directory, const TiffBlocks& blo
   const std::uint64_t compression = directory.first(kCompression, 1);
   if (is_read_whole(directory)) return true;
   const bool is_small = blocks.block_width_px * blocks.block_height_px <= kFewPixels;
-  return is_small && compression != kPlain && compression != kJpeg;
+  constexpr std::array<std::uint64_t, 5> kByRows{kPlain, 2, 3, 4, kJpeg};
+  return is_small && !is_one_of(kByRows, compression);
+}
+
+std::uint64_t piece_rows(const TiffDirectory& directory, const TiffBlocks& blocks) {
+  constexpr std::uint64_t kPiecePixels = 1u << 16;
+  if (is_block_read_at_once(directory, blocks)) return blocks.block_height_px;
+  const std::uint64_t rows = kPiecePixels / std::max<std::uint64_t>(1, blocks.block_width_px);
+  return std::min(std::max<std::uint64_t>(1, rows), blocks.block_height_px);
 }
 
 Bytes stacked_directory(const TiffDirectory& directory, const TiffBlocks& blocks) {

@@ -93,9 +93,12 @@ TiffBlocks blocks_of(const TiffDirectory& directory);
 bool is_read_whole(const TiffDirectory& directory);
 
 // Whether a block is to be asked for at once: those, and small ones, of which libtiff decodes
-// Deflate in less time so. Not JPEGs, of which it does not say where they have too few rows; nor
-// samples without compression, of which it would copy them all.
+// Deflate in less time so. Not JPEGs and CCITT's, of which it does not say where they have too few
+// rows; nor samples without compression, of which it would copy them all.
 bool is_block_read_at_once(const TiffDirectory& directory, const TiffBlocks& blocks);
+
+// Of a block, how many are read between two questions whether to stop: all at once, or a few.
+std::uint64_t piece_rows(const TiffDirectory& directory, const TiffBlocks& blocks);
 
 // A directory of the same pixels as strips, one below the other: libtiff reads strips row by row,
 // but tiles only whole. It has nothing but what the pixels depend on, orientation apart. To lie at

@@ -17,8 +17,9 @@ Expected<Header, DecodeError> tiff_header(BytesView encoded);
 
 // Decodes what tiff_header accepted as `header`, by libtiff, a few rows at a time, between which
 // `stop` is asked. Throws StoppedError where that says so. An error where libtiff cannot decode a
-// strip or tile to its end. Alpha is dropped without a matte, and that of gray always; the picture
-// is turned as its orientation says. Safe from many threads; prints nothing.
+// strip or tile to its end, or says that it went on without a part of it; what else it says of
+// pixels is the picture's warning. Alpha is dropped without a matte, and that of gray always; the
+// picture is turned as its orientation says. Safe from many threads; prints nothing.
 Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
                                                 const StopRequested& stop);

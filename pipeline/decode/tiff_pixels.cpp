@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/tiff_directory_internal.h"
 #include "pipeline/decode/tiff_internal.h"
+#include "pipeline/decode/warnings_internal.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -42,7 +44,11 @@ struct StackedFile {
 struct Source {
   std::array<BytesView, 3> parts;  // of the file
   std::uint64_t at = 0;
-  char error[256] = {};  // the first
+  bool gives_pixels = false;  // what is said before is of the file's directory
+  char error[256] = {};       // the first
+  DecodeError::Kind kind = DecodeError::Kind::kCorrupt;  // of the error
+  char warning[256] = {};                                // the first
+  int warnings = 0;
 
   std::uint64_t size() const { return parts[0].size() + parts[1].size() + parts[2].size(); }
 };
@@ -82,7 +88,40 @@ int on_error(TIFF*, void* handle, const char*, const char* format, va_list value
   return 1;
 }
 
-int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+// Those of decoders of pixels. The others are of how a file was written, and many sound ones have
+// them: old kinds of JPEG and LZW, strips that are not ended.
+bool is_of_pixels(std::string_view module) {
+  constexpr std::array<std::string_view, 4> kDecoders{"JPEG", "LibJpeg", "Fax", "PackBits"};
+  return std::ranges::any_of(kDecoders, [&](auto name) { return module.starts_with(name); });
+}
+
+// Of a warning after which libtiff goes on without a part of the picture; none of the others.
+std::optional<DecodeError::Kind> kind_of_loss(std::string_view warning) {
+  using Kind = DecodeError::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kLosses{
+      {{"Premature end of JPEG file", Kind::kTruncated},
+       {"Corrupt JPEG data: premature end of data segment", Kind::kCorrupt},
+       {"Improper JPEG strip/tile size", Kind::kCorrupt},
+       {"Premature EOF", Kind::kTruncated}}};
+  for (const auto& [words, kind] : kLosses) {
+    if (warning.starts_with(words)) return kind;
+  }
+  return std::nullopt;
+}
+
+int on_warning(TIFF*, void* handle, const char* module, const char* format, va_list values) {
+  auto& source = *static_cast<Source*>(handle);
+  if (!source.gives_pixels || !is_of_pixels(module)) return 1;
+  char warning[sizeof source.warning];
+  std::vsnprintf(warning, sizeof warning, format, values);
+  const auto kind = kind_of_loss(warning);
+  if (kind && source.error[0] == '\0') {
+    std::memcpy(source.error, warning, sizeof warning);
+    source.kind = *kind;
+  }
+  if (source.warnings++ == 0) std::memcpy(source.warning, warning, sizeof warning);
+  return 1;
+}
 
 struct CloseTiff {
   void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
@@ -110,8 +149,19 @@ class Reading {
   TIFF* get() const noexcept { return tiff_.get(); }  // nothing where it cannot be opened
   DecodeError error() const {
     const char* said = source_->error[0] == '\0' ? "cannot decode it" : source_->error;
-    return corrupt(std::string("libtiff: ") + said);
+    return {source_->kind, std::string("libtiff: ") + said};
   }
+
+  // From now on what is said is said of pixels.
+  void begin_pixels() {
+    source_->gives_pixels = true;
+    source_->error[0] = '\0';
+  }
+  // Whether what was read since then may lack a part, whatever libtiff returned.
+  bool has_failed() const noexcept { return source_->error[0] != '\0'; }
+  std::string first_warning() const { return source_->warning; }
+  int warnings() const noexcept { return source_->warnings; }
+
   std::uint16_t number(std::uint32_t tag) const {
     std::uint16_t value = 0;
     TIFFGetFieldDefaulted(tiff_.get(), tag, &value);
@@ -133,6 +183,11 @@ class Colours {
   virtual void convert(std::uint8_t* samples, std::size_t plane_bytes, std::uint32_t width,
                        std::uint32_t rows, std::uint32_t* to) = 0;
 };
+
+// As OpenCV makes gray of colours, of 16 bits at most.
+std::uint32_t gray_of(std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
+  return (4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14;
+}
 
 // As libtiff has them, of 8 bits.
 class LibtiffColours : public Colours {
@@ -228,8 +283,7 @@ class DeepColours : public Colours {
     if (samples_ < 3) rgb = {values[0], values[0], values[0]};
     if (samples_ >= 3 && gray_) {
       // As OpenCV: what beside gray there is counts as other colours.
-      const std::uint32_t sum = 4899 * rgb[0] + 9617 * rgb[1] + 1868 * rgb[2] + (1U << 13);
-      rgb.fill(sum >> 14);
+      rgb.fill(gray_of(rgb[0], rgb[1], rgb[2]));
     }
     const std::uint32_t alpha = samples_ == 4 ? values[3] >> 8 : kOpaque;
     return rgb[0] >> 8 | rgb[1] >> 8 << 8 | rgb[2] >> 8 << 16 | alpha << 24;
@@ -317,12 +371,11 @@ class Samples {
   // Rows of the stack, of one block; from its first if at once.
   std::optional<DecodeError> read(std::uint32_t row, std::uint32_t rows) {
     const std::size_t size = plane_bytes(rows);
-    samples_.assign(size * planes_.size(), 0);
+    samples_.resize(size * planes_.size());
     for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
       std::uint8_t* to = samples_.data() + plane * size;
-      if (!read_plane(static_cast<std::uint16_t>(plane), row, rows, to)) {
-        return planes_[plane].error();
-      }
+      const bool is_read = read_plane(static_cast<std::uint16_t>(plane), row, rows, to);
+      if (!is_read || planes_[plane].has_failed()) return planes_[plane].error();
     }
     return std::nullopt;
   }
@@ -348,15 +401,14 @@ class Samples {
   std::vector<std::uint8_t> samples_;
 };
 
-// One row of R, G, B, A to that of an image. Of a gray one as OpenCV makes gray of colours.
+// One row of R, G, B, A to that of an image.
 void put_row(const std::uint32_t* from, std::size_t width, int channels, std::uint8_t* to) {
   for (const std::uint32_t* end = from + width; from < end; ++from) {
     const std::uint32_t red = TIFFGetR(*from);
     const std::uint32_t green = TIFFGetG(*from);
     const std::uint32_t blue = TIFFGetB(*from);
     if (channels == 1) {
-      *to++ =
-          static_cast<std::uint8_t>((4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14);
+      *to++ = static_cast<std::uint8_t>(gray_of(red, green, blue));
     } else {
       *to++ = static_cast<std::uint8_t>(red);
       *to++ = static_cast<std::uint8_t>(green);
@@ -459,20 +511,25 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
   while (readings.size() < (*colours)->planes()) {
     if (!open()) return readings.back().error();
   }
-  constexpr std::uint64_t kPiecePixels = 1u << 16;
-  const std::uint64_t rows = at_once
-                                 ? blocks.block_height_px
-                                 : std::clamp<std::uint64_t>(kPiecePixels / blocks.block_width_px,
-                                                             1, blocks.block_height_px);
+  const auto rows = static_cast<std::uint32_t>(piece_rows(directory, blocks));
+  for (Reading& reading : readings) reading.begin_pixels();
   Samples samples(readings, at_once);
   const bool has_alpha = format.samples == 4 && format.channels() == 3;
   Picture picture(blocks, header, format.channels(), has_alpha ? matte : std::nullopt);
-  if (auto error = picture.read(samples, **colours, static_cast<std::uint32_t>(rows), stop)) {
+  if (auto error = picture.read(samples, **colours, rows, stop)) {
     return *std::move(error);
   }
   Image image = picture.take();
   turn(image, header.orientation);
-  return DecodedImage(std::move(image));
+  DecodedImage out(std::move(image));
+  std::string first;
+  int warnings = 0;
+  for (const Reading& reading : readings) {
+    if (warnings == 0) first = reading.first_warning();
+    warnings += reading.warnings();
+  }
+  note_warnings(out, std::move(first), warnings);
+  return out;
 }
 
 }  // namespace winnow::pipeline

@@ -28,10 +28,8 @@ Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings 
 std::optional<Image> shrunk_to(ImageView image, int side_px) {
   const int longest = std::max(image.height_px, image.width_px);
   if (longest <= side_px) return std::nullopt;
-  const auto side = [&](int px) {
-    return std::max(1, static_cast<int>(std::int64_t{px} * side_px / longest));
-  };
-  return resize(image, side(image.height_px), side(image.width_px), ResampleFilter::kBilinear);
+  return resize(image, side_where_longer_is(side_px, image.height_px, longest),
+                side_where_longer_is(side_px, image.width_px, longest), ResampleFilter::kBilinear);
 }
 
 }  // namespace winnow::pipeline

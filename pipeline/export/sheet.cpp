@@ -340,6 +340,7 @@ Sheet make_group_sheet(const Cache& cache, const SheetOptions& options) {
   check_pictures(cache);
   const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   const dedup::Selection selection = cache.read_selection(options.choice.selection);
+  check_is_of(selection, table);
   const auto groups = groups_for(cache, selection, table, options.choice);
   const std::size_t columns = std::max<std::size_t>(2, options.columns);
   const std::vector<std::size_t> chosen =

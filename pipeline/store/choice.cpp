@@ -6,7 +6,6 @@
 #include "common/error.h"
 
 namespace winnow::pipeline {
-namespace {
 
 void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& table) {
   const auto [other, id] = std::ranges::mismatch(selection.ids, table.ids);
@@ -18,8 +17,6 @@ void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& t
              : "names sample " + std::to_string(*other) + ", which the cache does not have") +
       "; make it again with winnow dedup");
 }
-
-}  // namespace
 
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too) {

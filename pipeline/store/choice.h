@@ -16,9 +16,13 @@ struct Choice {
   std::vector<std::size_t> decisions;
 };
 
+// Throws FormatError unless the selection is of just the samples of the table, which has ids: what
+// a selection says by row is said of the table's rows only then. Pure.
+void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& table);
+
 // The samples that are used in `split`, or all, as `selection`, if there is one, has them: those it
-// removed, of weight 0, only with `removed_too`. `table` has ids and splits. Throws FormatError
-// unless the selection is of just the samples of the table. Pure.
+// removed, of weight 0, only with `removed_too`. `table` has ids and splits. Throws as
+// check_is_of(). Pure.
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
 

@@ -755,7 +755,7 @@ TEST(Settings, SayWhatDecided) {
 
 TEST(Settings, AreTheSameButForWhatImagesChose) {
   Options options{.hash = "phash16", .threshold = 80};
-  options.chosen_by = "risk 0.5";
+  options.chosen_by = {"risk 0.5", /*hash=*/true};
   const std::string of_many = settings_of(options, 1);
   EXPECT_NE(of_many.find(R"("chosen_by":"risk 0.5")"), std::string::npos);
   EXPECT_NE(settings_in_words(of_many).find("phash16 within 80 bits (chosen by risk 0.5)"),
@@ -763,11 +763,25 @@ TEST(Settings, AreTheSameButForWhatImagesChose) {
   options.threshold = 90;
   const std::string of_few = settings_of(options, 1);
   EXPECT_TRUE(same_but_for_choice(of_many, of_few));
-  options.chosen_by = "risk 2";
+  options.chosen_by.demand = "risk 2";
   EXPECT_FALSE(same_but_for_choice(of_many, settings_of(options, 1)));
-  options.chosen_by = "risk 0.5";
+  options.chosen_by.demand = "risk 0.5";
   options.scope = Scope::kWithin;
   EXPECT_FALSE(same_but_for_choice(of_many, settings_of(options, 1)));
+  options.scope = Scope::kAll;
+  options.hash = "phash";
+  options.threshold = 4;
+  EXPECT_TRUE(same_but_for_choice(of_many, settings_of(options, 2)));
+  // Of a hash that was named, the images chose the threshold alone.
+  options.chosen_by.hash = false;
+  const std::string of_phash = settings_of(options, 2);
+  EXPECT_FALSE(same_but_for_choice(of_phash, of_many));
+  EXPECT_FALSE(same_but_for_choice(of_many, of_phash));
+  options.threshold = 6;
+  EXPECT_TRUE(same_but_for_choice(of_phash, settings_of(options, 2)));
+  EXPECT_FALSE(same_but_for_choice(of_phash, settings_of(options, 3)));
+  options.hash = "phash16";
+  EXPECT_FALSE(same_but_for_choice(of_phash, settings_of(options, 2)));
   options = {.hash = "phash16", .threshold = 80};
   const std::string said = settings_of(options, 1);
   options.threshold = 90;

@@ -229,22 +229,57 @@ class Newer(Copies):
         self.refuses(config, "eval", run, V1 / "raw")
 
 
-def with_settings(selection, settings):
-    """A selection file with other settings, every byte of its frame right."""
+def with_columns(selection, change, more=0):
+    """A selection file whose columns `change` made, of `more` rows than before, every byte of its frame right."""
     data = selection.read_bytes()
-    columns, _ = struct.unpack_from("<IQ", data, 12)
+    columns, rows = struct.unpack_from("<IQ", data, 12)
     directory, body = [], b""
     for c in range(columns):
         entry = bytearray(data[24 + 64 * c : 88 + 64 * c])
         element, _, count, offset = struct.unpack_from("<IIQQ", entry, 40)
-        values = data[offset : offset + element * count]
-        if entry[:40].rstrip(b"\0") == b"settings":
-            values = settings
+        values = change(entry[:40].rstrip(b"\0").decode(), data[offset : offset + element * count])
         struct.pack_into("<QQ", entry, 48, len(values) // element, 24 + 64 * columns + len(body))
         directory.append(bytes(entry))
         body += values + bytes(-len(values) % 8)
-    made = data[:24] + b"".join(directory) + body
+    made = data[:16] + struct.pack("<Q", rows + more) + b"".join(directory) + body
     return made + struct.pack("<Q", xxh3_64(made))
+
+
+def with_settings(selection, settings):
+    return with_columns(selection, lambda name, values: settings if name == "settings" else values)
+
+
+def with_rows_more(selection, count):
+    """With samples that the cache does not have, two a group."""
+    columns = {}
+    with_columns(selection, lambda name, values: columns.setdefault(name, values))
+    id, = struct.unpack("<Q", columns["ids"][-8:])
+    groups = struct.unpack(f"<{len(columns['groups']) // 4}I", columns["groups"])
+    ids = struct.pack(f"<{count}Q", *range(id + 1, id + 1 + count))
+    more = {"ids": ids, "kept": ids, "weights": struct.pack("<f", 1) * count, "distances": bytes(2 * count),
+            "rules": bytes(count), "groups": struct.pack(f"<{count}I", *(max(groups) + 1 + i // 2 for i in range(count)))}
+    return with_columns(selection, lambda name, values: values + more.get(name, b""), count)
+
+
+class OfOtherSamples(Copies):
+    """A selection says what it says by row: of other samples than the cache's it is refused before any row is looked up."""
+
+    def test_by_every_reader(self):
+        cache = self.copy("raw")
+        selection = cache / "selections" / "golden.selection"
+        selection.write_bytes(with_rows_more(selection, 200_000))
+        out = self.folder / "out"
+        for verb in (["info", cache, "--selection", "golden"], ["info", cache, "--sheet", out, "--selection", "golden"],
+                     ["info", cache, "--sheet", out, "--groups", "golden"],
+                     ["info", cache, "--sheet", out, "--groups", "golden", "--split", "train"],
+                     ["review", cache, "--name", "golden"], ["export", cache, "--selection", "golden", "--to", out],
+                     ["compact", cache, "--selection", "golden", "--out", out],
+                     ["dedup", cache, "--hash", "exact", "--name", "more", "--splits", "golden"],
+                     ["eval", V1 / "run", cache, "--selection", "golden"],
+                     ["train", cache, "--selection", "golden", "--out", out, "--net", "lenet", "--epochs", 1]):
+            with self.subTest(verb[0]):
+                self.refused(1, ["golden"], *verb)
+                self.assertFalse(out.exists())
 
 
 class Nested(Copies):

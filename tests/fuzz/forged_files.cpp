@@ -350,6 +350,22 @@ void add_selection_texts(const TableFile& file, std::vector<Forgery>& out) {
   }
 }
 
+// Of a sample that the cache does not have, in the group of the last one.
+void add_selection_row(const TableFile& file, std::vector<Forgery>& out) {
+  out.push_back(change_of(file, "a row more", [](ColumnTable& t) {
+    constexpr std::array kTexts{"name", "mode", "settings", "cache_digest"};
+    std::uint64_t id = 0;
+    for (Column& c : t.columns) {
+      if (std::ranges::find(kTexts, c.name) != kTexts.end()) continue;
+      Bytes last(c.data.end() - std::ptrdiff_t{c.element_bytes}, c.data.end());
+      if (c.name == "ids") id = number_at<std::uint64_t>(last, 0) + 1;
+      if (c.name == "ids" || c.name == "kept") std::memcpy(last.data(), &id, 8);
+      c.data.insert(c.data.end(), last.begin(), last.end());
+    }
+    ++t.rows;
+  }));
+}
+
 // --- Shards: records that nobody writes, and pages that lead elsewhere.
 
 void add_records(std::vector<Forgery>& out) {
@@ -527,6 +543,7 @@ std::vector<Forgery> forgeries(const ForgeryPlaces& places) {
   add_table({"table", Reads::kCache, "cache/fingerprints/table", seal_cache}, places, out);
   add_table(selection, places, out);
   add_selection_texts(selection, out);
+  add_selection_row(selection, out);
   for (const auto& entry : fs::directory_iterator(places.index())) {
     const fs::path name = entry.path().filename();
     if (name == "manifest.json" || !entry.is_regular_file() || fs::file_size(entry) == 0) continue;

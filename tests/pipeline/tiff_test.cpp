@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
@@ -24,31 +25,25 @@ using Layout = test::TiffLayout;
 using Samples = test::TiffSamples;
 using test::write_tiff;
 
-// What OpenCV gives, as pixels of 8 bits, and alpha for itself.
-struct Oracle {
-  Image image;
-  std::vector<std::uint8_t> alpha;
-};
-
+// What OpenCV gives, as pixels of 8 bits without alpha.
 template <class Sample>
-Oracle from_mat(const cv::Mat& mat) {
+Image from_mat(const cv::Mat& mat) {
   const int channels = mat.channels();
-  Oracle out{Image(mat.rows, mat.cols, channels < 3 ? 1 : 3), {}};
+  Image out(mat.rows, mat.cols, channels < 3 ? 1 : 3);
   constexpr int kShift = 8 * (sizeof(Sample) - 1);
-  auto* to = out.image.pixels.data();
+  auto* to = out.pixels.data();
   for (int y = 0; y < mat.rows; ++y) {
     const auto* from = mat.ptr<Sample>(y);
     for (int x = 0; x < mat.cols; ++x, from += channels) {
-      for (int c = 0; c < out.image.channels; ++c) {
+      for (int c = 0; c < out.channels; ++c) {
         *to++ = static_cast<std::uint8_t>(from[channels < 3 ? 0 : 2 - c] >> kShift);
       }
-      if (channels == 4) out.alpha.push_back(static_cast<std::uint8_t>(from[3] >> kShift));
     }
   }
   return out;
 }
 
-std::optional<Oracle> by_opencv(std::string bytes) {
+std::optional<Image> by_opencv(std::string bytes) {
   const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8UC1, bytes.data());
   try {
     const cv::Mat mat = cv::imdecode(encoded, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
@@ -79,9 +74,9 @@ bool expect_as_opencv(const Samples& s, const Layout& layout) {
   EXPECT_EQ(static_cast<bool>(image), expected.has_value())
       << text_of(s, layout) << ": " << (image ? "" : image.error().detail);
   if (!image || !expected) return false;
-  EXPECT_EQ(image->height_px, expected->image.height_px) << text_of(s, layout);
-  EXPECT_EQ(image->channels, expected->image.channels) << text_of(s, layout);
-  EXPECT_TRUE(image->pixels == expected->image.pixels) << text_of(s, layout);
+  EXPECT_EQ(image->height_px, expected->height_px) << text_of(s, layout);
+  EXPECT_EQ(image->channels, expected->channels) << text_of(s, layout);
+  EXPECT_TRUE(image->pixels == expected->pixels) << text_of(s, layout);
   return true;
 }
 
@@ -109,8 +104,8 @@ std::vector<Layout> large_layouts() {
 
 // Whether libtiff reads whole blocks well, as OpenCV has it do. It does not, in tiles: what lies
 // beyond the picture where it takes several samples and shows one, or squares of 4 x 4 pixels;
-// sizes that are no multiple of 1024 bytes where there is no compression; and CCITT's words. Nor
-// the end of a strip of an odd number of such squares. JPEGs are of whole blocks of rows.
+// sizes that are no multiple of 1024 bytes where there is no compression. Nor the end of a strip of
+// an odd number of such squares. JPEGs are of whole blocks of rows.
 bool are_blocks_sound(const Samples& s, const Layout& layout) {
   const bool is_of_squares = s.subsampling == std::array{4, 4};
   if (layout.tile_width == 0) {
@@ -121,7 +116,6 @@ bool are_blocks_sound(const Samples& s, const Layout& layout) {
       s.photometric <= PHOTOMETRIC_MINISBLACK || s.photometric == PHOTOMETRIC_PALETTE;
   const bool is_cut = layout.width % layout.tile_width != 0;
   if (is_cut && ((is_one && s.count > 1) || is_of_squares)) return false;
-  if (s.compression == COMPRESSION_CCITTRLEW) return false;
   const int square = s.subsampling[0] * s.subsampling[1];
   std::uint32_t bytes = layout.tile_width * layout.tile_height;  // or a multiple
   if (square > 0)
@@ -149,8 +143,8 @@ TEST(Tiff, OfEveryCompressionIsAsOpencvHasIt) {
     expect_all({.compression = compression});
     expect_all({.photometric = PHOTOMETRIC_MINISBLACK, .count = 1, .compression = compression});
   }
-  for (const int compression : {COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW, COMPRESSION_CCITTFAX3,
-                                COMPRESSION_CCITTFAX4}) {
+  for (const int compression :
+       {COMPRESSION_CCITTRLE, COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4}) {
     for (const int photometric : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK}) {
       expect_all({.photometric = photometric, .bits = 1, .count = 1, .compression = compression});
     }
@@ -289,32 +283,59 @@ TEST(Tiff, OfPlanesOf16BitsHasThePixelsOfOneOfPixels) {
   }
 }
 
-// Pillow's alpha_composite.
-Image laid(const Oracle& oracle, const Matte& matte, bool multiplied) {
-  Image out = oracle.image;
-  const std::array<int, 3> under{matte.red, matte.green, matte.blue};
-  for (std::size_t i = 0; i < out.pixels.size(); ++i) {
-    const int alpha = oracle.alpha[i / 3];
-    int colour = out.pixels[i];
-    if (multiplied) colour = alpha == 0 ? 0 : std::min(255, colour * 255 / alpha);
-    const int sum = (colour * alpha + under[i % 3] * (255 - alpha)) * 128 + (128 << 7);
-    out.pixels[i] = static_cast<std::uint8_t>(((sum >> 8) + sum) >> 15);
+constexpr Matte kMatte{20, 130, 240};
+
+// Ten pixels in a row, `kind` of whose last sample is of that type; of 16 bits, with other low
+// bytes.
+std::string tiff_with_alpha(std::uint32_t bits, std::uint64_t kind, std::uint32_t type) {
+  constexpr std::array<std::uint8_t, 40> kValues{
+      0,   0,   0,   0, 255, 128, 1, 0, 10,  20,  30,  255, 200, 100, 50, 128, 64, 32, 16,  64,
+      255, 255, 255, 1, 3,   2,   1, 3, 250, 240, 230, 254, 77,  60,  9,  77,  33, 90, 127, 200};
+  std::string samples;
+  for (std::size_t i = 0; i < kValues.size(); ++i) {
+    if (bits == 16) samples += static_cast<char>(7 * i + kValues[i]);
+    samples += static_cast<char>(kValues[i]);
   }
-  return out;
+  auto entries = test::tiff_entries(
+      {.width = 10, .height = 1, .samples = 4, .bits = bits, .deflated = false}, samples.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 338) entry = {338, type, {kind}};
+  }
+  return test::tiff_file(entries, samples);
 }
 
-TEST(Tiff, OfAlphaIsLaidUponAMatteAsOpencvHasIt) {
-  const Matte matte{20, 130, 240};
+// What Pillow 13.0 makes of these files by convert("RGBA") and alpha_composite upon the matte.
+TEST(Tiff, OfAlphaIsLaidUponAMatteAsPillowHasIt) {
+  constexpr std::uint32_t kShort = 3;
+  constexpr std::uint32_t kLong = 4;
+  const std::vector<std::uint8_t> multiplied{20,  130, 240, 20,  130, 240, 10,  20,  30,  138,
+                                             165, 169, 79,  129, 196, 21,  130, 240, 23,  130,
+                                             238, 249, 240, 230, 91,  151, 176, 37,  117, 178};
+  const std::vector<std::uint8_t> straight{20,  130, 240, 20,  130, 240, 10,  20,  30, 110,
+                                           115, 145, 31,  105, 184, 21,  130, 240, 20, 128,
+                                           237, 249, 240, 230, 37,  109, 170, 30,  99, 151};
+  for (const std::uint32_t bits : {8U, 16U}) {
+    for (const std::uint32_t type : {kShort, kLong}) {
+      for (const std::uint64_t kind : {EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA}) {
+        const std::string bytes = tiff_with_alpha(bits, kind, type);
+        const auto image = decode(as_bytes(bytes), {.matte = kMatte});
+        ASSERT_TRUE(image) << image.error().detail;
+        EXPECT_EQ(image->pixels, kind == EXTRASAMPLE_ASSOCALPHA ? multiplied : straight)
+            << bits << ' ' << type;
+      }
+    }
+  }
+}
+
+TEST(Tiff, OfAlphaIsLaidUponAMatteAlikeInEveryLayout) {
   for (const int bits : {8, 16}) {
     for (const int extra : {EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA}) {
+      const Samples s{.bits = bits, .count = 4, .extra = extra};
       for (const Layout& layout : layouts()) {
-        Samples s{.bits = bits, .count = 4, .extra = EXTRASAMPLE_ASSOCALPHA};
-        const auto oracle = by_opencv(write_tiff(s, layout));
-        ASSERT_TRUE(oracle);
-        s.extra = extra;
         EXPECT_TRUE(expect_as_opencv(s, layout));
-        EXPECT_EQ(pixels_of(s, layout, {.matte = matte}),
-                  laid(*oracle, matte, extra == EXTRASAMPLE_ASSOCALPHA))
+        const Layout one_strip{.width = layout.width, .height = layout.height};
+        EXPECT_EQ(pixels_of(s, layout, {.matte = kMatte}),
+                  pixels_of(s, one_strip, {.matte = kMatte}))
             << text_of(s, layout);
       }
     }
@@ -348,11 +369,17 @@ std::optional<DecodeError> error_of(const std::string& bytes) {
   return image ? std::nullopt : std::optional(image.error());
 }
 
+Samples samples_for(int compression) {
+  if (compression != COMPRESSION_CCITTFAX4) return {.compression = compression};
+  return {.photometric = PHOTOMETRIC_MINISBLACK, .bits = 1, .count = 1, .compression = compression};
+}
+
 // OpenCV leaves what cannot be decoded black.
 TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   for (const Layout& layout : {Layout{.width = 64, .height = 64}, {.width = 600, .height = 600}}) {
-    for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA}) {
-      std::string bytes = write_tiff({.compression = compression}, layout);
+    for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA,
+                                  COMPRESSION_JPEG, COMPRESSION_CCITTFAX4}) {
+      std::string bytes = write_tiff(samples_for(compression), layout);
       ASSERT_FALSE(error_of(bytes));
       const std::size_t middle = bytes.size() / 2;
       std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(middle),
@@ -366,20 +393,93 @@ TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   }
 }
 
-TEST(Tiff, OfAJpegOfTooFewRowsIsCorrupt) {
+// One strip, of a JPEG.
+std::string tiff_around(const std::string& jpeg, std::uint32_t width, std::uint32_t height) {
+  auto entries = test::tiff_entries({.width = width, .height = height}, jpeg.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 259) entry.values = {COMPRESSION_JPEG};
+    if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
+  }
+  return test::tiff_file(entries, jpeg);
+}
+
+TEST(Tiff, OfAJpegOfTooFewRowsOrColumnsIsCorrupt) {
   const std::string jpeg(as_text(make_jpeg_of(64, 32)));
-  for (const std::uint32_t height : {32U, 64U}) {
-    auto entries = test::tiff_entries({.height = height}, jpeg.size());
-    for (test::TiffEntry& entry : entries) {
-      if (entry.tag == 259) entry.values = {COMPRESSION_JPEG};
-      if (entry.tag == 262) entry.values = {PHOTOMETRIC_YCBCR};
-    }
-    const auto error = error_of(test::tiff_file(entries, jpeg));
-    EXPECT_EQ(error.has_value(), height == 64);
-    if (error) {
-      EXPECT_EQ(error->kind, Kind::kCorrupt);
+  EXPECT_FALSE(error_of(tiff_around(jpeg, 64, 32)));
+  for (const auto& [width, height] : {std::pair(64U, 64U), {128U, 32U}}) {
+    const auto error = error_of(tiff_around(jpeg, width, height));
+    ASSERT_TRUE(error) << width;
+    EXPECT_EQ(error->kind, Kind::kCorrupt);
+  }
+}
+
+// Without its second half, which libtiff makes gray, white or black.
+TEST(Tiff, WhoseDataIsCutOffIsTruncated) {
+  const Samples noise{.photometric = PHOTOMETRIC_YCBCR};
+  const auto pixels = test::tiff_samples_of(noise, {0, 0, 64, 64}, 0);
+  std::string jpeg(as_text(test::make_jpeg(64, 64, 3, pixels.data(), {})));
+  ASSERT_FALSE(error_of(tiff_around(jpeg, 64, 64)));
+  jpeg.resize(jpeg.size() * 3 / 4);
+  const auto error = error_of(tiff_around(jpeg, 64, 64));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kTruncated);
+  EXPECT_EQ(error->detail, "libtiff: Premature end of JPEG file");
+}
+
+// The only strip of a TIFF that libtiff wrote, which has its directory behind it.
+std::string strip_of(const std::string& bytes) {
+  std::uint32_t end = 0;
+  std::memcpy(&end, bytes.data() + 4, 4);
+  return bytes.substr(8, end - 8);
+}
+
+std::string tiff_around_ccitt(int compression, const std::string& data, std::uint32_t width,
+                              std::uint32_t height) {
+  auto entries =
+      test::tiff_entries({.width = width, .height = height, .samples = 1, .bits = 1}, data.size());
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 259) entry.values = {static_cast<std::uint64_t>(compression)};
+  }
+  return test::tiff_file(entries, data);
+}
+
+// Libtiff reads others than were written.
+TEST(Tiff, OfCcittsWordsIsUnsupported) {
+  Samples s = samples_for(COMPRESSION_CCITTFAX4);
+  s.compression = COMPRESSION_CCITTRLEW;
+  const auto error = error_of(write_tiff(s, {}));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kUnsupported);
+}
+
+TEST(Tiff, OfCcittsWhoseRowsAreNotThereIsTruncated) {
+  for (const std::uint32_t side : {64U, 600U}) {
+    const std::string fax =
+        strip_of(write_tiff(samples_for(COMPRESSION_CCITTFAX4), {.width = side, .height = side}));
+    const auto error = [&](const std::string& data, std::uint32_t height) {
+      return error_of(tiff_around_ccitt(COMPRESSION_CCITTFAX4, data, side, height));
+    };
+    EXPECT_FALSE(error(fax, side));
+    EXPECT_FALSE(error(fax, side - 1));
+    EXPECT_FALSE(error(fax.substr(0, fax.size() - 2), side));  // whole, if not ended
+    for (const auto& cut : {error(fax.substr(0, fax.size() / 2), side), error(fax, 2 * side)}) {
+      ASSERT_TRUE(cut) << side;
+      EXPECT_EQ(cut->kind, Kind::kTruncated) << cut->detail;
     }
   }
+}
+
+// A JPEG whose damage is in a few blocks is taken as one that lies in no TIFF.
+TEST(Tiff, OfAJpegThatLibjpegWarnsAboutHasItsWarning) {
+  std::string jpeg(as_text(make_jpeg_of(64, 32)));
+  jpeg.insert(jpeg.size() - 2, 100, 'x');  // before the marker of its end
+  const auto expected = decode(as_bytes(jpeg), {});
+  const std::string bytes = tiff_around(jpeg, 64, 32);
+  const auto image = decode(as_bytes(bytes), {});
+  ASSERT_TRUE(expected && image);
+  EXPECT_EQ(expected->damage, Damage::kWarning);
+  EXPECT_EQ(image->damage, Damage::kWarning);
+  EXPECT_EQ(image->warning, expected->warning);
 }
 
 // Without a question whether to stop.
@@ -393,6 +493,17 @@ TEST(Tiff, WhoseBlocksAreDecodedAtOnceHasFewPixels) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind, side * side > 1U << 25 ? Kind::kUnsupported : Kind::kCorrupt);
   }
+}
+
+TEST(Tiff, OfStripsWithoutRowsIsCorrupt) {
+  auto entries = test::tiff_entries({}, 1);
+  for (test::TiffEntry& entry : entries) {
+    if (entry.tag == 278) entry.values = {0};
+  }
+  const auto error = error_of(test::tiff_file(entries, "x"));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Kind::kCorrupt);
+  EXPECT_EQ(error->detail, "the TIFF's strips have no rows");
 }
 
 TEST(Tiff, OfALongSideIsTooLarge) {
