@@ -13,6 +13,7 @@ namespace winnow::dedup {
 struct Demand {
   double risk = 0.5;                // fewer false pairs than this are expected
   std::optional<double> precision;  // instead: this share of the pairs is expected to be right
+  LeastQuality least_quality = {};  // of images, not of the choice
 
   friend bool operator==(const Demand&, const Demand&) = default;
 };
@@ -56,9 +57,9 @@ double expected_false_pairs(const Curve& curve, const CurvePoint& point);
 std::optional<HashAndThreshold> choose(const Curve& curve, const Demand& demand);
 double chance_pairs_for(const Demand& demand) noexcept;
 
-// Of the curves of several hashes the choice with the most expected true pairs. Of those that differ
-// by five or fewer, which may be chance, the one with the longest codes, for it finds more edits at
-// the same risk; then the first.
+// Of the curves of several hashes the choice with the most expected true pairs. Of those that
+// differ by five or fewer, which may be chance, the one with the longest codes, for it finds more
+// edits at the same risk; then the first.
 std::optional<HashAndThreshold> choose(std::span<const Curve> curves, const Demand& demand);
 
 // A choice, and a search that has what was found for it: the deduplication after it need not search

@@ -420,7 +420,8 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const CodeColumn& codes = codes_of(table, options.hash);
   const int bits = codes.most_distance();
   const int orientations = codes.orientations;
-  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash);
+  const std::vector<std::uint32_t> rows =
+      matchable_rows(table, options.hash, options.least_quality);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   const Distances random = random_distances(codes, rows, options.seed);
@@ -431,6 +432,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   Curve curve;
   curve.hash = options.hash;
   curve.bits = bits;
+  curve.least_quality = options.least_quality;
   curve.images = rows.size();
   curve.chance = chance_of_other_class(classes);
   curve.mean = random.mean;
