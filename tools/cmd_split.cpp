@@ -238,6 +238,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
                                         pipeline::options_of(cache.manifest()).hashes, search);
   options.hash = settled.hash;
   options.threshold = settled.threshold;
+  options.least_quality = o.choice.least_quality;
   dedup::SplitResult result = dedup::make_splits(columns, options, settled.links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();

@@ -124,13 +124,7 @@ std::string pairs_in_words(const Looked& looked, const dedup::Result& pairs) {
 
 dedup::Result pairs_of(const dedup::PairSample& sample, const dedup::Fingerprints& table) {
   dedup::Result result;
-  dedup::Selection& selection = result.selection;
-  selection.ids = table.ids;
-  selection.kept = table.ids;
-  selection.weights.assign(table.size(), 1);
-  selection.components.resize(table.size());
-  selection.distances.resize(table.size());
-  selection.rules.assign(table.size(), dedup::Rule::kKept);
+  result.selection = all_stay(table);
   show_pairs(sample, table, result);
   return result;
 }
@@ -168,7 +162,9 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
                      const dedup::Demand& demand, const std::filesystem::path& path) {
   const Looked looked = look_at(measured);
-  const dedup::Options options{.hash = looked.tuned->curve.hash, .threshold = looked.most};
+  const dedup::Options options{.hash = looked.tuned->curve.hash,
+                               .threshold = looked.most,
+                               .least_quality = looked.tuned->curve.least_quality};
   const dedup::Fingerprints table = columns({"labels", "widths_px", "heights_px", "file_hashes"});
   dedup::PairSample sample;
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& links) {
