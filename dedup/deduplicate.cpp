@@ -143,20 +143,40 @@ struct Decisions {
   std::vector<Rule> rules;
 };
 
-// First of all, what nobody wants to look at.
+// First of all, what people said is to go.
+void drop_judged(const Options& options, Decisions& decisions, Result& result) {
+  if (!options.decided) return;
+  for (const std::uint32_t row : options.decided->dropped) {
+    const bool stays = options.policy.protects(row);
+    ++(stays ? result.protected_drops : result.dropped_by_review);
+    if (stays) continue;
+    decisions.weights[row] = 0;
+    decisions.rules[row] = Rule::kReview;
+  }
+}
+
+// Then what nobody wants to look at.
 void drop_issues(Reader& read, const Options& options, std::span<const Split> splits,
                  Decisions& decisions, Result& result) {
-  if (options.drop_issues.empty()) return;
-  result.issues = find_issues(options.drop_issues, std::ref(read), "");
+  if (options.policy.drop_issues.empty()) return;
+  result.issues = find_issues(options.policy.drop_issues, std::ref(read), "");
+  std::vector<bool> spared(splits.size());
+  if (options.decided) {
+    for (const std::uint32_t row : options.decided->spared) spared[row] = true;
+  }
   for (std::uint32_t row = 0; row < splits.size(); ++row) {
+    if (result.issues[row].empty() || !decisions.stays(row)) continue;
     const Split split = splits[row];
-    const bool stays =
-        options.policy.protects(row) ||
-        (is_evaluation(split) && !options.policy.thin[static_cast<std::size_t>(split)]);
-    if (stays) result.issues[row] = {};
-    if (result.issues[row].empty()) continue;
-    decisions.weights[row] = 0;
-    decisions.rules[row] = Rule::kIssue;
+    const bool goes =
+        !options.policy.protects(row) &&
+        (!is_evaluation(split) || options.policy.thin[static_cast<std::size_t>(split)]);
+    result.spared_by_review += goes && spared[row] ? 1 : 0;
+    if (goes && !spared[row]) {
+      decisions.weights[row] = 0;
+      decisions.rules[row] = Rule::kIssue;
+    } else {
+      result.issues[row] = {};
+    }
   }
 }
 
@@ -273,7 +293,7 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
     const CodeColumn& codes = codes_of(with_codes, options);
-    const auto is_enough = is_enough_for(options.hash);
+    const auto is_enough = is_enough_for(options.hash, options.least_quality);
     settings = settings_of(options, codes.version);
     links.add(
         [&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
@@ -315,9 +335,8 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
   const Fingerprints with_codes = read({codes_name(options)});
   const CodeColumn& codes = codes_of(with_codes, options);
   cut.stands_out = rows_that_stand_out(codes, rows, always, apart);
-  std::erase_if(rows, [&, is_enough = is_enough_for(options.hash)](std::uint32_t row) {
-    return !is_enough(table.quality[row]);
-  });
+  const auto is_enough = is_enough_for(options.hash, options.least_quality);
+  std::erase_if(rows, [&](std::uint32_t row) { return !is_enough(table.quality[row]); });
   std::vector<Edge> links =
       links_of_all_pairs(codes, rows, cut.stands_out, options.threshold, source);
   for (const auto& members : members_of_groups(components)) {  // those that stay whole
@@ -418,17 +437,24 @@ void count_up(std::span<const Split> own, const Options& options, Result& result
 
 }  // namespace
 
-std::function<bool(float)> is_enough_for(std::string_view hash) {
+float advised_quality(std::string_view hash) noexcept {
   float least = 0;
   const std::optional<HashName> name = parse_hash_name(hash);
   for (const HashKind& kind : hash_kinds()) {
     if (name && kind.row->name == name->row) least = kind.row->least_quality;
   }
-  return [least](float quality) { return quality > 0 && quality >= least; };
+  return least;
 }
 
-std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash) {
-  const auto is_enough = is_enough_for(hash);
+std::function<bool(float)> is_enough_for(std::string_view hash, LeastQuality least) {
+  return [least = least.value_or(advised_quality(hash))](float quality) {
+    return quality > 0 && double{quality} >= least;
+  };
+}
+
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash,
+                                          LeastQuality least) {
+  const auto is_enough = is_enough_for(hash, least);
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (is_enough(table.quality[row])) rows.push_back(row);
@@ -490,12 +516,9 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
 
 Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
-  for (const IssueRow& row : issue_rows()) {
-    if (!options.drop_issues.has(row.issue) || is_of_one_picture(row.issue)) continue;
-    throw UsageError(std::string(row.name) +
-                     " is not told of one picture, so that all would be dropped; duplicates are "
-                     "thinned by dedup itself, and differing labels by --on-conflict");
-  }
+  check_of_one_picture(options.policy.drop_issues,
+                       ", so that all would be dropped; duplicates are thinned by dedup itself, "
+                       "and differing labels by --on-conflict");
   ColumnNames needed =
       columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");
@@ -504,10 +527,11 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
 
   Result result;
   result.leaks = count_leaks(connected.across, table.splits);
-  result.low_quality = static_cast<std::uint64_t>(
-      std::ranges::count_if(table.quality, std::not_fn(is_enough_for(options.hash))));
+  result.low_quality = static_cast<std::uint64_t>(std::ranges::count_if(
+      table.quality, std::not_fn(is_enough_for(options.hash, options.least_quality))));
   const std::vector<Split> own = table.splits;
   Decisions decisions(own);
+  drop_judged(options, decisions, result);
   drop_issues(read, options, own, decisions, result);
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;

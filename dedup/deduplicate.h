@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ struct Decided;
 // find_edges.
 using LinkSource = std::function<void(const CodeColumn&, std::span<const std::uint32_t> rows,
                                       int threshold, const EdgeSink&)>;
+
+// The least quality of images that match by codes, 0 to 100; nothing: what is advised for the hash.
+using LeastQuality = std::optional<double>;
 
 // In place of a hash: equal files and pixels only.
 inline constexpr std::string_view kExact = "exact";
@@ -49,8 +53,8 @@ struct Options {
   GroupKind groups = GroupKind::kComponents;
   Policy policy = {};
   std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
-  IssueSet drop_issues = {};                    // of one picture each: remove what has one
   ChosenBy chosen_by = {};
+  LeastQuality least_quality = {};  // of images that match by codes
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.
@@ -80,7 +84,11 @@ struct Result {
   std::array<std::uint64_t, kSplitCount> repeated{};
   std::uint64_t overruled = 0;        // of decided->kept, those of which no row is kept
   std::uint64_t protected_leaks = 0;  // components left in several splits, by protected samples
-  std::vector<IssueSet> issues{};     // of each row, for which it was removed; empty: not asked for
+  std::vector<IssueSet> issues{};     // of each row that was removed for them; empty: not asked for
+  // By decided->dropped, and of drop_issues' but for decided->spared.
+  std::uint64_t dropped_by_review = 0;
+  std::uint64_t spared_by_review = 0;
+  std::uint64_t protected_drops = 0;  // of decided->dropped, those that are protected and stay
 };
 
 // Decides which samples stay. Pure; the result depends on the table and options alone, not on
@@ -95,9 +103,11 @@ struct Result {
 // `decided`: rows that are the same are linked. Links by codes are cut so that no two rows that are
 // apart are in one component (components_apart, by all pairs of rows): links between two parts do
 // not exist. `policy.precedence` comes before the keep policy, and protected samples stay.
+// Dropped ones go first of all, from any split.
 //
-// `drop_issues`: first of all, samples that have one leave train, and val and test where
-// `policy.thin` has these; none that is protected. What they stand beside is decided without them.
+// `policy.drop_issues`: then samples that have one leave train, and val and test where
+// `policy.thin` has these; none that is protected or spared by `decided`. What all these stand
+// beside is decided without them.
 //
 // The selection's components are those across all splits, whatever was asked for: what may not be
 // cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless
@@ -122,11 +132,15 @@ void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
                        std::span<const std::uint32_t> kept_rows,
                        std::vector<std::uint16_t>& distances);
 
+// What the authors of a hash advise (Hash::least_quality); 0 where they advise nothing.
+float advised_quality(std::string_view hash) noexcept;
 // Whether images of a quality have enough in them to match by codes of a hash, or of any: above 0,
-// and what the hash's authors advise at least (Hash::least_quality).
-std::function<bool(float quality)> is_enough_for(std::string_view hash = {});
+// and at least what is said, or else advised.
+std::function<bool(float quality)> is_enough_for(std::string_view hash = {},
+                                                 LeastQuality least = {});
 // The rows that have. Ascending.
-std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash = {});
+std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string_view hash = {},
+                                          LeastQuality least = {});
 
 // The codes of a hash in a table. UsageError where there are none, or no such hash.
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);

@@ -1,7 +1,6 @@
 #include "dedup/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -67,9 +66,6 @@ struct Samples {
             Json(std::vector<std::int32_t>(labels.begin(), labels.end()))};
   }
 };
-
-// To four digits: what more there is depends on the C library.
-double rounded(float score) { return std::round(1e4 * static_cast<double>(score)) / 1e4; }
 
 std::vector<std::string> decision_fields() {
   return {"id",        "name",       "split",       "labels",   "group", "kept_id",
@@ -137,14 +133,13 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
   });
 }
 
-void list_low_quality(std::string_view hash, std::span<const float> quality,
-                      const Fingerprints& table, const NameOf& name_of, ListForm form,
-                      const TextSink& out) {
+void list_low_quality(const Fingerprints& table, const Options& options, const NameOf& name_of,
+                      ListForm form, const TextSink& out) {
   List list({"id", "name", "split", "labels"}, form, out);
   const Samples samples{table, name_of};
-  const auto is_enough = is_enough_for(hash);
-  for (std::size_t row = 0; row < quality.size(); ++row) {
-    if (!is_enough(quality[row])) list.put(samples.describe(row));
+  const auto is_enough = is_enough_for(options.hash, options.least_quality);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (!is_enough(table.quality[row])) list.put(samples.describe(row));
   }
 }
 
@@ -165,7 +160,7 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
     for (const std::uint32_t row : rows) {
       std::vector<Json> values = samples.describe(row);
       values.emplace_back(issue.name);
-      values.emplace_back(rounded(scores[row]));
+      values.emplace_back(told_score(scores[row]));
       list.put(std::move(values));
     }
   }
@@ -196,19 +191,20 @@ std::string json_summary(const Result& result, const Options& options) {
                  {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                {"blank", result.low_quality}};
   if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
-  if (!options.drop_issues.empty()) {
+  if (!options.policy.drop_issues.empty()) {
     const auto counts = count_issues(result.issues);
     summary["issues"] = Json::object();
     for (const IssueRow& row : issue_rows()) {
-      if (!options.drop_issues.has(row.issue)) continue;
+      if (!options.policy.drop_issues.has(row.issue)) continue;
       summary["issues"][std::string(row.name)] = counts[static_cast<std::size_t>(row.issue)];
     }
   }
   if (options.decided) {
-    summary["review"] = {{"judgements", options.decided->judgements},
-                         {"unknown_images", options.decided->unknown},
-                         {"equal_images", options.decided->equal},
-                         {"overruled", result.overruled}};
+    summary["review"] = {
+        {"judgements", options.decided->judgements}, {"unknown_images", options.decided->unknown},
+        {"equal_images", options.decided->equal},    {"overruled", result.overruled},
+        {"dropped", result.dropped_by_review},       {"spared", result.spared_by_review},
+        {"protected_drops", result.protected_drops}};
   }
   if (options.policy.precedence && !options.policy.precedence->protect.empty()) {
     summary["protected_leaks"] = result.protected_leaks;

@@ -42,11 +42,10 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out);
 
-// The samples of too little quality for codes of a hash (is_enough_for()), in id order:
-// id,name,split,labels. `quality` is that column of the table.
-void list_low_quality(std::string_view hash, std::span<const float> quality,
-                      const Fingerprints& table, const NameOf& name_of, ListForm form,
-                      const TextSink& out);
+// The samples of too little quality for the codes compared (is_enough_for()), in id order:
+// id,name,split,labels. `table` has its qualities, too.
+void list_low_quality(const Fingerprints& table, const Options& options, const NameOf& name_of,
+                      ListForm form, const TextSink& out);
 
 // The samples that `of_row` says an issue of, issue after issue, the worst score first, of equal
 // ones the lowest id: id,name,split,labels,issue,score. `columns` and `hash` as of issue_scores().

@@ -16,15 +16,16 @@ namespace {
 
 constexpr std::uint32_t kWithSplits = 2;
 constexpr std::uint32_t kWithIssues = 3;  // with splits or without
-constexpr FileKind kKind{"WNWSELCT", kWithIssues, "selection"};
-
-bool has_issues(const Selection& selection) noexcept {
-  return std::ranges::find(selection.rules, Rule::kIssue) != selection.rules.end();
-}
+constexpr std::uint32_t kWithReview = 4;  // likewise
+constexpr FileKind kKind{"WNWSELCT", kWithReview, "selection"};
 
 FileKind kind_of(const Selection& selection) noexcept {
+  const auto has = [&](Rule rule) {
+    return std::ranges::find(selection.rules, rule) != selection.rules.end();
+  };
   FileKind kind = kKind;
-  if (!has_issues(selection)) kind.version = selection.splits.empty() ? 1 : kWithSplits;
+  if (has(Rule::kReview)) return kind;
+  kind.version = has(Rule::kIssue) ? kWithIssues : selection.splits.empty() ? 1 : kWithSplits;
   return kind;
 }
 
@@ -37,7 +38,8 @@ constexpr std::array<Named<Rule>, kRuleCount> kRules{{{"kept", Rule::kKept},
                                                       {"leak", Rule::kLeak},
                                                       {"conflict", Rule::kConflict},
                                                       {"moved", Rule::kMoved},
-                                                      {"issue", Rule::kIssue}}};
+                                                      {"issue", Rule::kIssue},
+                                                      {"review", Rule::kReview}}};
 
 template <class T>
 std::span<const T> view(const std::vector<T>& values) noexcept {

@@ -26,8 +26,9 @@ enum class Rule : std::uint8_t {
   kConflict = 3,   // removed because its group carries labels that differ; nothing is kept instead
   kMoved = 4,      // kept, in another split than its own, because its group reaches there
   kIssue = 5,      // removed because of what it looks like (audit/issue.h); nothing is kept instead
+  kReview = 6,     // removed because a review says so; nothing is kept instead
 };
-inline constexpr int kRuleCount = 6;
+inline constexpr int kRuleCount = 7;
 std::string_view rule_name(Rule rule) noexcept;  // "kept", "duplicate", "leak", "conflict", ...
 
 // A decision about every row of a fingerprint table, in its order. Deletes nothing; training obeys.
@@ -62,9 +63,9 @@ Selection keep_all(std::span<const SampleId> ids);
 // the ids.
 void check_selection(const Selection& selection, const std::string& where);
 
-// The file form (docs/formats/selection.md): of version 3 where a sample was removed for an issue,
-// else of version 1 where splits are those of the table, else of version 2. Equal selections give
-// equal bytes. Throws as check_selection does.
+// The file form (docs/formats/selection.md): of version 4 where a sample was removed by a review,
+// else of version 3 where one was removed for an issue, else of version 1 where splits are those of
+// the table, else of version 2. Equal selections give equal bytes. Throws as check_selection does.
 Bytes serialize(const Selection& selection);
 // Writes those bytes to `path`, durably.
 void write_selection(const std::filesystem::path& path, const Selection& selection);

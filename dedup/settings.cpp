@@ -24,6 +24,15 @@ nlohmann::json of_search(const std::string& hash, int threshold,
   return settings;
 }
 
+void add_choice(const ChosenBy& chosen_by, nlohmann::json& settings) {
+  if (!chosen_by.demand.empty()) settings["chosen_by"] = chosen_by.demand;
+  if (chosen_by.hash) settings["hash_chosen"] = true;
+}
+
+void add_quality(LeastQuality least, nlohmann::json& settings) {
+  if (least) settings["least_quality"] = *least;
+}
+
 // What people said; nothing where they did not.
 void add_reviews(const std::shared_ptr<const Decided>& decided, nlohmann::json& settings) {
   if (!decided) return;
@@ -69,12 +78,13 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   settings["split_order"] = order;
   settings["on_conflict"] = conflict_action_name(policy.on_conflict);
   settings["mode"] = selection_mode_name(policy.mode);
-  if (!options.chosen_by.demand.empty()) settings["chosen_by"] = options.chosen_by.demand;
-  if (options.chosen_by.hash) settings["hash_chosen"] = true;
+  add_choice(options.chosen_by, settings);
+  add_quality(options.least_quality, settings);
   for (const Split split : {Split::kVal, Split::kTest}) {
     if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
   }
-  if (!options.drop_issues.empty()) settings["drop_issues"] = names_of(options.drop_issues);
+  if (!options.policy.drop_issues.empty())
+    settings["drop_issues"] = names_of(options.policy.drop_issues);
   add_reviews(options.decided, settings);
   add_precedence(policy, settings);
   return settings.dump();
@@ -83,16 +93,17 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version) {
   nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
   settings["verb"] = "split";
-  if (!options.chosen_by.empty()) settings["chosen_by"] = options.chosen_by;
-  settings["seed"] = options.seed;
-  settings["group_keys"] = options.group_keys;
-  settings["stay"] = options.stay;
+  add_choice(options.chosen_by, settings);
+  settings["seed"] = options.dealing.seed;
+  settings["group_keys"] = options.dealing.group_keys;
+  settings["stay"] = options.dealing.stay;
   settings["of"] = nlohmann::json::array();
   for (std::size_t split = 0; split < options.of.size(); ++split) {
     const std::string name(split_name(static_cast<Split>(split)));
     if (split > 0) settings["shares"][name] = options.shares[split];
     if (options.of[split]) settings["of"].push_back(name);
   }
+  add_quality(options.least_quality, settings);
   add_reviews(options.decided, settings);
   return settings.dump();
 }
@@ -139,6 +150,7 @@ std::string settings_in_words(const std::string& settings) {
   add("", hash == kExact ? "equal files and pixels" : hash);
   if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
   if (!text("chosen_by").empty()) words += " (chosen by " + text("chosen_by") + ")";
+  add("quality from ", text("least_quality"));
   if (text("group_keys") == "true") add("", "group keys");
   add("seed ", text("seed"));
   add("groups are ", text("groups"));

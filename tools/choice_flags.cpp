@@ -60,7 +60,17 @@ std::vector<CLI::Option*> add_choice_flags(CLI::App& app, const std::string& pre
     option->excludes(threshold);
     options.push_back(option);
   }
+  options.push_back(add_quality_flag(app, prefix, flags));
   return options;
+}
+
+CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags) {
+  return app
+      .add_option(prefix + "least-quality", flags.least_quality,
+                  "Images of less quality, 0 to 100, have too little in them to be compared by "
+                  "codes; by default 50 for pdq, as its authors advise, and anything above 0 for "
+                  "others")
+      ->check(CLI::Range(0.0, 100.0));
 }
 
 void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
@@ -69,6 +79,11 @@ void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
   }
   if (flags.risk && !(*flags.risk > 0 && std::isfinite(*flags.risk))) {
     throw UsageError(prefix + "risk is a number of pairs above 0, as 0.5");
+  }
+  if (flags.hash == dedup::kExact && flags.least_quality) {
+    throw UsageError(prefix +
+                     "least-quality is of images compared by codes, and exact compares "
+                     "none; leave one out");
   }
   if (flags.hash == dedup::kExact && (flags.risk || flags.precision)) {
     throw UsageError(prefix + "risk and " + prefix +
@@ -81,6 +96,7 @@ dedup::Demand demand_of(const ChoiceFlags& flags) noexcept {
   dedup::Demand demand;
   demand.risk = flags.risk.value_or(demand.risk);
   demand.precision = flags.precision;
+  demand.least_quality = flags.least_quality;
   return demand;
 }
 

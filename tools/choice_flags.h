@@ -23,15 +23,18 @@ struct ChoiceFlags {
   std::optional<int> threshold;
   std::optional<double> risk;
   std::optional<double> precision;
+  std::optional<double> least_quality;
 };
 
-// Named `prefix` and hash, threshold, risk or precision; `prefix` begins with "--". Returns them.
-// `flags` must live as long as `app`.
+// Named `prefix` and hash, threshold, risk, precision or least-quality; `prefix` begins with "--".
+// Returns them. `flags` must live as long as `app`.
 std::vector<CLI::Option*> add_choice_flags(CLI::App& app, const std::string& prefix,
                                            ChoiceFlags& flags);
 // --risk and --precision alone.
 std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& prefix,
                                            ChoiceFlags& flags);
+// --least-quality alone.
+CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
 
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");

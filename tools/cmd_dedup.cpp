@@ -50,7 +50,8 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
                   const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
-  const std::vector<std::uint32_t> rows = dedup::matchable_rows(table, options.hash);
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(table, options.hash, options.least_quality);
   std::vector<dedup::Edge> edges;
   dedup::find_links(table, options, links, rows, [&](std::span<const dedup::Edge> found) {
     edges.insert(edges.end(), found.begin(), found.end());
@@ -102,7 +103,7 @@ void show(const DedupOptions& o, const Session& session, const pipeline::Cache& 
 void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
                        bool in_place, const dedup::LinkSource& search) {
   dedup::Options options = dedup_options(o.deciding.flags);
-  options.drop_issues = dedup::parse_issues(o.deciding.drop_issues);
+  options.policy.drop_issues = dedup::parse_issues(o.deciding.drop_issues);
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;

@@ -340,19 +340,6 @@ void add_sheet_flags(CLI::App& app, CLI::Option& selection, SheetFlags& flags) {
   augment->needs(sheet)->excludes(groups);
 }
 
-void add_issues_flag(CLI::App& app, std::optional<std::vector<std::string>>& issues) {
-  app.add_option_function<std::vector<std::string>>(
-         "--issues",
-         [&issues](const std::vector<std::string>& names) {
-           issues = names;
-           std::erase(*issues, "");  // none was named
-         },
-         "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
-         "blurry,dark, a list of the images with their scores (CSV), the worst first")
-      ->delimiter(',')
-      ->expected(0, dedup::kIssueCount);
-}
-
 }  // namespace
 
 Command add_info(CLI::App& program) {
@@ -364,7 +351,9 @@ Command add_info(CLI::App& program) {
       "--selection", o->selection,
       "Also count what this selection keeps and removes, by split and class; on a sheet, show only "
       "what it keeps");
-  add_issues_flag(*app, o->issues);
+  add_issues_flag(*app, o->issues,
+                  "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
+                  "blurry,dark, a list of the images with their scores (CSV), the worst first");
   app->add_option("--report", o->report,
                   "Also write it as a page (HTML), with what was not read and the sheet");
   add_sheet_flags(*app, *selection, o->sheet);

@@ -14,6 +14,7 @@
 #include "common/file.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
+#include "dedup/audit/issues.h"
 #include "dedup/pairs.h"
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
@@ -21,7 +22,9 @@
 #include "pipeline/store/choice.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/info_issues.h"
 #include "tools/report/gallery_page.h"
+#include "tools/report/page.h"
 #include "tools/review/group_list.h"
 #include "tools/review/local_server.h"
 #include "tools/review/pictures.h"
@@ -31,14 +34,21 @@
 namespace winnow::tools {
 namespace {
 
+constexpr const char* kUsualName = "default";
+
 struct ReviewOptions {
   std::filesystem::path cache;
-  std::string name = "default";
+  std::string name = kUsualName;
   std::filesystem::path review;  // empty: reviews/NAME.jsonl in the cache
+  // What is shown in place of all groups.
+  struct Instead {
+    std::optional<std::vector<std::string>> issues;  // pictures with these; none named: with any
+    std::uint64_t sample = 0;                        // so many pairs; 0: none
+    std::uint64_t seed = 0;                          // of these
+  };
+  Instead instead;
   std::vector<std::filesystem::path> sources;
   int port = 0;
-  std::uint64_t sample = 0;  // pairs; 0: all groups
-  std::uint64_t seed = 0;
   bool json = false;
 };
 
@@ -54,6 +64,9 @@ dedup::Options options_of(const dedup::Selection& selection) {
   options.hash = settings.at("hash").text();
   options.threshold = settings.at("threshold").number<int>();
   if (const auto scope = settings.find("scope")) options.scope = dedup::parse_scope(scope->text());
+  if (const auto least = settings.find("least_quality")) {
+    options.least_quality = least->real(0, 100);
+  }
   return options;
 }
 
@@ -74,13 +87,39 @@ struct Subject {
   dedup::Options options;
   dedup::Fingerprints table;
   dedup::Result result;
+  std::vector<dedup::IssuePicture> pictures = {};
 };
+
+const dedup::ColumnNames kShown{"labels", "widths_px", "heights_px", "file_hashes"};
+
+// In place of groups, the pictures with issues. Without a selection called so all of them stay.
+Subject read_pictures(const ReviewOptions& o, const pipeline::Cache& cache,
+                      const dedup::ColumnSource& columns) {
+  dedup::IssueSet wanted = dedup::parse_issues(*o.instead.issues);
+  dedup::check_of_one_picture(
+      wanted, "; winnow review without --issues shows duplicates, and those whose labels differ");
+  for (const dedup::IssueRow& row : dedup::issue_rows()) {
+    if (o.instead.issues->empty() && dedup::is_of_one_picture(row.issue)) wanted.add(row.issue);
+  }
+  const std::vector<dedup::IssueSet> of_row = dedup::find_issues(wanted, columns, "");
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < of_row.size(); ++row) {
+    if (!of_row[row].empty()) rows.push_back(row);
+  }
+  Subject subject{cache, {}, columns(kShown), {}};
+  const bool is_decided =
+      o.name != kUsualName || std::filesystem::exists(cache.paths().selection(o.name));
+  subject.result.selection = is_decided ? cache.read_selection(o.name) : dedup::keep_all(subject.table.ids);
+  subject.pictures = dedup::issue_pictures(std::move(rows), of_row, columns, "");
+  return subject;
+}
 
 Subject read_subject(const ReviewOptions& o, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns) {
+  if (o.instead.issues) return read_pictures(o, cache, columns);
   dedup::Selection selection = cache.read_selection(o.name);
   const dedup::Options options = options_of(selection);
-  dedup::Fingerprints table = columns({"labels", "widths_px", "heights_px", "file_hashes"});
+  dedup::Fingerprints table = columns(kShown);
   pipeline::check_is_of(selection, table);
   const bool by_codes = options.hash != dedup::kExact;
   const dedup::Fingerprints codes =
@@ -102,29 +141,50 @@ dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Sub
         {.hash = options.hash,
          .threshold = dedup::effective_threshold(options),
          .scope = std::string(dedup::scope_name(options.scope)),
-         .count = o.sample,
-         .seed = o.seed});
+         .count = o.instead.sample,
+         .seed = o.instead.seed});
   });
   return sample;
 }
 
-std::string page_of(const ReviewOptions& o, const Subject& subject, const GroupList& list) {
+// What the page says of pictures with issues around them.
+GalleryFrame issues_frame(const Subject& subject, const GallerySummary& found) {
+  const auto images = grouped(found.images);
+  std::uint64_t with_issues = 0;
+  for (const dedup::IssuePicture& picture : subject.pictures) with_issues += picture.rows.size();
+  return {.verb = "winnow review",
+          .about = "issues",
+          .verdict = fmt::format("{} of {} images {} an issue.", grouped(with_issues), images,
+                                 with_issues == 1 ? "has" : "have"),
+          .tiles = tile(images, "images") + tile(grouped(with_issues), "with an issue") +
+                   tile(grouped(found.removed), "removed")};
+}
+
+std::string page_of(const ReviewOptions& o, const Subject& subject, const GalleryInput& input,
+                    const GroupList& list) {
   GalleryPage page;
   page.title = name_of_folder(o.cache);
   page.made = made_here();
   page.config.server = true;
   page.frame.verb = "winnow review";
   page.summary = count(subject.result, list.facts());
+  if (o.instead.issues) {
+    page.frame = issues_frame(subject, page.summary);
+    page.config.duplicates = false;
+    page.config.pictures = true;
+    if (subject.result.selection.settings.empty()) page.config.fates = {{"kept", ""}};
+  }
   std::size_t images = 0;
   std::vector<bool> splits(kSplitCount, false);
   std::vector<bool> classes(subject.cache.manifest().classes.size(), false);
   for (const GroupFacts& facts : list.facts()) {
     page.config.most_distance = std::max(page.config.most_distance, facts.distance);
+    page.config.issues.add(facts.issues);
     images += facts.size;
     for (int i = 0; i < kSplitCount; ++i) {
       if (facts.has(static_cast<Split>(i))) splits[static_cast<std::size_t>(i)] = true;
     }
-    for (const std::uint32_t row : subject.result.groups[facts.number].rows) {
+    for (const std::uint32_t row : rows_of_group(input, facts.number)) {
       for (const std::int32_t label : subject.table.labels[row]) {
         classes.at(static_cast<std::size_t>(label)) = true;
       }
@@ -140,6 +200,8 @@ std::string page_of(const ReviewOptions& o, const Subject& subject, const GroupL
   return html_of(page);
 }
 
+const char* noun_of(const ReviewOptions& o) { return o.instead.issues ? "picture" : "group"; }
+
 void tell_end(const ReviewOptions& o, const dedup::ReviewLog& log, const ReviewSite& site,
               std::size_t groups) {
   if (o.json) {
@@ -153,9 +215,9 @@ void tell_end(const ReviewOptions& o, const dedup::ReviewLog& log, const ReviewS
     std::fflush(stdout);
   }
   const auto plural = [](std::uint64_t count) { return count == 1 ? "" : "s"; };
-  throw StoppedError(fmt::format("review ended; {} judgement{} saved in {}, {} group{} left",
+  throw StoppedError(fmt::format("review ended; {} judgement{} saved in {}, {} {}{} left",
                                  grouped(site.saved()), plural(site.saved()), log.path().string(),
-                                 grouped(site.left()), plural(site.left())));
+                                 grouped(site.left()), noun_of(o), plural(site.left())));
 }
 
 // Draws a sample, unless the review has this one, and shows its pairs.
@@ -175,19 +237,22 @@ void show_sample(const ReviewOptions& o, const Session& session, Subject& subjec
 void serve(const ReviewOptions& o, const Session& session, const Subject& subject,
            dedup::ReviewLog& log) {
   const pipeline::LedgerNames names = subject.cache.read_names();
-  const GroupList list({.result = subject.result,
-                        .table = subject.table,
-                        .threshold = dedup::effective_threshold(subject.options),
-                        .classes = subject.cache.manifest().classes,
-                        .name_of = std::cref(names)},
-                       o.sample > 0);
+  const GalleryInput input{.result = subject.result,
+                           .table = subject.table,
+                           .threshold = dedup::effective_threshold(subject.options),
+                           .classes = subject.cache.manifest().classes,
+                           .name_of = std::cref(names),
+                           .pictures = subject.pictures};
+  const GroupList list(input, o.instead.sample > 0);
   const SourcePictures sources(subject.cache, names, o.sources);
   Pictures pictures(sources.pictures(), thread_plan(session, 0).decode, kPictureBytes);
-  ReviewSite site({list, pictures, log, without_inline(page_of(o, subject, list))});
+  ReviewSite site({list, pictures, log, without_inline(page_of(o, subject, input, list)),
+                   o.instead.issues ? dedup::About::kImage : dedup::About::kDuplicates});
   LocalServer server({.port = o.port},
                      [&](const WebRequest& request) { return site.answer(request); });
-  say(session, fmt::format("{} groups, {} of them to be judged; judgements go into {}",
-                           grouped(list.size()), grouped(site.left()), log.path().string()));
+  say(session,
+      fmt::format("{} {}s, {} of them to be judged; judgements go into {}", grouped(list.size()),
+                  noun_of(o), grouped(site.left()), log.path().string()));
   say(session, fmt::format("winnow dedup, index dedup, split and tune obey them with --review {}",
                            log.path().string()));
   say(session, "Open this address in a browser on this machine; Ctrl-C ends the review:");
@@ -205,7 +270,7 @@ void review(const ReviewOptions& o, Session& session) {
   if (log.review().cut_off) {
     say(session, log.path().string() + ": the last line had been cut off, and was removed");
   }
-  if (o.sample > 0) show_sample(o, session, subject, columns, log);
+  if (o.instead.sample > 0) show_sample(o, session, subject, columns, log);
   serve(o, session, subject, log);
 }
 
@@ -214,7 +279,9 @@ void review(const ReviewOptions& o, Session& session) {
 Command add_review(CLI::App& program) {
   auto o = std::make_shared<ReviewOptions>();
   CLI::App* app = program.add_subcommand(
-      "review", "Look at groups of duplicates in a browser and judge them; later runs obey");
+      "review",
+      "Look at groups of duplicates, or pictures with issues, in a browser and judge them; later "
+      "runs obey");
   app->add_option("cache", o->cache, "Cache with a selection, as winnow dedup writes them")
       ->required();
   app->add_option("--name", o->name, "Selection whose groups are shown")->capture_default_str();
@@ -223,11 +290,17 @@ Command add_review(CLI::App& program) {
   app->add_option("--port", o->port, "Port of 127.0.0.1 to listen on; 0: any that is free")
       ->check(CLI::Range(0, 65'535))
       ->capture_default_str();
-  app->add_option("--sample", o->sample,
+  CLI::Option* issues = add_issues_flag(
+      *app, o->instead.issues,
+      "Instead of groups, show pictures that are dark, blurry, odd and so on, or have one of these "
+      "issues, as blurry,dark; the worst of each first");
+  app->add_option("--sample", o->instead.sample,
                   "Instead of groups, show so many pairs, drawn so that judging them says most "
                   "about the precision of the selection (winnow tune --review)")
-      ->check(CLI::PositiveNumber);
-  app->add_option("--seed", o->seed, "Another seed draws other pairs")->capture_default_str();
+      ->check(CLI::PositiveNumber)
+      ->excludes(issues);
+  app->add_option("--seed", o->instead.seed, "Another seed draws other pairs")
+      ->capture_default_str();
   app->add_option("--source", o->sources,
                   "Where the data sets are that the cache was made of, in their order: for a "
                   "cache of --store none, which has no pictures");
@@ -242,6 +315,7 @@ Command add_review(CLI::App& program) {
       "  winnow dedup cache --name near\n"
       "  winnow review cache --name near\n"
       "  winnow review cache --name near --sample 300   # how many of the pairs are duplicates?\n"
+      "  winnow review cache --issues blurry,dark       # which of these are to go?\n"
       "  winnow review cache --name near --review near.jsonl --port 8080\n"
       "  ssh -L 8080:127.0.0.1:8080 server              # then open the address here");
   return {app, false, [o](Session& session) { review(*o, session); }, true};

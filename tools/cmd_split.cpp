@@ -88,9 +88,9 @@ Shares shares_of(const ShareFlags& o, const pipeline::Manifest& manifest) {
 
 dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifest& manifest) {
   dedup::SplitOptions options = o.split;
-  options.group_keys = !o.ignore_group_keys;
+  options.dealing.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o.shares, manifest);
-  options.stay = o.split.stay || !o.shares.any();
+  options.dealing.stay = o.split.dealing.stay || !o.shares.any();
   if (o.shares.of.empty()) {
     options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
   } else {
@@ -161,7 +161,7 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
             {"hash", options.hash},
             {"threshold",
              dedup::effective_threshold({.hash = options.hash, .threshold = options.threshold})},
-            {"seed", options.seed},
+            {"seed", options.dealing.seed},
             {"of", Json::array()},
             {"blocks", summary.blocks},
             {"largest_block", summary.largest_block},
@@ -194,7 +194,8 @@ nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::Sp
   if (options.decided) {
     json["review"] = {{"judgements", options.decided->judgements},
                       {"unknown_images", options.decided->unknown},
-                      {"equal_images", options.decided->equal}};
+                      {"equal_images", options.decided->equal},
+                      {"dropped", options.decided->dropped.size()}};
   }
   return json;
 }
@@ -238,6 +239,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   options.hash = settled.hash;
   options.threshold = settled.threshold;
   options.chosen_by = settled.chosen_by;
+  options.least_quality = o.choice.least_quality;
   dedup::SplitResult result = dedup::make_splits(columns, options, settled.links);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
@@ -250,7 +252,13 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
     print_table(result.summary, cache.manifest());
   }
   tell(session, result.summary);
-  if (options.decided) tell_obeyed(session, *options.decided);
+  if (options.decided) {
+    tell_obeyed(session, *options.decided);
+    if (!options.decided->dropped.empty()) {
+      say(session, fmt::format("{} images are in no split: judgements drop them",
+                               grouped(options.decided->dropped.size())));
+    }
+  }
   say(session, fmt::format("selection '{}' written", o.name));
 }
 
@@ -283,9 +291,9 @@ Command add_split(CLI::App& program) {
   add_review_flag(*app, o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
-  app->add_flag("--stay", o->split.stay,
+  app->add_flag("--stay", o->split.dealing.stay,
                 "Leave as many samples in their splits as that allows; without shares this is so");
-  app->add_option("--seed", o->split.seed, "Another seed makes other splits")
+  app->add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
       ->capture_default_str();
   add_report_flag(*app, o->output.report);
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout");

@@ -76,8 +76,11 @@ Measured measure(const TuneOptions& o, const Session& session, const pipeline::C
   const std::vector<std::string> hashes =
       o.hashes.empty() ? pipeline::options_of(cache.manifest()).hashes : o.hashes;
   for (const std::string& hash : hashes) {
-    const dedup::CurveOptions options{
-        .hash = hash, .most = o.most, .seed = o.recall.seed, .search = search_options(session)};
+    const dedup::CurveOptions options{.hash = hash,
+                                      .most = o.most,
+                                      .seed = o.recall.seed,
+                                      .search = search_options(session),
+                                      .least_quality = o.demand.least_quality};
     all.push_back({dedup::measure_curve(columns, options), {}});
     all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);
   }
@@ -166,6 +169,7 @@ Command add_tune(CLI::App& program) {
          "are images")
       ->check(CLI::NonNegativeNumber);
   add_demand_flags(*app, "--", o->demand);
+  add_quality_flag(*app, "--", o->demand);
   app->add_option("--images", o->recall.images,
                   "Pictures that are edited and hashed to see what is found again; 0: none")
       ->capture_default_str();

@@ -29,13 +29,13 @@ struct DedupFlags {
   bool fails_on_leak() const noexcept { return on_leak == "fail"; }
 };
 
-// Named `prefix` and hash, threshold, risk, precision, scope, groups, keep, on-leak, split-order,
+// Named `prefix` and what add_choice_flags() names, or scope, groups, keep, on-leak, split-order,
 // on-conflict, mode or thin; `prefix` begins with "--". Returns them. `flags` must live as long as
 // `app`.
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);
 
-// All but what is compared, which settle() puts into them.
+// All but hash and threshold, which settle() puts into them.
 dedup::Options dedup_options(const DedupFlags& flags);
 // What is compared, as settle_choice() says; returns its search.
 dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,

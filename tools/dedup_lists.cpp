@@ -33,7 +33,7 @@ void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::Tex
 
 void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
-  dedup::list_low_quality(what.options.hash, table.quality, table, what.name_of, form, out);
+  dedup::list_low_quality(table, what.options, what.name_of, form, out);
 }
 
 void list_issues(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
@@ -100,11 +100,11 @@ void tell_repeated(const Session& session, const Deduplicated& what, bool refuse
 
 // Samples that go for what they look like.
 void tell_issues(const Session& session, const Deduplicated& what, bool refused) {
-  if (what.options.drop_issues.empty()) return;
+  if (what.options.policy.drop_issues.empty()) return;
   const auto counts = dedup::count_issues(what.result.issues);
   std::string words;
   for (const dedup::IssueRow& row : dedup::issue_rows()) {
-    if (!what.options.drop_issues.has(row.issue)) continue;
+    if (!what.options.policy.drop_issues.has(row.issue)) continue;
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
                          grouped(counts[static_cast<std::size_t>(row.issue)]), row.name);
   }

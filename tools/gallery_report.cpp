@@ -4,12 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdint>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/audit/issues.h"
 
 namespace winnow::tools {
 namespace {
@@ -21,6 +25,19 @@ bool is_page(const std::filesystem::path& path) {
   std::array<char, kPageBegins.size()> begin{};
   file.read(begin.data(), begin.size());
   return std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) == kPageBegins;
+}
+
+// Those that went by themselves: for an issue, or as people said.
+std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
+  const std::vector<dedup::Rule>& rules = what.result.selection.rules;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < rules.size(); ++row) {
+    if (rules[row] == dedup::Rule::kIssue || rules[row] == dedup::Rule::kReview) {
+      rows.push_back(row);
+    }
+  }
+  if (rows.empty()) return {};
+  return dedup::issue_pictures(std::move(rows), what.result.issues, what.columns, "");
 }
 
 }  // namespace
@@ -64,13 +81,15 @@ void write_gallery(const Session& session, const GalleryInput& input, const Gall
 void write_gallery(const Session& session, const Deduplicated& what,
                    std::span<const std::string> classes, const GallerySubject& subject,
                    const std::filesystem::path& path) {
+  const std::vector<dedup::IssuePicture> pictures = dropped_pictures(what);
   const dedup::Fingerprints table =
       what.columns({"labels", "widths_px", "heights_px", "file_hashes"});
   const GalleryInput input{.result = what.result,
                            .table = table,
                            .threshold = dedup::effective_threshold(what.options),
                            .classes = classes,
-                           .name_of = what.name_of};
+                           .name_of = what.name_of,
+                           .pictures = pictures};
   write_gallery(session, input, subject, path);
 }
 

@@ -65,6 +65,7 @@ void query(const IndexQueryOptions& o, const Session& session) {
   check_choice(o.choice);
   if (!o.report.empty()) check_report_path(o.report);
   const auto index = dedup::StoredIndex::open(o.index);
+  index.check_quality(o.choice.least_quality);
   const pipeline::PictureOf pictures =
       pictures_of_index(index, o.sources, o.inputs.reading, session);
   const auto name_in_index = index.name_of();
@@ -82,8 +83,8 @@ void query(const IndexQueryOptions& o, const Session& session) {
                [&](const pipeline::Cache& cache) {
                  stop_if_asked(session);
                  const dedup::ColumnSource columns = cache.open_fingerprints();
-                 const std::vector<dedup::Match> matches =
-                     index.find_matches(columns, threshold, search_options(session));
+                 const std::vector<dedup::Match> matches = index.find_matches(
+                     columns, threshold, search_options(session), o.choice.least_quality);
                  const dedup::Fingerprints table = columns({});
                  const pipeline::LedgerNames names = cache.read_names();
                  if (!std::exchange(has_header, true)) {
@@ -129,6 +130,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   check_choice(o.dedup.choice);
   check_report_path(o.report, o.lists);
   const auto index = dedup::StoredIndex::open(o.index);
+  index.check_quality(o.dedup.choice.least_quality);
   const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, o.reading, session);
   dedup::Options options = dedup_options(o.dedup);
   ChoiceFlags choice = o.dedup.choice;
@@ -270,6 +272,7 @@ SubVerb add_index_query(CLI::App& index) {
                   "Choose the threshold: the largest with fewer expected false pairs than this by "
                   "chance, among as many images as are in the index; 0.5 by default")
       ->excludes(threshold);
+  add_quality_flag(*app, "--", o->choice);
   app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
   add_report_flag(*app, o->report);
   add_pictures_flag(*app, o->sources);

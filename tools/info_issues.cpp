@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -39,6 +39,20 @@ auto counts_of(const pipeline::Cache& cache) {
 
 }  // namespace
 
+CLI::Option* add_issues_flag(CLI::App& app, std::optional<std::vector<std::string>>& issues,
+                             const std::string& help) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          "--issues",
+          [&issues](const std::vector<std::string>& names) {
+            issues = names;
+            std::erase(*issues, "");  // none was named
+          },
+          help)
+      ->delimiter(',')
+      ->expected(0, dedup::kIssueCount);
+}
+
 void print_issues(const pipeline::Cache& cache) {
   const auto counts = counts_of(cache);
   const std::uint64_t images = cache.manifest().inputs.by_fate.at("ok");
@@ -63,7 +77,7 @@ Json issues_json(const pipeline::Cache& cache, const std::vector<std::string>& n
   Json issues = Json::array();
   for (const dedup::IssueRow& row : dedup::issue_rows()) {
     issues.push_back({{"issue", row.name},
-                      {"threshold", std::round(1e4 * static_cast<double>(row.threshold)) / 1e4},
+                      {"threshold", dedup::told_score(row.threshold)},
                       {"images", counts[static_cast<std::size_t>(row.issue)]}});
   }
   Json json{{"hash", first_hash(cache.manifest())}, {"counts", std::move(issues)}};

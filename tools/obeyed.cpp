@@ -29,7 +29,7 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
 void add_review_flag(CLI::App& app, std::vector<std::filesystem::path>& reviews) {
   app.add_option("--review", reviews,
                  "Obey what people said of images in this file of winnow review: what is a "
-                 "duplicate, and what is not; repeatable")
+                 "duplicate and what is not, what stays and what goes; repeatable")
       ->take_all()
       ->allow_extra_args(false);
 }
@@ -103,6 +103,15 @@ void tell_obeyed(const Session& session, const dedup::Decided& decided) {
 void tell_obeyed(const Session& session, const dedup::Options& options,
                  const dedup::Result& result) {
   if (options.decided) tell_obeyed(session, *options.decided);
+  if (result.dropped_by_review + result.spared_by_review > 0) {
+    say(session, fmt::format("judged by themselves: {} images are dropped, and {} stay in spite of "
+                             "their issues",
+                             grouped(result.dropped_by_review), grouped(result.spared_by_review)));
+  }
+  if (result.protected_drops > 0) {
+    say(session, fmt::format("{} images that were to be dropped are protected, and stay",
+                             grouped(result.protected_drops)));
+  }
   if (result.overruled > 0) {
     say(session, fmt::format("{} images that were to be kept are not: their groups stay in another "
                              "split (--on-leak), or something else comes before them",

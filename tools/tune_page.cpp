@@ -163,7 +163,9 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
                      const dedup::Demand& demand, const std::filesystem::path& path) {
   const Looked looked = look_at(measured);
-  const dedup::Options options{.hash = looked.tuned->curve.hash, .threshold = looked.most};
+  const dedup::Options options{.hash = looked.tuned->curve.hash,
+                               .threshold = looked.most,
+                               .least_quality = looked.tuned->curve.least_quality};
   const dedup::Fingerprints table = columns({"labels", "widths_px", "heights_px", "file_hashes"});
   dedup::PairSample sample;
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& links) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "common/error.h"
 
@@ -33,6 +34,17 @@ std::span<const IssueRow> issue_rows() noexcept { return kRows; }
 const IssueRow& row_of(Issue issue) noexcept { return kRows[static_cast<std::size_t>(issue)]; }
 
 bool is_of_one_picture(Issue issue) noexcept { return issue <= Issue::kTurned; }
+
+double told_score(float score) noexcept {
+  return std::round(1e4 * static_cast<double>(score)) / 1e4;
+}
+
+void check_of_one_picture(IssueSet issues, std::string_view why_not) {
+  for (const IssueRow& row : kRows) {
+    if (!issues.has(row.issue) || is_of_one_picture(row.issue)) continue;
+    throw UsageError(std::string(row.name) + " is not told of one picture" + std::string(why_not));
+  }
+}
 
 IssueSet parse_issues(const std::vector<std::string>& names) {
   IssueSet issues;

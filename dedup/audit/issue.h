@@ -42,6 +42,7 @@ bool is_of_one_picture(Issue issue) noexcept;
 class IssueSet {
  public:
   void add(Issue issue) noexcept { bits_ |= bit(issue); }
+  void add(IssueSet issues) noexcept { bits_ |= issues.bits_; }
   bool has(Issue issue) const noexcept { return (bits_ & bit(issue)) != 0; }
   bool empty() const noexcept { return bits_ == 0; }
   friend bool operator==(const IssueSet&, const IssueSet&) = default;
@@ -50,6 +51,12 @@ class IssueSet {
   static std::uint32_t bit(Issue issue) noexcept { return 1u << static_cast<unsigned>(issue); }
   std::uint32_t bits_ = 0;
 };
+
+// A score as it is told: to four digits, for what more there is depends on the C library.
+double told_score(float score) noexcept;
+
+// UsageError for one that is told of several pictures, which `why_not` says more of.
+void check_of_one_picture(IssueSet issues, std::string_view why_not);
 
 // Of names; UsageError naming those there are.
 IssueSet parse_issues(const std::vector<std::string>& names);

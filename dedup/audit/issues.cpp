@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "common/error.h"
@@ -221,6 +222,36 @@ std::vector<IssueSet> find_issues(IssueSet wanted, const ColumnSource& columns,
     }
   }
   return issues;
+}
+
+std::vector<IssuePicture> issue_pictures(std::vector<std::uint32_t> rows,
+                                         const std::vector<IssueSet>& of_row,
+                                         const ColumnSource& columns, const std::string& hash) {
+  std::vector<IssuePicture> pictures;
+  {
+    const std::vector<Hash128> files = columns({"file_hashes"}).file_hashes;
+    std::ranges::sort(rows, {}, [&](std::uint32_t row) { return std::pair(files[row], row); });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i == 0 || files[rows[i]] != files[rows[i - 1]]) pictures.emplace_back();
+      pictures.back().rows.push_back(rows[i]);
+    }
+  }
+  for (const IssueRow& row : issue_rows()) {
+    const auto has = [&](const IssuePicture& picture) {
+      return !of_row.empty() && of_row[picture.rows.front()].has(row.issue);
+    };
+    if (std::ranges::none_of(pictures, has)) continue;
+    const Scores scores = issue_scores(row.issue, columns, hash);
+    for (IssuePicture& picture : pictures) {
+      if (has(picture)) picture.scores.push_back({row.issue, scores[picture.rows.front()]});
+    }
+  }
+  std::ranges::sort(pictures, {}, [](const IssuePicture& picture) {
+    const bool none = picture.scores.empty();
+    return std::tuple(none, none ? Issue{} : picture.scores.front().issue,
+                      none ? kGood : picture.scores.front().score, picture.rows.front());
+  });
+  return pictures;
 }
 
 std::array<std::uint64_t, kIssueCount> count_issues(const std::vector<IssueSet>& of_row) noexcept {

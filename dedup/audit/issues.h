@@ -25,6 +25,22 @@ std::vector<float> issue_scores(Issue issue, const ColumnSource& columns, const 
 std::vector<IssueSet> find_issues(IssueSet wanted, const ColumnSource& columns,
                                   const std::string& hash);
 
+// A picture as it is shown for its issues.
+struct IssuePicture {
+  struct Score {
+    Issue issue;
+    float score;
+  };
+  std::vector<std::uint32_t> rows;  // of one file, ascending
+  std::vector<Score> scores;        // in the order of Issue; may be none
+};
+// The pictures of these rows, with the issues that `of_row` says, if it says any: one for all rows
+// of equal files. By their first issues, those without behind; the worst score first, then the
+// first row. `columns` and `hash` as of issue_scores(), and "file_hashes".
+std::vector<IssuePicture> issue_pictures(std::vector<std::uint32_t> rows,
+                                         const std::vector<IssueSet>& of_row,
+                                         const ColumnSource& columns, const std::string& hash);
+
 // How many rows have each, by Issue.
 std::array<std::uint64_t, kIssueCount> count_issues(const std::vector<IssueSet>& of_row) noexcept;
 

@@ -184,8 +184,19 @@ std::string StoredIndex::digest() const {
   return to_hex(stream.digest());
 }
 
+void StoredIndex::check_quality(LeastQuality least) const {
+  const std::string& hash = index_->manifest().kind.hash;
+  const double linked = advised_quality(hash);
+  if (!least || *least >= linked) return;
+  throw UsageError("an index of " + hash + " has links of images of quality " +
+                   std::to_string(static_cast<int>(linked)) +
+                   " and more only; ask for as much at least, or search a cache with winnow dedup");
+}
+
 std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int threshold,
-                                             const SearchOptions& search) const {
+                                             const SearchOptions& search,
+                                             LeastQuality least_quality) const {
+  check_quality(least_quality);
   const IndexKind& kind = index_->manifest().kind;
   const Fingerprints table = source({codes_name(kind), "quality"});
   const CodeColumn& codes = comparable_codes(table, kind, "what is looked for");
@@ -195,11 +206,11 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
                      std::to_string(codes.most_distance()));
   }
   const std::vector<std::uint32_t> first_of =
-      first_rows_of(codes, matchable_rows(table, kind.hash), table.size(),
+      first_rows_of(codes, matchable_rows(table, kind.hash, least_quality), table.size(),
                     [&](const auto&... arguments) { find_edges(arguments..., search); });
   Nearest nearest(table.size());
   const Fingerprints all = index_->live_columns({codes_name(kind), "quality"});
-  const auto is_enough = is_enough_for(kind.hash);
+  const auto is_enough = is_enough_for(kind.hash, least_quality);
   if (all.size() > 0) {
     // Rows of one code are as one: the first of them.
     std::vector<bool> seen(index_->rows());

@@ -93,9 +93,13 @@ class StoredIndex {
 
   // The rows of a table that have a duplicate among the live ones, ascending: equal files or
   // pixels or, where both have quality enough, codes at most `threshold` bits apart.
-  // UsageError for a table without the index's codes, or with codes of another version.
+  // UsageError for a table without the index's codes, or with codes of another version, and as
+  // check_quality().
   std::vector<Match> find_matches(const ColumnSource& table, int threshold,
-                                  const SearchOptions& search = {}) const;
+                                  const SearchOptions& search = {},
+                                  LeastQuality least_quality = {}) const;
+  // UsageError where images of less quality are to match than the index has links of.
+  void check_quality(LeastQuality least) const;
 
  private:
   explicit StoredIndex(std::shared_ptr<const OpenIndex> index);

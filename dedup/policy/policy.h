@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dedup/audit/issue.h"
 #include "dedup/fingerprints.h"
 #include "dedup/search/search.h"
 #include "dedup/selection.h"
@@ -88,6 +89,7 @@ struct Policy {
   SelectionMode mode = SelectionMode::kKeep;  // what becomes of a group's samples in one split
   std::array<bool, kSplitCount> thin{};       // val, test: these keep one sample of a group too
   std::shared_ptr<const Precedence> precedence = {};  // nullptr: nobody said anything
+  IssueSet drop_issues = {};                          // of one picture each: remove what has one
 
   bool protects(std::uint32_t row) const noexcept {
     return precedence && !precedence->is_protected.empty() && precedence->is_protected[row];

@@ -104,6 +104,19 @@ std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash1
                    "both");
 }
 
+// Images that are to stand for their groups and to be dropped.
+void check_kept(const std::vector<Said>& kept, const std::map<Hash128, const Judgement*>& dropped,
+                const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
+  for (const Said& said : kept) {
+    const auto drop = dropped.find(said.judgement->images.front());
+    if (drop == dropped.end()) continue;
+    throw UsageError(place_of(*said.judgement, reviews) + ", says that " +
+                     name_of(said, said.rows.front(), file_hashes) +
+                     " is to stand for its group, and " + place_of(*drop->second, reviews) +
+                     ", that it is to be dropped; take back one of both");
+  }
+}
+
 // Whether a set of rows cannot be what was said of it, in view of what is the same.
 void check(const std::vector<Said>& apart, const std::vector<Said>& same, const UnionFind& equal,
            const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
@@ -126,7 +139,8 @@ std::size_t drop_equal(UnionFind& equal, RowList& rows) {
 // The rows that a judgement is about: of kDifferent the first of each image. Empty where the table
 // has too few of its images.
 RowList rows_of(const Judgement& judgement, const RowsOfImages& rows) {
-  const bool compares = judgement.verdict != Verdict::kKeep;
+  const bool compares =
+      judgement.verdict == Verdict::kDuplicate || judgement.verdict == Verdict::kDifferent;
   RowList all;
   std::size_t known = 0;
   for (const Hash128& image : judgement.images) {
@@ -162,6 +176,8 @@ Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns
   UnionFind equal = compares ? equal_rows(columns, file_hashes) : UnionFind(0);
   std::vector<Said> same;
   std::vector<Said> apart;
+  std::vector<Said> kept;
+  std::map<Hash128, const Judgement*> dropped;
   for (const Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::kUnsure) continue;
     Said said{&judgement, rows_of(judgement, rows)};
@@ -172,16 +188,25 @@ Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns
     if (said.rows.empty()) continue;
     ++decided.judgements;
     ++decided.reviews[judgement.review].judgements;
-    if (judgement.verdict == Verdict::kKeep) {
-      decided.kept.push_back(std::move(said.rows));
+    if (judgement.about == About::kImage) {
+      const bool drops = judgement.verdict == Verdict::kDrop;
+      if (drops) dropped[judgement.images.front()] = &judgement;
+      RowList& list = drops ? decided.dropped : decided.spared;
+      list.insert(list.end(), said.rows.begin(), said.rows.end());
+    } else if (judgement.verdict == Verdict::kKeep) {
+      kept.push_back(std::move(said));
     } else {
       (judgement.verdict == Verdict::kDuplicate ? same : apart).push_back(std::move(said));
     }
   }
   decided.unknown = rows.unknown();
   if (!apart.empty()) check(apart, same, equal, file_hashes, reviews);
+  check_kept(kept, dropped, file_hashes, reviews);
+  std::ranges::sort(decided.spared);
+  std::ranges::sort(decided.dropped);
   decided.same = sets_of(same);
   decided.apart = sets_of(apart);
+  decided.kept = sets_of(kept);
   return decided;
 }
 

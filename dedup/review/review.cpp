@@ -21,17 +21,27 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "winnow.review/1";
 
-constexpr std::array<Named<Verdict>, 5> kVerdicts{{{"duplicate", Verdict::kDuplicate},
+constexpr std::array<Named<Verdict>, 6> kVerdicts{{{"duplicate", Verdict::kDuplicate},
                                                    {"different", Verdict::kDifferent},
                                                    {"keep", Verdict::kKeep},
+                                                   {"drop", Verdict::kDrop},
                                                    {"unsure", Verdict::kUnsure},
                                                    {"none", Verdict::kNone}}};
 
+bool compares(Verdict verdict) noexcept {
+  return verdict == Verdict::kDuplicate || verdict == Verdict::kDifferent;
+}
+
+bool can_be_said(About about, Verdict verdict) noexcept {
+  return about == About::kImage ? !compares(verdict) : verdict != Verdict::kDrop;
+}
+
 // Why these are no images of a verdict; empty: they are.
-std::string fault_of(Verdict verdict, std::vector<Hash128> images) {
-  const bool compares = verdict == Verdict::kDuplicate || verdict == Verdict::kDifferent;
-  if (compares && images.size() < 2) return "has less than two images";
-  if (verdict == Verdict::kKeep && images.size() != 1) return "has not one image alone";
+std::string fault_of(About about, Verdict verdict, std::vector<Hash128> images) {
+  if (compares(verdict) && images.size() < 2) return "has less than two images";
+  if ((about == About::kImage || verdict == Verdict::kKeep) && images.size() != 1) {
+    return "has not one image alone";
+  }
   if (images.empty()) return "has no image";
   std::ranges::sort(images);
   const auto twice = std::ranges::adjacent_find(images);
@@ -53,16 +63,15 @@ JsonReader reader_of(std::string_view line, const std::string& file, std::uint64
 }
 
 Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
-  const JsonReader verdict = json.at("verdict");
-  const std::string name = verdict.text();
-  const auto* row = std::ranges::find(kVerdicts, name, &Named<Verdict>::name);
-  if (row == kVerdicts.end()) {
-    verdict.fail("is none of duplicate, different, keep, unsure and none");
-  }
-  Judgement judgement{.verdict = row->value, .images = {}, .line = line};
+  const bool is_of_image = json.has(member_of(About::kImage)) && !json.has("verdict");
+  const About about = is_of_image ? About::kImage : About::kDuplicates;
+  const JsonReader member = json.at(member_of(about));
+  const std::optional<Verdict> verdict = parse_verdict(about, member.text());
+  if (!verdict) member.fail("is none of " + verdict_names(about));
+  Judgement judgement{.verdict = *verdict, .images = {}, .line = line, .about = about};
   const JsonReader images = json.at("images");
   for (const JsonReader& image : images.items()) judgement.images.push_back(parse_image(image));
-  const std::string fault = fault_of(judgement.verdict, judgement.images);
+  const std::string fault = fault_of(about, *verdict, judgement.images);
   if (!fault.empty()) images.fail(fault);
   if (const auto names = json.find("names")) {
     for (const std::string& text : names->texts()) judgement.names.push_back(from_utf8(text));
@@ -131,7 +140,27 @@ void check_header(std::string_view line, const std::string& file) {
 
 }  // namespace
 
+std::string_view member_of(About about) noexcept {
+  return about == About::kImage ? "image_verdict" : "verdict";
+}
+
 std::string_view verdict_name(Verdict verdict) noexcept { return name_in(kVerdicts, verdict); }
+
+std::optional<Verdict> parse_verdict(About about, std::string_view name) noexcept {
+  const auto* row = std::ranges::find(kVerdicts, name, &Named<Verdict>::name);
+  if (row == kVerdicts.end() || !can_be_said(about, row->value)) return std::nullopt;
+  return row->value;
+}
+
+std::string verdict_names(About about) {
+  std::string names;
+  for (const Named<Verdict>& row : kVerdicts) {
+    if (!can_be_said(about, row.value)) continue;
+    names += names.empty() ? "" : row.value == Verdict::kNone ? " and " : ", ";
+    names += row.name;
+  }
+  return names;
+}
 
 Review parse_review(std::string_view text, const std::string& file) {
   Review review{.file = file, .judgements = {}, .sample = {}, .digest = {}};
@@ -161,9 +190,10 @@ Review read_review(const std::filesystem::path& file) {
 std::string review_header() { return Json{{"schema", kSchema}}.dump() + "\n"; }
 
 std::string review_line(const Judgement& judgement) {
-  const std::string fault = fault_of(judgement.verdict, judgement.images);
+  const std::string fault = fault_of(judgement.about, judgement.verdict, judgement.images);
   if (!fault.empty()) throw UsageError("a judgement " + fault);
-  Json json{{"verdict", verdict_name(judgement.verdict)}, {"images", Json::array()}};
+  Json json{{member_of(judgement.about), verdict_name(judgement.verdict)},
+            {"images", Json::array()}};
   for (const Hash128& image : judgement.images) json["images"].push_back(to_hex(image));
   for (const std::string& name : judgement.names) json["names"].push_back(to_utf8(name));
   return json.dump() + "\n";
@@ -185,23 +215,22 @@ std::string review_line(const PairSample& sample) {
 }
 
 std::vector<Judgement> last_said(std::span<const Review> reviews) {
-  std::map<std::vector<Hash128>, std::pair<std::uint32_t, std::size_t>> last;
+  using Key = std::pair<About, std::vector<Hash128>>;
+  std::map<Key, std::pair<std::uint32_t, std::size_t>> last;
   const auto for_each = [&](const auto& take) {
     for (std::uint32_t review = 0; review < reviews.size(); ++review) {
       for (std::size_t i = 0; i < reviews[review].judgements.size(); ++i) {
         const Judgement& judgement = reviews[review].judgements[i];
         std::vector<Hash128> images = judgement.images;
         std::ranges::sort(images);
-        take(judgement, std::move(images), std::pair(review, i));
+        take(judgement, Key(judgement.about, std::move(images)), std::pair(review, i));
       }
     }
   };
-  for_each([&](const Judgement&, std::vector<Hash128> images, const auto& at) {
-    last[std::move(images)] = at;
-  });
+  for_each([&](const Judgement&, Key key, const auto& at) { last[std::move(key)] = at; });
   std::vector<Judgement> in_force;
-  for_each([&](const Judgement& judgement, const std::vector<Hash128>& images, const auto& at) {
-    if (last.at(images) != at || judgement.verdict == Verdict::kNone) return;
+  for_each([&](const Judgement& judgement, const Key& key, const auto& at) {
+    if (last.at(key) != at || judgement.verdict == Verdict::kNone) return;
     in_force.push_back(judgement);
     in_force.back().review = at.first;
   });

@@ -15,23 +15,36 @@ namespace winnow::dedup {
 
 // A review: what people said of images, by content (docs/formats/review.md).
 
+// What a judgement is about.
+enum class About : std::uint8_t {
+  kDuplicates,  // which images are one picture
+  kImage,       // one image by itself: whether it is fit to be used
+};
+// The member of a line that has its verdict: "verdict", "image_verdict".
+std::string_view member_of(About about) noexcept;
+
 enum class Verdict : std::uint8_t {
   kDuplicate,  // all of these are one picture
   kDifferent,  // no two of these are
-  kKeep,       // this one stands for its group
+  kKeep,       // this one stands for its group; of an image: no issue drops it
   kUnsure,     // seen, not decided
   kNone,       // takes back what was said of exactly these
+  kDrop,       // of an image: it goes
 };
 std::string_view verdict_name(Verdict verdict) noexcept;  // "duplicate"
+// Those that can be said of it; nothing for another word.
+std::optional<Verdict> parse_verdict(About about, std::string_view name) noexcept;
+std::string verdict_names(About about);  // "keep, drop, unsure and none"
 
 struct Judgement {
   Verdict verdict = Verdict::kNone;
-  // XXH3-128 of the files' bytes, each once. kDuplicate, kDifferent: two or more; kKeep: one;
-  // else one or more.
+  // XXH3-128 of the files' bytes, each once. kDuplicate, kDifferent: two or more; kKeep, and all
+  // about an image: one; else one or more.
   std::vector<Hash128> images;
   std::vector<std::string> names = {};  // for people only; bytes, as the lists have them
   std::uint64_t line = 0;               // of its file, from 1
   std::uint32_t review = 0;             // which of several reviews it is of, see last_said()
+  About about = About::kDuplicates;
 
   friend bool operator==(const Judgement&, const Judgement&) = default;
 };
@@ -79,8 +92,8 @@ std::string review_header();
 std::string review_line(const Judgement& judgement);
 std::string review_line(const PairSample& sample);
 
-// What is in force: of judgements of one set of images the last, reviews and lines being in order.
-// Without kNone. In the order in which they were said.
+// What is in force: of judgements about the same, of one set of images, the last, reviews and lines
+// being in order. Without kNone. In the order in which they were said.
 std::vector<Judgement> last_said(std::span<const Review> reviews);
 
 }  // namespace winnow::dedup

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "dedup/policy/policy.h"
+#include "dedup/review/decided.h"
 #include "dedup/settings.h"
 #include "dedup/split/stratify.h"
 
@@ -58,6 +59,18 @@ class Classes {
   const Ragged<std::int32_t>& labels_;
   std::vector<std::int32_t> names_;
 };
+
+// The rows of a block but for those that people dropped.
+std::vector<std::uint32_t> remaining(std::span<const std::uint32_t> block,
+                                     const SplitOptions& options) {
+  std::vector<std::uint32_t> rows(block.begin(), block.end());
+  if (options.decided && !options.decided->dropped.empty()) {
+    std::erase_if(rows, [&](std::uint32_t row) {
+      return std::ranges::binary_search(options.decided->dropped, row);
+    });
+  }
+  return rows;
+}
 
 // The fixed row that says where a block is at home: the first of the split used last. kNone: none.
 std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> rows,
@@ -234,6 +247,9 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
   Splitting out{table.splits, std::vector<std::uint32_t>(table.size()),
                 std::vector<Rule>(table.size(), Rule::kKept)};
   std::iota(out.kept_rows.begin(), out.kept_rows.end(), std::uint32_t{0});
+  if (options.decided) {
+    for (const std::uint32_t row : options.decided->dropped) out.rules[row] = Rule::kReview;
+  }
   const Classes classes(table.labels);
   const Parts parts(options);
   StratifyInput input;
@@ -243,10 +259,11 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
   Ragged<std::uint32_t> assigned;  // the rows of each block that has any to be assigned
   std::vector<std::uint32_t> labels;
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
-    const std::uint32_t home = home_of(table, members[block], options);
+    const std::vector<std::uint32_t> here = remaining(members[block], options);
+    const std::uint32_t home = home_of(table, here, options);
     const std::uint8_t home_part = home == kNone ? kAnyPart : parts.of(table.splits[home]);
     const std::vector<std::uint32_t> rows =
-        rows_to_assign(table, members[block], home, home_part != kAnyPart, options, out);
+        rows_to_assign(table, here, home, home_part != kAnyPart, options, out);
     if (rows.empty()) continue;
     labels.clear();
     for (const std::uint32_t row : rows) classes.append(row, labels);
@@ -254,9 +271,9 @@ Splitting split_rows(const Fingerprints& table, const Components& blocks,
     input.blocks.push_back(count_classes(labels));
     input.samples.push_back(static_cast<std::uint32_t>(rows.size()));
     input.parts.push_back(home_part);
-    if (options.stay) input.wishes.push_back(parts.of_most(table, rows));
+    if (options.dealing.stay) input.wishes.push_back(parts.of_most(table, rows));
     input.keys.push_back(
-        CounterRng(options.seed, 0, table.ids[rows.front()], RandomUse::kSplit).next_u64());
+        CounterRng(options.dealing.seed, 0, table.ids[rows.front()], RandomUse::kSplit).next_u64());
   }
   const std::vector<std::uint8_t> part_of = assign_stratified(input);
   for (std::size_t block = 0; block < part_of.size(); ++block) {
@@ -273,7 +290,11 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
   std::vector<ClassTally> tallies(classes.count());
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
-    const std::span<const std::uint32_t> rows = members[block];
+    const std::vector<std::uint32_t> rows = remaining(members[block], options);
+    if (rows.empty()) {
+      --summary.blocks;
+      continue;
+    }
     count_block(table, {rows, home_of(table, rows, options) != kNone}, options, splitting, classes,
                 summary, tallies);
   }
@@ -292,16 +313,19 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links) {
   check_shares(options);
-  Result found = deduplicate(
-      columns, {.hash = options.hash, .threshold = options.threshold, .decided = options.decided},
-      links);
+  Result found = deduplicate(columns,
+                             {.hash = options.hash,
+                              .threshold = options.threshold,
+                              .decided = options.decided,
+                              .least_quality = options.least_quality},
+                             links);
   SplitResult result;
   Selection& selection = result.selection;
   Components blocks{std::move(found.selection.components), 0};
   for (const std::uint32_t block : blocks.of_row) blocks.count = std::max(blocks.count, block + 1);
   found = {};
   Fingerprints table = columns({"labels", "groups"});
-  if (options.group_keys) blocks = unite_keys(blocks, table.group_keys);
+  if (options.dealing.group_keys) blocks = unite_keys(blocks, table.group_keys);
   if (std::ranges::none_of(table.splits, [&](Split s) { return options.of[index_of(s)]; })) {
     throw UsageError(
         "there is no sample in the splits that are to be dealt out; name others with --of");
@@ -312,7 +336,8 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
   selection.distances.assign(table.size(), 0);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     selection.kept.push_back(table.ids[splitting.kept_rows[row]]);
-    selection.weights.push_back(splitting.rules[row] == Rule::kLeak ? 0.0F : 1.0F);
+    const Rule rule = splitting.rules[row];
+    selection.weights.push_back(rule == Rule::kLeak || rule == Rule::kReview ? 0.0F : 1.0F);
   }
   std::optional<std::uint32_t> hash_version;
   if (options.hash != kExact) {

@@ -18,24 +18,30 @@ namespace winnow::dedup {
 struct SplitOptions {
   std::string hash = "phash";  // what makes duplicates, as dedup::Options has it
   int threshold = 4;
-  std::string chosen_by = {};  // as dedup::Options has it
-  bool group_keys = true;  // samples of one group key stay together too
+  ChosenBy chosen_by = {};
   // What train, val and test get of the samples dealt out, their sum 1; nothing for Split::kNone.
   std::array<double, kSplitCount> shares{0, 0.8, 0.1, 0.1};
   // The samples of these splits are dealt out; others are fixed where they are.
   std::array<bool, kSplitCount> of{true, true, true, true};
-  bool stay = false;  // leave samples where they are, as far as shares and blocks allow
-  std::uint64_t seed = 0;
+  struct Dealing {
+    bool group_keys = true;  // samples of one group key stay together too
+    bool stay = false;       // leave samples where they are, as far as shares and blocks allow
+    std::uint64_t seed = 0;
+  };
+  Dealing dealing = {};
   // By people, as dedup::Options has it; what they said stands for a group says nothing here.
-  // Rows that are apart may be in one block all the same, by a group key.
+  // Rows that are apart may be in one block all the same, by a group key. What they dropped is
+  // dealt out to no split, and makes no block a home.
   std::shared_ptr<const Decided> decided = {};
+  LeastQuality least_quality = {};  // as dedup::Options has it
 };
 
 // Where each row of a table goes.
 struct Splitting {
   std::vector<Split> splits;             // in which it is used; its own where it is left out
   std::vector<std::uint32_t> kept_rows;  // itself, or the fixed row for which it is left out
-  std::vector<Rule> rules;  // kKept; kLeak: left out; kMoved: followed a fixed row out of its split
+  // kKept; kLeak: left out; kReview: dropped; kMoved: followed a fixed row out of its split
+  std::vector<Rule> rules;
 };
 
 // Components with all rows of one group key as well; "" is no key. Keys of all sources are of one
@@ -99,8 +105,8 @@ struct SplitResult {
   SplitSummary summary;
 };
 
-// The whole way from a table. Rows left out have weight 0. Throws as deduplicate and split_rows do,
-// and UsageError when there is nothing to deal out.
+// The whole way from a table. Rows left out or dropped have weight 0. Throws as deduplicate and
+// split_rows do, and UsageError when there is nothing to deal out.
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links = {});
 

@@ -232,9 +232,11 @@ std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
   std::vector<Record> records(hashes.size());
   const Fingerprints table = columns({"quality"});
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    CurveOptions options{.hash = hashes[i], .links = recorded(search, records[i])};
+    CurveOptions options{.hash = hashes[i],
+                         .links = recorded(search, records[i]),
+                         .least_quality = demand.least_quality};
     if (!demand.precision) options.chance_pairs = chance_pairs_for(demand);
-    const bool few = matchable_rows(table, hashes[i]).size() < kFewestToFit;
+    const bool few = matchable_rows(table, hashes[i], demand.least_quality).size() < kFewestToFit;
     if (!demand.precision && few) options.most = usual_threshold(hashes[i]);
     curves.push_back(measure_curve(columns, options));
   }
@@ -246,8 +248,9 @@ std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
 
 std::optional<HashAndThreshold> choose_by_chance(const ColumnSource& columns,
                                                  const std::string& hash, const Demand& demand) {
-  const Curve curve =
-      chance_curve(columns, {.hash = hash, .chance_pairs = chance_pairs_for(demand)});
+  const Curve curve = chance_curve(columns, {.hash = hash,
+                                             .chance_pairs = chance_pairs_for(demand),
+                                             .least_quality = demand.least_quality});
   return choose(curve, {.risk = demand.risk, .precision = {}});
 }
 

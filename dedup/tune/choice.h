@@ -14,6 +14,7 @@ namespace winnow::dedup {
 struct Demand {
   double risk = 0.5;                // fewer false pairs than this are expected
   std::optional<double> precision;  // instead: this share of the pairs is expected to be right
+  LeastQuality least_quality = {};  // of images, not of the choice
 
   friend bool operator==(const Demand&, const Demand&) = default;
 };

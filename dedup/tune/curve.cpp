@@ -436,6 +436,7 @@ Fit fit(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Curv
   out.cut_short = most < limit || options.chance_pairs;
   out.curve.hash = options.hash;
   out.curve.bits = bits;
+  out.curve.least_quality = options.least_quality;
   out.curve.images = rows.size();
   out.curve.mean = random.mean;
   out.curve.independent_bits = random.independent_bits;
@@ -454,13 +455,13 @@ Fit fit(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Curv
 Curve chance_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const CodeColumn& codes = codes_of(table, options.hash);
-  return fit(codes, matchable_rows(table, options.hash), options).curve;
+  return fit(codes, matchable_rows(table, options.hash, options.least_quality), options).curve;
 }
 
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Fingerprints table = columns({"codes:" + options.hash, "quality", "labels"});
   const CodeColumn& codes = codes_of(table, options.hash);
-  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash);
+  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash, options.least_quality);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   auto [curve, cut_short] = fit(codes, rows, options);

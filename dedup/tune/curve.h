@@ -20,6 +20,7 @@ struct CurveOptions {
   std::uint64_t seed = 0;  // of the pairs that are drawn at random
   SearchOptions search = {};
   LinkSource links = {};  // in place of a search by `search`
+  LeastQuality least_quality = {};
 };
 
 // What one threshold comes to.
@@ -46,8 +47,8 @@ inline constexpr double kLeastChanceOfOtherClass = 0.05;
 // How false pairs are estimated.
 enum class FalsePairs { kByClass, kByDistance };
 
-// Thresholds of one hash on one's own images, without any truth known. Images of quality 0 are left
-// out, as deduplicate() leaves them out.
+// Thresholds of one hash on one's own images, without any truth known. Images of too little
+// quality are left out, as deduplicate() leaves them out.
 //
 // By class: a pair that is no duplicate has other labels on both sides as often as two images drawn
 // at random have (`chance`), so the pairs that differ, over that, are the false ones. Duplicates
@@ -67,6 +68,7 @@ enum class FalsePairs { kByClass, kByDistance };
 struct Curve {
   std::string hash;
   int bits = 0;
+  LeastQuality least_quality = {};  // as it was asked for
   std::uint64_t images = 0;
   FalsePairs by = FalsePairs::kByDistance;
   double chance = 0;                           // that two images drawn at random have other labels

@@ -133,13 +133,13 @@ std::map<Hash128, std::uint32_t> rows_of_images(const std::map<ImagePair, bool>&
 }
 
 // Judged pairs of a table by distance; each stands for itself alone.
-std::vector<Stratum> judged_distances(const ColumnSource& columns, const std::string& hash,
+std::vector<Stratum> judged_distances(const Curve& curve, const ColumnSource& columns,
                                       const std::map<ImagePair, bool>& judged) {
   const auto rows = rows_of_images(judged, columns({"file_hashes"}).file_hashes);
   const std::vector<Hash128> pixels = columns({"pixel_hashes"}).pixel_hashes;
-  const Fingerprints table = columns({"codes:" + hash, "quality"});
-  const auto is_enough = is_enough_for(hash);
-  const CodeColumn& codes = codes_of(table, hash);
+  const Fingerprints table = columns({"codes:" + curve.hash, "quality"});
+  const auto is_enough = is_enough_for(curve.hash, curve.least_quality);
+  const CodeColumn& codes = codes_of(table, curve.hash);
   std::map<int, Stratum> at;
   for (const auto& [pair, duplicate] : judged) {
     const auto a = rows.find(pair[0]);
@@ -170,7 +170,7 @@ JudgedCurve judge_curve(const Curve& curve, const ColumnSource& columns,
     if (sample && sample->hash == curve.hash) return by_sample(*sample, judged);
   }
   JudgedCurve out{.hash = curve.hash, .sampled = false, .points = {}};
-  const std::vector<Stratum> strata = judged_distances(columns, curve.hash, judged);
+  const std::vector<Stratum> strata = judged_distances(curve, columns, judged);
   if (strata.empty() || curve.points.empty()) return out;
   const int last = std::min(strata.back().distance, curve.points.back().threshold);
   for (int t = 0; t <= last; ++t) {

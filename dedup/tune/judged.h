@@ -41,7 +41,7 @@ struct JudgedCurve {
 //             precision, that it is like the others. The interval is of the effective sample size
 //             (Kish 1965), hits and trials being fractions.
 // Not sampled  judged pairs of which the table has both images. Bits are between their codes, 0 for
-//             equal pixels; images of quality 0 are left out elsewhere.
+//             equal pixels; images of less quality than the curve's are left out elsewhere.
 //
 // `columns`: of the table that the curve is of. No points where nothing was judged.
 JudgedCurve judge_curve(const Curve& curve, const ColumnSource& columns,

@@ -90,15 +90,18 @@ LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t
                    const std::string& kept_name) {
   const std::string before = std::move(row.reason);
   row.fate = Fate::kDuplicate;
-  if (selection.rules[decision] == dedup::Rule::kIssue) {
-    row.reason = "left out for an issue of its picture, and nothing stands for it";
+  const dedup::Rule rule = selection.rules[decision];
+  if (rule == dedup::Rule::kIssue || rule == dedup::Rule::kReview) {
+    row.reason = rule == dedup::Rule::kIssue ? "left out for an issue of its picture"
+                                             : "left out because a review drops it";
+    row.reason += ", and nothing stands for it";
     if (!before.empty()) row.reason += "; the decoder warned: " + before;
     return row;
   }
   row.reason = "'" + kept_name + "', id " + std::to_string(selection.kept[decision]) +
                ", stands for it: distance " + std::to_string(selection.distances[decision]) +
                ", rule ";
-  row.reason += rule_name(selection.rules[decision]);
+  row.reason += rule_name(rule);
   if (!before.empty()) row.reason += "; the decoder warned: " + before;
   return row;
 }

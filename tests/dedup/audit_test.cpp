@@ -14,6 +14,7 @@
 #include "dedup/audit/measure.h"
 #include "dedup/deduplicate.h"
 #include "dedup/report.h"
+#include "dedup/review/decided.h"
 #include "dedup/settings.h"
 #include "tests/common/formula_images.h"
 #include "tests/dedup/audit_golden.h"
@@ -259,7 +260,7 @@ TEST(Issues, AreListedWorstFirst) {
 Result drop(const Fingerprints& table, const std::vector<std::string>& issues, Policy policy = {}) {
   Options options;
   options.policy = std::move(policy);
-  options.drop_issues = parse_issues(issues);
+  options.policy.drop_issues = parse_issues(issues);
   return deduplicate(table, options);
 }
 
@@ -279,7 +280,7 @@ TEST(DropIssues, RemovesThemFirst) {
   EXPECT_TRUE(result.issues[3].empty());  // in an evaluation split
   EXPECT_THAT(settings_in_words(result.selection.settings), HasSubstr("drops dark, blurry"));
   const auto json = nlohmann::json::parse(
-      json_summary(result, {.drop_issues = parse_issues({"dark", "blurry"})}));
+      json_summary(result, {.policy = {.drop_issues = parse_issues({"dark", "blurry"})}}));
   EXPECT_EQ(json["issues"], (nlohmann::json{{"dark", 2}, {"blurry", 0}}));
   EXPECT_FALSE(nlohmann::json::parse(json_summary(result, {})).contains("issues"));
 
@@ -290,6 +291,50 @@ TEST(DropIssues, RemovesThemFirst) {
   guarding.precedence = std::make_shared<const Precedence>(
       Precedence{.is_protected = {true, false, false, false, false, false}});
   EXPECT_THAT(drop(table, {"dark"}, guarding).selection.weights, ElementsAre(1, 0, 0, 1, 0, 1));
+}
+
+TEST(DropIssues, ObeysWhatPeopleSaid) {
+  Fingerprints table = table_of(std::vector(5, kFine));
+  table.splits[3] = Split::kTest;
+  for (const std::size_t row : {0, 1, 2, 3}) table.audit[row].brightness_99 = 0.1F;
+  Options options;
+  options.policy.drop_issues = parse_issues({"dark"});
+  options.decided = std::make_shared<const Decided>(
+      Decided{.same = {}, .apart = {}, .kept = {}, .spared = {1, 3}, .dropped = {2, 4}});
+  const Result result = deduplicate(table, options);
+  EXPECT_THAT(result.selection.rules,
+              ElementsAre(Rule::kIssue, Rule::kKept, Rule::kReview, Rule::kKept, Rule::kReview));
+  EXPECT_EQ(result.spared_by_review, 1U);  // the other is in test, where none goes for an issue
+  EXPECT_EQ(result.dropped_by_review, 2U);
+  const auto json = nlohmann::json::parse(json_summary(result, options));
+  EXPECT_EQ(json["review"]["spared"], 1);
+  EXPECT_EQ(json["review"]["dropped"], 2);
+  EXPECT_EQ(json["issues"]["dark"], 2);
+}
+
+TEST(IssuePictures, AreOfOneFileEachTheWorstOfEachIssueFirst) {
+  Fingerprints table = table_of(std::vector(7, kFine));
+  for (std::size_t row = 0; row < 7; ++row) table.file_hashes[row] = hash_of_number(row);
+  table.file_hashes[5] = table.file_hashes[1];
+  table.audit[1].brightness_99 = table.audit[5].brightness_99 = 0.2F;
+  table.audit[2].brightness_99 = 0.1F;
+  table.audit[3].orientation = 3;
+  table.audit[2].orientation = 6;
+  const ColumnSource columns = columns_of(table);
+  const auto of_row = find_issues(parse_issues({"dark", "exif_orientation"}), columns, "");
+  const auto pictures = issue_pictures({5, 3, 2, 1, 6}, of_row, columns, "");
+  ASSERT_EQ(pictures.size(), 4U);
+  EXPECT_THAT(pictures[0].rows, ElementsAre(2));
+  ASSERT_EQ(pictures[0].scores.size(), 2U);
+  EXPECT_EQ(pictures[0].scores[0].issue, Issue::kDark);
+  EXPECT_EQ(pictures[0].scores[0].score, 0.1F);
+  EXPECT_EQ(pictures[0].scores[1].issue, Issue::kTurned);
+  EXPECT_THAT(pictures[1].rows, ElementsAre(1, 5));
+  EXPECT_THAT(pictures[2].rows, ElementsAre(3));
+  EXPECT_THAT(pictures[3].rows, ElementsAre(6));
+  EXPECT_TRUE(pictures[3].scores.empty());
+  const auto without = issue_pictures({3, 1}, {}, columns, "");
+  EXPECT_THAT(without.at(0).rows, ElementsAre(1));
 }
 
 // A picture that leaks and is removed for an issue frees its copy in the other split.

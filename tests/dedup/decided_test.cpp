@@ -472,10 +472,106 @@ TEST(Decided, IsToldInSettingsAndSummary) {
   EXPECT_THAT(settings_in_words(result.selection.settings),
               HasSubstr(", 1 judgements of said.jsonl"));
   const auto summary = nlohmann::json::parse(json_summary(result, options));
-  EXPECT_EQ(summary["review"],
-            nlohmann::json::parse(
-                R"({"judgements":1,"unknown_images":1,"equal_images":0,"overruled":0})"));
+  EXPECT_EQ(
+      summary["review"],
+      nlohmann::json::parse(R"({"judgements":1,"unknown_images":1,"equal_images":0,"overruled":0,)"
+                            R"("dropped":0,"spared":0,"protected_drops":0})"));
   EXPECT_FALSE(summary.contains("protected_leaks"));
+}
+
+// A review of images by themselves.
+Review review_of_images(const std::vector<std::pair<Verdict, std::uint64_t>>& said) {
+  Review review = review_of({});
+  for (const auto& [verdict, image] : said) {
+    review.judgements.push_back(image_judgement(verdict, image));
+    review.judgements.back().line = review.judgements.size() + 1;
+  }
+  return review;
+}
+
+TEST(Decided, ImagesByThemselvesAreSparedAndDropped) {
+  std::vector<TestImage> images = images_of_codes({0, 0, 0xFF00, 0xFF00, 0xFF0000, 0});
+  images[5].file = 5;  // another copy of the fifth
+  const Fingerprints table = make_table(images);
+  const std::vector<Review> reviews{review_of_images({{Verdict::kDrop, 5},
+                                                      {Verdict::kKeep, 3},
+                                                      {Verdict::kUnsure, 4},
+                                                      {Verdict::kDrop, 1},
+                                                      {Verdict::kDrop, 2},
+                                                      {Verdict::kNone, 2},
+                                                      {Verdict::kDrop, 77}})};
+  const Decided decided = put_to_rows(reviews, columns_of(table));
+  EXPECT_THAT(decided.dropped, ElementsAre(0, 4, 5));
+  EXPECT_THAT(decided.spared, ElementsAre(2));
+  EXPECT_EQ(decided.judgements, 3U);
+  EXPECT_EQ(decided.unknown, 1U);
+  EXPECT_FALSE(decided.empty());
+}
+
+TEST(Decided, WhatIsDroppedGoesFromAnySplitBeforeAllElse) {
+  std::vector<TestImage> images = images_of_codes({0, 0, 0, 0xFF00});
+  images[1].split = Split::kTest;
+  images[3].split = Split::kVal;
+  const Fingerprints table = make_table(images);
+  const Options options = options_with(
+      table, {review_of_images({{Verdict::kDrop, 2}, {Verdict::kDrop, 4}, {Verdict::kKeep, 3}})});
+  const Result result = deduplicate(table, options);
+  // Without the copy in test nothing leaks, and the first in train stands for both there.
+  EXPECT_THAT(result.selection.weights, ElementsAre(1, 0, 0, 0));
+  EXPECT_THAT(result.selection.rules,
+              ElementsAre(Rule::kKept, Rule::kReview, Rule::kDuplicate, Rule::kReview));
+  EXPECT_THAT(result.selection.kept, ElementsAre(1, 2, 1, 4));
+  EXPECT_EQ(result.dropped_by_review, 2U);
+  EXPECT_EQ(result.spared_by_review, 0U);
+  const Bytes bytes = serialize(result.selection);
+  EXPECT_EQ(static_cast<int>(bytes.at(8)), 4);  // version
+  EXPECT_EQ(parse_selection(bytes, "selection"), result.selection);
+
+  Options guarding = options;
+  guarding.policy.precedence =
+      std::make_shared<const Precedence>(Precedence{.is_protected = {false, true, false, false}});
+  const Result guarded = deduplicate(table, guarding);
+  EXPECT_THAT(guarded.selection.weights, ElementsAre(0, 1, 0, 0));
+  EXPECT_EQ(guarded.dropped_by_review, 1U);
+  EXPECT_EQ(guarded.protected_drops, 1U);
+}
+
+TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
+  const Fingerprints table = make_table(images_of_codes({0, 0}));
+  Review review = review_of({{Verdict::kKeep, {1}}});
+  review.judgements[0].names = {"a.jpg"};
+  EXPECT_THAT(
+      [&] {
+        put_to_rows(std::array{review, review_of_images({{Verdict::kDrop, 1}})}, columns_of(table));
+      },
+      testing::ThrowsMessage<UsageError>(testing::AllOf(
+          HasSubstr(
+              "'a.jpg' is to stand for its group, and folder/said.jsonl, line 2, that it is to be "
+              "dropped"),
+          HasSubstr("take back one of both"))));
+  const std::array fine{review, review_of_images({{Verdict::kDrop, 1}, {Verdict::kUnsure, 1}})};
+  EXPECT_TRUE(put_to_rows(fine, columns_of(table)).dropped.empty());
+}
+
+TEST(Decided, WhatIsDroppedIsDealtOutToNoSplit) {
+  std::vector<TestImage> images = images_of_codes({0, 0, 0xFF00, 0xFF0000, 0xFF000000});
+  images[1].split = Split::kTest;
+  const Fingerprints table = make_table(images);
+  SplitOptions options{.threshold = 1, .of = {true, true, true, false}, .decided = {}};
+  options.shares = {0, 0.5, 0.5, 0};
+  const SplitResult plain = make_splits(columns_of(table), options);
+  EXPECT_EQ(plain.summary.left_out, 1U);  // the first, for its copy in test
+  const std::vector<Review> reviews{review_of_images({{Verdict::kDrop, 2}, {Verdict::kDrop, 5}})};
+  options.decided = std::make_shared<const Decided>(put_to_rows(reviews, columns_of(table)));
+  const SplitResult said = make_splits(columns_of(table), options);
+  EXPECT_THAT(said.selection.weights, ElementsAre(1, 0, 1, 1, 0));
+  EXPECT_THAT(said.selection.rules,
+              ElementsAre(Rule::kKept, Rule::kReview, Rule::kKept, Rule::kKept, Rule::kReview));
+  EXPECT_EQ(said.summary.left_out, 0U);
+  std::uint64_t dealt = 0;
+  for (const auto& part : said.summary.parts) dealt += part.dealt;
+  EXPECT_EQ(dealt, 3U);
+  EXPECT_EQ(said.summary.blocks, 3U);
 }
 
 TEST(Decided, WithoutJudgementsChangesNothingButTheSettings) {

@@ -236,8 +236,8 @@ TEST(Deduplicate, KeepsItsInvariants) {
       }
     }
   }
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRuleCount - 1))
-      << "every rule but kIssue was seen";
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRuleCount - 2))
+      << "every rule but kIssue and kReview was seen";
 }
 
 // What each action promises of what splits share.
@@ -702,7 +702,7 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
             "3,p/3.jpg,train,,4,p/4.jpg,none,7,1\n");
   EXPECT_EQ(r.text(ListForm::kJsonLines,
                    [&](ListForm form, const TextSink& out) {
-                     list_low_quality("phash", r.table.quality, r.table, odd_name, form, out);
+                     list_low_quality(r.table, {.hash = "phash"}, odd_name, form, out);
                    }),
             R"({"id":5,"name":"p/5.jpg","split":"train","labels":[0]})"
             "\n");
@@ -745,7 +745,7 @@ TEST(Settings, SayWhatDecided) {
             R"({"groups":"components","hash":"exact","keep":"first","mode":"keep",)"
             R"("on_conflict":"keep","on_leak":"move","scope":"all",)"
             R"("split_order":"test,val,train","thin":["val"],"threshold":0})");
-  SplitOptions split{.shares = {0, 0.7, 0.1, 0.2}, .seed = 18446744073709551615U};
+  SplitOptions split{.shares = {0, 0.7, 0.1, 0.2}, .dealing = {.seed = 18446744073709551615U}};
   split.of = {false, true, false, true};
   EXPECT_EQ(settings_of(split, 3),
             R"({"group_keys":true,"hash":"phash","hash_version":3,"of":["train","test"],)"
@@ -833,10 +833,24 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
   EXPECT_EQ(by_phash.low_quality, 1U);
   EXPECT_THAT(matchable_rows(table, "pdq_dihedral@1/8"), testing::ElementsAre(0, 2));
   EXPECT_THAT(matchable_rows(table), testing::ElementsAre(0, 1, 2));
+  // As people say.
+  const Options less{.hash = "pdq", .threshold = 31, .least_quality = 0};
+  EXPECT_THAT(deduplicate(table, less).selection.kept, testing::ElementsAre(1, 1, 1, 4));
+  const Options more{.hash = "phash", .threshold = 4, .least_quality = 60};
+  const Result sharp = deduplicate(table, more);
+  EXPECT_THAT(sharp.selection.kept, testing::ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(sharp.low_quality, 3U);
+  EXPECT_NE(settings_in_words(sharp.selection.settings).find("quality from 60"), std::string::npos);
+  std::size_t pairs = 0;
+  const ColumnSource columns = [&](const ColumnNames& names) {
+    return select_columns(table, names);
+  };
+  for_each_pair(columns, less, {}, [&](const Edge&) { ++pairs; });
+  EXPECT_EQ(pairs, 3U);
   const auto listed = [&](const char* hash) {
     std::string text;
     list_low_quality(
-        hash, table.quality, table, [](SampleId) { return "name"; }, ListForm::kCsv,
+        table, {.hash = hash}, [](SampleId) { return "name"; }, ListForm::kCsv,
         [&](std::string_view line) { text += line; });
     return std::ranges::count(text, '\n');
   };

@@ -80,6 +80,12 @@ Selection with_issue(Selection selection) {
   return selection;
 }
 
+Selection reviewed(Selection selection) {
+  selection.weights[0] = 0;
+  selection.rules[0] = Rule::kReview;
+  return selection;
+}
+
 // Puts the right checksum behind bytes that were tampered with.
 void seal(Bytes& bytes) {
   if (bytes.size() < 8) return;
@@ -155,13 +161,15 @@ TEST(FingerprintFile, IsReadBackOrRefused) {
 }
 
 TEST(SelectionFile, IsReadBackOrRefused) {
-  check_form<Selection>({"selection", small_selection, parse_selection, 3});
-  check_form<Selection>({"with splits", moved_selection, parse_selection, 3});
+  check_form<Selection>({"selection", small_selection, parse_selection, 4});
+  check_form<Selection>({"with splits", moved_selection, parse_selection, 4});
   check_form<Selection>(
-      {"with issues", [] { return with_issue(small_selection()); }, parse_selection, 3});
+      {"with issues", [] { return with_issue(small_selection()); }, parse_selection, 4});
   check_form<Selection>(
-      {"with both", [] { return with_issue(moved_selection()); }, parse_selection, 3});
-  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection, 3});
+      {"with both", [] { return with_issue(moved_selection()); }, parse_selection, 4});
+  check_form<Selection>({"with a review", [] { return reviewed(with_issue(moved_selection())); },
+                         parse_selection, 4});
+  check_form<Selection>({"nothing", [] { return Selection(); }, parse_selection, 4});
 }
 
 TEST(FingerprintFile, HoldsEveryColumn) {

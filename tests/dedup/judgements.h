@@ -21,6 +21,11 @@ inline Judgement judgement(Verdict verdict, const std::vector<std::uint64_t>& im
   return {.verdict = verdict, .images = hashes_of_numbers(images)};
 }
 
+// About one image by itself.
+inline Judgement image_judgement(Verdict verdict, std::uint64_t image) {
+  return {.verdict = verdict, .images = {hash_of_number(image)}, .about = About::kImage};
+}
+
 // As in a PairSample: the smaller hash first.
 inline std::array<Hash128, 2> pair_of(std::uint64_t a, std::uint64_t b) {
   std::array<Hash128, 2> pair{hash_of_number(a), hash_of_number(b)};

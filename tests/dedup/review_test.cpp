@@ -12,12 +12,17 @@ const std::string kHeader = "{\"schema\":\"winnow.review/1\"}\n";
 
 std::string hex(std::uint64_t number) { return to_hex(hash_of_number(number)); }
 
-std::string line(const std::string& verdict, const std::vector<std::uint64_t>& images) {
-  std::string out = "{\"verdict\":\"" + verdict + "\",\"images\":[";
+std::string line(const std::string& verdict, const std::vector<std::uint64_t>& images,
+                 const std::string& member = "verdict") {
+  std::string out = "{\"" + member + "\":\"" + verdict + "\",\"images\":[";
   for (const std::uint64_t image : images) {
     out += (out.back() == '[' ? "\"" : ",\"") + hex(image) + "\"";
   }
   return out + "]}\n";
+}
+
+std::string image_line(const std::string& verdict, std::uint64_t image) {
+  return line(verdict, {image}, "image_verdict");
 }
 
 // What is refused, and why.
@@ -53,6 +58,10 @@ TEST(Review, ComesBackAsItWasWritten) {
       judgement(Verdict::kKeep, {2}),
       judgement(Verdict::kUnsure, {4, 5}),
       judgement(Verdict::kNone, {2}),
+      image_judgement(Verdict::kKeep, 1),
+      image_judgement(Verdict::kDrop, 2),
+      image_judgement(Verdict::kUnsure, 3),
+      image_judgement(Verdict::kNone, 4),
   };
   std::string text = review_header();
   for (const Judgement& one : said) text += review_line(one);
@@ -63,6 +72,7 @@ TEST(Review, ComesBackAsItWasWritten) {
     EXPECT_EQ(review.judgements[i].images, said[i].images);
     EXPECT_EQ(review.judgements[i].names, said[i].names);
     EXPECT_EQ(review.judgements[i].line, i + 2);
+    EXPECT_EQ(review.judgements[i].about, said[i].about);
   }
   EXPECT_EQ(review.complete_bytes, text.size());
   EXPECT_EQ(review.digest, xxh3_128(as_bytes(text)));
@@ -72,6 +82,7 @@ TEST(Review, ComesBackAsItWasWritten) {
 TEST(Review, IsOfOneForm) {
   EXPECT_EQ(review_header(), kHeader);
   EXPECT_EQ(review_line(judgement(Verdict::kDuplicate, {1, 2})), line("duplicate", {1, 2}));
+  EXPECT_EQ(review_line(image_judgement(Verdict::kDrop, 1)), image_line("drop", 1));
 }
 
 TEST(Review, LastLineWithoutItsEndIsLeftOut) {
@@ -110,7 +121,15 @@ TEST(Review, WhatIsNoJudgementIsRefusedWithItsLine) {
            {"7\n", "it is not an object"},
            {"{\"verdict\":7,\"images\":[]}\n", "'verdict' is not text"},
            {"{\"verdict\":\"keep\"}\n", "it lacks 'images'"},
-           {line("same", {1, 2}), "'verdict' is none of"},
+           {line("same", {1, 2}),
+            "'verdict' is none of duplicate, different, keep, unsure and none"},
+           {line("drop", {1}), "'verdict' is none of"},
+           {image_line("duplicate", 1), "'image_verdict' is none of keep, drop, unsure and none"},
+           {image_line("fine", 1), "'image_verdict' is none of"},
+           {line("drop", {1, 2}, "image_verdict"), "'images' has not one image alone"},
+           {line("none", {}, "image_verdict"), "'images' has not one image alone"},
+           {"{\"image_verdict\":true,\"images\":[]}\n", "'image_verdict' is not text"},
+           {"{\"image_verdict\":\"keep\"}\n", "it lacks 'images'"},
            {line("Duplicate", {1, 2}), "'verdict' is none of"},
            {line("duplicate", {1}), "'images' has less than two images"},
            {line("different", {}), "'images' has less than two images"},
@@ -156,6 +175,9 @@ TEST(Review, WritesNothingThatItWouldRefuse) {
   EXPECT_THROW(review_line(judgement(Verdict::kKeep, {1, 2})), UsageError);
   EXPECT_THROW(review_line(judgement(Verdict::kNone, {})), UsageError);
   EXPECT_THROW(review_line(judgement(Verdict::kDifferent, {1, 1})), UsageError);
+  Judgement two = image_judgement(Verdict::kDrop, 1);
+  two.images.push_back(hash_of_number(2));
+  EXPECT_THROW(review_line(two), UsageError);
 }
 
 TEST(Review, HasTheSampleThatWasDrawnLast) {
@@ -208,6 +230,15 @@ TEST(Review, WhatWasSaidLastOfTheSameImagesIsInForce) {
             (Said{{Verdict::kUnsure, 102}}));
   EXPECT_EQ(in_force({line("none", {1, 2}), line("duplicate", {1, 2})}),
             (Said{{Verdict::kDuplicate, 102}}));
+}
+
+TEST(Review, AnImageByItselfIsAnotherMatterThanItsGroup) {
+  using Said = std::vector<std::pair<Verdict, std::uint64_t>>;
+  EXPECT_EQ(in_force({line("keep", {1}) + image_line("keep", 1) + image_line("none", 1)}),
+            (Said{{Verdict::kKeep, 2}}));
+  EXPECT_EQ(in_force({image_line("drop", 1) + line("none", {1})}), (Said{{Verdict::kDrop, 2}}));
+  EXPECT_EQ(in_force({image_line("drop", 1), image_line("keep", 1)}),
+            (Said{{Verdict::kKeep, 102}}));
 }
 
 }  // namespace

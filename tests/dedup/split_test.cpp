@@ -103,7 +103,7 @@ Splitting split(const World& world, const SplitOptions& options) {
 SplitOptions options_of(double train, double val, double test, std::uint64_t seed = 0) {
   SplitOptions options;
   options.shares = {0, train, val, test};
-  options.seed = seed;
+  options.dealing.seed = seed;
   return options;
 }
 
@@ -166,7 +166,7 @@ TEST(Split, BlocksOfOneClassPutItOffByNoMoreThanItsLargest) {
     World world = world_of_blocks(rng, 30, 2 + rng.below(12));
     for (Split& own : world.table.splits) own = static_cast<Split>(rng.below(4));
     for (SplitOptions options : some_shares(seed)) {
-      options.stay = seed % 2 == 1;
+      options.dealing.stay = seed % 2 == 1;
       const Splitting splitting = split(world, options);
       const SplitSummary summary = summarise(world.table, world.blocks, options, splitting);
       std::map<std::int32_t, int> largest;
@@ -326,7 +326,7 @@ TEST(Split, MovesLittleWhereSamplesAreToStay) {
       return summarise(world.table, world.blocks, options, splitting).moved;
     };
     EXPECT_GT(moved(), 300U);
-    options.stay = true;
+    options.dealing.stay = true;
     EXPECT_LE(moved(), 10 * 4U);
   }
 }
@@ -419,7 +419,7 @@ TEST(Split, FixedSamplesInRandomTables) {
     for (std::uint32_t mask = 0; mask < 16; ++mask) {
       SplitOptions options = options_of(rng.below(2) == 0 ? 0.9 : 0, 0.1, 0);
       options.shares[3] = 0.9 - options.shares[1];
-      options.stay = rng.below(2) == 0;
+      options.dealing.stay = rng.below(2) == 0;
       for (std::uint32_t s = 0; s < 4; ++s) options.of[s] = ((mask >> s) & 1U) != 0;
       const Splitting splitting = split(world, options);
       for (std::uint32_t row = 0; row < world.table.size(); ++row) {

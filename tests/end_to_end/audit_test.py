@@ -1,12 +1,14 @@
-"""What is wrong with images: winnow info --issues, and dedup --drop-issues."""
+"""What is wrong with images: winnow info --issues, review --issues and dedup --drop-issues."""
 
 import base64
 import csv
+import json
 import shutil
 import unittest
 from xml.etree import ElementTree
 
 from program import ROOT, Case
+from served import Served
 
 SIDE = 48
 OLD = ROOT / "tests" / "data" / "golden" / "v1" / "original"
@@ -92,6 +94,52 @@ class Audit(Case):
         self.refused(2, ["near_duplicate", "one picture"], "dedup", cache, "--drop-issues", "near_duplicate")
         self.refused(2, ["'ugly'"], "dedup", cache, "--drop-issues", "ugly")
         self.refused(2, ["--drop-issues blurry,dark"], "dedup", cache, "--list-issues", bad)
+
+    def test_what_people_judged_is_obeyed(self):
+        cache = self.cache()
+        with Served(cache, "--issues", "dark,gray") as served:
+            by_name = {g["members"][0]["name"].rsplit("/")[-1]: g for g in served.groups()["groups"]}
+            images = {name: group["members"][0]["hash"] for name, group in by_name.items()}
+            for name, verdict in (("dark-1.ppm", "keep"), ("dark-3.ppm", "drop"), ("gray.ppm", "unsure")):
+                self.assertEqual(served.judge({"image_verdict": verdict, "images": [images[name]]})[0], 200)
+        review, page = cache / "reviews" / "default.jsonl", self.folder / "page.html"
+        flags = ("--hash", "exact", "--drop-issues", "dark,gray", "--review", review)
+        result = self.ok("dedup", cache, *flags, "--json", "--report", page)
+        self.assertEqual(result.json()["issues"], {"dark": 2, "gray": 1})
+        self.assertEqual([result.json()["review"][name] for name in ("judgements", "dropped", "spared")], [2, 1, 1])
+        self.assertIn("1 images are dropped, and 1 stay in spite of their issues", result.err)
+        removed = {row["name"].rsplit("/")[-1]: row["rule"]
+                   for row in csv.DictReader((cache / "selections" / "default.csv").read_text().splitlines())}  # fmt: skip
+        self.assertEqual(removed, {"dark-2.ppm": "issue", "gray.ppm": "issue", "dark-3.ppm": "review"})
+        # The page shows what went, the worst of each issue first.
+        root = ElementTree.fromstring(page.read_text())
+        scripts = {e.get("id"): e.text for e in root.iter() if e.tag.endswith("script")}
+        shown = json.loads(scripts["groups"])
+        self.assertEqual([(g["members"][0]["name"].rsplit("/")[-1], g["reasons"], g["members"][0]["fate"]) for g in shown],
+                         [("dark-2.ppm", ["dark"], "issue"), ("dark-3.ppm", ["dark"], "review"), ("gray.ppm", ["gray"], "issue")])
+        self.assertTrue(all(g["members"][0]["picture"].startswith("data:image/jpeg;base64,/9j/") for g in shown))
+        self.assertEqual([issue["name"] for issue in json.loads(scripts["config"])["issues"]], ["dark", "gray"])
+        # Also of the data set, and of a later cache of these files and others.
+        out = self.ok("dedup", self.folder / "photos", *flags).out
+        self.assertEqual(sorted(row["rule"] for row in csv.DictReader(out.splitlines())), ["issue", "issue", "review"])
+        self.write_ppm(self.folder / "photos" / "train" / "dog" / "dark-4.ppm", self.picture(99, lambda v: v // 11), SIDE)
+        later = self.folder / "later"
+        self.ok("ingest", self.folder / "photos", "--out", later)
+        self.assertEqual(self.ok("dedup", later, *flags, "--json").json()["issues"], {"dark": 3, "gray": 1})
+        with Served(later, "--issues", "dark,gray", "--review", review) as served:
+            self.assertEqual(sorted(served.groups()["judged"].values()), ["drop", "keep", "unsure"])
+            todo = {g["members"][0]["name"].rsplit("/")[-1] for g in served.groups("?todo=1")["groups"]}
+            self.assertEqual(todo, {"dark-2.ppm", "dark-4.ppm"})
+
+    def test_review_wants_issues_of_one_picture_and_an_audit(self):
+        cache = self.cache()
+        self.refused(2, ["near_duplicate is not told of one picture", "without --issues"], "review", cache, "--issues", "near_duplicate")
+        self.refused(2, ["'ugly'", "over_exposed"], "review", cache, "--issues", "ugly")
+        self.refused(2, ["excludes"], "review", cache, "--issues", "dark", "--sample", "3")
+        self.refused(2, ["no selection"], "review", cache, "--issues", "dark", "--name", "other")
+        old = self.folder / "old"
+        shutil.copytree(OLD, old)
+        self.refused(2, ["before winnow audited them"], "review", old, "--issues")
 
     def test_the_report_has_pictures(self):
         page = self.folder / "page.html"

@@ -135,6 +135,48 @@ class Dedup(Case):
         self.assertEqual([row["name"] for row in blank], ["train/a/white.ppm"])
         self.assertEqual(names["removed.jsonl"].read_text(), "")
 
+    def test_least_quality(self):
+        """Two faint copies, of too little quality for pdq as its authors advise, and enough for phash."""
+        faint = self.image(64, seed=9)
+        for name, add in (("faint", 100), ("faint again", 101)):
+            self.write_ppm(self.source / "train" / "a" / f"{name}.ppm", bytes(add + value // 2 for value in faint), 64)
+        cache, copy = self.folder / "cache", "train/a/faint.ppm"  # behind the other in the listing
+        self.ok("ingest", self.source, "--out", cache, "--hash", "pdq,phash")
+
+        def finds(hash_, *flags):
+            out = self.ok("dedup", cache, "--hash", hash_, "--threshold", 8, "--list", "-", *flags).out
+            return copy in [row["name"] for row in csv.DictReader(io.StringIO(out))]
+
+        self.assertFalse(finds("pdq"))
+        self.assertTrue(finds("pdq", "--least-quality", 1))
+        self.assertIn("quality from 1", self.ok("info", cache, "--selection", "default").out)
+        self.assertTrue(finds("phash"))
+        self.assertFalse(finds("phash", "--least-quality", 90, "--self-check", 20))
+        blank = [self.ok("dedup", cache, "--hash", "pdq", "--least-quality", least, "--json").json()["blank"] for least in (0, 1, 50, 100)]
+        self.assertEqual(blank, sorted(blank))
+        self.assertEqual(self.ok("dedup", cache, "--hash", "pdq", "--json").json()["blank"], blank[2])
+        self.assertLess(blank[1], blank[2])
+        # Every verb that chooses or searches.
+        pdq = ("--hash", "pdq", "--threshold", 8)
+        blocks = [self.ok("split", cache, "--val", 0.2, *pdq, "--json", *more).json()["blocks"] for more in ((), ("--least-quality", 1))]
+        self.assertLess(blocks[1], blocks[0])
+        images = [self.ok("tune", cache, "--hash", "pdq", "--images", 0, "--json", *more).json()["hashes"][0]["images"]
+                  for more in ((), ("--least-quality", 1))]  # fmt: skip
+        self.assertEqual(images[1] - images[0], blank[2] - blank[1])
+        for number, more in enumerate(((), ("--drop-least-quality", 1))):
+            self.ok("ingest", self.source, "--out", self.folder / f"dropped{number}", "--hash", "pdq", "--drop", "--drop-hash", "pdq", "--drop-threshold", 8, *more)
+        stored = [(self.folder / f"dropped{number}" / "ledger.jsonl").read_text().count('"duplicate"') for number in range(2)]
+        self.assertLess(stored[0], stored[1])
+        index = self.folder / "index"
+        self.ok("index", "add", index, cache, "--hash", "pdq")
+        self.refused(2, ["quality 50 and more only"], "index", "dedup", index, "--least-quality", 1)
+        self.refused(2, ["quality 50 and more only"], "index", "query", index, cache, "--least-quality", 1)
+        self.assertEqual(self.ok("index", "dedup", index, "--threshold", 8, "--least-quality", 100, "--json").json()["blank"], blank[3])
+        found = [self.ok("index", "query", index, self.source, "--threshold", 8, *more).out for more in ((), ("--least-quality", 50))]
+        self.assertEqual(found[0], found[1])
+        self.refused(2, ["--least-quality", "exact"], "dedup", cache, "--hash", "exact", "--least-quality", 1)
+        self.refused(2, ["--least-quality"], "dedup", cache, "--least-quality", 101)
+
     def test_conflicting_labels_are_kept_dropped_or_weighed(self):
         self.write_ppm(self.source / "train" / "b" / "01 again.ppm", self.image(24, seed=1), 24)
         cache = self.folder / "cache"

@@ -171,7 +171,7 @@ class Newer(Copies):
     def test_selection(self):
         cache = self.copy("raw")
         selection = cache / "selections" / "golden.selection"
-        for _ in range(3):  # versions 2 and 3 say more
+        for _ in range(4):  # versions 2 to 4 say more
             self.column_file(selection)
         self.refuses(selection, "verify", cache)
         self.refuses(selection, "train", cache, "--out", self.folder / "run", "--net", "lenet", "--selection", "golden")

@@ -206,6 +206,36 @@ class InABrowser(Photos):
                          [[f"train/bee/5{c}.ppm" for c in (" c", other)] for other in (" b", "")])
         self.assertEqual(browser.complaints(), [])
 
+    def test_judges_pictures_beside_groups(self):
+        self.put("train/ant/0 dark.ppm", 300)
+        dark = self.source / "train" / "ant" / "0 dark.ppm"
+        self.write_ppm(dark, bytes(value // 20 for value in self.image(SIDE, seed=300)), SIDE)
+        page = self.report(self.cache(), "--drop-issues", "dark,tiny")
+        with Browser(self.folder) as browser:
+            browser.open(page.as_uri())
+            browser.wait_for("return document.documentElement.dataset.ready")
+            self.assertEqual(browser.run(GROUPS), [f"Group {i}" for i in range(5)] + ["Picture 5"])
+            self.assertEqual(self.choose(browser, "reason", "dark"), ["Picture 5"])
+            browser.press("j2")  # of a picture: drop
+            self.choose(browser, "reason", "")
+            browser.press("j2a")
+            dialog = "return document.querySelector('dialog[open]').textContent"
+            self.assertIn("pictures: Keep", browser.run(dialog))
+            browser.press("a1")  # of groups
+            verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+            browser.wait_for("return document.querySelector('.said').textContent.includes(': duplicate')")
+            self.assertEqual(browser.run(verdicts), ["not a duplicate"] + ["duplicate"] * 2 + ["", "duplicate", "drop"])
+            browser.click("button.save")
+            file = self.folder / "review.jsonl"
+            end = time.monotonic() + 30
+            while not file.exists() and time.monotonic() < end:
+                time.sleep(0.05)
+            lines = [json.loads(line) for line in file.read_text().splitlines()]
+            self.assertEqual([line for line in lines if "image_verdict" in line],
+                             [{"image_verdict": "drop", "images": lines[1]["images"], "names": ["train/ant/0 dark.ppm"]}])
+            self.assertEqual(browser.complaints(), [])
+        self.assertEqual(self.ok("dedup", self.folder / "cache", "--review", file, "--json").json()["review"]["dropped"], 1)
+
     def test_judges_many_at_once(self):
         browser = self.open()
         verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"

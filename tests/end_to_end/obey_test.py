@@ -94,6 +94,44 @@ class Obey(Case):
             self.assertEqual(removed, want)
             self.assertIn("6 groups carry labels that differ", result.err)
 
+    def test_images_that_are_dropped_by_themselves(self):
+        cache, index = self.folder / "cache", self.folder / "index"
+        self.ok("ingest", self.source, "--out", cache, "--labels", "none")
+        self.ok("index", "add", index, cache)
+        lines = [{"image_verdict": verdict, "images": [self.hashes[name]], "names": [name]}
+                 for verdict, name in (("drop", "gold/0.ppm"), ("keep", "gold/1.ppm"), ("drop", "web/2.ppm"))]  # fmt: skip
+        review = self.folder / "images.jsonl"
+        review.write_text("".join(json.dumps(line) + "\n" for line in ({"schema": "winnow.review/1"}, *lines)))
+        flags = ["--threshold", 4, "--review", review]
+        said = self.json_of("dedup", "dedup", cache, *flags)
+        self.assertEqual((said["review"]["dropped"], said["review"]["judgements"], said["removed"]), (2, 3, 6))
+        rows = list(csv.DictReader(io.StringIO((cache / "selections" / "default.csv").read_text())))
+        self.assertEqual({row["name"]: row["rule"] for row in rows if row["rule"] != "duplicate"},
+                         {"gold/0.ppm": "review", "web/2.ppm": "review"})
+        self.assertNotIn("web/0.ppm", [row["name"] for row in rows])  # it stands for its group now
+        self.assertEqual(self.json_of("dedup", "index", "dedup", index, *flags), said)
+        result = self.ok("dedup", cache, *flags, "--protect", "gold/0.ppm")
+        self.assertIn("1 images that were to be dropped are protected, and stay", result.err)
+        # Wherever a selection is made of it.
+        to = self.folder / "clean"
+        self.ok("export", self.source, "--to", to, "--threshold", 4, "--on-conflict", "keep", "--review", review)
+        self.assertEqual(sorted(str(path.relative_to(to)) for path in to.rglob("*.ppm")),
+                         ["gold/1.ppm", "gold/2.ppm", "gold/3.ppm", "gold/4.ppm", "gold/5.ppm", "web/0.ppm"])
+        split = self.json_of("split", "split", cache, "--val", 0.3, *flags)
+        self.assertEqual(split["review"]["dropped"], 2)
+        self.assertEqual(sum(part["samples"] for part in split["splits"]), 10)
+        self.ok("tune", cache, "--review", review, "--images", 0)
+        small = self.folder / "small"
+        self.ok("dedup", cache, *flags, "--name", "said")
+        self.ok("compact", cache, "--selection", "said", "--out", small)
+        self.assertIn("left out because a review drops it", (small / "ledger.jsonl").read_text())
+        # One sentence where both cannot be.
+        both = self.said(("keep", "gold/0.ppm"))
+        self.refused(2, ["'gold/0.ppm' is to stand for its group", "images.jsonl, line 2", "to be dropped", "take back"],
+                     "dedup", cache, "--review", both, "--review", review)
+        review.write_text(review.read_text().replace('"drop"', '"lose"'))
+        self.refused(1, ["images.jsonl, line 2", "'image_verdict' is none of keep, drop, unsure and none"], "dedup", cache, "--review", review)
+
     def test_names(self):
         removed, _ = self.removed("--prefer", "web/**")
         self.assertEqual(removed, {f"gold/{i}.ppm": f"web/{i}.ppm" for i in range(6)})
@@ -113,7 +151,8 @@ class Obey(Case):
         flags = ["--threshold", 4, "--review", review, "--prefer", "web/*", "--protect", "gold/5.ppm"]
         self.assertNotIn("review", self.json_of("dedup", "dedup", cache, "--threshold", 4))
         said = self.json_of("dedup", "dedup", cache, *flags)
-        self.assertEqual(said["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0, "overruled": 0})
+        self.assertEqual(said["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0, "overruled": 0,
+                                          "dropped": 0, "spared": 0, "protected_drops": 0})
         self.assertEqual(said["protected_leaks"], 0)
         self.assertEqual(said["removed"], 5)
         listed = (cache / "selections" / "default.csv").read_bytes()
@@ -129,7 +168,7 @@ class Obey(Case):
         self.assertEqual(self.json_of("split", *split)["blocks"], 6)
         parted = self.json_of("split", *split, "--review", review)
         self.assertEqual(parted["blocks"], 7)
-        self.assertEqual(parted["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0})
+        self.assertEqual(parted["review"], {"judgements": 2, "unknown_images": 1, "equal_images": 0, "dropped": 0})
 
     def test_tune_says_what_judged_pairs_say(self):
         cache = self.folder / "cache"

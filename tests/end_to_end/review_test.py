@@ -162,6 +162,109 @@ class Review(Case):
         self.assertEqual(served.judge_all("none"), (200, {"saved": 0, "left": 6}))
         self.assertEqual(served.judge_all("duplicate"), (200, {"saved": 6, "left": 0}))
 
+    def make_issues(self):
+        """Beside the sixteen fine ones, pictures that are ever darker, one of them twice, and one small one."""
+        for number in range(5):
+            dark = bytes(value // (4 + 2 * number) for value in self.image(64, seed=100 + number))
+            self.write_ppm(self.photos / ("test" if number == 2 else "train") / "cat" / f"dark-{number}.ppm", dark, 64)
+            if number == 3:
+                self.write_ppm(self.photos / "train" / "dog" / "dark-again.ppm", dark, 64)
+        small = bytes(value // 9 for value in self.image(12, seed=200))
+        self.write_ppm(self.photos / "train" / "dog" / "small.ppm", small, 12)
+        self.ok("ingest", self.photos, "--out", self.cache)
+        self.log = self.cache / "reviews" / "default.jsonl"
+
+    def serve_issues(self, *args):
+        served = Served(self.cache, "--issues", *args)
+        self.addCleanup(served.kill)
+        return served
+
+    def test_pictures_with_issues(self):
+        self.make_issues()
+        served = self.serve_issues("dark,tiny", "--json")
+        every = served.groups()["groups"]
+        names = [group["members"][0]["name"].rsplit("/")[-1].removesuffix(".ppm") for group in every]
+        self.assertEqual(set(names), {"small", *(f"dark-{i}" for i in range(5))})
+        scores = [group["scores"]["dark"] for group in every]
+        self.assertEqual(scores, sorted(scores))
+        again = every[names.index("dark-3")]
+        self.assertEqual([member["name"] for member in again["members"]], ["train/cat/dark-3.ppm", "train/dog/dark-again.ppm"])
+        self.assertEqual(every[names.index("small")]["reasons"], ["dark", "tiny"])
+
+        def found(query):
+            return {group["members"][0]["name"].rsplit("/")[-1].removesuffix(".ppm") for group in served.groups(query)["groups"]}
+
+        for query, wanted in {"?reason=tiny": {"small"}, "?split=test": {"dark-2"}, "?class=dog": {"dark-3", "small"},
+                              "?folder=train/dog": {"dark-3", "small"}, "?text=ARK-4": {"dark-4"}, "?reason=blurry": set(),
+                              "?reason=leak": set(), "?reason=dark": set(names)}.items():  # fmt: skip
+            self.assertEqual(found(query), wanted, query)
+        self.assertEqual(served.ask("GET", again["members"][1]["picture"])[0], 200)
+        self.assertEqual(served.ask("GET", "groups?reason=ugly")[0], 400)
+        # One by one, then all that pass, taken back as a whole.
+        one = {"image_verdict": "keep", "images": [again["members"][0]["hash"]], "names": ["train/cat/dark-3.ppm"]}
+        self.assertEqual(served.judge(one), (200, {"saved": 1, "left": 5}))
+        for bad in ({**one, "images": one["images"] * 2}, {**one, "image_verdict": "duplicate"}, {"image_verdict": "drop", "images": []}):
+            self.assertEqual(served.judge(bad)[0], 400, bad)
+        self.assertEqual(served.judge_all("drop", "?class=dog", "image_verdict"), (200, {"saved": 1, "left": 4}))
+        self.assertEqual(served.judge_all("unsure", "", "image_verdict"), (200, {"saved": 4, "left": 0}))
+        self.assertEqual(served.judge_all("none", "", "image_verdict"), (200, {"saved": 4, "left": 4}))
+        self.assertEqual(served.judge_all("different", "", "image_verdict")[0], 400)
+        self.assertEqual(served.judge_all("unsure")[0], 400)
+        self.assertEqual(self.lines()[:2], [{"schema": "winnow.review/1"}, one])
+        small = every[names.index("small")]
+        said = served.groups()["said"][str(small["number"])]
+        self.assertEqual(said, [{"image_verdict": "drop", "images": [small["members"][0]["hash"]]}])
+        code, out, err = served.end()
+        self.assertEqual(code, 75)
+        self.assertIn(f"10 judgements saved in {self.log}, 4 pictures left", err)
+        if jsonschema:
+            validator("review").validate(json.loads(out))
+        # Of the same file, what is said of duplicates is another matter.
+        self.ok("dedup", self.cache, "--threshold", "8", "--name", "near")
+        duplicates = self.serve("--review", self.log)
+        keep = {"verdict": "keep", "images": one["images"]}
+        self.assertEqual(duplicates.judge(keep)[0], 200)
+        self.assertEqual(duplicates.judge({**keep, "verdict": "none"})[0], 200)
+        duplicates.end()
+        later = self.serve_issues("--name", "near", "--review", self.log)
+        self.assertEqual(sorted(later.groups()["judged"].values()), ["drop", "keep"])
+        goes = [member["fate"] for group in later.groups("?text=dark-again")["groups"] for member in group["members"]]
+        self.assertIn("duplicate", goes)
+
+    @needs_browser
+    def test_pictures_with_issues_in_a_browser(self):
+        self.make_issues()
+        served = self.serve_issues()
+        with Browser(self.folder) as browser:
+            browser.open(served.address)
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            count = browser.run("return document.querySelectorAll('#gallery article.alone').length")
+            self.assertEqual(count, served.groups()["total"])
+            self.assertTrue(browser.run("return document.querySelector('.tag').textContent.startsWith('dark 0.')"))
+            browser.press("j1")
+            browser.wait_for(f"return document.querySelector('.said').textContent === 'Picture 0: keep. {count - 1} pictures are left.'")
+            browser.press("l2j0")
+            self.assertEqual([line["image_verdict"] for line in self.wait_for_lines(4)[1:]], ["keep", "drop", "unsure"])
+            browser.press("u")
+            self.assertEqual(self.wait_for_lines(5)[4], {"image_verdict": "none", "images": self.lines()[3]["images"]})
+            browser.open(served.address)  # again: what was judged is there, and can be taken back
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+            self.assertEqual(browser.run(verdicts), ["keep", "drop"] + [""] * (count - 2))
+            browser.press("ju")
+            self.wait_for_lines(6)
+            browser.press("x")
+            browser.wait_for("return document.querySelector('dialog.compare').open")
+            browser.wait_for("const all = [...document.querySelectorAll('dialog.compare figure')]; return !all[0].hidden && all[1].hidden")
+            browser.press("\ue00c")
+            browser.press("aa2")
+            browser.wait_for(f"return document.querySelector('.said').textContent.startsWith('{count - 1} pictures: drop. 0 pictures are left.')")
+            browser.wait_for("return document.querySelectorAll('article.judged').length === arguments[0]", count)
+            browser.press("U")
+            browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
+            browser.wait_for("return document.querySelectorAll('article.judged').length === 1")
+            self.assertEqual([what for what in browser.complaints() if "favicon.ico" not in what], [])
+
     def test_pictures(self):
         self.make()
         served = self.serve()

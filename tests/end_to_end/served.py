@@ -52,8 +52,14 @@ class Served:
     def judge(self, *judgements):
         return self.post("judgements", judgements[0] if len(judgements) == 1 else list(judgements))
 
-    def judge_all(self, verdict, query=""):
-        return self.post("judgements/all" + query, {"verdict": verdict})
+    def judge_all(self, verdict, query="", member="verdict"):
+        return self.post("judgements/all" + query, {member: verdict})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        self.kill()
 
     def kill(self):
         self.process.kill()

@@ -175,6 +175,37 @@ TEST(GroupJson, HasWhatThePageShows) {
   EXPECT_EQ(gone.at("weight"), 0.0);
 }
 
+TEST(GroupJson, OfAPictureHasItsScores) {
+  using dedup::Issue;
+  const Case one{{{0, Split::kTrain, 1, "a/x.jpg"}, {ones(20), Split::kTest, 0, "b/y.jpg"}}};
+  ASSERT_EQ(one.result.groups.size(), 0U);
+  const std::vector<dedup::IssuePicture> pictures{
+      {.rows = {1}, .scores = {{Issue::kBlurry, 0.123456F}, {Issue::kTiny, 0.25F}}}};
+  GalleryInput input = one.input();
+  input.pictures = pictures;
+  ASSERT_EQ(group_count(input), 1U);
+  const GroupFacts facts = facts_of(input, 0);
+  EXPECT_TRUE(facts.is_picture);
+  EXPECT_TRUE(facts.issues.has(Issue::kTiny));
+  EXPECT_EQ(facts.label, 0);
+  const Json json = Json::parse(to_json(describe_group(input, facts)));
+  EXPECT_EQ(json.at("reasons"), (Json{"blurry", "tiny"}));
+  EXPECT_EQ(json.at("scores"), (Json{{"blurry", 0.1235}, {"tiny", 0.25}}));
+  EXPECT_EQ(json.at("members").size(), 1U);
+
+  const GalleryPage page = make_gallery(
+      input, {.title = "t", .made = "m", .picture_of = {}, .no_pictures = "None."}, {});
+  EXPECT_EQ(page.summary.groups, 0U);
+  EXPECT_EQ(page.summary.pictures, 1U);
+  EXPECT_EQ(page.summary.by_issue[static_cast<std::size_t>(Issue::kTiny)], 1U);
+  EXPECT_FALSE(page.config.duplicates);
+  EXPECT_TRUE(page.config.pictures);
+  const std::string html = html_of(page);
+  EXPECT_NE(html.find(R"("issues":[{"name":"blurry",)"), std::string::npos);
+  EXPECT_EQ(html.find("This page shows"), std::string::npos);
+  EXPECT_EQ(html.find("No two images are duplicates"), std::string::npos);
+}
+
 TEST(GroupJson, SaysWhereAMovedPictureIsUsed) {
   const Case one{
       {{0, Split::kTrain, 0, "a"}, {0, Split::kTrain, 0, "b"}, {0, Split::kTest, 0, "c"}},

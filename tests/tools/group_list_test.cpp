@@ -189,6 +189,35 @@ TEST(GroupList, ImagesAreThoseShownEachOnce) {
   }
 }
 
+TEST(GroupList, PicturesComeByTheirIssuesTheWorstFirst) {
+  using dedup::Issue;
+  Reviewed reviewed(40);
+  reviewed.result.groups.clear();
+  reviewed.result.selection = dedup::keep_all(reviewed.table.ids);
+  const std::vector<dedup::IssuePicture> pictures{
+      {.rows = {3}, .scores = {{Issue::kDark, 0.1F}, {Issue::kBlurry, 0.2F}}},
+      {.rows = {9}, .scores = {{Issue::kDark, 0.3F}}},
+      {.rows = {4, 5}, .scores = {{Issue::kBlurry, 0.1F}}},
+      {.rows = {7}, .scores = {}}};
+  GalleryInput input = reviewed.input();
+  input.pictures = pictures;
+  const GroupList list(input, false);
+  const auto found = [&](const GroupFilter& filter) {
+    return list.find(filter, GroupOrder::kReason);
+  };
+  EXPECT_THAT(found({}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(found({.issue = Issue::kBlurry}), ElementsAre(2, 0));
+  EXPECT_THAT(found({.issue = Issue::kDark}), ElementsAre(0, 1));
+  EXPECT_THAT(found({.issue = Issue::kGray}), IsEmpty());
+  EXPECT_THAT(found({.reason = GroupReason::kLeak}), IsEmpty());
+  EXPECT_THAT(found({.folder = "folder6"}), ElementsAre(1));  // id 27
+  EXPECT_THAT(found({.text = "/15."}), ElementsAre(2));
+  const GalleryGroup group = list.describe(2);
+  EXPECT_TRUE(group.facts.is_picture);
+  EXPECT_EQ(group.members.size(), 2U);
+  EXPECT_EQ(group.members[0].fate, dedup::Rule::kKept);
+}
+
 TEST(Pairs, StandInPlaceOfGroups) {
   Reviewed reviewed(50);
   const auto& hashes = reviewed.table.file_hashes;
@@ -228,6 +257,9 @@ TEST(Judgements, OfABodyAreOneOrAList) {
   EXPECT_EQ(parse_judgements(one).size(), 1U);
   EXPECT_EQ(parse_judgements("[" + one + ", " + one + "]").size(), 2U);
   EXPECT_THAT(parse_judgements("[]"), IsEmpty());
+  const auto of_image =
+      parse_judgements(R"({"image_verdict":"drop","images":["000102030405060708090a0b0c0d0e0f"]})");
+  EXPECT_EQ(of_image.at(0).about, dedup::About::kImage);
   // A line feed in a name stays in its line.
   const auto named = parse_judgements(
       R"([{"verdict":"unsure","images":["000102030405060708090a0b0c0d0e0f"],"names":["a\nb"]}])");

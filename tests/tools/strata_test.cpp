@@ -50,6 +50,12 @@ TEST(FirstReason, IsTheMostUrgent) {
   EXPECT_EQ(first_reason(group(0b1010, 0, 0)), 1);
   EXPECT_EQ(first_reason(group(0b1000, 0, 0)), 3);
   EXPECT_EQ(first_reason(group(0, 0, 0)), kGroupReasonCount);
+  GroupFacts picture = group(0, 0, 0);
+  picture.is_picture = true;
+  EXPECT_EQ(first_reason(picture), kGroupReasonCount + 1 + dedup::kIssueCount);
+  picture.issues.add(dedup::Issue::kTiny);
+  picture.issues.add(dedup::Issue::kBright);
+  EXPECT_EQ(first_reason(picture), kGroupReasonCount + 2);
 }
 
 TEST(DrawGroups, TakesAllWhereTheyAreFew) {

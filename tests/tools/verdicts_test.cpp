@@ -74,6 +74,29 @@ TEST(Verdicts, EqualFilesNeedNone) {
   EXPECT_EQ(verdicts.left(), 1U);
 }
 
+TEST(Verdicts, OfImagesByThemselves) {
+  dedup::Ragged<Hash128> images;
+  for (const std::uint64_t image : {1, 2}) images.push_back(dedup::hashes_of_numbers({image}));
+  Verdicts verdicts(std::move(images), dedup::About::kImage);
+  EXPECT_EQ(verdicts.left(), 2U);
+  verdicts.apply(judgement(Verdict::kKeep, {1}));  // stands for its group: another matter
+  verdicts.apply(judgement(Verdict::kDuplicate, {1, 2}));
+  EXPECT_EQ(verdicts.left(), 2U);
+  verdicts.apply(dedup::image_judgement(Verdict::kDrop, 1));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDrop);
+  EXPECT_EQ(verdicts.of(1), std::nullopt);
+  EXPECT_EQ(verdicts.left(), 1U);
+  ASSERT_EQ(verdicts.said(0).size(), 1U);
+  EXPECT_EQ(verdicts.said(0)[0].about, dedup::About::kImage);
+  verdicts.apply(judgement(Verdict::kNone, {1}));
+  EXPECT_EQ(verdicts.of(0), Verdict::kDrop);
+  verdicts.apply(dedup::image_judgement(Verdict::kNone, 1));
+  EXPECT_EQ(verdicts.left(), 2U);
+  Verdicts of_groups = verdicts_of({{1, 2}});
+  of_groups.apply(dedup::image_judgement(Verdict::kDrop, 1));
+  EXPECT_EQ(of_groups.left(), 1U);
+}
+
 // Against a list of all that was said.
 TEST(Verdicts, AreWhatALinearScanSays) {
   CounterRng random(5, 0, 0, RandomUse::kTest);

@@ -37,13 +37,16 @@ bool stands_for_itself(const dedup::Selection& selection, std::uint32_t row) {
 }
 
 // The row that stands for most others of a group; its first where none does.
-std::uint32_t representative(const dedup::Selection& selection, const dedup::Group& group) {
-  for (const std::uint32_t row : group.rows) {
-    if (!stands_for_itself(selection, row)) {
+std::uint32_t representative(const GalleryInput& input, std::size_t number) {
+  const dedup::Selection& selection = input.result.selection;
+  const std::span<const std::uint32_t> rows = rows_of_group(input, number);
+  const bool is_picture = number >= input.result.groups.size();
+  for (const std::uint32_t row : rows) {
+    if (!is_picture && !stands_for_itself(selection, row)) {
       return static_cast<std::uint32_t>(row_of(selection, selection.kept[row]));
     }
   }
-  return group.rows.front();
+  return rows.front();
 }
 
 GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
@@ -100,45 +103,67 @@ bool is_near(std::uint32_t distance, int threshold) noexcept {
   return distance > 0 && distance <= most && distance + std::max(1U, most / 8) >= most;
 }
 
+std::size_t group_count(const GalleryInput& input) noexcept {
+  return input.result.groups.size() + input.pictures.size();
+}
+
+std::span<const std::uint32_t> rows_of_group(const GalleryInput& input, std::size_t number) {
+  const std::vector<dedup::Group>& groups = input.result.groups;
+  return number < groups.size() ? groups[number].rows : input.pictures[number - groups.size()].rows;
+}
+
+std::span<const dedup::IssuePicture::Score> scores_of_group(const GalleryInput& input,
+                                                            std::size_t number) {
+  const std::size_t groups = input.result.groups.size();
+  if (number < groups) return {};
+  return input.pictures[number - groups].scores;
+}
+
 GroupFacts facts_of(const GalleryInput& input, std::size_t number) {
-  const dedup::Group& group = input.result.groups[number];
+  const std::span<const std::uint32_t> rows = rows_of_group(input, number);
   const dedup::Selection& selection = input.result.selection;
   GroupFacts facts;
   facts.number = static_cast<std::uint32_t>(number);
-  facts.size = static_cast<std::uint32_t>(group.rows.size());
-  facts.diameter = group.shape.diameter;
+  facts.size = static_cast<std::uint32_t>(rows.size());
+  facts.is_picture = number >= input.result.groups.size();
+  for (const auto& score : scores_of_group(input, number)) facts.issues.add(score.issue);
   bool all_stay_for_themselves = true;
-  for (const std::uint32_t row : group.rows) {
+  for (const std::uint32_t row : rows) {
     facts.distance = std::max<std::uint32_t>(facts.distance, selection.distances[row]);
     facts.removed += selection.weights[row] > 0 ? 0 : 1;
     facts.splits |= bit(static_cast<unsigned>(input.table.splits[row]));
     all_stay_for_themselves = all_stay_for_themselves && stands_for_itself(selection, row);
   }
-  if (all_stay_for_themselves) facts.distance = facts.diameter;
-  facts.reasons = reasons_of(group, facts.distance, input.threshold);
-  const auto labels = input.table.labels[representative(selection, group)];
+  if (facts.is_picture) {
+    facts.distance = 0;
+  } else {
+    const dedup::Group& group = input.result.groups[number];
+    facts.diameter = group.shape.diameter;
+    if (all_stay_for_themselves) facts.distance = facts.diameter;
+    facts.reasons = reasons_of(group, facts.distance, input.threshold);
+  }
+  const auto labels = input.table.labels[representative(input, number)];
   if (!labels.empty()) facts.label = labels.front();
   return facts;
 }
 
 std::vector<GroupFacts> all_facts(const GalleryInput& input) {
   std::vector<GroupFacts> facts;
-  facts.reserve(input.result.groups.size());
-  for (std::size_t i = 0; i < input.result.groups.size(); ++i) facts.push_back(facts_of(input, i));
+  facts.reserve(group_count(input));
+  for (std::size_t i = 0; i < group_count(input); ++i) facts.push_back(facts_of(input, i));
   return facts;
 }
 
 std::vector<std::uint32_t> shown_rows(const GalleryInput& input, std::size_t number,
                                       std::size_t most) {
   const dedup::Selection& selection = input.result.selection;
-  const dedup::Group& group = input.result.groups[number];
   std::vector<std::uint32_t> stay;
   std::vector<std::uint32_t> go;
-  for (const std::uint32_t row : group.rows) {
+  for (const std::uint32_t row : rows_of_group(input, number)) {
     const bool stays = selection.weights[row] > 0 && stands_for_itself(selection, row);
     (stays ? stay : go).push_back(row);
   }
-  const std::uint32_t first = representative(selection, group);
+  const std::uint32_t first = representative(input, number);
   std::ranges::stable_partition(stay, [&](std::uint32_t row) { return row == first; });
   std::ranges::stable_sort(go, std::ranges::greater{},
                            [&](std::uint32_t row) { return selection.distances[row]; });
@@ -166,6 +191,8 @@ std::string folder_of(std::string_view name) {
 GalleryGroup describe_group(const GalleryInput& input, const GroupFacts& facts,
                             std::size_t most_members) {
   GalleryGroup group{.facts = facts, .folders = {}, .members = {}};
+  const auto scores = scores_of_group(input, facts.number);
+  group.scores.assign(scores.begin(), scores.end());
   for (const std::uint32_t row : shown_rows(input, facts.number, most_members)) {
     group.members.push_back(describe_member(input, row));
     group.folders.push_back(folder_of(group.members.back().name));
@@ -183,6 +210,11 @@ std::string to_json(const GalleryGroup& group) {
     const auto reason = static_cast<GroupReason>(i);
     if (group.facts.has(reason)) reasons.push_back(reason_name(reason));
   }
+  Json scores = Json::object();
+  for (const auto& [issue, score] : group.scores) {
+    reasons.push_back(dedup::row_of(issue).name);
+    scores[std::string(dedup::row_of(issue).name)] = dedup::told_score(score);
+  }
   Json splits = Json::array();
   for (int i = 0; i < kSplitCount; ++i) {
     const auto split = static_cast<Split>(i);
@@ -192,11 +224,12 @@ std::string to_json(const GalleryGroup& group) {
   for (const std::string& folder : group.folders) folders.push_back(to_utf8(folder));
   Json members = Json::array();
   for (const GalleryMember& member : group.members) members.push_back(member_json(member));
-  return Json{{"number", group.facts.number},     {"reasons", std::move(reasons)},
-              {"distance", group.facts.distance}, {"diameter", group.facts.diameter},
-              {"splits", std::move(splits)},      {"folders", std::move(folders)},
-              {"size", group.facts.size},         {"members", std::move(members)}}
-      .dump();
+  Json json{{"number", group.facts.number},     {"reasons", std::move(reasons)},
+            {"distance", group.facts.distance}, {"diameter", group.facts.diameter},
+            {"splits", std::move(splits)},      {"folders", std::move(folders)},
+            {"size", group.facts.size},         {"members", std::move(members)}};
+  if (group.facts.is_picture) json["scores"] = std::move(scores);
+  return json.dump();
 }
 
 }  // namespace winnow::tools

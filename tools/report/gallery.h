@@ -8,10 +8,11 @@
 
 #include "common/checksum.h"
 #include "common/sample.h"
+#include "dedup/audit/issues.h"
 #include "dedup/report.h"
 
-// Groups of duplicates as data that a page can show: which are worth a look, and what is said of
-// each. Pure functions; nothing here reads pictures.
+// Groups of duplicates, and pictures by themselves, as data that a page can show: which are worth a
+// look, and what is said of each. Pure functions; nothing here reads pictures.
 namespace winnow::tools {
 
 // Why a group is worth a look, the most urgent first.
@@ -33,18 +34,28 @@ struct GalleryInput {
   int threshold = 0;                     // bits; 0: equal files and pixels only
   std::span<const std::string> classes;  // names by label; a label beyond is shown as its number
   dedup::NameOf name_of;
+  // Behind the groups of the result: groups of one file each, shown for their issues.
+  std::span<const dedup::IssuePicture> pictures = {};
 };
+// Those of the result and the pictures. The rows of one ascend.
+std::size_t group_count(const GalleryInput& input) noexcept;
+std::span<const std::uint32_t> rows_of_group(const GalleryInput& input, std::size_t number);
+// The issues of a picture; none of a group of duplicates.
+std::span<const dedup::IssuePicture::Score> scores_of_group(const GalleryInput& input,
+                                                            std::size_t number);
 
 // What is known of every group without asking for a name: 32 bytes each.
 struct GroupFacts {
-  std::uint32_t number = 0;    // its place in Result::groups
-  std::uint32_t size = 0;      // members
-  std::uint32_t distance = 0;  // the greatest of its members'; the diameter where all stay
-  std::uint32_t diameter = 0;  // bits between the two members furthest apart
-  std::int32_t label = -1;     // the first of the member that stands for it; -1: none
-  std::uint32_t removed = 0;   // members
-  std::uint8_t reasons = 0;    // bit i: GroupReason i
-  std::uint8_t splits = 0;     // bit i: Split i has a member
+  std::uint32_t number = 0;     // its place in Result::groups, or behind them in the pictures
+  std::uint32_t size = 0;       // members
+  std::uint32_t distance = 0;   // the greatest of its members'; the diameter where all stay
+  std::uint32_t diameter = 0;   // bits between the two members furthest apart
+  std::int32_t label = -1;      // the first of the member that stands for it; -1: none
+  std::uint32_t removed = 0;    // members
+  std::uint8_t reasons = 0;     // bit i: GroupReason i
+  std::uint8_t splits = 0;      // bit i: Split i has a member
+  bool is_picture = false;      // by itself, and no group of duplicates
+  dedup::IssueSet issues = {};  // of a picture
 
   bool has(GroupReason reason) const noexcept {
     return (reasons >> static_cast<unsigned>(reason) & 1U) != 0;
@@ -54,7 +65,7 @@ struct GroupFacts {
   }
 };
 GroupFacts facts_of(const GalleryInput& input, std::size_t number);
-std::vector<GroupFacts> all_facts(const GalleryInput& input);  // in the order of Result::groups
+std::vector<GroupFacts> all_facts(const GalleryInput& input);  // in the order of their numbers
 
 // A member of a group, as it is shown.
 struct GalleryMember {
@@ -76,6 +87,7 @@ struct GalleryGroup {
   GroupFacts facts;
   std::vector<std::string> folders;    // of the members shown: sorted, each once, at most 8
   std::vector<GalleryMember> members;  // those shown
+  std::vector<dedup::IssuePicture::Score> scores = {};  // of a picture
 };
 
 // The members of a group that are shown, as rows: those that stay first, one that stands for others
@@ -96,7 +108,8 @@ std::string folder_of(std::string_view name);
 
 // One JSON object in one line, ASCII but for names; `id` and `hash` are strings. Beside what
 // describe_group() tells it has `size`, as not all members need be there. `used_in` only where that
-// is another split. Names as to_utf8 has them.
+// is another split. A picture has the names of its issues for reasons, and `scores` by these. Names
+// as to_utf8 has them.
 std::string to_json(const GalleryGroup& group);
 
 }  // namespace winnow::tools

@@ -1,5 +1,6 @@
-// The page of groups of duplicates. It draws from a source: the groups that are in the page, or those that
-// `winnow review` serves. Nothing is fetched from elsewhere, and names are only ever set as text.
+// The page of groups of duplicates, and of pictures by themselves, each a group of one file that has `scores`.
+// It draws from a source: the groups that are in the page, or those that `winnow review` serves. Nothing is
+// fetched from elsewhere, and names are only ever set as text.
 "use strict";
 (() => {
   const PAGE = 30; // groups drawn at a time
@@ -11,9 +12,18 @@
     chain: "chain: some are further apart than the threshold",
     near: "near: close to the threshold",
   };
-  const VERDICT_WORDS = {
-    duplicate: "duplicate", different: "not a duplicate", keep: "one is kept", unsure: "unsure",
+  // What is judged: keys, verdicts and words of it, and the member of a line that has the verdict.
+  const GROUPS = {
+    noun: ["group", "groups"], title: "Group", member: "verdict",
+    actions: [["1", "duplicate", "Duplicate"], ["2", "different", "Not a duplicate"], ["3", "keep", "Keep this one"], ["0", "unsure", "Unsure"]],
+    said: { duplicate: "duplicate", different: "not a duplicate", keep: "one is kept", unsure: "unsure" },
   };
+  const PICTURES = {
+    noun: ["picture", "pictures"], title: "Picture", member: "image_verdict",
+    actions: [["1", "keep", "Keep"], ["2", "drop", "Drop"], ["0", "unsure", "Unsure"]],
+    said: { keep: "keep", drop: "drop", unsure: "unsure" },
+  };
+  const kindOf = (group) => (group.scores ? PICTURES : GROUPS);
 
   const byId = (id) => document.getElementById(id);
   const take = (id) => {
@@ -50,13 +60,18 @@
     return element;
   }
   const isolated = (text) => make("bdi", {}, text);
+  const issueWords = (issue) => issue.replaceAll("_", " ");
 
   // ---- Sources ----
 
-  const rank = (group) => {
+  // Of a picture, the issue it is listed by.
+  const issueOf = (group, query) => (query.reason in group.scores ? query.reason : group.reasons[0]);
+  const rank = (group, query) => {
+    if (group.scores) return REASONS.length + 1 + (group.reasons.length > 0 ? ISSUES.indexOf(issueOf(group, query)) : ISSUES.length);
     const first = REASONS.findIndex((reason) => group.reasons.includes(reason));
     return first < 0 ? REASONS.length : first;
   };
+  const scoreOf = (group, query) => (group.scores ? (group.scores[issueOf(group, query)] ?? 1) : 0);
   const folderKey = (group) => group.folders.join("\n");
 
   function matches(group, query) {
@@ -83,7 +98,7 @@
     const shared = new Map(); // how many groups a set of folders has
     for (const group of groups) shared.set(folderKey(group), (shared.get(folderKey(group)) || 0) + 1);
     const orders = {
-      reason: (a, b) => rank(a) - rank(b) || b.distance - a.distance,
+      reason: (a, b, query) => rank(a, query) - rank(b, query) || scoreOf(a, query) - scoreOf(b, query) || b.distance - a.distance,
       distance: (a, b) => b.distance - a.distance,
       folders: (a, b) =>
         shared.get(folderKey(b)) - shared.get(folderKey(a)) || (folderKey(a) < folderKey(b) ? -1 : folderKey(a) > folderKey(b) ? 1 : 0),
@@ -96,7 +111,7 @@
       async list(query, first, count) {
         const found = groups
           .filter((g) => matches(g, query) && !(query.todo && judged.has(g.number)))
-          .sort((a, b) => orders[query.sort](a, b) || a.number - b.number);
+          .sort((a, b) => orders[query.sort](a, b, query) || a.number - b.number);
         return { total: found.length, groups: found.slice(first, first + count) };
       },
       batchesOf: (group) => judged.get(group.number) || [],
@@ -113,9 +128,9 @@
         }
         return "";
       },
-      // Of all that pass and were not judged.
-      async judgeAll(query, verdict) {
-        return judgeThese(this, groups.filter((g) => matches(g, query)), verdict);
+      // Of all of a kind that pass and were not judged.
+      async judgeAll(query, kind, verdict) {
+        return judgeThese(this, groups.filter((g) => matches(g, query)), kind, verdict);
       },
       judgedCount: () => judged.size,
       file() {
@@ -128,9 +143,10 @@
   }
 
   // What a server says is in force of a group: in one word, and the lines, which have no names.
-  function toldBatches({ verdict, lines }, members) {
+  function toldBatches({ verdict, lines }, { scores, members }) {
     const names = new Map(members.map((member) => [member.hash, member.name]));
     const named = lines.map((line) => ({ ...line, names: line.images.map((image) => names.get(image) || "") }));
+    if (scores) return [{ verdict, scope: "all", lines: named }];
     const keeps = named.filter((line) => line.verdict === "keep");
     const others = named.filter((line) => line.verdict !== "keep");
     const batches = keeps.map((line) => ({ verdict: "keep", scope: "keep", lines: [line] }));
@@ -154,7 +170,7 @@
       const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
       if (!answer.ok) throw new Error(await answer.text());
       const { saved, left } = await answer.json();
-      return { saved, note: left === undefined || left === null ? "" : `${number(left)} groups are left.` };
+      return { saved, note: left === undefined || left === null ? "" : `${number(left)} ${NOUN[1]} are left.` };
     };
     const forget = () => {
       judged.clear();
@@ -172,7 +188,7 @@
       },
       batchesOf(group) {
         const told = before.get(group.number);
-        if (!judged.has(group.number) && told) judged.set(group.number, toldBatches(told, group.members));
+        if (!judged.has(group.number) && told) judged.set(group.number, toldBatches(told, group));
         return judged.get(group.number) || [];
       },
       async put(changes) {
@@ -181,18 +197,18 @@
           const old = this.batchesOf(group);
           const kept = new Set(batches.flatMap((batch) => batch.lines.map(setOf)));
           const gone = old.filter((batch) => !batches.includes(batch)).flatMap((batch) => batch.lines);
-          lines.push(...gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ verdict: "none", images: line.images })));
+          lines.push(...gone.filter((line) => !kept.has(setOf(line))).map((line) => ({ [kindOf(group).member]: "none", images: line.images })));
           lines.push(...batches.filter((batch) => !old.includes(batch)).flatMap((batch) => batch.lines));
         }
         const { note } = await post("judgements", lines);
         for (const [group, batches] of changes) judged.set(group.number, batches);
         return note;
       },
-      async judgeAll(query, verdict) {
-        const { saved, note } = await post("judgements/all?" + asked(query), { verdict });
+      async judgeAll(query, kind, verdict) {
+        const { saved, note } = await post("judgements/all?" + asked(query), { [kind.member]: verdict });
         forget(); // what is shown next is told anew
         const undo = async () => {
-          const back = await post("judgements/all", { verdict: "none" });
+          const back = await post("judgements/all", { [kind.member]: "none" });
           forget();
           return back.note;
         };
@@ -207,10 +223,10 @@
   const setOf = (line) => [...line.images].sort().join();
 
   // A line of the review file about these members; images that are the same file count once.
-  function lineOf(verdict, members) {
+  function lineOf(kind, verdict, members) {
     const seen = new Map();
     for (const member of members) if (!seen.has(member.hash)) seen.set(member.hash, member.name);
-    return { verdict, images: [...seen.keys()], names: [...seen.values()] };
+    return { [kind.member]: verdict, images: [...seen.keys()], names: [...seen.values()] };
   }
 
   // What was said of a group and stands beside `batch`.
@@ -223,23 +239,26 @@
   // Of a group: the member that was chosen by hand, or all. Null where nothing can be said.
   function batchOf(group, verdict, chosen, byHand) {
     const member = group.members[chosen];
-    if (verdict === "keep") return { verdict, scope: "keep", lines: [lineOf(verdict, [member])] };
+    const kind = kindOf(group);
+    if (kind === PICTURES) return { verdict, scope: "all", lines: [lineOf(kind, verdict, group.members)] };
+    if (verdict === "keep") return { verdict, scope: "keep", lines: [lineOf(kind, verdict, [member])] };
     const others = group.members.filter((m) => m.hash !== member.hash);
     if (others.length === 0) return null;
     if (verdict === "different" && byHand && others.length > 1) {
       const pairs = [...new Map(others.map((m) => [m.hash, m])).values()];
       if (pairs.length > 1) {
-        return { verdict, scope: "one", lines: pairs.map((m) => lineOf(verdict, [member, m])) };
+        return { verdict, scope: "one", lines: pairs.map((m) => lineOf(kind, verdict, [member, m])) };
       }
     }
-    return { verdict, scope: "all", lines: [lineOf(verdict, group.members)] };
+    return { verdict, scope: "all", lines: [lineOf(kind, verdict, group.members)] };
   }
 
-  // Of those of these groups that nothing was said of: how many it is of, and what takes it back
-  // where nothing else was said since.
-  async function judgeThese(source, groups, verdict) {
+  // Of those of these groups that are of a kind and that nothing was said of: how many it is of, and what
+  // takes it back where nothing else was said since.
+  async function judgeThese(source, groups, kind, verdict) {
     const changes = [];
     for (const group of groups) {
+      if (kindOf(group) !== kind) continue;
       const batch = source.batchesOf(group).length === 0 ? batchOf(group, verdict, 0, false) : null;
       if (batch) changes.push([group, [batch]]);
     }
@@ -251,6 +270,9 @@
   // ---- The page ----
 
   const config = take("config");
+  const ISSUES = config.issues.map((issue) => issue.name);
+  const KINDS = [...(config.duplicates ? [GROUPS] : []), ...(config.pictures ? [PICTURES] : [])];
+  const NOUN = KINDS.length === 1 ? KINDS[0].noun : GROUPS.noun;
   const fates = config.fates || {};
   const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config);
   const root = byId("gallery");
@@ -283,10 +305,15 @@
   const tools = {
     text: make("input", { type: "search", name: "text", placeholder: "name, label or id", oninput: () => drawSoon() }),
     sort: choose("sort", "sort by", [
-      option("reason", "reason, then distance"), option("distance", "distance"), option("folders", "folders shared"),
-      option("size", "size"), option("number", "number"),
+      option("reason", config.duplicates ? "reason, then distance" : "issue, the worst first"),
+      ...(config.duplicates ? [option("distance", "distance")] : []),
+      option("folders", config.duplicates ? "folders shared" : "folder, those of most first"),
+      ...(config.duplicates ? [option("size", "size")] : []), option("number", "number"),
     ]),
-    reason: choose("reason", "reason", [any, ...REASONS.map((reason) => option(reason, REASON_WORDS[reason]))]),
+    reason: choose("reason", config.duplicates ? "reason" : "issue", [
+      any, ...(config.duplicates ? REASONS.map((reason) => option(reason, REASON_WORDS[reason])) : []),
+      ...config.issues.map(({ name, what }) => option(name, `${issueWords(name)}: ${what}`)),
+    ]),
     split: choose("split", "split", [any.cloneNode(true), ...facets.splits.map((split) => option(split, split))]),
     class: choose("class", "class", [any.cloneNode(true), ...listed(facets.classes, visible)]),
     folder: choose("folder", "folder", [any.cloneNode(true), ...listed(facets.folders, folderWords)]),
@@ -341,7 +368,10 @@
   const form = toolbar();
 
   // One member of a group.
-  const FATES = { kept: "stays", duplicate: "goes", leak: "goes: leak", conflict: "goes: labels differ", moved: "stays" };
+  const FATES = {
+    kept: "stays", duplicate: "goes", leak: "goes: leak", conflict: "goes: labels differ", moved: "stays",
+    issue: "goes: issue", review: "goes: judged",
+  };
   function fateWords(member) {
     if (member.used_in) return `moves to ${member.used_in}`;
     if (member.weight > 0 && member.weight < 1) return `stays, weight ${member.weight.toFixed(2)}`;
@@ -400,12 +430,11 @@
     compare.follow(entry);
   }
 
-  const ACTIONS = [
-    ["1", "duplicate", "Duplicate"], ["2", "different", "Not a duplicate"], ["3", "keep", "Keep this one"], ["0", "unsure", "Unsure"],
-  ];
+  const titleOf = (group) => `${kindOf(group).title} ${number(group.number)}`;
+
   function actions(entry) {
-    const bar = make("div", { class: "actions", role: "group", "aria-label": `Judge group ${entry.group.number}` });
-    for (const [key, verdict, words] of ACTIONS) {
+    const bar = make("div", { class: "actions", role: "group", "aria-label": `Judge ${titleOf(entry.group)}` });
+    for (const [key, verdict, words] of kindOf(entry.group).actions) {
       bar.append(
         make("button", { type: "button", "data-verdict": verdict, "aria-pressed": "false", onclick: () => judge(entry, verdict) },
           make("kbd", {}, key), ` ${words}`),
@@ -413,28 +442,38 @@
     }
     bar.append(
       make("button", { type: "button", onclick: () => undo(entry) }, make("kbd", {}, "u"), " Undo"),
-      make("button", { type: "button", class: "compare", onclick: () => compare.open(entry) }, make("kbd", {}, "x"), " Compare"),
+      make("button", { type: "button", class: "compare", onclick: () => compare.open(entry) },
+        make("kbd", {}, "x"), entry.group.scores ? " Larger" : " Compare"),
     );
     return bar;
+  }
+
+  const reasonTag = (reason) => make("span", { class: `tag ${reason}`, title: REASON_WORDS[reason] }, reason);
+  function issueTag(name, { scores }) {
+    const { what, threshold } = config.issues[ISSUES.indexOf(name)];
+    const title = `${what}: ${scores[name]}, and below ${threshold} is an issue`;
+    return make("span", { class: "tag", title }, `${issueWords(name)} ${Number(scores[name].toPrecision(2))}`);
   }
 
   function article(entry) {
     const { group } = entry;
     const id = `group-${group.number}`;
-    const facts = [bits(group.distance)];
+    const facts = group.scores ? [] : [bits(group.distance)];
     if (group.diameter > group.distance) facts.push(`up to ${bits(group.diameter)} apart`);
-    facts.push(`${number(group.size)} images`, group.splits.map(splitWords).join(" + "));
-    const title = make("h3", { id }, `Group ${number(group.number)}`);
-    const tags = group.reasons.map((reason) => make("span", { class: `tag ${reason}`, title: REASON_WORDS[reason] }, reason));
+    if (!group.scores) facts.push(`${number(group.size)} images`, group.splits.map(splitWords).join(" + "));
+    else if (group.size > 1) facts.push(`the same file ${number(group.size)} times`);
+    const title = make("h3", { id }, titleOf(group));
+    const tags = group.reasons.map((reason) => (group.scores ? issueTag : reasonTag)(reason, group));
     const more = group.size - group.members.length;
     const element = make(
       "article",
-      { class: "group", tabindex: "-1", "aria-labelledby": id },
+      { class: group.scores ? "group alone" : "group", tabindex: "-1", "aria-labelledby": id },
       make("header", {}, title, ...tags, make("span", { class: "soft" }, facts.join(" · ")), make("span", { class: "verdict" })),
       make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
       make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
     );
-    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more, which a judgement here does not cover`));
+    const covers = group.scores ? "" : ", which a judgement here does not cover";
+    if (more > 0) element.append(make("p", { class: "soft" }, `and ${number(more)} more${covers}`));
     element.append(actions(entry));
     element.addEventListener("focusin", () => setCurrent(shown.indexOf(entry), false));
     return element;
@@ -444,9 +483,9 @@
     const batches = source.batchesOf(entry.group);
     const said = batches.map((batch) => batch.verdict);
     const words = batches.map((batch) => {
-      if (batch.verdict === "keep" && batch.lines.length === 1) return `keep ${baseName(batch.lines[0].names[0])}`;
+      if (batch.scope === "keep" && batch.lines.length === 1) return `keep ${baseName(batch.lines[0].names[0])}`;
       if (batch.scope === "one") return `${baseName(batch.lines[0].names[0])} is no duplicate`;
-      return VERDICT_WORDS[batch.verdict];
+      return kindOf(entry.group).said[batch.verdict];
     });
     entry.article.classList.toggle("judged", batches.length > 0);
     entry.article.querySelector(".verdict").replaceChildren(words.length > 0 ? isolated(words.join(", ")) : "");
@@ -466,7 +505,7 @@
   async function put(entry, change, words) {
     try {
       const note = await inTurn(() => source.put([[entry.group, change(source.batchesOf(entry.group))]]));
-      say(`Group ${number(entry.group.number)}: ${words}. ${note}`);
+      say(`${titleOf(entry.group)}: ${words}. ${note}`);
     } catch (error) {
       say(`This was not saved: ${error.message}`, true);
     }
@@ -477,10 +516,15 @@
   function judge(entry, verdict) {
     const batch = batchOf(entry.group, verdict, entry.chosen, entry.byHand);
     if (!batch) {
-      say(`Group ${number(entry.group.number)}: these are the same file, byte for byte; there is nothing to judge.`);
+      say(`${titleOf(entry.group)}: these are the same file, byte for byte; there is nothing to judge.`);
       return Promise.resolve();
     }
-    return put(entry, (old) => [...old.filter(standsBeside(batch)), batch], VERDICT_WORDS[verdict]);
+    return put(entry, (old) => [...old.filter(standsBeside(batch)), batch], kindOf(entry.group).said[verdict]);
+  }
+
+  function judgeByKey(entry, key) {
+    const row = entry && kindOf(entry.group).actions.find(([name]) => name === key);
+    if (row) judge(entry, row[1]);
   }
 
   function undo(entry) {
@@ -494,16 +538,17 @@
     tools.back.hidden = judged === null;
     if (judged) tools.back.replaceChildren(make("kbd", {}, "U"), ` Take back ${groupCount(judged.count)}`);
   }
-  const groupCount = (count) => (count === 1 ? "1 group" : `${number(count)} groups`);
+  const counted = (count, noun) => (count === 1 ? `1 ${noun[0]}` : `${number(count)} ${noun[1]}`);
+  const groupCount = (count) => counted(count, NOUN);
 
   // `entries`: those judged, where it is not all that pass the filters.
-  async function judgeMany(entries, verdict) {
+  async function judgeMany(entries, kind, verdict) {
     if (!entries) say("All that pass are being judged …", true);
     try {
       const done = await inTurn(() =>
-        entries ? judgeThese(source, entries.map((entry) => entry.group), verdict) : source.judgeAll(query(), verdict));
+        entries ? judgeThese(source, entries.map((entry) => entry.group), kind, verdict) : source.judgeAll(query(), kind, verdict));
       if (done.count > 0) setLastMany({ ...done, redraw: !entries });
-      say(done.count > 0 ? `${groupCount(done.count)}: ${VERDICT_WORDS[verdict]}. ${done.note} U takes all of it back.`
+      say(done.count > 0 ? `${counted(done.count, kind.noun)}: ${kind.said[verdict]}. ${done.note} U takes all of it back.`
                          : "There is nothing to judge: all of them are judged, or the same file.");
       if (entries) setCurrent(shown.indexOf(entries.at(-1)) + 1, true);
       await showMany(!entries);
@@ -514,7 +559,7 @@
 
   async function undoMany() {
     if (!lastMany) {
-      say("Nothing was judged of many groups that could be taken back.");
+      say(`Nothing was judged of many ${NOUN[1]} that could be taken back.`);
       return;
     }
     const { count, undo, redraw } = lastMany;
@@ -539,12 +584,15 @@
     const link = make("a", { href: address, download: "review.jsonl" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
-    say(`${number(source.judgedCount())} judged groups are saved as review.jsonl.`);
+    say(`${number(source.judgedCount())} judged ${NOUN[1]} are saved as review.jsonl.`);
   }
 
   // ---- Drawing ----
 
-  const groups = make("div", { class: "groups", role: "feed", "aria-label": "Groups of duplicates" });
+  const groups = make("div", {
+    class: config.pictures ? "groups pictures" : "groups", role: "feed",
+    "aria-label": config.duplicates ? "Groups of duplicates" : "Pictures with issues",
+  });
   const end = make("p", { class: "soft more" });
 
   async function drawMore(count = PAGE) {
@@ -573,14 +621,14 @@
       passing = found.total;
       more = found.groups.length > 0 && first + found.groups.length < found.total;
       const all = source.total === null || source.total === found.total ? "" : ` of ${number(source.total)}`;
-      tools.count.textContent = `${number(found.total)}${all} groups`;
-      end.replaceChildren(shown.length === 0 ? "No group is like that." : "");
+      tools.count.textContent = `${number(found.total)}${all} ${NOUN[1]}`;
+      end.replaceChildren(shown.length === 0 ? `No ${NOUN[0]} is like that.` : "");
       if (more && source.saves) {
         const words = `Show all ${number(found.total)}, to print them`;
         end.replaceChildren(make("button", { type: "button", onclick: () => drawMore(found.total) }, words));
       }
     } catch (error) {
-      end.textContent = `Groups could not be read: ${error.message}`;
+      end.textContent = `The ${NOUN[1]} could not be read: ${error.message}`;
     } finally {
       if (mine === drawing) loading = false;
     }
@@ -626,6 +674,10 @@
     const entry = shown[current];
     if (!entry) return;
     const count = entry.group.members.length;
+    if (entry.group.scores && count === 1) {
+      step(by);
+      return;
+    }
     pickMember(entry, (entry.chosen + by + count) % count, true);
   }
 
@@ -645,19 +697,20 @@
     const verdict = make("span", { class: "verdict" });
     const modes = [["s", "side", "Side by side"], ["x", "blink", "Blink"], ["d", "difference", "Difference"]].map(([key, name, words]) =>
       make("button", { type: "button", "data-mode": name, onclick: () => show(name) }, make("kbd", {}, key), ` ${words}`));
+    const verdicts = KINDS.flatMap((kind) => kind.actions.map(([key, verdict, words]) =>
+      ({ kind, button: make("button", { type: "button", onclick: () => judge(entry, verdict) }, make("kbd", {}, key), ` ${words}`) })));
     const dialog = make(
       "dialog",
       { class: "compare", "aria-label": "Two pictures compared", onclose: () => { clearInterval(timer); entry = null; } },
       make("header", {}, title, verdict),
       make("div", { class: "figures" }, ...figures),
-      make("div", { class: "actions" }, ...modes, make("span", { class: "gap" }),
-        ...ACTIONS.map(([key, verdict, words]) =>
-          make("button", { type: "button", onclick: () => judge(entry, verdict) }, make("kbd", {}, key), ` ${words}`)),
+      make("div", { class: "actions" }, ...modes, make("span", { class: "gap" }), ...verdicts.map(({ button }) => button),
         make("button", { type: "button", onclick: () => dialog.close() }, make("kbd", {}, "Esc"), " Close")),
     );
 
     const partner = () => (entry.chosen === 0 && entry.group.members.length > 1 ? 1 : 0);
-    const pair = () => [entry.group.members[partner()], entry.group.members[entry.chosen]];
+    // One alone of a picture by itself.
+    const pair = () => [...(entry.group.scores ? [] : [entry.group.members[partner()]]), entry.group.members[entry.chosen]];
 
     function load(address) {
       return new Promise((done) => {
@@ -699,16 +752,21 @@
       const members = pair();
       const images = await Promise.all(members.map((m) => load(source.saves ? m.picture : m.picture + "?full=1")));
       if (mine !== newest || entry === null) return;
-      title.textContent = `Group ${number(entry.group.number)}`;
+      const alone = members.length === 1;
+      for (const { kind, button } of verdicts) button.hidden = kind !== kindOf(entry.group);
+      title.textContent = titleOf(entry.group);
       verdict.textContent = entry.article.querySelector(".verdict").textContent;
       members.forEach((member, i) => caption(i, member));
-      for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+      for (const button of modes) {
+        button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+        button.hidden = alone;
+      }
       const scale = (image) => SIDE / Math.max(image.width, image.height);
       const shape = images[0] || images[1] || { width: SIDE, height: SIDE };
       const width = Math.max(1, Math.round(shape.width * scale(shape)));
       const height = Math.max(1, Math.round(shape.height * scale(shape)));
       figures[0].hidden = false;
-      figures[1].hidden = mode === "difference";
+      figures[1].hidden = alone || mode === "difference";
       captions[1].hidden = false;
       if (mode === "side") {
         images.forEach((image, i) => {
@@ -734,7 +792,7 @@
     }
 
     function show(name) {
-      mode = name;
+      mode = entry && entry.group.scores ? "side" : name;
       first = true;
       if (entry) render();
     }
@@ -750,6 +808,7 @@
       follow(of) {
         if (entry === null) return;
         entry = of;
+        if (entry.group.scores) mode = "side";
         render();
       },
       // A key: pressed again it goes back to side by side.
@@ -777,27 +836,31 @@
   function filterWords() {
     const { text, reason, split, class: label, folder, least, most, todo } = query();
     return [
-      text && `“${visible(text)}” is in a name, a label or an id`, reason && `reason ${reason}`, split && `split ${split}`,
+      text && `“${visible(text)}” is in a name, a label or an id`, reason && `${reason in REASON_WORDS ? "reason" : "issue"} ${issueWords(reason)}`, split && `split ${split}`,
       label !== null && `class ${visible(label)}`, folder !== null && `folder ${folderWords(folder)}`,
       (least > 0 || most < config.most_distance) && `distance from ${least} to ${bits(most)}`, todo && "not judged yet",
     ].filter(Boolean).join("; ");
   }
 
   const many = (() => {
-    const VERDICTS = ACTIONS.filter(([, verdict]) => verdict !== "keep");
     let entries = [];
     const choices = ["screen", "all"].map((value) => {
       const words = make("span", {});
       return { words, input: make("input", { type: "radio", name: "many", value, checked: value === "screen" }) };
     });
-    const buttons = VERDICTS.map(([key, verdict, words]) =>
-      make("button", { type: "button", "data-many": verdict, onclick: () => judge(verdict) }, make("kbd", {}, key), ` ${words}`));
+    // Where there are both kinds, the keys are of the first.
+    const rows = KINDS.flatMap((kind, place) =>
+      kind.actions.filter(([, verdict]) => kind === PICTURES || verdict !== "keep")
+        .map(([key, verdict, words]) => ({ kind, verdict, words, key: place === 0 ? key : null })));
+    const buttons = rows.map(({ kind, verdict, words, key }) =>
+      make("button", { type: "button", "data-many": verdict, onclick: () => judge(kind, verdict) },
+        ...(key ? [make("kbd", {}, key), " "] : [`${kind.noun[1]}: `]), words));
     const dialog = make(
       "dialog",
-      { class: "many", "aria-label": "Judge many groups" },
-      make("h2", {}, "Judge many groups"),
+      { class: "many", "aria-label": `Judge many ${NOUN[1]}` },
+      make("h2", {}, `Judge many ${NOUN[1]}`),
       ...choices.map(({ input, words }) => make("label", { class: "choice" }, input, words)),
-      make("p", { class: "soft" }, "What was said of a group before stays as it is. ", make("kbd", {}, "a"), " chooses the other, ",
+      make("p", { class: "soft" }, `What was said of a ${NOUN[0]} before stays as it is. `, make("kbd", {}, "a"), " chooses the other, ",
         make("kbd", {}, "U"), " takes the whole back."),
       make("div", { class: "actions" }, ...buttons,
         make("button", { type: "button", onclick: () => dialog.close() }, make("kbd", {}, "Esc"), " Close")),
@@ -806,13 +869,13 @@
       entries = onScreen();
       const numbers = entries.slice(0, 8).map((entry) => number(entry.group.number)).join(", ") + (entries.length > 8 ? " and so on" : "");
       choices[0].words.textContent = `${groupCount(entries.length)} on the screen${entries.length > 0 ? `: ${numbers}` : ""}`;
-      choices[1].words.textContent = `${passing === 1 ? "the one group that passes" : `all ${number(passing)} groups that pass`}: ${filterWords() || "no filter is set"}`;
+      choices[1].words.textContent = `${passing === 1 ? `the one ${NOUN[0]} that passes` : `all ${number(passing)} ${NOUN[1]} that pass`}: ${filterWords() || "no filter is set"}`;
       choices[0].input.checked = true;
       dialog.showModal();
     }
-    function judge(verdict) {
+    function judge(kind, verdict) {
       dialog.close();
-      return judgeMany(choices[0].input.checked ? entries : null, verdict);
+      return judgeMany(choices[0].input.checked ? entries : null, kind, verdict);
     }
     return {
       dialog,
@@ -820,8 +883,8 @@
       isOpen: () => dialog.open,
       // Whether it is one of its keys.
       press(key) {
-        const row = VERDICTS.find(([name]) => name === key);
-        if (row) judge(row[1]);
+        const row = rows.find((one) => one.key === key);
+        if (row) judge(row.kind, row.verdict);
         if (key === "a") choices[choices[0].input.checked ? 1 : 0].input.checked = true;
         return row !== undefined || key === "a";
       },
@@ -830,19 +893,24 @@
 
   // ---- Keys ----
 
+  const ofKinds = (words) => KINDS.map((kind) => words[KINDS.length === 1 || kind === GROUPS ? kind.title : "both"]).join("; ");
   const KEYS = [
-    ["j", "next group", () => step(1)],
-    ["k", "previous group", () => step(-1)],
-    ["l", "next picture of the group (also →)", () => stepMember(1)],
-    ["h", "previous picture of the group (also ←)", () => stepMember(-1)],
-    ["x", "compare: blink", (entry) => entry && compare.toggle(entry, "blink")],
-    ["d", "compare: difference", (entry) => entry && compare.toggle(entry, "difference")],
-    ["s", "compare: side by side", (entry) => entry && compare.open(entry, "side")],
-    ["1", "judge: they are duplicates", (entry) => entry && judge(entry, "duplicate")],
-    ["2", "judge: they are no duplicates; in a group of three or more, that the picture you chose is none", (entry) => entry && judge(entry, "different")],
-    ["3", "judge: keep the chosen picture", (entry) => entry && judge(entry, "keep")],
-    ["0", "judge: unsure", (entry) => entry && judge(entry, "unsure")],
-    ["u", "take back what was last said of the group", (entry) => entry && undo(entry)],
+    ["j", `next ${NOUN[0]}`, () => step(1)],
+    ["k", `previous ${NOUN[0]}`, () => step(-1)],
+    ["l", config.duplicates ? "next picture of the group (also →)" : "as j (also →)", () => stepMember(1)],
+    ["h", config.duplicates ? "previous picture of the group (also ←)" : "as k (also ←)", () => stepMember(-1)],
+    ["x", config.duplicates ? "compare: blink" : "larger", (entry) => entry && compare.toggle(entry, "blink")],
+    ...(config.duplicates ? [
+      ["d", "compare: difference", (entry) => entry && compare.toggle(entry, "difference")],
+      ["s", "compare: side by side", (entry) => entry && compare.open(entry, "side")],
+    ] : []),
+    ["1", ofKinds({ Group: "judge: they are duplicates", Picture: "judge: keep, whatever its issues", both: "keep a picture by itself, whatever its issues" }),
+      (entry) => judgeByKey(entry, "1")],
+    ["2", ofKinds({ Group: "judge: they are no duplicates; in a group of three or more, that the picture you chose is none",
+      Picture: "judge: drop", both: "drop a picture by itself" }), (entry) => judgeByKey(entry, "2")],
+    ...(config.duplicates ? [["3", "judge: keep the chosen picture", (entry) => judgeByKey(entry, "3")]] : []),
+    ["0", "judge: unsure", (entry) => judgeByKey(entry, "0")],
+    ["u", `take back what was last said of the ${NOUN[0]}`, (entry) => entry && undo(entry)],
     ["a", "judge many: those on the screen, or all that pass the filters", () => !compare.isOpen() && many.open()],
     ["U", "take back the whole of what was last judged of many", () => undoMany()],
     ["/", "find and filter", () => tools.text.focus()],
@@ -885,7 +953,7 @@
   });
   draw().then(() => {
     tools.save.disabled = source.judgedCount() === 0;
-    if (source.saves && source.judgedCount() > 0) say(`${number(source.judgedCount())} groups were judged here before.`);
+    if (source.saves && source.judgedCount() > 0) say(`${groupCount(source.judgedCount())} were judged here before.`);
     document.documentElement.dataset.ready = "1";
   });
 })();

@@ -77,6 +77,7 @@ std::vector<GallerySummary::Folders> folders_of(const GalleryInput& input,
                                                 std::span<const GroupFacts> facts) {
   std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
   for (const GroupFacts& group : facts) {
+    if (group.is_picture) continue;
     const std::vector<std::string> folders = describe_group(input, group).folders;
     if (folders.size() == 1) ++counts[{folders[0], folders[0]}];
     for (std::size_t a = 0; a < folders.size(); ++a) {
@@ -91,10 +92,16 @@ std::vector<GallerySummary::Folders> folders_of(const GalleryInput& input,
 }
 
 std::string verdict_of(const GallerySummary& found) {
-  if (found.groups == 0) return "No two images are duplicates.";
+  if (found.groups + found.pictures == 0) return "No two images are duplicates.";
   std::string words = fmt::format(
       "{} of duplicates; {} of {} {} removed.", count_of(found.groups, "group"),
       grouped(found.removed), count_of(found.images, "image"), found.removed == 1 ? "is" : "are");
+  if (found.pictures > 0) {
+    words += fmt::format(" {} by {}, for an issue or a review.",
+                         count_of(found.pictures, "picture") +
+                             (found.pictures == 1 ? " goes" : " go"),
+                         found.pictures == 1 ? "itself" : "themselves");
+  }
   for (const dedup::LeakCount& leak : found.leaks) {
     words += fmt::format(" Leak: {} of {} {} a duplicate in {}.",
                          count_of(leak.samples_in_b, "image"), split_name(leak.b),
@@ -125,8 +132,9 @@ std::string header_of(const GalleryPage& page) {
 std::string reasons_table(const GalleryPage& page) {
   std::array<std::uint64_t, kGroupReasonCount + 1> shown{};
   for (const GalleryGroup& group : page.groups) {
-    ++shown[static_cast<std::size_t>(first_reason(group.facts))];
+    if (!group.facts.is_picture) ++shown[static_cast<std::size_t>(first_reason(group.facts))];
   }
+  if (page.summary.groups == 0 && page.summary.pictures > 0) return "";
   std::string rows;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const std::uint64_t all = page.summary.by_reason[i];
@@ -136,6 +144,28 @@ std::string reasons_table(const GalleryPage& page) {
   }
   std::vector<std::string> columns{"groups by the first reason to look at them", "#groups"};
   if (!page.config.server) columns.emplace_back("#shown here");
+  return table(columns, rows);
+}
+
+std::string issues_table(const GalleryPage& page) {
+  if (page.summary.pictures == 0) return "";
+  std::string rows;
+  for (const dedup::IssueRow& issue : dedup::issue_rows()) {
+    const std::uint64_t all = page.summary.by_issue[static_cast<std::size_t>(issue.issue)];
+    if (all == 0) continue;
+    const auto shown = std::ranges::count_if(page.groups, [&](const GalleryGroup& group) {
+      return group.facts.issues.has(issue.issue);
+    });
+    rows += row(key_cell(escaped(issue.name)) + number_cell(grouped(all)) +
+                (page.config.server
+                     ? ""
+                     : number_cell(grouped(static_cast<std::uint64_t>(shown)))) +
+                number_cell(fmt::format("{:.3g}", issue.threshold)) + cell(escaped(issue.what)));
+  }
+  if (rows.empty()) return "";
+  std::vector<std::string> columns{"issue", "#pictures"};
+  if (!page.config.server) columns.emplace_back("#shown here");
+  columns.insert(columns.end(), {"#a score below", "what the score is"});
   return table(columns, rows);
 }
 
@@ -178,11 +208,13 @@ std::string folders_table(const GallerySummary& found) {
 }
 
 std::string left_out(const GalleryPage& page) {
-  if (page.config.server || page.groups.size() == page.summary.groups) return "";
+  const std::uint64_t all = page.summary.groups + page.summary.pictures;
+  if (page.config.server || page.groups.size() == all) return "";
   return paragraph(fmt::format(
-      "This page shows {} of {} groups: as many of each reason, distance and class as there is "
+      "This page shows {} of {} groups{}: as many of each reason, distance and class as there is "
       "room for. {}",
-      grouped(page.groups.size()), grouped(page.summary.groups), page.frame.listed));
+      grouped(page.groups.size()), grouped(all),
+      page.summary.pictures > 0 ? " and pictures" : "", page.frame.listed));
 }
 
 std::string sections_of(const GalleryPage& page) {
@@ -198,8 +230,9 @@ std::string sections_of(const GalleryPage& page) {
                                    escaped(page.frame.obeying) + " --review FILE obeys."));
   if (!page.frame.counts) return page.frame.sections + section("Pictures", how);
   return page.frame.sections +
-         section("What was found", how + reasons_table(page) + leaks_table(found) +
-                                       classes_table(found) + folders_table(found));
+         section("What was found", how + reasons_table(page) + issues_table(page) +
+                                       leaks_table(found) + classes_table(found) +
+                                       folders_table(found));
 }
 
 Json texts(const std::vector<std::string>& names) {
@@ -212,11 +245,20 @@ std::string json_of(const GalleryConfig& config) {
   Json json{{"schema", "winnow.gallery/1"},
             {"source", config.server ? "server" : "static"},
             {"key", config.key},
+            {"duplicates", config.duplicates},
+            {"pictures", config.pictures},
+            {"issues", Json::array()},
             {"most_distance", config.most_distance},
             {"facets",
              {{"splits", texts(config.splits)},
               {"classes", texts(config.classes)},
               {"folders", texts(config.folders)}}}};
+  for (const dedup::IssueRow& row : dedup::issue_rows()) {
+    if (!config.issues.has(row.issue)) continue;
+    json["issues"].push_back({{"name", row.name},
+                              {"what", row.what},
+                              {"threshold", dedup::told_score(row.threshold)}});
+  }
   if (!config.fates.empty()) json["fates"] = config.fates;
   if (!config.first_line.empty()) json["first_line"] = Json::parse(config.first_line);
   return json.dump();
@@ -250,7 +292,11 @@ GallerySummary count(const dedup::Result& result, std::span<const GroupFacts> fa
   found.chains = result.chains;
   found.leaks = result.leaks;
   for (const GroupFacts& group : facts) {
-    ++found.by_reason[static_cast<std::size_t>(first_reason(group))];
+    if (!group.is_picture) ++found.by_reason[static_cast<std::size_t>(first_reason(group))];
+    found.pictures += group.is_picture ? 1 : 0;
+    for (const dedup::IssueRow& row : dedup::issue_rows()) {
+      if (group.issues.has(row.issue)) ++found.by_issue[static_cast<std::size_t>(row.issue)];
+    }
   }
   found.decided = dedup::settings_in_words(result.selection.settings);
   return found;
@@ -269,7 +315,10 @@ GalleryConfig config_of(std::span<const GalleryGroup> groups) {
   std::set<std::string> folders;
   unsigned splits = 0;
   Xxh3Stream key;
+  config.duplicates = groups.empty();
   for (const GalleryGroup& group : groups) {
+    (group.facts.is_picture ? config.pictures : config.duplicates) = true;
+    config.issues.add(group.facts.issues);
     config.most_distance = std::max(config.most_distance, group.facts.distance);
     splits |= group.facts.splits;
     folders.insert(group.folders.begin(), group.folders.end());

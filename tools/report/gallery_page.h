@@ -34,6 +34,8 @@ struct GallerySummary {
   std::uint64_t chains = 0;
   std::vector<dedup::LeakCount> leaks;
   std::array<std::uint64_t, kGroupReasonCount + 1> by_reason{};  // groups, each by its first
+  std::uint64_t pictures = 0;                                    // shown by themselves
+  std::array<std::uint64_t, dedup::kIssueCount> by_issue{};      // of them, that have it
   std::vector<Class> classes;    // those most is removed of, at most kMostListed
   std::vector<Folders> folders;  // those that share most groups, at most kMostListed
   std::string decided;           // how, in words
@@ -63,8 +65,11 @@ using FateWords = std::map<std::string, std::string>;
 
 // What the script of the page goes by; see gallery.js.
 struct GalleryConfig {
-  bool server = false;  // the groups are asked for, as `winnow review` serves them
-  std::string key;      // that the browser keeps judgements of this page by
+  bool server = false;          // the groups are asked for, as `winnow review` serves them
+  bool duplicates = true;       // there are groups of them
+  bool pictures = false;        // there are pictures by themselves
+  dedup::IssueSet issues = {};  // that these have
+  std::string key;              // that the browser keeps judgements of this page by
   std::uint32_t most_distance = 0;
   std::vector<std::string> splits;  // to filter by; these and the following may be any bytes
   std::vector<std::string> classes;

@@ -18,7 +18,8 @@ std::vector<std::size_t> share_out(std::size_t most, std::span<const std::size_t
 // of a class they are spread evenly. No chance is in it. Pure.
 std::vector<std::size_t> draw_groups(std::span<const GroupFacts> facts, std::size_t most);
 
-// The place of the first of a group's reasons, kGroupReasonCount where it has none.
+// The place of the first of a group's reasons, kGroupReasonCount where it has none; behind these,
+// of a picture that of its first issue.
 int first_reason(const GroupFacts& facts) noexcept;
 
 }  // namespace winnow::tools

@@ -158,7 +158,7 @@ const GroupList::Folders& GroupList::read_folders() const {
     std::map<std::string, std::uint32_t> places;  // at first in the order in which they come
     std::vector<std::vector<std::uint32_t>> of_group(size());
     for (std::uint32_t number = 0; number < size(); ++number) {
-      for (const std::uint32_t row : input_.result.groups[number].rows) {
+      for (const std::uint32_t row : rows_of_group(input_, number)) {
         const auto [at, is_new] = places.emplace(folder_of(input_.name_of(input_.table.ids[row])),
                                                  static_cast<std::uint32_t>(places.size()));
         of_group[number].push_back(at->second);
@@ -217,7 +217,7 @@ std::vector<std::int32_t> GroupList::labels_called(const std::string& name) cons
 }
 
 bool GroupList::has_label(std::uint32_t number, const std::vector<std::int32_t>& labels) const {
-  for (const std::uint32_t row : input_.result.groups[number].rows) {
+  for (const std::uint32_t row : rows_of_group(input_, number)) {
     for (const std::int32_t label : input_.table.labels[row]) {
       if (std::ranges::find(labels, label) != labels.end()) return true;
     }
@@ -229,7 +229,7 @@ bool GroupList::has_text(std::uint32_t number, const std::string& lower) const {
   const auto holds = [&](const std::string& bytes) {
     return lower_case(shown(bytes)).find(lower) != std::string::npos;
   };
-  return std::ranges::any_of(input_.result.groups[number].rows, [&](std::uint32_t row) {
+  return std::ranges::any_of(rows_of_group(input_, number), [&](std::uint32_t row) {
     const SampleId id = input_.table.ids[row];
     return std::to_string(id) == lower || holds(input_.name_of(id)) ||
            std::ranges::any_of(input_.table.labels[row], [&](std::int32_t label) {
@@ -255,10 +255,18 @@ std::vector<std::uint32_t> GroupList::find(const GroupFilter& filter, GroupOrder
     if (facts.distance < filter.least || facts.distance > filter.most) continue;
     if (filter.split && !facts.has(*filter.split)) continue;
     if (filter.reason && !facts.has(*filter.reason)) continue;
+    if (filter.issue && !facts.issues.has(*filter.issue)) continue;
     if (filter.label && !has_label(number, labels)) continue;
     if (folder && !std::ranges::binary_search(read_folders().of_group[number], *folder)) continue;
     if (!text.empty() && !has_text(number, text)) continue;
     found.push_back(number);
+  }
+  if (filter.issue && order == GroupOrder::kReason) {
+    std::ranges::stable_sort(found, {}, [&](std::uint32_t number) {
+      return std::ranges::find(scores_of_group(input_, number), *filter.issue,
+                               &dedup::IssuePicture::Score::issue)
+          ->score;
+    });
   }
   return found;
 }

@@ -24,7 +24,9 @@ void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& tabl
                 dedup::Result& result);
 
 enum class GroupOrder {
-  kReason,    // the most urgent first, the furthest apart first of those
+  // The most urgent first, the furthest apart first of those. Pictures by their first issue, or the
+  // one that is asked for, the worst first.
+  kReason,
   kDistance,  // the furthest apart first
   kFolders,   // those whose folders share most groups first
   kNumber,
@@ -37,6 +39,7 @@ struct GroupFilter {
   std::optional<std::string> label = {};   // a class name that a member has
   std::optional<std::string> folder = {};  // that a member lies in
   std::optional<GroupReason> reason = {};
+  std::optional<dedup::Issue> issue = {};  // that a picture has
   // In a member's name or one of its labels, as they are shown, or its id; A to Z are as a to z.
   std::optional<std::string> text = {};
   std::uint32_t least = 0;  // of the distance
@@ -49,7 +52,7 @@ class GroupList {
  public:
   static constexpr std::size_t kMostMembers = 200;  // that are shown of a group
 
-  // `input` must outlive it. `pairs`: show_pairs() made its groups.
+  // What `input` refers to must outlive it. `pairs`: show_pairs() made its groups.
   GroupList(const GalleryInput& input, bool pairs);
   ~GroupList();
 

@@ -71,6 +71,12 @@ std::optional<GroupReason> parse_reason(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+std::optional<dedup::Issue> parse_issue(std::string_view name) noexcept {
+  const auto rows = dedup::issue_rows();
+  const auto row = std::ranges::find(rows, name, &dedup::IssueRow::name);
+  return row == rows.end() ? std::nullopt : std::optional(row->issue);
+}
+
 GroupFilter filter_of(const Asked& asked) {
   const auto bits = [&](const char* name, std::uint32_t usual) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -78,7 +84,9 @@ GroupFilter filter_of(const Asked& asked) {
   };
   GroupFilter filter;
   filter.split = asked.one_of("split", [](std::string_view name) { return parse_split(name); });
-  filter.reason = asked.one_of("reason", parse_reason);
+  const auto reason = asked.text("reason");
+  filter.issue = reason ? parse_issue(*reason) : std::nullopt;
+  if (!filter.issue) filter.reason = asked.one_of("reason", parse_reason);
   if (const auto label = asked.text("class")) filter.label = from_utf8(*label);
   if (const auto folder = asked.text("folder")) filter.folder = from_utf8(*folder);
   filter.text = asked.text("text");
@@ -92,27 +100,28 @@ Json said_json(const std::vector<dedup::Judgement>& said) {
   for (const dedup::Judgement& judgement : said) {
     Json images = Json::array();
     for (const Hash128& image : judgement.images) images.push_back(to_hex(image));
-    json.push_back({{"verdict", dedup::verdict_name(judgement.verdict)}, {"images", images}});
+    json.push_back({{dedup::member_of(judgement.about), dedup::verdict_name(judgement.verdict)},
+                    {"images", images}});
   }
   return json;
 }
 
 // What is to be said of many groups at once.
-dedup::Verdict parse_rule(std::string_view body) {
-  using dedup::Verdict;
+dedup::Verdict parse_rule(std::string_view body, dedup::About about) {
   const JsonReader json(body, {.name = "the request", .remedy = "load the page again"});
-  const JsonReader name = json.at("verdict");
-  const std::string text = name.text();
-  for (const Verdict verdict :
-       {Verdict::kDuplicate, Verdict::kDifferent, Verdict::kUnsure, Verdict::kNone}) {
-    if (text == dedup::verdict_name(verdict)) return verdict;
-  }
-  name.fail("is none of duplicate, different, unsure and none");
+  const JsonReader name = json.at(dedup::member_of(about));
+  const auto verdict = dedup::parse_verdict(about, name.text());
+  // Which image of each group is to be kept is nothing that can be said of many.
+  const bool is_of_one =
+      about == dedup::About::kDuplicates && verdict == dedup::Verdict::kKeep;
+  if (!verdict || is_of_one) name.fail("cannot be said of many at once");
+  return *verdict;
 }
 
 // As the page says it of the whole group; images that are the same file count once.
-dedup::Judgement judgement_of(const GalleryGroup& group, dedup::Verdict verdict) {
-  dedup::Judgement judgement{.verdict = verdict, .images = {}};
+dedup::Judgement judgement_of(const GalleryGroup& group, dedup::Verdict verdict,
+                              dedup::About about) {
+  dedup::Judgement judgement{.verdict = verdict, .images = {}, .about = about};
   for (const GalleryMember& member : group.members) {
     if (std::ranges::find(judgement.images, member.hash) != judgement.images.end()) continue;
     judgement.images.push_back(member.hash);
@@ -151,13 +160,15 @@ std::vector<dedup::Judgement> parse_judgements(std::string_view body) {
   const std::vector<JsonReader> items =
       json.json().is_array() ? json.items() : std::vector<JsonReader>{json};
   for (const JsonReader& item : items) {
-    item.at("verdict");  // nothing else is taken from a page
+    // Nothing else is taken from a page.
+    if (!item.has(dedup::member_of(dedup::About::kImage))) item.at("verdict");
     lines += item.dump() + "\n";
   }
   return dedup::parse_review(lines, "the request").judgements;
 }
 
-ReviewSite::ReviewSite(Parts parts) : parts_(std::move(parts)), verdicts_(parts_.groups.images()) {
+ReviewSite::ReviewSite(Parts parts)
+    : parts_(std::move(parts)), verdicts_(parts_.groups.images(), parts_.about) {
   const std::span<const dedup::Review> reviews(&parts_.log.review(), 1);
   for (const dedup::Judgement& judgement : dedup::last_said(reviews)) verdicts_.apply(judgement);
 }
@@ -255,7 +266,7 @@ WebReply ReviewSite::save(const std::vector<dedup::Judgement>& judgements) {
 }
 
 WebReply ReviewSite::judge_all(const WebRequest& request) {
-  const dedup::Verdict verdict = parse_rule(request.body);
+  const dedup::Verdict verdict = parse_rule(request.body, parts_.about);
   if (verdict == dedup::Verdict::kNone) return take_back_all();
   const std::vector<std::uint32_t> found =
       parts_.groups.find(filter_of(Asked(request)), GroupOrder::kNumber);
@@ -265,7 +276,7 @@ WebReply ReviewSite::judge_all(const WebRequest& request) {
   for (const std::uint32_t number : found) {
     if (verdicts_.of(number)) continue;
     numbers.push_back(number);
-    all.push_back(judgement_of(parts_.groups.describe(number), verdict));
+    all.push_back(judgement_of(parts_.groups.describe(number), verdict, parts_.about));
   }
   WebReply reply = save(all);
   if (all.empty()) return reply;
@@ -286,7 +297,9 @@ WebReply ReviewSite::take_back_all() {
           return said.verdict == judgement.verdict && said.images == judgement.images;
         });
     if (is_in_force) {
-      all.push_back({.verdict = dedup::Verdict::kNone, .images = judgement.images});
+      all.push_back({.verdict = dedup::Verdict::kNone,
+                     .images = judgement.images,
+                     .about = judgement.about});
     }
   }
   WebReply reply = save(all);

@@ -30,9 +30,10 @@ ServedPage without_inline(std::string html);
 //   GET groups      those that pass and are asked for, described, with what was said of them
 //   GET picture/ID  a JPEG of at most 320 px; with full=1 of at most 4096 px
 //   POST judgements a judgement or a list of them, as in a review file: durable before the answer
-//   POST judgements/all {"verdict": ...}: one of each group that passes, as GET groups has it, and
-//                   that nothing was said of; "none" takes back what was last said so, of the
-//                   groups of which it is still in force. All of it or nothing.
+//   POST judgements/all {"verdict": ...}, or {"image_verdict": ...} of pictures: one of each group
+//                   that passes, as GET groups has it, and that nothing was said of; "none" takes
+//                   back what was last said so, of the groups of which it is still in force. All
+//                   of it or nothing.
 // Safe from many threads.
 class ReviewSite {
  public:
@@ -42,6 +43,7 @@ class ReviewSite {
     Pictures& pictures;
     dedup::ReviewLog& log;
     ServedPage page;
+    dedup::About about = dedup::About::kDuplicates;  // what is judged
   };
   explicit ReviewSite(Parts parts);
 

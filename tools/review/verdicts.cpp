@@ -7,7 +7,8 @@ namespace winnow::tools {
 using dedup::Judgement;
 using dedup::Verdict;
 
-Verdicts::Verdicts(dedup::Ragged<Hash128> images) : images_(std::move(images)) {
+Verdicts::Verdicts(dedup::Ragged<Hash128> images, dedup::About about)
+    : images_(std::move(images)), about_(about) {
   groups_of_.reserve(images_.values.size());
   for (std::uint32_t group = 0; group < images_.size(); ++group) {
     for (const Hash128& image : images_[group]) groups_of_.emplace_back(image, group);
@@ -33,7 +34,9 @@ std::vector<std::uint32_t> Verdicts::groups_about(const std::vector<Hash128>& im
 }
 
 void Verdicts::apply(const Judgement& judgement) {
-  Judgement sorted{.verdict = judgement.verdict, .images = judgement.images};
+  if (judgement.about != about_) return;
+  Judgement sorted{
+      .verdict = judgement.verdict, .images = judgement.images, .about = judgement.about};
   std::ranges::sort(sorted.images);
   for (const std::uint32_t group : groups_about(sorted.images)) {
     std::vector<Judgement>& said = said_[group];

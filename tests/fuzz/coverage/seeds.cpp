@@ -272,6 +272,7 @@ void add_reviews(Seeds& seeds) {
     text += review_line({.verdict = verdict, .images = {a, b}, .names = {"a.jpg", "b\xFF.jpg"}});
   }
   text += review_line({.verdict = Verdict::kKeep, .images = {a}});
+  text += review_line({.verdict = Verdict::kDrop, .images = {b}, .about = About::kImage});
   seeds.add("review", text);
   const std::array<Hash128, 2> pair{std::min(a, b), std::max(a, b)};
   text += review_line(PairSample{
