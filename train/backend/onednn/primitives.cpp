@@ -182,6 +182,12 @@ Desc plain_filter(const LinearExtents& e) {
                            : Desc({e.k, e.x.c}, Type::f32, Tag::oi);
 }
 
+bool multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
+              const Matrix& result) noexcept {
+  return dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, 1, a.at, a.stride,
+                    b.at, b.stride, 0, result.at, result.stride) == dnnl_success;
+}
+
 Reorder make_reorder(const dnnl::engine& engine, const Desc& from, const Desc& to) {
   return translated("change of layout", [&] {
     const dnnl::reorder::primitive_desc description(engine, from, engine, to, user_scratchpad());

@@ -46,6 +46,17 @@ Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents
 dnnl::memory::desc plain_filter(const ConvExtents& extents);
 dnnl::memory::desc plain_filter(const LinearExtents& extents);
 
+// A row-major matrix of f32, or its transpose: rows `stride` elements apart.
+struct Matrix {
+  float* at;
+  std::int64_t stride;
+  bool transposed = false;
+};
+// result (m, n) = a (m, k) * b (k, n), by the threads of the region that it is called in: one where
+// that is parallel. False: out of memory.
+[[nodiscard]] bool multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a,
+                            const Matrix& b, const Matrix& result) noexcept;
+
 struct Reorder {
   dnnl::primitive call;
   dnnl::memory::desc scratchpad;
