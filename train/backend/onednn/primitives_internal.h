@@ -35,8 +35,8 @@ struct Primitive {
   dnnl::memory::desc scratchpad;
 };
 
-// With bf16 asked for and no implementation but oneDNN's slow reference, the f32 one instead: look
-// at `type`. Throws Error when there is none at all.
+// With bf16 asked for and no implementation but oneDNN's slow reference, or one known to be wrong,
+// the f32 one instead: look at `type`. Throws Error when there is none at all.
 Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
                            bool bias, Element type);
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
