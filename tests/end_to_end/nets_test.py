@@ -15,12 +15,14 @@ from program import Case, run
 
 CLASSES = 4
 SIDES = {"alexnet": 64, "alexnet_bn": 64}  # others: 32
-SMALL = ("resnet110", "wrn28_10", "resnet9")  # large for their images, which may be smaller
+SMALL = ("resnet110", "wrn28_10", "resnet9", "vit_tiny_patch4_32")  # large for their images, which may be smaller
 SLOWLY = {"efficientnet_b0": 0.002, "resnet34": 0.002, "resnet50": 0.002, "resnet110": 0.002, "resnet101": 5e-4, "resnet152": 5e-4,
           "wide_resnet50_2": 5e-4}  # fmt: skip
-RATES = {"sgd": {"convnext_tiny": 0.05, **SLOWLY}, "adamw": {}}
+RATES = {"sgd": {"convnext_tiny": 0.05, "vit_tiny_patch4_32": 0.01, "vit_b_16": 0.01, **SLOWLY},
+         "adamw": {"vit_tiny_patch4_32": 5e-4, "vit_b_16": 1e-4}}
 BEGIN_HIGH = ("efficientnet_b0",)  # at some 8: a last layer for few classes has large weights
-QUICK = ("lenet", "resnet20", "resnet18", "wrn16_4", "resnet9", "vgg11_bn", "mobilenet_v3_small", "regnet_y_400mf")
+QUICK = ("lenet", "resnet20", "resnet18", "wrn16_4", "resnet9", "vgg11_bn", "mobilenet_v3_small", "regnet_y_400mf",
+         "vit_tiny_patch4_32")
 COPIES, EPOCHS = 40, 2  # few epochs, for each ends with a checkpoint
 
 

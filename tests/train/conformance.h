@@ -59,7 +59,8 @@ struct NetCase {
   int side;
   int channels;
 };
-inline constexpr NetCase kConformanceNets[] = {{"lenet", 5, 28, 1}, {"resnet20", 4, 16, 3}};
+inline constexpr NetCase kConformanceNets[] = {
+    {"lenet", 5, 28, 1}, {"resnet20", 4, 16, 3}, {"vit_tiny_patch4_32", 2, 12, 3}};
 
 struct Deviation {
   std::string what;  // "conv2d_stem_7x7: y"

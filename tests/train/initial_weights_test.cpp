@@ -17,6 +17,7 @@
 #include "common/file.h"
 #include "train/model/state_dict.h"
 #include "train/nets/builder.h"
+#include "train/ops/tokens.h"
 
 namespace winnow::train {
 namespace {
@@ -271,6 +272,32 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   EXPECT_THAT(notes[1], HasSubstr("ignored: epoch"));
   EXPECT_EQ(digest_of_weights(file_, *comm).size(), 32U);
   EXPECT_EQ(digest_of_weights({}, *comm), "");
+}
+
+// Of images in patches of 1 pixel.
+Graph small_vit(int side_px) {
+  NetBuilder net({.batch = 2,
+                  .channels = 1,
+                  .height_px = side_px,
+                  .width_px = side_px,
+                  .classes = 3,
+                  .mean = {0.5F},
+                  .stddev = {0.25F}});
+  const ValueId x = net.conv("conv", net.image(), {.filters = 2});
+  const ValueId first = net.weight("class_token", {1, 1, 2}, Init::kZeros);
+  const ValueId position =
+      net.weight("pos_embedding", {1, 1 + side_px * side_px, 2}, Init::kNormal002);
+  const ValueId tokens = net.add_layer(kTokens, "tokens", {x, first, position});
+  return std::move(net).finish(net.linear("fc", net.add_layer(kSelectToken, "class", {tokens}), 3));
+}
+
+TEST_F(InitialWeightsTest, OfAnotherImageSizeSayWhatToChoose) {
+  const Graph graph = small_vit(3);
+  Model model = make_model(graph, 1);
+  EXPECT_THAT([&] { load(model, graph, to_state_dict(make_model(small_vit(2), 2), 5)); },
+              testing::ThrowsMessage<UsageError>(
+                  HasSubstr("pos_embedding has shape (1, 5, 2), the net needs (1, 10, 2); it has a "
+                            "row for each patch and one more, so choose the --image-size")));
 }
 
 }  // namespace

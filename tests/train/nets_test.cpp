@@ -234,12 +234,22 @@ TEST(InitialValue, NormalNumbersHaveTheirDeviation) {
   EXPECT_NEAR(deviation(Init::kNormal001), 0.01, 2e-4);
   EXPECT_NEAR(deviation(Init::kNormal002), 0.02, 4e-4);
   EXPECT_NEAR(deviation(Init::kKaimingFanIn, 288), std::sqrt(2.0 / 288), 2e-3);
+  EXPECT_NEAR(deviation(Init::kLecunNormal, 288), std::sqrt(1.0 / 288), 2e-3);
+  EXPECT_NEAR(deviation(Init::kNormal1e6), 1e-6, 2e-8);
 }
 
 TEST(InitialValue, FanOutBoundsTheLastLayerOfEfficientNets) {
   const Moments m = moments(initial_value(parameter("w", {100, 500}, Init::kUniformFanOut), 5));
   EXPECT_NEAR(m.largest, 0.1, 1e-3);
   EXPECT_NEAR(m.smallest, -0.1, 1e-3);
+}
+
+TEST(InitialValue, XavierIsUniformByBothFans) {
+  const Moments m =
+      moments(initial_value(parameter("w", {300, 500}, Init::kXavierUniform, 500), 5));
+  const double bound = std::sqrt(6.0 / 800);
+  EXPECT_NEAR(m.largest, bound, bound / 500);
+  EXPECT_NEAR(m.smallest, -bound, bound / 500);
 }
 
 TEST(InitialValue, DependsOnSeedAndNameOnly) {

@@ -18,6 +18,7 @@
 #include "train/backend/reference/interpret.h"
 #include "train/nets/nets.h"
 #include "train/ops/batch_norm.h"
+#include "train/ops/conv2d.h"
 #include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
@@ -85,6 +86,52 @@ TEST(OneDnnNorm, VarianceOfDataFarFromZeroIsKept) {
   running.run();
   for (const ValueId id : {y[1], y[2]}) {
     EXPECT_LE(relative_l2(running.numbers(id), want[position(id)]), 1e-6);
+  }
+}
+
+// As many as a small image or few tokens have, each with primitives of its own.
+TEST_P(OneDnn, ConvolutionsOfFewPixelsMatchTheReference) {
+  for (std::int64_t pixels = 1; pixels <= 12; ++pixels) {
+    Graph graph;
+    const Shape shape = {2, 128, pixels, 1};
+    const ValueId x = add_value(graph, {"x", shape, ValueKind::kInput});
+    const ValueId w = add_value(graph, {"w", {128, 128}, ValueKind::kParameter, Storage::kF32});
+    const ValueId dy = add_value(graph, {"dy", shape, ValueKind::kInput});
+    ConvAttributes attributes;
+    attributes.data_shape = shape;
+    attributes.filter_shape = {128, 128};
+    const Operation* ops[] = {&kConv2d, &kConv2dBackwardData, &kConv2dBackwardFilter};
+    const std::vector<ValueId> operands[] = {{x, w}, {dy, w}, {x, dy}};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto y = add_node(graph, *ops[i], std::string(ops[i]->name), operands[i], attributes);
+      graph.outputs.push_back({OutputKind::kValue, y[0]});
+    }
+    const Inputs inputs = as_seen(graph, random_inputs(graph, 6), options().compute);
+    const auto want = interpret(graph, inputs);
+    Running running(*make_onednn_backend(), graph, inputs, options());
+    running.run();
+    for (const Output& output : graph.outputs) {
+      EXPECT_LE(relative_l2(running.numbers(output.value), want[position(output.value)]),
+                tolerance(options().compute))
+          << graph.value(output.value).name << " of " << pixels << " pixels";
+    }
+  }
+}
+
+// A head of a sample is one thread's.
+TEST(OneDnnAttention, ThreadsGiveTheSameBits) {
+  for (const OpCase& made : op_cases()) {
+    if (!made.name.starts_with("attention")) continue;
+    for (const DType compute : {DType::kF32, DType::kBF16}) {
+      if (compute == DType::kBF16 && !can_bf16()) continue;
+      std::vector<Numbers> want;
+      for (const int threads : {1, 2, 3}) {
+        Running running(*make_onednn_backend(), made.graph, made.inputs, {compute, threads});
+        running.run();
+        if (threads == 1) want = running.outputs();
+        EXPECT_EQ(running.outputs(), want) << made.name << ", " << threads << " threads";
+      }
+    }
   }
 }
 

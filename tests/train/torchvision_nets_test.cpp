@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/train/net_options.h"
 
 namespace winnow::train {
@@ -32,6 +34,7 @@ constexpr Known kKnown[] = {
     {"efficientnet_b0", 5288548, 385814752, 213},
     {"regnet_y_400mf", 4344144, 401842848, 225},
     {"convnext_tiny", 28589128, 4455531264, 182},
+    {"vit_b_16", 86567656, 17563828224, 152},
 };
 
 Graph make(const char* net, int side_px, int classes = 10) {
@@ -95,6 +98,30 @@ TEST(AlexnetBn, HasThePapersWidths) {
   EXPECT_THAT(graph.value(graph.find("classifier.1.weight")).shape, ElementsAre(4096, 9216));
 }
 
+// 192 wide and 12 deep: a block has 12 * 192 * 192 weights and 13 * 192 biases, norms included.
+TEST(VitTiny, HasDeitsWidthAndDepth) {
+  const Graph graph = make("vit_tiny_patch4_32", 32, 100);
+  EXPECT_EQ(count(graph).parameters,
+            12 * (12 * 192 * 192 + 13 * 192) + 192 * (48 + 1 + 1 + 65 + 2) + 100 * 193);
+  EXPECT_THAT(graph.value(graph.find("conv_proj.weight")).shape, ElementsAre(192, 3, 4, 4));
+  EXPECT_THAT(graph.value(graph.find("encoder.pos_embedding")).shape, ElementsAre(1, 65, 192));
+  EXPECT_THAT(graph.value(graph.find("class_token")).shape, ElementsAre(1, 1, 192));
+  EXPECT_NO_THROW(graph.find("encoder.layers.encoder_layer_11.self_attention.in_proj_weight"));
+  EXPECT_THROW(graph.find("encoder.layers.encoder_layer_12.ln_1.weight"), Error);
+}
+
+TEST(Vit, RefusesImagesThatAreNoPatches) {
+  const Graph wide = make("vit_tiny_patch4_32", 64);
+  EXPECT_THAT(wide.value(wide.find("encoder.pos_embedding")).shape, ElementsAre(1, 257, 192));
+  for (const auto& [height, width] : {std::pair(30, 32), {32, 30}, {3, 3}}) {
+    NetOptions options = square_images(height);
+    options.width_px = width;
+    EXPECT_THAT([&] { find_net("vit_tiny_patch4_32").make(options); },
+                testing::ThrowsMessage<ShapeError>(
+                    testing::HasSubstr("choose a multiple of 4 by --image-size")));
+  }
+}
+
 // Nets for large images take small ones: their linear layers shrink with the map.
 TEST(AdaptivePool, LeavesSmallMapsAndRefusesUnevenWindows) {
   const Graph small = make("vgg11_bn", 32);
@@ -128,6 +155,12 @@ TEST(Nets, StartAsTorchvisions) {
             Init::kUniformFanIn);
   EXPECT_EQ(init("convnext_tiny", "features.1.0.block.3.weight"), Init::kNormal002);
   EXPECT_EQ(init("convnext_tiny", "features.1.0.layer_scale"), Init::kMillionth);
+  EXPECT_EQ(init("vit_b_16", "conv_proj.weight"), Init::kLecunNormal);
+  EXPECT_EQ(init("vit_b_16", "class_token"), Init::kZeros);
+  EXPECT_EQ(init("vit_b_16", "encoder.pos_embedding"), Init::kNormal002);
+  EXPECT_EQ(init("vit_b_16", "encoder.layers.encoder_layer_0.mlp.3.weight"), Init::kXavierUniform);
+  EXPECT_EQ(init("vit_b_16", "encoder.layers.encoder_layer_0.mlp.3.bias"), Init::kNormal1e6);
+  EXPECT_EQ(init("vit_b_16", "heads.head.weight"), Init::kZeros);
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ enum class Init : std::uint8_t {
   kNormal001,      // normal, deviation 0.01, linear layers of torchvision's VGG and MobileNets
   kNormal002,      // normal, deviation 0.02, torchvision's ConvNeXts
   kMillionth,      // 1e-6, the layer scale of ConvNeXts
+  kXavierUniform,  // uniform in +-sqrt(6 / (fan in + K)) (Glorot and Bengio 2010)
+  kLecunNormal,    // normal, variance 1 / (fan in), as patches of torchvision's ViTs
+  kNormal1e6,      // normal, deviation 1e-6, biases between the linear layers of ViTs
 };
 
 struct Value {

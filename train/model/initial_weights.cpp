@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
 #include "train/ops/linear.h"
+#include "train/ops/tokens.h"
 
 namespace winnow::train {
 namespace {
@@ -40,6 +41,17 @@ std::vector<std::string> classifier_of(const Graph& graph) {
     if (graph.value(id).kind == ValueKind::kParameter) names.push_back(graph.value(id).name);
   }
   return names;
+}
+
+// What to do where `tensor` has another shape in a file.
+std::string advice(const Graph& graph, const std::string& tensor) {
+  for (const Node& node : graph.nodes) {
+    if (node.op == &kTokens && graph.value(node.inputs[2]).name == tensor) {
+      return "; it has a row for each patch and one more, so choose the --image-size of these "
+             "weights";
+    }
+  }
+  return {};
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -119,7 +131,8 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     if (stored.shape != t.about.shape) {
       if (!contains(classifier, t.about.name)) {
         throw UsageError(file.string() + ": tensor " + t.about.name + " has shape " +
-                         to_string(stored.shape) + ", the net needs " + to_string(t.about.shape));
+                         to_string(stored.shape) + ", the net needs " + to_string(t.about.shape) +
+                         advice(graph, t.about.name));
       }
       result.kept.push_back(t.about.name);
       values.emplace_back();

@@ -59,6 +59,18 @@ std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
     case Init::kNormal002:
       fill_normal(numbers, 0.02, rng);
       break;
+    case Init::kXavierUniform: {
+      const auto fans = static_cast<double>(value.fan_in + value.shape.at(0));
+      fill_uniform(numbers, std::sqrt(6 / fans), rng);
+      break;
+    }
+    case Init::kLecunNormal:  // torchvision cuts at +-2, which is 13 deviations of the smallest
+                              // patch
+      fill_normal(numbers, std::sqrt(1 / static_cast<double>(value.fan_in)), rng);
+      break;
+    case Init::kNormal1e6:
+      fill_normal(numbers, 1e-6, rng);
+      break;
   }
   return numbers;
 }

@@ -20,6 +20,7 @@
 #include "train/nets/resnet50v2.h"
 #include "train/nets/resnet9.h"
 #include "train/nets/vgg.h"
+#include "train/nets/vit.h"
 #include "train/nets/wide_resnet.h"
 
 namespace winnow::train {
@@ -82,6 +83,11 @@ constexpr auto kNets = std::to_array<Net>({
      make_regnet_y_400mf},
     {"convnext_tiny", "ConvNeXt-T as torchvision's, 28.6 M parameters for 1,000 classes", 224,
      make_convnext_tiny},
+    {"vit_b_16", "ViT-B/16 as torchvision's, 86.6 M parameters for 1,000 classes", 224,
+     make_vit_b_16},
+    {"vit_tiny_patch4_32",
+     "ViT-Ti of 4-pixel patches for small images, 5.4 M parameters (Touvron et al. 2021)", 32,
+     make_vit_tiny_patch4_32},
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "train/ops/activation.h"
+#include "train/ops/attention.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/concat.h"
 #include "train/ops/conv2d.h"
@@ -16,6 +17,7 @@
 #include "train/ops/pooling.h"
 #include "train/ops/scale.h"
 #include "train/ops/softmax_cross_entropy.h"
+#include "train/ops/tokens.h"
 
 namespace winnow::train {
 namespace {
@@ -56,6 +58,12 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kLayerNorm,
     &kLayerNormBackward,
     &kDropout,
+    &kAttention,
+    &kAttentionBackward,
+    &kTokens,
+    &kTokensBackward,
+    &kSelectToken,
+    &kSelectTokenBackward,
 });
 
 }  // namespace

@@ -133,14 +133,17 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
 }
 
 void multiply(const MatmulDescription& d, const void* a, const void* b, void* result) {
-  for (std::int64_t i = 0; i < d.m; ++i) {
+  for (std::int64_t row = 0; row < d.batch * d.m; ++row) {
+    const std::int64_t i = row % d.m;
+    const std::int64_t first_a = row / d.m * d.m * d.k;
+    const std::int64_t first_b = row / d.m * d.k * d.n;
     for (std::int64_t j = 0; j < d.n; ++j) {
       double sum = 0;
       for (std::int64_t l = 0; l < d.k; ++l) {
-        sum += element_at(a, d.type, d.transpose_a ? l * d.m + i : i * d.k + l) *
-               element_at(b, d.type, d.transpose_b ? j * d.k + l : l * d.n + j);
+        sum += element_at(a, d.type, first_a + (d.transpose_a ? l * d.m + i : i * d.k + l)) *
+               element_at(b, d.type, first_b + (d.transpose_b ? j * d.k + l : l * d.n + j));
       }
-      set_element(result, d.result, i * d.n + j, sum);
+      set_element(result, d.result, row * d.n + j, sum);
     }
   }
 }

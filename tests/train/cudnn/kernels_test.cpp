@@ -795,6 +795,132 @@ TEST_P(Kernels, DirectConvolution) {
   }
 }
 
+// ---- Attention and tokens.
+
+TEST_P(Kernels, Softmax) {
+  Random random(11);
+  for (const std::int64_t columns : {1, 3, 16, 67, 197}) {
+    for (const std::int64_t rows : {1, 16, 37}) {
+      const Numbers numbers = random.numbers(rows * columns);
+      const Numbers gradients = random.numbers(rows * columns);
+      Tensor x(Element::kF32, numbers);
+      Tensor dy(Element::kF32, gradients);
+      Tensor y(type(), rows * columns);
+      Tensor dx(type(), rows * columns);
+      in_any_order({&y, &dx}, [&](const Table& table, Stream& stream) {
+        table.softmax({type(), rows, columns, 2, x, y}, stream);
+        table.softmax_backward({type(), rows, columns, 2, y, dy, dx}, stream);
+      });
+      Numbers want(numbers.size());
+      Numbers want_gradient(numbers.size());
+      const Numbers made = y.numbers();
+      for (std::size_t first = 0; first < want.size(); first += position(columns)) {
+        const std::size_t end = first + position(columns);
+        double sum = 0;
+        double mean = 0;
+        for (std::size_t i = first; i < end; ++i) sum += std::exp(2 * numbers[i]);
+        for (std::size_t i = first; i < end; ++i) mean += made[i] * gradients[i];
+        for (std::size_t i = first; i < end; ++i) {
+          want[i] = std::exp(2 * numbers[i]) / sum;
+          want_gradient[i] = 2 * made[i] * (gradients[i] - mean);
+        }
+      }
+      expect_near(y, want, limit(type()));
+      if (columns > 1) expect_near(dx, want_gradient, limit(type()));
+    }
+  }
+}
+
+TEST(SoftmaxKernel, MayWriteWhereItReads) {
+  Random random(12);
+  const Numbers numbers = random.numbers(20 * 33);
+  Tensor apart(Element::kF32, 20 * 33);
+  Tensor x(Element::kF32, numbers);
+  in_any_order({&apart, &x}, [&](const Table& table, Stream& stream) {
+    table.softmax({Element::kF32, 20, 33, 2, x, apart}, stream);
+    table.softmax({Element::kF32, 20, 33, 2, x, x}, stream);
+  });
+  EXPECT_EQ(apart.numbers(), x.numbers());
+}
+
+// Batches of products: as many single ones, whatever is transposed.
+TEST_P(Kernels, DirectMatmul) {
+  Random random(13);
+  const Numbers a = random.numbers(3 * 5 * 7);
+  const Numbers b = random.numbers(3 * 7 * 4);
+  Tensor ta(type(), a);
+  Tensor tb(type(), b);
+  for (const Element result : {Element::kF32, Element::kBf16}) {
+    for (const int transposed : {0, 1, 2, 3}) {
+      MatmulDescription d{.batch = 3, .m = 5, .n = 4, .k = 7, .type = type(), .result = result};
+      d.transpose_a = (transposed & 1) != 0;
+      d.transpose_b = (transposed & 2) != 0;
+      Tensor ty(result, 3 * 5 * 4);
+      in_any_order({&ty}, [&](const Table& table, Stream& stream) {
+        table.direct_matmul({d, ta, tb, ty}, stream);
+      });
+      Numbers want;
+      for (std::size_t row = 0; row < 15; ++row) {
+        for (std::size_t j = 0; j < 4; ++j) {
+          double sum = 0;
+          for (std::size_t k = 0; k < 7; ++k) {
+            const std::size_t i = row % 5;
+            sum += a[row / 5 * 35 + (d.transpose_a ? k * 5 + i : i * 7 + k)] *
+                   b[row / 5 * 28 + (d.transpose_b ? j * 7 + k : k * 4 + j)];
+          }
+          want.push_back(sum);
+        }
+      }
+      expect_near(ty, want, limit(result));
+    }
+  }
+}
+
+TEST_P(Kernels, HeadsAreSplitAndJoined) {
+  constexpr std::int64_t kBatch = 2;
+  constexpr std::int64_t kTokens = 7;
+  constexpr std::int64_t kHeads = 3;
+  constexpr std::int64_t kWidth = 50;
+  constexpr std::int64_t kCount = kBatch * kTokens * kHeads * kWidth;
+  Random random(14);
+  const Numbers numbers = random.numbers(kCount);
+  Tensor rows(type(), numbers);
+  Tensor matrices(type(), kCount);
+  Tensor back(type(), kCount);
+  in_any_order({&matrices, &back}, [&](const Table& table, Stream& stream) {
+    table.split_heads({type(), kBatch, kTokens, kHeads, kWidth, rows, kHeads * kWidth, matrices},
+                      stream);
+    table.join_heads({type(), kBatch, kTokens, kHeads, kWidth, back, kHeads * kWidth, matrices},
+                     stream);
+  });
+  EXPECT_EQ(back.numbers(), numbers);
+  const Numbers split = matrices.numbers();
+  for (std::int64_t n = 0; n < kBatch; ++n) {
+    for (std::int64_t h = 0; h < kHeads; ++h) {
+      for (std::int64_t t = 0; t < kTokens; ++t) {
+        for (std::int64_t k = 0; k < kWidth; ++k) {
+          EXPECT_EQ(split[position(((n * kHeads + h) * kTokens + t) * kWidth + k)],
+                    numbers[position(((n * kTokens + t) * kHeads + h) * kWidth + k)]);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Kernels, PadChannels) {
+  Random random(15);
+  const Numbers numbers = random.numbers(5 * 67);
+  Tensor from(type(), numbers);
+  Tensor to(type(), 5 * 100);
+  in_any_order({&to}, [&](const Table& table, Stream& stream) {
+    table.pad_channels({type(), 5, 67, from, 67, to, 100}, stream);
+  });
+  const Numbers got = to.numbers();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i], i % 100 < 67 ? numbers[i / 100 * 67 + i % 100] : 0);
+  }
+}
+
 // ---- Updates.
 
 TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
@@ -982,6 +1108,10 @@ TEST(Launches, OfAnySizeAreWithinTheLimitsOfCards) {
     expect_launchable(
         FinishMomentsKernel{nullptr, nullptr, channels, parts, nullptr, nullptr}.shape());
   }
+  kernels::Softmax softmax{};
+  softmax.rows = kHuge;
+  expect_launchable(SoftmaxKernel<float>{softmax}.shape());
+  EXPECT_GE(SoftmaxKernel<float>{softmax}.shape().blocks * kLines, kHuge);
   kernels::Loss loss{};
   loss.layer.batch = (std::int64_t{1} << 31) + 5;
   expect_launchable(LossKernel<float, LossPass::kForward>{loss}.shape());

@@ -49,7 +49,14 @@ NETS = {
     "efficientnet_b0": (32, None),
     "regnet_y_400mf": (32, None),
     "convnext_tiny": (32, None),
+    "vit_b_16": (32, lambda: vision_transformer(32, 16, 768, 12)),
+    "vit_tiny_patch4_32": (32, lambda: vision_transformer(32, 4, 192, 3)),
 }
+
+
+def vision_transformer(side, patch, width, heads):
+    return torchvision.models.VisionTransformer(image_size=side, patch_size=patch, num_layers=12, num_heads=heads,
+                                                hidden_dim=width, mlp_dim=4 * width, num_classes=CLASSES)
 
 
 def torchvision_net(name):
@@ -73,6 +80,8 @@ def unlike_the_start(module):
                 tensor.normal_(0, 0.1)
             elif name.endswith("layer_scale"):
                 tensor.uniform_(0.2, 0.4)
+            elif name == "class_token" or name.startswith("heads.head"):
+                tensor.normal_(0, 0.05)  # zeros at first
         for child in module.modules():
             if isinstance(child, (torch.nn.BatchNorm2d, torch.nn.LayerNorm)):
                 child.weight.uniform_(0.8, 1.2)
@@ -97,7 +106,7 @@ class Nets(program.Case):
     def start(self, name):
         """module, file of its weights, folder with data and cache"""
         side, make = NETS[name]
-        if make is None and torchvision is None:
+        if (make is None or name.startswith("vit_")) and torchvision is None:
             self.skipTest("this Python has no package torchvision")
         torch.manual_seed(1)
         module = make() if make else torchvision_net(name)

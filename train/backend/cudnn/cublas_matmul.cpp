@@ -52,12 +52,19 @@ Operation make_operation(const MatmulDescription& d, const ColumnMajorProduct& p
   return operation;
 }
 
-Layout make_layout(const ColumnMajor& matrix, Element type) {
+// `batch` such matrices, one behind the other.
+Layout make_layout(const ColumnMajor& matrix, Element type, std::int64_t batch) {
   cublasLtMatrixLayout_t raw = nullptr;
   check(cublasLtMatrixLayoutCreate(&raw, type_of(type), static_cast<std::uint64_t>(matrix.rows),
                                    static_cast<std::uint64_t>(matrix.columns), matrix.leading),
         "describe a matrix");
-  return Layout(raw);
+  Layout layout(raw);
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
+    check(cublasLtMatrixLayoutSetAttribute(raw, which, &value, sizeof(value)), "describe a matrix");
+  };
+  set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
+  set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, std::int64_t{matrix.leading * matrix.columns});
+  return layout;
 }
 
 // Partial sums, where there are any, are kept in f32 and added in a fixed order.
@@ -141,9 +148,9 @@ Matmuls::Matmuls() {
 std::unique_ptr<Product> Matmuls::make(const MatmulDescription& d) const {
   const ColumnMajorProduct p = as_column_major(d);
   Parts parts{.operation = make_operation(d, p),
-              .first = make_layout(p.first, d.type),
-              .second = make_layout(p.second, d.type),
-              .result = make_layout(p.result, d.result)};
+              .first = make_layout(p.first, d.type, d.batch),
+              .second = make_layout(p.second, d.type, d.batch),
+              .result = make_layout(p.result, d.result, d.batch)};
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(

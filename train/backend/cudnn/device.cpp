@@ -23,7 +23,8 @@ std::string to_string(const ConvolutionDescription& d) {
 }
 
 std::string to_string(const MatmulDescription& d) {
-  return "matmul " + types(d.type, d.result, d.tf32) + number("m", d.m) + number("n", d.n) +
+  return "matmul " + types(d.type, d.result, d.tf32) +
+         (d.batch > 1 ? number("batch", d.batch) : "") + number("m", d.m) + number("n", d.n) +
          number("k", d.k) + (d.transpose_a ? " a-transposed" : "") +
          (d.transpose_b ? " b-transposed" : "");
 }

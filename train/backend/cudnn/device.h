@@ -69,8 +69,10 @@ struct ConvolutionDescription {
 // "forward bf16 n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1": what plans are cached by.
 std::string to_string(const ConvolutionDescription& description);
 
-// result (m, n) = op(a) (m, k) * op(b) (k, n), all row-major, rows dense.
+// result (m, n) = op(a) (m, k) * op(b) (k, n), all row-major, rows dense. `batch` such products:
+// their matrices lie one behind the other.
 struct MatmulDescription {
+  std::int64_t batch = 1;
   std::int64_t m = 1, n = 1, k = 1;
   bool transpose_a = false, transpose_b = false;  // a is stored (k, m), b is stored (n, k)
   Element type = Element::kF32;

@@ -8,6 +8,8 @@
 
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/attention_kernels.h"
+#include "train/backend/lower/bias_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
@@ -25,8 +27,10 @@
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::Activate;
+using train::kernels::AddBias;
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
+using train::kernels::BiasGradient;
 using train::kernels::Convert;
 using train::kernels::CopyChannels;
 using train::kernels::Dropout;
@@ -39,6 +43,8 @@ using train::kernels::PoolLayer;
 using train::kernels::PoolWindow;
 using train::kernels::Scale;
 using train::kernels::ScaleFactorGradient;
+using train::kernels::Softmax;
+using train::kernels::SoftmaxBackward;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -67,24 +73,26 @@ struct UnpackFilter {
   std::int64_t k, c, r, s;
 };
 
-// y (rows, channels) += bias (channels).
-struct AddBias {
-  Element type;
-  void* y;
-  const float* bias;
-  std::int64_t rows, channels;
-};
-// dbias = sum of dy over rows.
-struct BiasGradient {
-  Element type;
-  const void* dy;
-  float* dbias;
-  std::int64_t rows, channels;
-  void* scratch;  // channel_sums_scratch_bytes
-};
-
 // The scratch memory of a BiasGradient and of batch norms.
 std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
+
+// A product as naive loops, one thread a result.
+struct DirectMatmul {
+  MatmulDescription description;
+  const void* a;
+  const void* b;
+  void* result;
+};
+
+// One of queries, keys and values, or their results: of each sample from rows of tokens, in which
+// the heads lie side by side, to matrices (tokens, width) of each head, or back.
+struct Heads {
+  Element type;
+  std::int64_t batch, tokens, heads, width;
+  void* rows;  // the first of their elements
+  std::int64_t row_stride;
+  void* matrices;
+};
 
 // A convolution as naive loops, one thread a result; operands as Product::run has them.
 struct DirectConvolution {
@@ -182,6 +190,12 @@ struct Table {
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
+  void (*pad_channels)(const CopyChannels&, Stream&);  // 0 behind the channels of a row of `to`
+  void (*direct_matmul)(const DirectMatmul&, Stream&);
+  void (*split_heads)(const Heads&, Stream&);  // rows -> matrices
+  void (*join_heads)(const Heads&, Stream&);   // matrices -> rows
+  void (*softmax)(const Softmax&, Stream&);
+  void (*softmax_backward)(const SoftmaxBackward&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

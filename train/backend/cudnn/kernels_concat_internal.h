@@ -23,6 +23,31 @@ struct CopyChannelsKernel {
   }
 };
 
+template <class T>
+struct PadChannelsKernel {
+  static constexpr const char* kName = "pad channels";
+  static constexpr int kPhases = 1;
+  using Shared = NoShared;
+  CopyChannels a;
+
+  LaunchShape shape() const { return flat_shape<1>(a.rows * a.to_stride); }
+  template <int>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
+    for_flat<1>(at, a.rows * a.to_stride, [this](Index i, auto) {
+      const QuotientRest row = split(i, a.to_stride);
+      const T* from = static_cast<const T*>(a.from) + row.quotient * a.from_stride;
+      static_cast<T*>(a.to)[i] = row.rest < a.channels ? from[row.rest] : T{};
+    });
+  }
+};
+
+template <class Launcher>
+void pad_channels(const CopyChannels& a, Stream& stream) {
+  by_type(a.type, [&](auto type) {
+    launch<Launcher>(PadChannelsKernel<TypeOf<decltype(type)>>{a}, stream);
+  });
+}
+
 template <class Launcher>
 void copy_channels(const CopyChannels& a, Stream& stream) {
   by_type(a.type, [&](auto type) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "train/backend/cudnn/kernels_activation_internal.h"
+#include "train/backend/cudnn/kernels_attention_internal.h"
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_concat_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
@@ -216,7 +217,13 @@ constexpr Table make_table(const char* name) noexcept {
           .scale = scale<Launcher>,
           .scale_factor_gradient = scale_factor_gradient<Launcher>,
           .copy_channels = copy_channels<Launcher>,
-          .dropout = dropout<Launcher>};
+          .dropout = dropout<Launcher>,
+          .pad_channels = pad_channels<Launcher>,
+          .direct_matmul = direct_matmul<Launcher>,
+          .split_heads = move_heads<Launcher, true>,
+          .join_heads = move_heads<Launcher, false>,
+          .softmax = softmax<Launcher>,
+          .softmax_backward = softmax_backward<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -27,6 +27,11 @@ struct Layer {
   FilterExtents filter;
 };
 
+// What a matrix product reads and writes.
+struct Operands {
+  Slots::Id a, b, result;
+};
+
 // What emitters (ops/) make the calls of nodes with.
 class CudnnLowering final : public Lowering<Stream&> {
  public:
@@ -37,6 +42,9 @@ class CudnnLowering final : public Lowering<Stream&> {
   // A description of `pass` with the types and options of this program.
   ConvolutionDescription description(Pass pass) const;
   void layer(const Layer& layer);
+
+  // A product of matrices in the program's type. `name` tells whose it is in Program::choices().
+  void matmul(const std::string& name, MatmulDescription description, const Operands& operands);
 
   Slot sums_scratch(const ImageExtents& extents);
 
@@ -52,6 +60,10 @@ class CudnnLowering final : public Lowering<Stream&> {
   std::unique_ptr<Product> make_filter_product(Layer& layer);
   void run_product(std::unique_ptr<Product> product, const Layer& layer, Slot a, Slot b,
                    Slot result);
+  void run(std::unique_ptr<Product> product, const Operands& operands);
+  // make(wanted), if `wanted`, the choice imposed on `name` or null, is not own loops.
+  template <class Make>
+  std::unique_ptr<Product> chosen(const std::string& name, Make make) const;
   const std::string* imposed(const std::string& name) const;
 
   Device& device_;

@@ -46,7 +46,7 @@ MatmulDescription as_matmul(const ConvolutionDescription& d) {
   return m;
 }
 
-std::unique_ptr<Product> matmul(Device& device, const ConvolutionDescription& d) {
+std::unique_ptr<Product> linear_matmul(Device& device, const ConvolutionDescription& d) {
   std::unique_ptr<Product> product = device.make_matmul(as_matmul(d));
   if (product == nullptr || d.pass != Pass::kBackwardFilter) return product;
   return std::make_unique<Swapped>(std::move(product));
@@ -60,19 +60,25 @@ const std::string* CudnnLowering::imposed(const std::string& name) const {
   return found == options_.choices->end() ? nullptr : &found->second;
 }
 
-std::unique_ptr<Product> CudnnLowering::make_product(const Layer& layer) {
-  const std::string name = name_of(layer);
+template <class Make>
+std::unique_ptr<Product> CudnnLowering::chosen(const std::string& name, Make make) const {
   const std::string* wanted = imposed(name);
   if (wanted != nullptr && *wanted == kOwnLoops) return nullptr;
-  const bool is_linear = std::string_view(layer.op) == "linear";
-  auto product = is_linear ? matmul(device_, layer.description)
-                           : device_.make_convolution(layer.description, wanted);
+  auto product = make(wanted);
   const std::string made = product == nullptr ? kOwnLoops : product->plan();
   if (wanted != nullptr && made != *wanted) {
     throw Error("the plan computes '" + name + "' by " + *wanted + ", which this card (" +
                 device_.card().name + ", cuDNN " + device_.card().cudnn + ") does not offer");
   }
   return product;
+}
+
+std::unique_ptr<Product> CudnnLowering::make_product(const Layer& layer) {
+  return chosen(name_of(layer), [&](const std::string* wanted) {
+    const bool is_linear = std::string_view(layer.op) == "linear";
+    return is_linear ? linear_matmul(device_, layer.description)
+                     : device_.make_convolution(layer.description, wanted);
+  });
 }
 
 // f32 gradients straight from the product; else rounded to the type of activations. Imposed choices
@@ -100,9 +106,27 @@ void CudnnLowering::run_product(std::unique_ptr<Product> product, const Layer& l
       return kernels::DirectConvolution{d, at.at(a), at.at(b), at.at(result)};
     });
   }
+  run(std::move(product), {a, b, result});
+}
+
+void CudnnLowering::run(std::unique_ptr<Product> product, const Operands& o) {
   const Slot workspace = slots().scratch(product->workspace_bytes());
   call([=, at = &slots(), product = std::shared_ptr<Product>(std::move(product))](Stream& stream) {
-    product->run(stream, at->at(a), at->at(b), at->at(result), at->at(workspace));
+    product->run(stream, at->at(o.a), at->at(o.b), at->at(o.result), at->at(workspace));
+  });
+}
+
+void CudnnLowering::matmul(const std::string& name, MatmulDescription description,
+                           const Operands& o) {
+  description.type = compute();
+  description.tf32 = options_.compute == DType::kTf32;
+  const std::string whole = name + " " + to_string(description);
+  auto product =
+      chosen(whole, [&](const std::string*) { return device_.make_matmul(description); });
+  out_.choices[whole] = product == nullptr ? kOwnLoops : product->plan();
+  if (product != nullptr) return run(std::move(product), o);
+  kernel(table().direct_matmul, [=](const train::Slots& at) {
+    return kernels::DirectMatmul{description, at.at(o.a), at.at(o.b), at.at(o.result)};
   });
 }
 

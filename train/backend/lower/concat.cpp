@@ -4,15 +4,9 @@
 #include "train/ops/concat.h"
 
 namespace winnow::train {
-namespace {
 
-// `from_first`, `to_first`: the first channel there.
-struct Copied {
-  Slots::Id from, to;
-  std::int64_t from_first, to_first;
-};
-
-Fill<kernels::CopyChannels> arguments(const kernels::CopyChannels& made, const Copied& copied) {
+Fill<kernels::CopyChannels> copy_arguments(const kernels::CopyChannels& made,
+                                           const CopiedChannels& copied) {
   const auto bytes = static_cast<std::int64_t>(bytes_of(made.type));
   return [=](const Slots& at) {
     kernels::CopyChannels filled = made;
@@ -21,8 +15,6 @@ Fill<kernels::CopyChannels> arguments(const kernels::CopyChannels& made, const C
     return filled;
   };
 }
-
-}  // namespace
 
 std::vector<Fill<kernels::CopyChannels>> concat_arguments(ValuePlaces& places, const Node& node) {
   const Element type = places.element(node.outputs[0]);
@@ -34,8 +26,8 @@ std::vector<Fill<kernels::CopyChannels>> concat_arguments(ValuePlaces& places, c
   std::int64_t first = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::int64_t channels = places.value(node.inputs[i]).shape[1];
-    fills.push_back(arguments({type, y.rows(), channels, nullptr, channels, nullptr, y.c},
-                              {inputs[i], to, 0, first}));
+    fills.push_back(copy_arguments({type, y.rows(), channels, nullptr, channels, nullptr, y.c},
+                                   {inputs[i], to, 0, first}));
     first += channels;
   }
   return fills;
@@ -47,8 +39,8 @@ Fill<kernels::CopyChannels> slice_arguments(ValuePlaces& places, const Node& nod
   const auto& slice = attributes_of<SliceAttributes>(node);
   const Slots::Id from = places.read(node.inputs[0], type);
   const Slots::Id to = places.write(node.outputs[0], type);
-  return arguments({type, x.rows(), slice.channels, nullptr, x.c, nullptr, slice.channels},
-                   {from, to, slice.first, 0});
+  return copy_arguments({type, x.rows(), slice.channels, nullptr, x.c, nullptr, slice.channels},
+                        {from, to, slice.first, 0});
 }
 
 }  // namespace winnow::train

@@ -7,6 +7,15 @@
 
 namespace winnow::train {
 
+// From which slot to which, and the first element of a row there.
+struct CopiedChannels {
+  Slots::Id from, to;
+  std::int64_t from_first = 0, to_first = 0;
+};
+// `made` with the addresses of `copied`.
+Fill<kernels::CopyChannels> copy_arguments(const kernels::CopyChannels& made,
+                                           const CopiedChannels& copied);
+
 std::vector<Fill<kernels::CopyChannels>> concat_arguments(ValuePlaces& places, const Node& node);
 Fill<kernels::CopyChannels> slice_arguments(ValuePlaces& places, const Node& node);
 

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "train/backend/lower/activation_kernels.h"
+#include "train/backend/lower/attention_kernels.h"
+#include "train/backend/lower/bias_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
@@ -72,6 +74,11 @@ struct Table {
   void (*layer_norm)(const GroupNorm&, int threads);
   void (*layer_norm_backward)(const GroupNormBackward&, int threads);
   void (*dropout)(const Dropout&, int threads);
+  void (*pad_channels)(const CopyChannels&, int threads);  // 0 behind the channels of a row of `to`
+  void (*add_bias)(const AddBias&, int threads);
+  void (*bias_gradient)(const BiasGradient&, int threads);
+  void (*softmax)(const Softmax&, int threads);  // of f32, as its backward
+  void (*softmax_backward)(const SoftmaxBackward&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -8,6 +8,7 @@ OneDnnLowering::OneDnnLowering(const Graph& graph, const CompileOptions& options
     : Lowering(graph, options.compute, Outside::kUsed, out.slots, table.convert),
       table_(table),
       engine_(dnnl::engine::kind::cpu, 0),
+      threads_(options.threads),
       stream_(engine_),
       memory_(out.slots),
       out_(out) {}

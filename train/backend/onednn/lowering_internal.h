@@ -21,6 +21,7 @@ class OneDnnLowering final : public Lowering<int> {
 
   const kernels::Table& table() const { return table_; }
   const dnnl::engine& engine() const { return engine_; }
+  int threads() const { return threads_; }  // that calls are given
 
   // One pass over a layer with a filter, by `made`. `plain`: the filter's layout as a parameter.
   // `name` tells the layer from others, for Program::choices().
@@ -54,6 +55,7 @@ class OneDnnLowering final : public Lowering<int> {
 
   const kernels::Table& table_;
   const dnnl::engine engine_;
+  const int threads_;
   const dnnl::stream stream_;
   Slots& memory_;
   Compiled& out_;

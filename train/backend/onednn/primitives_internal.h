@@ -35,8 +35,8 @@ struct Primitive {
   dnnl::memory::desc scratchpad;
 };
 
-// With bf16 asked for and no implementation but oneDNN's slow reference, the f32 one instead: look
-// at `type`. Throws Error when there is none at all.
+// With bf16 asked for and no implementation but oneDNN's slow reference, or one known to be wrong,
+// the f32 one instead: look at `type`. Throws Error when there is none at all.
 Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
                            bool bias, Element type);
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
@@ -45,6 +45,17 @@ Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents
 // The filter as parameters are kept: f32, (K,C/groups,R,S) or (K,D) in that order.
 dnnl::memory::desc plain_filter(const ConvExtents& extents);
 dnnl::memory::desc plain_filter(const LinearExtents& extents);
+
+// A row-major matrix of f32, or its transpose: rows `stride` elements apart.
+struct Matrix {
+  float* at;
+  std::int64_t stride;
+  bool transposed = false;
+};
+// result (m, n) = a (m, k) * b (k, n), by the threads of the region that it is called in: one where
+// that is parallel. False: out of memory.
+[[nodiscard]] bool multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a,
+                            const Matrix& b, const Matrix& result) noexcept;
 
 struct Reorder {
   dnnl::primitive call;

@@ -37,6 +37,12 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"layer_norm", ops::layer_norm},
     {"layer_norm_backward", ops::layer_norm_backward},
     {"dropout", ops::dropout},
+    {"attention", ops::attention},
+    {"attention_backward", ops::attention_backward},
+    {"tokens", ops::tokens},
+    {"tokens_backward", ops::tokens_backward},
+    {"select_token", ops::select_token},
+    {"select_token_backward", ops::select_token_backward},
 };
 
 }  // namespace

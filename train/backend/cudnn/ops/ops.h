@@ -44,6 +44,12 @@ void slice(CudnnLowering& lowering, const Node& node);
 void layer_norm(CudnnLowering& lowering, const Node& node);
 void layer_norm_backward(CudnnLowering& lowering, const Node& node);
 void dropout(CudnnLowering& lowering, const Node& node);
+void attention(CudnnLowering& lowering, const Node& node);
+void attention_backward(CudnnLowering& lowering, const Node& node);
+void tokens(CudnnLowering& lowering, const Node& node);
+void tokens_backward(CudnnLowering& lowering, const Node& node);
+void select_token(CudnnLowering& lowering, const Node& node);
+void select_token_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

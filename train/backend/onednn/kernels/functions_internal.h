@@ -29,6 +29,11 @@ void copy_channels(const CopyChannels& a, int threads);
 void layer_norm(const GroupNorm& a, int threads);
 void layer_norm_backward(const GroupNormBackward& a, int threads);
 void dropout(const Dropout& a, int threads);
+void pad_channels(const CopyChannels& a, int threads);
+void add_bias(const AddBias& a, int threads);
+void bias_gradient(const BiasGradient& a, int threads);
+void softmax(const Softmax& a, int threads);
+void softmax_backward(const SoftmaxBackward& a, int threads);
 
 extern const Table kTable;
 

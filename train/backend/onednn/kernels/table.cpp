@@ -28,6 +28,11 @@ constinit const Table kTable = {
     .layer_norm = layer_norm,
     .layer_norm_backward = layer_norm_backward,
     .dropout = dropout,
+    .pad_channels = pad_channels,
+    .add_bias = add_bias,
+    .bias_gradient = bias_gradient,
+    .softmax = softmax,
+    .softmax_backward = softmax_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -38,6 +38,12 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"layer_norm", layer_norm},
     {"layer_norm_backward", layer_norm_backward},
     {"dropout", dropout},
+    {"attention", attention},
+    {"attention_backward", attention_backward},
+    {"tokens", tokens},
+    {"tokens_backward", tokens_backward},
+    {"select_token", select_token},
+    {"select_token_backward", select_token_backward},
 };
 
 }  // namespace

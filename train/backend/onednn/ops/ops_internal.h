@@ -44,6 +44,12 @@ void slice(OneDnnLowering& lowering, const Node& node);
 void layer_norm(OneDnnLowering& lowering, const Node& node);
 void layer_norm_backward(OneDnnLowering& lowering, const Node& node);
 void dropout(OneDnnLowering& lowering, const Node& node);
+void attention(OneDnnLowering& lowering, const Node& node);
+void attention_backward(OneDnnLowering& lowering, const Node& node);
+void tokens(OneDnnLowering& lowering, const Node& node);
+void tokens_backward(OneDnnLowering& lowering, const Node& node);
+void select_token(OneDnnLowering& lowering, const Node& node);
+void select_token_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn

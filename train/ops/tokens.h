@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "train/graph/operation.h"
+
+namespace winnow::train {
+
+// Tokens of a vision transformer (Dosovitskiy et al. 2021): data (N,D,T,1), see attention.h. N
+// batch, D features, H W patches of an image in rows, T = 1 + H*W.
+
+// x (N,D,H,W), class token (1,1,D), position embedding (1,T,D) -> y (N,D,T,1)
+// The class token before the patches, plus the embedding of each place.
+extern const Operation kTokens;
+
+struct TokensAttributes {
+  std::int64_t height = 1, width = 1;  // of dx, for kTokensBackward
+};
+// dy -> dx, gradients of the class token and of the position embedding
+extern const Operation kTokensBackward;
+
+// x (N,D,T,1) -> y (N,D), the class token
+extern const Operation kSelectToken;
+
+struct SelectTokenAttributes {
+  std::int64_t tokens = 1;  // of dx, for kSelectTokenBackward
+};
+// dy -> dx, which is 0 but for the class token
+extern const Operation kSelectTokenBackward;
+
+}  // namespace winnow::train
