@@ -240,7 +240,23 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
                    "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
                    "biases and batch norm (* stands for any characters); none: all are decayed")
       ->delimiter(',');
-  recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
+  recipe
+      ->add_option("--loss", t.recipe.loss.name,
+                   "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
+                   "focal (see --help-all)")
+      ->capture_default_str();
+  recipe
+      ->add_option("--focal-gamma", t.recipe.loss.focal_gamma,
+                   "focal: how little what is right already counts")
+      ->check(CLI::Range(0.0, train::kMostFocalGamma))
+      ->capture_default_str();
+  recipe
+      ->add_option("--focal-alpha", t.recipe.loss.focal_alpha,
+                   "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
+                   "count 1")
+      ->check(CLI::Range(-1.0, 1.0))
+      ->capture_default_str();
+  recipe->add_option("--label-smoothing", t.recipe.loss.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
@@ -350,6 +366,7 @@ constexpr const char* kMoreExamples = R"(
 
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+         "\nLosses:" + table_of(train::losses()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +

@@ -271,7 +271,7 @@ Graph training_graph(std::string_view net, std::int64_t batch, int side, int cha
   options.channels = channels;
   options.mean.assign(static_cast<std::size_t>(channels), 0.45F);
   options.stddev.assign(static_cast<std::size_t>(channels), 0.25F);
-  options.label_smoothing = 0.1;
+  options.loss.label_smoothing = 0.1;
   return prune(differentiate(fuse(find_net(net).make(options))));
 }
 

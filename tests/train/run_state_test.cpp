@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
@@ -154,6 +155,9 @@ TEST(StoredConfig, EveryNumberIsChecked) {
                                                  {"/net/label_smoothing", 1.5},
                                                  {"/net/label_smoothing", -0.1},
                                                  {"/net/label_smoothing", 1e300},
+                                                 {"/net/loss", "hinge"},
+                                                 {"/net/loss", 7},
+                                                 {"/net/loss", "focal"},
                                                  {"/data/eval_resize_px", -5},
                                                  {"/data/eval_resize_px", 27},
                                                  {"/data/eval_resize_px", 1 << 30},
@@ -193,7 +197,7 @@ TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
 }
 
 TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
-  LossWatch watch(10);
+  LossWatch watch(std::log(10.0));
   EXPECT_FALSE(watch.warning(1, 2.3));
   EXPECT_FALSE(watch.warning(2, 2e4));
   const auto first = watch.warning(3, 3e4);
@@ -203,7 +207,7 @@ TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
   EXPECT_TRUE(watch.warning(5, 1e16));
   EXPECT_FALSE(watch.warning(6, 1e16));
   EXPECT_TRUE(watch.warning(7, 1e30));
-  EXPECT_FALSE(LossWatch(1).warning(1, 1));
+  EXPECT_FALSE(LossWatch(0).warning(1, 1));
 }
 
 }  // namespace

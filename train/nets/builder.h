@@ -64,7 +64,7 @@ class NetBuilder {
 
  private:
   Graph graph_;
-  double label_smoothing_;
+  LossOptions loss_;
   ValueId image_, targets_, weights_;
   ValueId keys_ = -1;
   std::uint64_t random_operations_ = 0;

@@ -88,6 +88,10 @@ constexpr auto kNets = std::to_array<Net>({
 
 std::span<const Net> nets() { return kNets; }
 
+double loss_of_guessing(const NetOptions& options) {
+  return find_loss(options.loss.name).guessing(options.loss, options.classes);
+}
+
 void check_ranges(const NetOptions& o) {
   const auto check = [](std::int64_t value, std::int64_t most, const char* what,
                         const char* remedy) {

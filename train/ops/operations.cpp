@@ -15,6 +15,7 @@
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
 #include "train/ops/scale.h"
+#include "train/ops/sigmoid_cross_entropy.h"
 #include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
@@ -56,6 +57,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kLayerNorm,
     &kLayerNormBackward,
     &kDropout,
+    &kSigmoidCrossEntropy,
+    &kSigmoidCrossEntropyBackward,
 });
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
+#include "train/nets/losses.h"
 #include "train/optim/options.h"
 #include "train/tensor/tensor.h"
 
@@ -36,7 +37,7 @@ struct RecipeOptions {
   double lr = 0.1;
   double warmup_epochs = 1;
   double epochs = 10;
-  double label_smoothing = 0;
+  LossOptions loss;
   std::uint64_t seed = 1;
 };
 

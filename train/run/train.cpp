@@ -71,7 +71,7 @@ class Trainer {
         lr_(learning_rate(options.recipe, job.batches)),
         log_(comm, job.batches),
         census_(*job.data.sampler, job.batches, state_.step),
-        loss_watch_(job.setup.options.classes) {}
+        loss_watch_(loss_of_guessing(job.setup.options)) {}
 
   TrainResult run(const ProgressSink& progress) {
     begin();

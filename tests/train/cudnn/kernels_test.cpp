@@ -22,6 +22,7 @@
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/pooling.h"
+#include "train/ops/sigmoid_cross_entropy.h"
 #include "train/optim/optimizer.h"
 
 namespace winnow::train::cudnn::kernels {
@@ -734,6 +735,62 @@ TEST_P(Kernels, Loss) {
     expect_near(loss, {loss_of_all}, kF32);
     expect_near(per_sample, per_sample_of_all, kF32);
     expect_near(dlogits, back, limit(type()));
+  }
+}
+
+// Targets that are a class or none, and logits from where a sigmoid is 0 to where it is 1.
+TEST_P(Kernels, SigmoidLoss) {
+  Random random(11);
+  struct Case {
+    std::int64_t batch, classes;
+    double smoothing, gamma, alpha;
+    bool mean;
+  };
+  for (const Case& c :
+       {Case{1, 1, 0, 0, -1, true}, Case{3, 2, 0.1, 0, -1, true}, Case{300, 17, 0, 2, 0.25, false},
+        Case{4, 1000, 0.1, 1.5, 0.75, false}, Case{5, 10, 0, 0.5, -1, true}}) {
+    SCOPED_TRACE(std::to_string(c.batch) + " x " + std::to_string(c.classes));
+    const std::int64_t count = c.batch * c.classes;
+    Numbers logits = random.numbers(count);
+    Numbers targets(logits.size());
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      logits[i] *= i % 7 == 0 ? 8192 : 8;
+      targets[i] = i % 3 == 0 ? 1 : 0;
+    }
+    const Numbers weights = random.positive(c.batch);
+    const SigmoidLossAttributes attributes{{c.smoothing}, c.gamma, c.alpha, c.mean};
+    const auto oracle = [&](const Operation& op) {
+      Oracle made;
+      return made.run(
+          op,
+          {made.data({c.batch, c.classes}, logits), made.parameter({c.batch, c.classes}, targets),
+           made.parameter({c.batch}, weights)},
+          attributes);
+    };
+    const auto losses = oracle(kSigmoidCrossEntropy);
+    const auto back = oracle(kSigmoidCrossEntropyBackward);
+    Tensor tl(type(), logits);
+    Tensor tt(Element::kF32, targets);
+    Tensor tw(Element::kF32, weights);
+    Tensor loss(Element::kF32, 1);
+    Tensor per_sample(Element::kF32, c.batch);
+    Tensor dlogits(type(), count);
+    in_any_order({&loss, &per_sample, &dlogits}, [&](const Table& table, Stream& stream) {
+      const kernels::SigmoidLoss a{.of = {.layer = {type(), c.batch, c.classes, c.smoothing},
+                                          .logits = tl,
+                                          .targets = tt,
+                                          .weights = tw,
+                                          .loss = loss,
+                                          .per_sample = per_sample,
+                                          .dlogits = dlogits},
+                                   .focal = {c.gamma, c.alpha},
+                                   .share = c.mean ? 1.0 / static_cast<double>(c.classes) : 1.0};
+      table.sigmoid_loss(a, stream);
+      table.sigmoid_loss_backward(a, stream);
+    });
+    expect_near(loss, losses[0], kF32);
+    expect_near(per_sample, losses[1], kF32);
+    expect_near(dlogits, back[0], limit(type()));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
+#include "train/backend/lower/sigmoid_loss_kernels.h"
 #include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
@@ -34,11 +35,15 @@ using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
 using train::kernels::Loss;
+using train::kernels::LossLayer;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
 using train::kernels::PoolWindow;
 using train::kernels::Scale;
 using train::kernels::ScaleFactorGradient;
+using train::kernels::sigmoid_loss_of;
+using train::kernels::sigmoid_slope_of;
+using train::kernels::SigmoidLoss;
 
 // y = pixel * factor_c + offset_c.
 struct Normalize {
@@ -182,6 +187,8 @@ struct Table {
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
+  void (*sigmoid_loss)(const SigmoidLoss&, Stream&);
+  void (*sigmoid_loss_backward)(const SigmoidLoss&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

@@ -128,6 +128,17 @@ struct Launches {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
     });
   }
+  static void sigmoid_loss(const SigmoidLoss& a, Stream& stream) {
+    by_type(a.of.layer.type, [&](auto type) {
+      launch(SigmoidLossKernel<TypeOf<decltype(type)>, LossPass::kForward>{a}, stream);
+    });
+    launch(TotalLossKernel{a.of}, stream);
+  }
+  static void sigmoid_loss_backward(const SigmoidLoss& a, Stream& stream) {
+    by_type(a.of.layer.type, [&](auto type) {
+      launch(SigmoidLossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
+    });
+  }
 
   static void direct_convolution(const DirectConvolution& a, Stream& stream) {
     switch (a.description.pass) {
@@ -216,7 +227,9 @@ constexpr Table make_table(const char* name) noexcept {
           .scale = scale<Launcher>,
           .scale_factor_gradient = scale_factor_gradient<Launcher>,
           .copy_channels = copy_channels<Launcher>,
-          .dropout = dropout<Launcher>};
+          .dropout = dropout<Launcher>,
+          .sigmoid_loss = To::sigmoid_loss,
+          .sigmoid_loss_backward = To::sigmoid_loss_backward};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -11,6 +11,7 @@
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/backend/lower/scale_kernels.h"
+#include "train/backend/lower/sigmoid_loss_kernels.h"
 
 // Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
 // fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
@@ -72,6 +73,8 @@ struct Table {
   void (*layer_norm)(const GroupNorm&, int threads);
   void (*layer_norm_backward)(const GroupNormBackward&, int threads);
   void (*dropout)(const Dropout&, int threads);
+  void (*sigmoid_loss)(const SigmoidLoss&, int threads);
+  void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

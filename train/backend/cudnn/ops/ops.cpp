@@ -37,6 +37,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"layer_norm", ops::layer_norm},
     {"layer_norm_backward", ops::layer_norm_backward},
     {"dropout", ops::dropout},
+    {"sigmoid_cross_entropy", ops::sigmoid_cross_entropy},
+    {"sigmoid_cross_entropy_backward", ops::sigmoid_cross_entropy_backward},
 };
 
 }  // namespace

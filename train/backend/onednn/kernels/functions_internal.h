@@ -29,6 +29,8 @@ void copy_channels(const CopyChannels& a, int threads);
 void layer_norm(const GroupNorm& a, int threads);
 void layer_norm_backward(const GroupNormBackward& a, int threads);
 void dropout(const Dropout& a, int threads);
+void sigmoid_loss(const SigmoidLoss& a, int threads);
+void sigmoid_loss_backward(const SigmoidLoss& a, int threads);
 
 extern const Table kTable;
 

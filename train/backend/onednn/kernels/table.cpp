@@ -28,6 +28,8 @@ constinit const Table kTable = {
     .layer_norm = layer_norm,
     .layer_norm_backward = layer_norm_backward,
     .dropout = dropout,
+    .sigmoid_loss = sigmoid_loss,
+    .sigmoid_loss_backward = sigmoid_loss_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

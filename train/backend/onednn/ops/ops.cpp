@@ -38,6 +38,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"layer_norm", layer_norm},
     {"layer_norm_backward", layer_norm_backward},
     {"dropout", dropout},
+    {"sigmoid_cross_entropy", sigmoid_cross_entropy},
+    {"sigmoid_cross_entropy_backward", sigmoid_cross_entropy_backward},
 };
 
 }  // namespace
