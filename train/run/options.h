@@ -9,6 +9,7 @@
 #include "common/comm/communicator.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
+#include "pipeline/load/class_weights.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
@@ -80,6 +81,7 @@ struct RunOptions {
 struct TrainOptions {
   std::string net = "resnet20";
   DataOptions data;
+  pipeline::ClassWeights class_weights;  // of the training samples
   StartOptions start;
   RecipeOptions recipe;
   BatchOptions batch;

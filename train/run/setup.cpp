@@ -155,6 +155,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["shuffle_fraction"] = sampling.shuffle.fraction;
     config["data"]["partitions"] = sampling.shuffle.partitions;
   }
+  if (options.class_weights.balanced) config["data"]["class_weights"] = "balanced";
+  if (!options.class_weights.of.empty()) {
+    config["data"]["class_weights"] = options.class_weights.of;
+  }
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   add_entries(config["recipe"], step_entries(r.options));
