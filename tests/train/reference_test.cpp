@@ -58,8 +58,7 @@ TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
 
 ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
   ConvAttributes attributes;
-  attributes.stride = stride;
-  attributes.pad = pad;
+  attributes.axes = both_axes(stride, pad);
   attributes.bias = bias;
   return attributes;
 }

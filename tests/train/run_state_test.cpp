@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/json_text.h"
+#include "train/run/engine.h"
 #include "train/run/loss_watch.h"
 #include "train/run/setup.h"
 #include "train/step/not_finite.h"
@@ -194,6 +195,16 @@ TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
   EXPECT_EQ(describe_not_finite(2, {{}}, "conv1.weight"),
             "step 2: the loss is finite on every rank; going backwards, the first sum that is not "
             "finite is that of conv1.weight");
+}
+
+TEST(Kernels, ThatAreSlowAreSaid) {
+  EXPECT_FALSE(note_on_kernels({}));
+  EXPECT_FALSE(note_on_kernels({{"conv2d forward f32 n1", "brgconv:avx512_core"}}));
+  EXPECT_EQ(note_on_kernels({{"a", "jit:avx2"}, {"b", "ref:any"}}).value_or(""),
+            "1 of 2 layers have no fast kernel here and are computed by plain loops: b (ref:any)");
+  EXPECT_EQ(note_on_kernels({{"a", "own loops"}, {"b", "ref:any"}}).value_or(""),
+            "2 of 2 layers have no fast kernel here and are computed by plain loops: a (own loops) "
+            "and others, see kernels in plan.json");
 }
 
 TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {

@@ -76,8 +76,7 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
                             filter[1] * filter[2] * filter[3]));
   }
   ConvAttributes attributes;
-  attributes.stride = conv.stride;
-  attributes.pad = conv.pad;
+  attributes.axes = both_axes(conv.stride, conv.pad, conv.dilation);
   attributes.bias = conv.bias;
   return add_layer(kConv2d, name, std::move(inputs), attributes);
 }

@@ -280,6 +280,7 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
   const std::unique_ptr<Engine> compiled =
       compile_planned(planned, options, graphs, backend, stored, comm, std::move(model));
   Engine& engine = *compiled;
+  if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
   RunState state =
       directory

@@ -798,19 +798,24 @@ TEST_P(Kernels, SigmoidLoss) {
 
 struct ConvolutionCase {
   Shape x, w;
-  int stride, pad;
+  ConvAxes axes;
 };
 
 TEST_P(Kernels, DirectConvolution) {
   Random random(10);
   const ConvolutionCase cases[] = {
-      {{2, 3, 7, 8}, {5, 3, 3, 3}, 1, 1},    {{2, 3, 9, 7}, {4, 3, 3, 2}, 2, 1},
-      {{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 0},    {{3, 17, 5, 5}, {6, 17, 1, 1}, 2, 0},
-      {{2, 2, 11, 11}, {3, 2, 5, 5}, 3, 2},  {{40, 2, 16, 16}, {2, 2, 3, 3}, 1, 1},
-      {{3, 700, 1, 1}, {7, 700, 1, 1}, 1, 0}};
+      {{2, 3, 7, 8}, {5, 3, 3, 3}, both_axes(1, 1)},
+      {{2, 3, 9, 7}, {4, 3, 3, 2}, both_axes(2, 1)},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, both_axes(1, 0)},
+      {{3, 17, 5, 5}, {6, 17, 1, 1}, both_axes(2, 0)},
+      {{2, 2, 11, 11}, {3, 2, 5, 5}, both_axes(3, 2)},
+      {{40, 2, 16, 16}, {2, 2, 3, 3}, both_axes(1, 1)},
+      {{3, 700, 1, 1}, {7, 700, 1, 1}, both_axes(1, 0)},
+      {{2, 3, 12, 9}, {4, 3, 3, 2}, {{2, 3, 1, 2}, {1, 0, 2, 3}}},
+  };
   for (const ConvolutionCase& c : cases) {
     for (const Element result : {Element::kF32, Element::kBf16}) {
-      ConvAttributes conv{c.stride, c.pad, false, c.x, c.w};
+      ConvAttributes conv{c.axes, false, c.x, c.w};
       const Numbers x = random.numbers(element_count(c.x));
       const Numbers w = random.numbers(element_count(c.w));  // in logical order
       Oracle forward;
@@ -836,7 +841,7 @@ TEST_P(Kernels, DirectConvolution) {
         ConvolutionDescription d;
         d.type = type();
         d.result = result;
-        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.stride, c.pad};
+        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.axes};
         table.pack_filter({tw, packed, type(), c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
         table.direct_convolution({d, tx, packed, ty}, stream);
         d.pass = Pass::kBackwardData;
