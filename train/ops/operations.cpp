@@ -12,6 +12,7 @@
 #include "train/ops/grouped_conv2d.h"
 #include "train/ops/layer_norm.h"
 #include "train/ops/linear.h"
+#include "train/ops/local_response_norm.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
 #include "train/ops/scale.h"
@@ -59,6 +60,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kDropout,
     &kSigmoidCrossEntropy,
     &kSigmoidCrossEntropyBackward,
+    &kLocalResponseNorm,
+    &kLocalResponseNormBackward,
 });
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
+#include "train/backend/lower/local_response_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
 #include "train/backend/lower/sigmoid_loss_kernels.h"
 #include "train/optim/averaging.h"
@@ -34,6 +35,7 @@ using train::kernels::Dropout;
 using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
+using train::kernels::LocalResponseNorm;
 using train::kernels::Loss;
 using train::kernels::LossLayer;
 using train::kernels::Pool;
@@ -189,6 +191,8 @@ struct Table {
   void (*dropout)(const Dropout&, Stream&);
   void (*sigmoid_loss)(const SigmoidLoss&, Stream&);
   void (*sigmoid_loss_backward)(const SigmoidLoss&, Stream&);
+  void (*local_response_norm)(const LocalResponseNorm&, Stream&);
+  void (*local_response_norm_backward)(const LocalResponseNorm&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

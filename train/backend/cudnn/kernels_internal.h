@@ -10,6 +10,7 @@
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_group_norm_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
+#include "train/backend/cudnn/kernels_local_response_norm_internal.h"
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 #include "train/backend/cudnn/kernels_pool_internal.h"
@@ -229,7 +230,9 @@ constexpr Table make_table(const char* name) noexcept {
           .copy_channels = copy_channels<Launcher>,
           .dropout = dropout<Launcher>,
           .sigmoid_loss = To::sigmoid_loss,
-          .sigmoid_loss_backward = To::sigmoid_loss_backward};
+          .sigmoid_loss_backward = To::sigmoid_loss_backward,
+          .local_response_norm = local_response_norm<Launcher, false>,
+          .local_response_norm_backward = local_response_norm<Launcher, true>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

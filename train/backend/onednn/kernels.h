@@ -10,6 +10,7 @@
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/local_response_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
 #include "train/backend/lower/sigmoid_loss_kernels.h"
 
@@ -75,6 +76,8 @@ struct Table {
   void (*dropout)(const Dropout&, int threads);
   void (*sigmoid_loss)(const SigmoidLoss&, int threads);
   void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
+  void (*local_response_norm)(const LocalResponseNorm&, int threads);
+  void (*local_response_norm_backward)(const LocalResponseNorm&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -39,6 +39,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"dropout", ops::dropout},
     {"sigmoid_cross_entropy", ops::sigmoid_cross_entropy},
     {"sigmoid_cross_entropy_backward", ops::sigmoid_cross_entropy_backward},
+    {"local_response_norm", ops::local_response_norm},
+    {"local_response_norm_backward", ops::local_response_norm_backward},
 };
 
 }  // namespace

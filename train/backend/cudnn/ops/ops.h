@@ -46,6 +46,8 @@ void layer_norm_backward(CudnnLowering& lowering, const Node& node);
 void dropout(CudnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy(CudnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy_backward(CudnnLowering& lowering, const Node& node);
+void local_response_norm(CudnnLowering& lowering, const Node& node);
+void local_response_norm_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

@@ -31,6 +31,8 @@ void layer_norm_backward(const GroupNormBackward& a, int threads);
 void dropout(const Dropout& a, int threads);
 void sigmoid_loss(const SigmoidLoss& a, int threads);
 void sigmoid_loss_backward(const SigmoidLoss& a, int threads);
+void local_response_norm(const LocalResponseNorm& a, int threads);
+void local_response_norm_backward(const LocalResponseNorm& a, int threads);
 
 extern const Table kTable;
 

@@ -30,6 +30,8 @@ constinit const Table kTable = {
     .dropout = dropout,
     .sigmoid_loss = sigmoid_loss,
     .sigmoid_loss_backward = sigmoid_loss_backward,
+    .local_response_norm = local_response_norm,
+    .local_response_norm_backward = local_response_norm_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -40,6 +40,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"dropout", dropout},
     {"sigmoid_cross_entropy", sigmoid_cross_entropy},
     {"sigmoid_cross_entropy_backward", sigmoid_cross_entropy_backward},
+    {"local_response_norm", local_response_norm},
+    {"local_response_norm_backward", local_response_norm_backward},
 };
 
 }  // namespace

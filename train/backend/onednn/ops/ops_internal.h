@@ -46,6 +46,8 @@ void layer_norm_backward(OneDnnLowering& lowering, const Node& node);
 void dropout(OneDnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy(OneDnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
+void local_response_norm(OneDnnLowering& lowering, const Node& node);
+void local_response_norm_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
