@@ -53,6 +53,9 @@ std::map<std::string, double> read_weights(const std::filesystem::path& file) {
 
 ClassWeights parse_class_weights(const std::string& text) {
   if (text == "balanced") return {.balanced = true};
+  if (!std::filesystem::exists(text)) {
+    throw UsageError("--class-weights " + text + " is neither balanced nor a file that is there");
+  }
   return {.of = read_weights(text)};
 }
 

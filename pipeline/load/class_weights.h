@@ -20,8 +20,8 @@ struct ClassWeights {
 inline constexpr double kMostClassWeight = 1e6;
 
 // "balanced", or the path of a CSV file of lines class,weight, with that header or without.
-// Throws UsageError naming the line: not two fields, a class that comes twice, a weight outside
-// [0, kMostClassWeight]. SystemError: the file cannot be read.
+// Throws UsageError for a file that is not there, and naming the line: not two fields, a class that
+// comes twice, a weight outside [0, kMostClassWeight]. SystemError: the file cannot be read.
 ClassWeights parse_class_weights(const std::string& text);
 
 // The factor of each class. Balanced is n / (k * n_c), as scikit-learn has it: n samples in all,

@@ -100,7 +100,8 @@ TEST_F(ClassWeightFile, IsRefusedByTheLineThatIsWrong) {
     refuses("cat," + weight + "\n", "line 1, has the weight '" + weight + "'");
   }
   refuses("class,weight\n", "names no class");
-  EXPECT_THROW(parse_class_weights("/nowhere/weights.csv"), SystemError);
+  EXPECT_THAT([] { parse_class_weights("/nowhere/weights.csv"); },
+              ThrowsMessage<UsageError>(HasSubstr("neither balanced nor a file")));
 }
 
 }  // namespace
