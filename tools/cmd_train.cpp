@@ -30,6 +30,7 @@ namespace {
 struct Given {
   std::string augment;
   std::string sampling = "uniform";
+  std::string class_weights;
   std::string dtype = "f32";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
@@ -92,6 +93,9 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
     options.data.sampling.sampling = pipeline::parse_sampling(o.given.sampling);
     options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
     pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
+    if (!o.given.class_weights.empty()) {
+      options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
+    }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
     options.start.lr_scales = lr_scales(o.given);
     if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
@@ -174,6 +178,10 @@ void add_data_flags(CLI::App& app, TrainOptions& o) {
                    "one of a share f is due sqrt(threshold / f) times an epoch")
       ->check(CLI::Range(1e-9, 1.0))
       ->capture_default_str();
+  data->add_option("--class-weights", o.given.class_weights,
+                   "Factor for the weight of each training sample in the loss, by its class. "
+                   "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight, 1 "
+                   "for classes it leaves out, 0: the class is ignored");
   add_shuffle_flags(*data, t.data.sampling.shuffle);
   data->add_option("--holdout", t.data.holdout,
                    "Share of the training samples to validate on instead of training on them, cut "
@@ -240,7 +248,23 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
                    "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
                    "biases and batch norm (* stands for any characters); none: all are decayed")
       ->delimiter(',');
-  recipe->add_option("--label-smoothing", t.recipe.label_smoothing, "Label smoothing")
+  recipe
+      ->add_option("--loss", t.recipe.loss.name,
+                   "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
+                   "focal (see --help-all)")
+      ->capture_default_str();
+  recipe
+      ->add_option("--focal-gamma", t.recipe.loss.focal_gamma,
+                   "focal: how little what is right already counts")
+      ->check(CLI::Range(0.0, train::kMostFocalGamma))
+      ->capture_default_str();
+  recipe
+      ->add_option("--focal-alpha", t.recipe.loss.focal_alpha,
+                   "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
+                   "count 1")
+      ->check(CLI::Range(-1.0, 1.0))
+      ->capture_default_str();
+  recipe->add_option("--label-smoothing", t.recipe.loss.label_smoothing, "Label smoothing")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
@@ -350,6 +374,7 @@ constexpr const char* kMoreExamples = R"(
 
 std::string footer() {
   return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+         "\nLosses:" + table_of(train::losses()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +

@@ -312,6 +312,7 @@ class Flags(BadUse):
                             ("--net", "vgg"), ("--optimizer", "luck"), ("--momentum", 1), ("--momentum", -0.1),
                             ("--momentum", "nan"), ("--weight-decay", -1), ("--lars-eta", 0), ("--sched", "moon"), ("--recipe", "soup"),
                             ("--clip-grad-norm", -1), ("--ema-decay", 1), ("--lookahead-steps", 1.5), ("--no-decay", "nothing*"), ("--no-decay", "none,*.bias"),
+                            ("--loss", "hinge"), ("--focal-gamma", -1), ("--focal-alpha", 1.5), ("--class-weights", "nowhere.csv"),
                             ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
                             ("--schedule", "star")):
             result = self.refused_without_a_trace(2, [], *train, flag, value)

@@ -3,7 +3,7 @@
 Without arguments one net of each kind, where that takes seconds; else those whose names are arguments. All of them take a quarter
 of an hour. A net has learned once its loss is about a third of chance's; where it begins far above chance, of that of its first
 twenty steps.
-So few steps are too few for alexnet, which has no norms, and for resnet152 by SGD.
+So few steps are too few for alexnet and alexnet_lrn, which have no batch norms, and for resnet152 by SGD.
 """
 
 import math
@@ -14,7 +14,7 @@ import unittest
 from program import Case, run
 
 CLASSES = 4
-SIDES = {"alexnet": 64, "alexnet_bn": 64}  # others: 32
+SIDES = {"alexnet": 64, "alexnet_bn": 64, "alexnet_lrn": 64}  # others: 32
 SMALL = ("resnet110", "wrn28_10", "resnet9", "vit_tiny_patch4_32")  # large for their images, which may be smaller
 SLOWLY = {"efficientnet_b0": 0.002, "resnet34": 0.002, "resnet50": 0.002, "resnet110": 0.002, "resnet101": 5e-4, "resnet152": 5e-4,
           "wide_resnet50_2": 5e-4}  # fmt: skip

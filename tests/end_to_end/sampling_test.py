@@ -77,6 +77,42 @@ class Sampling(Case):
                 self.refused(2, ["options differ"], "train", self.cache, *self.RECIPE, "--epochs", 3,
                              "--selection", "weighed", "--out", out)
 
+    def test_class_weights(self):
+        # 24, 12 and 4 pictures of three classes: balanced is 40 / (3 * n).
+        labels = [0] * 24 + [1] * 12 + [2] * 4
+        images = [self.image(16, 1, seed=i) for i in range(len(labels))]
+        self.write_idx(self.folder / "data", "train", images, labels, 16)
+        self.write_idx(self.folder / "data", "t10k", images[::8], labels[::8], 16)
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        names = json.loads((self.cache / "manifest.json").read_text())["classes"]
+        table = self.folder / "weights.csv"
+
+        def losses(name, weights, *more):
+            out = self.folder / name
+            if weights is not None:
+                table.write_text("class,weight\n" + "".join(f"{c},{w!r}\n" for c, w in zip(names, weights)))
+                more = ["--class-weights", table, *more]
+            self.ok("train", self.cache, *self.RECIPE, "--epochs", 2, "--log-interval", 1, *more, "--out", out)
+            census = json.loads((out / "census.json").read_text())["epochs"]
+            return self.metrics(out, "train.loss"), census[0]["samples"]
+
+        plain, samples = losses("plain", None)
+        self.assertEqual(samples, 40)
+        self.assertEqual(losses("ones", [1, 1, 1]), (plain, 40))
+        balanced = losses("balanced", None, "--class-weights", "balanced")
+        self.assertNotEqual(balanced, (plain, 40))
+        self.assertEqual(losses("by-hand", [40 / 72, 40 / 36, 40 / 12]), balanced)
+        # One that is ignored is not drawn.
+        self.assertEqual(losses("two", [1, 0, 1])[1], 28)
+        config = json.loads((self.folder / "two" / "config.json").read_text())
+        self.assertEqual(config["data"]["class_weights"], {names[0]: 1, names[1]: 0, names[2]: 1})
+        again = ["train", self.cache, *self.RECIPE, "--epochs", 2, "--out", self.folder / "balanced"]
+        self.refused(2, ["options differ", "data.class_weights"], *again)
+        fresh = [*again[:-1], self.folder / "fresh", "--class-weights"]
+        self.refused(2, ["--sampling weighted", "--class-weights"], *fresh, "balanced", "--sampling", "weighted")
+        table.write_text("cow,2\n")
+        self.refused(2, ["'cow'", "no class"], *fresh, table)
+
     def test_partial_shuffles(self):
         self.learnable_idx(self.folder / "data", train=150, test=8)
         self.ok("ingest", self.folder / "data", "--out", self.cache)

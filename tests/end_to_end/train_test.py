@@ -63,6 +63,24 @@ class Train(Case):
             self.assertEqual(evaluated["top1"], result["top1"])
             self.assertEqual(sum(map(sum, evaluated["confusion"])), 128)
 
+    def test_losses_learn_and_stay_with_their_run(self):
+        # At first all logits are near 0: ln 2 a class; of its own class and of three others 0.25 and 0.75 times a quarter of it.
+        for loss, first in (("bce", 0.693), ("focal", 0.693 / 4 * (0.25 + 3 * 0.75))):
+            recipe = ["--net", "lenet", "--epochs", 6, "--augment", "none", "--batch-size", 32, "--lr", 0.2]
+            run, result = self.train(loss, *recipe, "--loss", loss, "--log-interval", 1)
+            self.assertAlmostEqual(self.metrics(run, "train.loss")[0], first, delta=0.25 * first)
+            self.assertGreaterEqual(result["top1"], 0.95, loss)
+            evaluated = self.ok("eval", run, self.cache, "--json").json()
+            self.assertEqual(evaluated["top1"], result["top1"])
+            self.assertAlmostEqual(self.metrics(run, "test.loss")[-1], evaluated["loss"])
+            net = json.loads((run / "config.json").read_text())["net"]
+            self.assertEqual(net["loss"], loss)
+            self.assertEqual("focal_gamma" in net, loss == "focal")
+            again = ["train", self.cache, "--out", run, "--resume", "auto", *recipe]
+            self.refused(2, ["options differ", "net.loss"], *again)
+            if loss == "focal":
+                self.refused(2, ["options differ", "net.focal_alpha"], *again, "--loss", loss, "--focal-alpha", 0.5)
+
     def test_bf16_learns_on_two_ranks(self):
         _, result = self.train("bf16", "--net", "resnet20", "--dtype", "bf16", "--epochs", 4, "--augment",
                                "none", "--batch-size", 32, "--lr", 0.05, ranks=2)

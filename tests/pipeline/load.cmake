@@ -10,6 +10,9 @@ winnow_test(pipeline.shuffle_quality
 winnow_test(pipeline.samples
   SOURCES samples_test.cpp
   DEPS winnow::load)
+winnow_test(pipeline.class_weights
+  SOURCES class_weights_test.cpp
+  DEPS winnow::load)
 winnow_test(pipeline.sampler
   SOURCES sampler_test.cpp
   DEPS winnow::load)

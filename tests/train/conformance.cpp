@@ -271,7 +271,7 @@ Graph training_graph(std::string_view net, std::int64_t batch, int side, int cha
   options.channels = channels;
   options.mean.assign(static_cast<std::size_t>(channels), 0.45F);
   options.stddev.assign(static_cast<std::size_t>(channels), 0.25F);
-  options.label_smoothing = 0.1;
+  options.loss.label_smoothing = 0.1;
   return prune(differentiate(fuse(find_net(net).make(options))));
 }
 
@@ -310,7 +310,7 @@ std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& 
   const auto twice = add_node(graph, kAdd, "twice", {a, a});
   const auto four = add_node(graph, kAdd, "four", {twice[0], twice[0]});
   ConvAttributes conv;
-  conv.pad = 1;
+  conv.axes = both_axes(1, 1);
   const auto of_sum = add_node(graph, kConv2d, "of_sum", {sum[0], w}, conv);
   const auto of_four = add_node(graph, kConv2d, "of_four", {four[0], w}, conv);
   for (const auto& made : {sum, four, of_sum, of_four}) {

@@ -32,8 +32,7 @@ ValueId leaf(Graph& graph, std::string name, Shape shape, ValueKind kind = Value
 
 ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
   ConvAttributes attributes;
-  attributes.stride = stride;
-  attributes.pad = pad;
+  attributes.axes = both_axes(stride, pad);
   attributes.bias = bias;
   return attributes;
 }
@@ -188,7 +187,7 @@ TEST(Attributes, AreOfOneTypeAndCopiesAreApart) {
   const Attributes copy = attributes;
   attributes = LinearAttributes{};
   ASSERT_NE(copy.find<ConvAttributes>(), nullptr);
-  EXPECT_EQ(copy.find<ConvAttributes>()->stride, 2);
+  EXPECT_EQ(copy.find<ConvAttributes>()->axes.rows.stride, 2);
   EXPECT_EQ(attributes.find<ConvAttributes>(), nullptr);
   const Node node = {&kLinear, "fc", {}, {}, attributes};
   EXPECT_FALSE(attributes_of<LinearAttributes>(node).bias);

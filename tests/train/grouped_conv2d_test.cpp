@@ -10,6 +10,7 @@
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/grouped_conv.h"
+#include "train/ops/conv2d.h"
 #include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
@@ -24,8 +25,7 @@ TEST(GroupedConv2d, IsPytorchs) {
   for (const test::GroupedConvGolden& golden : test::kGroupedConvGolden) {
     SCOPED_TRACE(golden.groups);
     GroupedConvAttributes conv;
-    conv.stride = golden.stride;
-    conv.pad = golden.pad;
+    conv.axes = golden.axes;
     conv.groups = golden.groups;
     conv.data_shape = golden.x.shape;
     conv.filter_shape = golden.w.shape;
@@ -37,6 +37,10 @@ TEST(GroupedConv2d, IsPytorchs) {
     const auto dw = outputs_of(kGroupedConv2dBackwardFilter, {golden.x, golden.dy}, conv);
     EXPECT_THAT(dw[0], Pointwise(DoubleNear(1e-12), golden.dw.numbers));
     EXPECT_THAT(dw[1], Pointwise(DoubleNear(1e-12), golden.db.numbers));
+    if (golden.groups > 1) continue;
+    const ConvAttributes& plain = conv;
+    EXPECT_EQ(outputs_of(kConv2d, {golden.x, golden.w, golden.b}, plain), y);
+    EXPECT_EQ(outputs_of(kConv2dBackwardFilter, {golden.x, golden.dy}, plain), dw);
   }
 }
 
@@ -63,6 +67,47 @@ TEST(GroupedConv2d, IsALayerWithSmallFilters) {
   EXPECT_EQ(count(graph).flops, 2 * macs);
   // The backward pass costs twice the forward one, less the gradient of the pixels.
   EXPECT_EQ(count(differentiate(graph)).flops, 2 * (3 * macs - 2.0 * 64 * 6 * 9));
+}
+
+// What is the same along both axes, and 1, stays unwritten.
+TEST(ConvAxes, AreWrittenAsTheyDiffer) {
+  const auto text = [](const ConvAxes& axes) { return to_string(axes, "="); };
+  EXPECT_EQ(text({}), " stride=1 pad=0");
+  EXPECT_EQ(text(both_axes(2, 3)), " stride=2 pad=3");
+  EXPECT_EQ(text(both_axes(1, 2, 2)), " stride=1 pad=2 dilation=2");
+  EXPECT_EQ(text({{2, 3, 3}, {}}), " stride=2x1 pad=3x0");
+  EXPECT_EQ(text({{2, 3, 1, 2}, {1, 0, 2, 3}}), " stride=2x1 pad=3,1,0,2 dilation=2x3");
+  EXPECT_EQ(to_string(both_axes(2, 3), ""), " stride2 pad3");
+}
+
+TEST(ConvAxes, AreRefusedWhereNoWindowFits) {
+  const Given x = {{1, 1, 5, 5}, std::vector<double>(25)};
+  const Given w = {{1, 1, 3, 3}, std::vector<double>(9)};
+  const auto refuses = [&](const ConvAxes& axes, const std::string& words) {
+    ConvAttributes conv;
+    conv.axes = axes;
+    EXPECT_THAT(
+        [&] {
+          outputs_of(kConv2d, {x, w}, conv);
+        },
+        testing::ThrowsMessage<ShapeError>(HasSubstr(words)));
+  };
+  refuses(both_axes(1, 0, 0), "dilation 0 must be at least 1");
+  refuses(both_axes(1, 0, 3), "a kernel of 7 does not fit into 5 elements padded by 0");
+  refuses({{1, 1, 0, 3}, {}}, "a kernel of 7 does not fit into 5 elements padded by 1 and 0");
+  refuses({{}, {0}}, "stride 0 must be at least 1");
+  refuses({{}, {1, 0, -1}}, "pad -1 must not be negative");
+}
+
+TEST(ConvAxes, ADilatedLayerCountsWhatItMultiplies) {
+  NetBuilder net = some_net();
+  const NetBuilder::Conv dilated = {.filters = 6, .kernel = 3, .pad = 2, .dilation = 2};
+  ValueId x = grouped_conv(net, "c", net.conv("b", net.image(), dilated), dilated, 3);
+  x = net.linear("fc", net.global_average_pool("pool", x), 10);
+  const Graph graph = std::move(net).finish(x);
+  EXPECT_THAT(to_text(graph), HasSubstr(" stride=1 pad=2 dilation=2 -> (2,6,8,8)"));
+  EXPECT_THAT(to_text(graph), HasSubstr(" stride=1 pad=2 dilation=2 groups=3 -> (2,6,8,8)"));
+  EXPECT_EQ(count(graph).flops, 2 * (2.0 * 64 * 6 * 9 * (3 + 2) + 2 * 6 * 10));
 }
 
 TEST(GroupedConv2d, RefusesGroupsThatDoNotDivide) {

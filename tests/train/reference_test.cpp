@@ -58,8 +58,7 @@ TEST(OpCases, CoverEveryOperationUnderUniqueNames) {
 
 ConvAttributes conv_attributes(int stride, int pad, bool bias = false) {
   ConvAttributes attributes;
-  attributes.stride = stride;
-  attributes.pad = pad;
+  attributes.axes = both_axes(stride, pad);
   attributes.bias = bias;
   return attributes;
 }
@@ -286,7 +285,7 @@ struct Probe {
 Probe make_probe(const OpCase& made) {
   Probe probe{made.graph, made.inputs};
   probe.graph.outputs.clear();
-  const bool is_loss = made.graph.nodes[0].op == &kSoftmaxCrossEntropy;
+  const bool is_loss = made.graph.value(made.outputs[0]).shape == Shape{1};
   for (Value& value : probe.graph.values) {
     const bool constant = value.kind == ValueKind::kComputed || value.name == "targets" ||
                           value.name == "weights" || value.name == "keys";
@@ -373,7 +372,7 @@ TEST(Gradients, OfWholeNetsAreThoseOfFiniteDifferences) {
     options.height_px = options.width_px = side_px;
     options.mean = {0.4F, 0.5F, 0.6F};
     options.stddev = {0.2F, 0.25F, 0.3F};
-    options.label_smoothing = 0.1;
+    options.loss.label_smoothing = 0.1;
     const Graph forward = find_net(name).make(options);
     const auto inputs = random_inputs(forward, 11);
     const Graph trained = differentiate(fuse(forward));

@@ -63,7 +63,7 @@ class Sketch {
   }
   ValueId conv(const std::string& name, ValueId x, ValueId w) {
     ConvAttributes attributes;
-    attributes.pad = 1;
+    attributes.axes = both_axes(1, 1);
     return add_node(graph_, kConv2d, name, {x, w}, attributes)[0];
   }
   ValueId norm(const std::string& name, ValueId x) {

@@ -6,7 +6,7 @@
 #include "tests/train/kernel_runs.h"
 #include "train/backend/onednn/kernels/layer_norm_internal.h"
 
-// Kernels over rows of channels: scale, layer norm, dropout.
+// Kernels over rows of channels: scale, layer norm, local response norm, dropout.
 namespace winnow::train {
 namespace {
 
@@ -98,6 +98,34 @@ TEST(OneDnnScale, InstructionSetsAndThreadsGiveTheSameBits) {
           "scale");
     }
   }
+}
+
+TEST(OneDnnLocalResponseNorm, InstructionSetsAndThreadsGiveTheSameBits) {
+  for (const std::int64_t channels : {3, 16, 51}) {
+    for (const float beta : {0.75F, 0.6F}) {
+      const kernels::LocalResponseNormLayer layer{Element::kF32, 1001, channels, 5, 0.3F, beta, 1};
+      const auto x = random_floats(1001 * channels, 1);
+      const auto dy = random_floats(1001 * channels, 2);
+      expect_same_bits(
+          [&](const kernels::Table& table, int threads) {
+            std::vector<float> out(2 * x.size());
+            table.local_response_norm({layer, x.data(), x.data(), out.data()}, threads);
+            table.local_response_norm_backward({layer, x.data(), dy.data(), out.data() + x.size()},
+                                               threads);
+            return out;
+          },
+          "local response norm");
+    }
+  }
+}
+
+TEST(OneDnnLocalResponseNorm, NotANumberReachesItsNeighboursAlone) {
+  std::vector<float> x(9, 1.0F);
+  x[4] = std::nanf("");
+  std::vector<float> y(9);
+  const kernels::LocalResponseNormLayer layer{Element::kF32, 1, 9, 3, 0.3F, 0.75F, 1};
+  kernels::best().local_response_norm({layer, x.data(), x.data(), y.data()}, 1);
+  for (std::size_t c = 0; c < y.size(); ++c) EXPECT_EQ(std::isnan(y[c]), c >= 3 && c <= 5) << c;
 }
 
 TEST(OneDnnDropout, InstructionSetsAndThreadsGiveTheSameBits) {

@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
 #include "common/json_text.h"
+#include "train/run/engine.h"
 #include "train/run/loss_watch.h"
 #include "train/run/setup.h"
 #include "train/step/not_finite.h"
@@ -154,6 +156,9 @@ TEST(StoredConfig, EveryNumberIsChecked) {
                                                  {"/net/label_smoothing", 1.5},
                                                  {"/net/label_smoothing", -0.1},
                                                  {"/net/label_smoothing", 1e300},
+                                                 {"/net/loss", "hinge"},
+                                                 {"/net/loss", 7},
+                                                 {"/net/loss", "focal"},
                                                  {"/data/eval_resize_px", -5},
                                                  {"/data/eval_resize_px", 27},
                                                  {"/data/eval_resize_px", 1 << 30},
@@ -192,8 +197,18 @@ TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
             "finite is that of conv1.weight");
 }
 
+TEST(Kernels, ThatAreSlowAreSaid) {
+  EXPECT_FALSE(note_on_kernels({}));
+  EXPECT_FALSE(note_on_kernels({{"conv2d forward f32 n1", "brgconv:avx512_core"}}));
+  EXPECT_EQ(note_on_kernels({{"a", "jit:avx2"}, {"b", "ref:any"}}).value_or(""),
+            "1 of 2 layers have no fast kernel here and are computed by plain loops: b (ref:any)");
+  EXPECT_EQ(note_on_kernels({{"a", "own loops"}, {"b", "ref:any"}}).value_or(""),
+            "2 of 2 layers have no fast kernel here and are computed by plain loops: a (own loops) "
+            "and others, see kernels in plan.json");
+}
+
 TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
-  LossWatch watch(10);
+  LossWatch watch(std::log(10.0));
   EXPECT_FALSE(watch.warning(1, 2.3));
   EXPECT_FALSE(watch.warning(2, 2e4));
   const auto first = watch.warning(3, 3e4);
@@ -203,7 +218,7 @@ TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
   EXPECT_TRUE(watch.warning(5, 1e16));
   EXPECT_FALSE(watch.warning(6, 1e16));
   EXPECT_TRUE(watch.warning(7, 1e30));
-  EXPECT_FALSE(LossWatch(1).warning(1, 1));
+  EXPECT_FALSE(LossWatch(0).warning(1, 1));
 }
 
 }  // namespace

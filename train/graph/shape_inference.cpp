@@ -65,15 +65,19 @@ void ShapeInference::extent(std::string_view what, std::int64_t got, std::int64_
 }
 
 std::int64_t ShapeInference::windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                                     std::int64_t pad) const {
+                                     const Pads& pads) const {
   if (stride < 1) fail("stride " + text(stride) + " must be at least 1");
-  if (pad < 0) fail("pad " + text(pad) + " must not be negative");
-  if (kernel < 1) fail("a kernel of " + text(kernel) + " elements must have at least 1");
-  if (size + 2 * pad < kernel) {
-    fail("a kernel of " + text(kernel) + " does not fit into " + text(size) +
-         " elements padded by " + text(pad));
+  for (const std::int64_t pad : {pads.before, pads.after}) {
+    if (pad < 0) fail("pad " + text(pad) + " must not be negative");
   }
-  return (size + 2 * pad - kernel) / stride + 1;
+  if (kernel < 1) fail("a kernel of " + text(kernel) + " elements must have at least 1");
+  const std::int64_t padded = pads.before + size + pads.after;
+  if (padded < kernel) {
+    const std::string behind = pads.after == pads.before ? "" : " and " + text(pads.after);
+    fail("a kernel of " + text(kernel) + " does not fit into " + text(size) +
+         " elements padded by " + text(pads.before) + behind);
+  }
+  return (padded - kernel) / stride + 1;
 }
 
 Value ShapeInference::made(const std::string& suffix, Shape shape, Storage storage) const {

@@ -35,10 +35,12 @@ class ShapeInference {
   void same_as(std::size_t i, const Shape& wanted) const;      // not bytes, of that shape
   void same(std::string_view what, const Shape& got, const Shape& wanted) const;
   void extent(std::string_view what, std::int64_t got, std::int64_t wanted) const;
-  // How often a window of `kernel` elements fits into `size` elements with `pad` zeros at both
-  // ends.
+  // How often a window of `kernel` elements fits into `size` elements with zeros at both ends.
+  struct Pads {
+    std::int64_t before, after;
+  };
   std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                       std::int64_t pad) const;
+                       const Pads& pads) const;
 
   // A value that the node yields, named "<node><suffix>".
   Value made(const std::string& suffix, Shape shape, Storage storage) const;

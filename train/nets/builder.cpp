@@ -9,7 +9,6 @@
 #include "train/ops/linear.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
-#include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
 namespace {
@@ -25,7 +24,7 @@ ValueId input(Graph& graph, std::string name, Shape shape, Storage storage) {
 
 }  // namespace
 
-NetBuilder::NetBuilder(const NetOptions& options) : label_smoothing_(options.label_smoothing) {
+NetBuilder::NetBuilder(const NetOptions& options) : loss_(options.loss) {
   const Shape pixels = {options.batch, options.channels, options.height_px, options.width_px};
   targets_ = input(graph_, "targets", {options.batch, options.classes}, Storage::kF32);
   weights_ = input(graph_, "weights", {options.batch}, Storage::kF32);
@@ -77,8 +76,7 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
                             filter[1] * filter[2] * filter[3]));
   }
   ConvAttributes attributes;
-  attributes.stride = conv.stride;
-  attributes.pad = conv.pad;
+  attributes.axes = both_axes(conv.stride, conv.pad, conv.dilation);
   attributes.bias = conv.bias;
   return add_layer(kConv2d, name, std::move(inputs), attributes);
 }
@@ -132,8 +130,9 @@ ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t feat
 }
 
 Graph NetBuilder::finish(ValueId logits) && {
-  const auto made = add_node(graph_, kSoftmaxCrossEntropy, "loss", {logits, targets_, weights_},
-                             LossAttributes{label_smoothing_});
+  const LossNode loss = find_loss(loss_.name).make(loss_);
+  const auto made =
+      add_node(graph_, *loss.operation, "loss", {logits, targets_, weights_}, loss.attributes);
   graph_.outputs.push_back({OutputKind::kLoss, made[0], -1, 0});
   graph_.outputs.push_back({OutputKind::kPerSampleLoss, made[1], -1, 0});
   graph_.outputs.push_back({OutputKind::kLogits, logits, -1, 0});

@@ -32,6 +32,7 @@ class NetBuilder {
     bool bias = false;
     Init init = Init::kKaimingFanOut;
     Init bias_init = Init::kUniformFanIn;
+    int dilation = 1;
   };
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
   // With its running statistics as buffers and the batch's as outputs.
@@ -64,7 +65,7 @@ class NetBuilder {
 
  private:
   Graph graph_;
-  double label_smoothing_;
+  LossOptions loss_;
   ValueId image_, targets_, weights_;
   ValueId keys_ = -1;
   std::uint64_t random_operations_ = 0;

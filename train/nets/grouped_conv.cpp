@@ -19,8 +19,7 @@ ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                                 channels * conv.kernel * conv.kernel));
   }
   GroupedConvAttributes attributes;
-  attributes.stride = conv.stride;
-  attributes.pad = conv.pad;
+  attributes.axes = both_axes(conv.stride, conv.pad, conv.dilation);
   attributes.bias = conv.bias;
   attributes.groups = groups;
   return net.add_layer(kGroupedConv2d, name, std::move(inputs), attributes);

@@ -5,6 +5,7 @@
 
 #include "train/nets/alexnet.h"
 #include "train/nets/alexnet_bn.h"
+#include "train/nets/alexnet_lrn.h"
 #include "train/nets/cifar_resnets.h"
 #include "train/nets/convnext.h"
 #include "train/nets/deep_resnets.h"
@@ -66,6 +67,8 @@ constexpr auto kNets = std::to_array<Net>({
     {"alexnet_bn", "AlexNet with batch norm, 62.4 M parameters for 1,000 classes (You et al. 2017)",
      224, make_alexnet_bn},
     {"alexnet", "AlexNet as torchvision's, 61.1 M parameters for 1,000 classes", 224, make_alexnet},
+    {"alexnet_lrn", "AlexNet with local response norm, 62.4 M parameters (Krizhevsky et al. 2012)",
+     224, make_alexnet_lrn},
     {"googlenet_bn",
      "GoogLeNet with batch norm as torchvision's, 6.6 M parameters for 1,000 classes", 224,
      make_googlenet_bn},
@@ -93,6 +96,10 @@ constexpr auto kNets = std::to_array<Net>({
 }  // namespace
 
 std::span<const Net> nets() { return kNets; }
+
+double loss_of_guessing(const NetOptions& options) {
+  return find_loss(options.loss.name).guessing(options.loss, options.classes);
+}
 
 void check_ranges(const NetOptions& o) {
   const auto check = [](std::int64_t value, std::int64_t most, const char* what,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "train/graph/graph.h"
+#include "train/nets/losses.h"
 
 namespace winnow::train {
 
@@ -19,11 +20,12 @@ struct NetOptions {
   int channels = 3;        // or 1
   int height_px = 32;      // from 1 to kMostSidePx, as the width
   int width_px = 32;
-  int classes = 10;            // from 1 to kMostClasses
-  std::vector<float> mean;     // per channel, scale [0, 1]
-  std::vector<float> stddev;   // per channel, above 0
-  double label_smoothing = 0;  // in [0, 1]
+  int classes = 10;           // from 1 to kMostClasses
+  std::vector<float> mean;    // per channel, scale [0, 1]
+  std::vector<float> stddev;  // per channel, above 0
+  LossOptions loss;
 };
+double loss_of_guessing(const NetOptions& options);  // of equal chances for all classes
 // Throws UsageError for images, a micro-batch or classes out of these ranges.
 void check_ranges(const NetOptions& options);
 

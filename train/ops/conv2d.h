@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "train/graph/operation.h"
 #include "train/tensor/tensor.h"
 
@@ -8,9 +11,27 @@ namespace winnow::train {
 // Two-dimensional convolution (a cross-correlation) with zero padding.
 // N batch, C K channels, H W image, P Q output image, R S kernel. [x]: optional.
 
-struct ConvAttributes {
+// How the window moves along one axis: output p reads elements p*stride + r*dilation - before.
+struct ConvAxis {
   int stride = 1;
-  int pad = 0;
+  int before = 0, after = 0;  // zeros at both ends of the data
+  int dilation = 1;           // from one element that a window reads to the next
+  bool operator==(const ConvAxis&) const = default;
+};
+struct ConvAxes {
+  ConvAxis rows;     // along the height
+  ConvAxis columns;  // along the width
+};
+// The same along both, with `pad` zeros on all sides.
+constexpr ConvAxes both_axes(int stride, int pad, int dilation = 1) noexcept {
+  return {{stride, pad, pad, dilation}, {stride, pad, pad, dilation}};
+}
+// " stride=2 pad=1" where `equals` is "=". Where axes differ, height before width: " stride=2x1
+// pad=1x0"; where sides do: " pad=0,1,2,2", top, bottom, left, right. " dilation=2" if not 1.
+std::string to_string(const ConvAxes& axes, std::string_view equals);
+
+struct ConvAttributes {
+  ConvAxes axes;
   bool bias = false;
   Shape data_shape;    // of dx, for kConv2dBackwardData
   Shape filter_shape;  // of dw, for kConv2dBackwardFilter

@@ -14,6 +14,20 @@ Shape filter_of(Shape shape) {
   return shape;
 }
 
+// How many elements a window of `kernel` elements spans.
+std::int64_t span_of(std::int64_t kernel, const ConvAxis& axis) {
+  return (kernel - 1) * axis.dilation + 1;
+}
+
+std::int64_t windows(const ShapeInference& in, std::int64_t size, std::int64_t kernel,
+                     const ConvAxis& axis) {
+  if (axis.dilation < 1) {
+    in.fail("dilation " + number_text(axis.dilation) + " must be at least 1");
+  }
+  return in.windows(size, kernel < 1 ? kernel : span_of(kernel, axis), axis.stride,
+                    {axis.before, axis.after});
+}
+
 Shape convolved(const ShapeInference& in, const Shape& x, const Shape& filter,
                 const ConvAttributes& conv, std::int64_t groups) {
   const Shape w = filter_of(filter);
@@ -25,12 +39,16 @@ Shape convolved(const ShapeInference& in, const Shape& x, const Shape& filter,
             " channels and the " + number_text(w[0]) + " filters");
   }
   in.extent("the number of channels of the filter", w[1], x[1] / groups);
-  return {x[0], w[0], in.windows(x[2], w[2], conv.stride, conv.pad),
-          in.windows(x[3], w[3], conv.stride, conv.pad)};
+  return {x[0], w[0], windows(in, x[2], w[2], conv.axes.rows),
+          windows(in, x[3], w[3], conv.axes.columns)};
 }
 
 ProductSum product_of(const Shape& x, const Shape& w, const Shape& y, const ConvAttributes& conv) {
-  return {ImageLayout(x), filter_of(w), ImageLayout(y), {conv.stride, conv.pad}};
+  const auto window = [](const ConvAxis& axis) {
+    return WindowRows{axis.stride, axis.before, axis.dilation};
+  };
+  return {ImageLayout(x), filter_of(w), ImageLayout(y), window(conv.axes.rows),
+          window(conv.axes.columns)};
 }
 
 }  // namespace
@@ -87,17 +105,19 @@ ConvAttributes backward_attributes(const GradientBuilder& builder, const Node& n
 
 void add_convolution_cases(CaseTable& table, const ConvolutionOperations& operations,
                            const ConvolutionCase& made) {
-  const auto& [name, x, w, stride, pad] = made;
+  const auto& [name, x, w, axes] = made;
   const std::int64_t groups = x[1] / w[1];
   const Shape window = filter_of(w);
-  const Shape y = {x[0], w[0], (x[2] + 2 * pad - window[2]) / stride + 1,
-                   (x[3] + 2 * pad - window[3]) / stride + 1};
+  const auto outputs = [](std::int64_t size, std::int64_t kernel, const ConvAxis& axis) {
+    return (size + axis.before + axis.after - span_of(kernel, axis)) / axis.stride + 1;
+  };
+  const Shape y = {x[0], w[0], outputs(x[2], window[2], axes.rows),
+                   outputs(x[3], window[3], axes.columns)};
   const auto named = [](const Operation& op, const std::string& tail) {
     return std::string(op.name) + "_" + tail;
   };
   ConvAttributes conv;
-  conv.stride = stride;
-  conv.pad = pad;
+  conv.axes = axes;
   for (const bool bias : {false, true}) {
     conv.bias = bias;
     const std::string tail = name + (bias ? "_bias" : "");

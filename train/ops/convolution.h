@@ -35,8 +35,7 @@ struct ConvolutionCase {
   std::string name;
   Shape x;  // N, C, H, W
   Shape w;  // K, C/G, R, S
-  int stride = 1;
-  int pad = 0;
+  ConvAxes axes;
 };
 struct ConvolutionOperations {
   const Operation& forward;

@@ -24,9 +24,11 @@ struct ImageLayout {
 };
 
 // Which row of the image a window of a convolution or a pooling reads: output row p, window row r.
+// Or which column.
 struct WindowRows {
-  std::int64_t stride, pad;
-  std::int64_t at(std::int64_t p, std::int64_t r) const { return p * stride + r - pad; }
+  std::int64_t stride = 1, pad = 0;  // zeros before the first row
+  std::int64_t dilation = 1;
+  std::int64_t at(std::int64_t p, std::int64_t r) const { return p * stride + r * dilation - pad; }
 };
 
 }  // namespace winnow::train

@@ -13,9 +13,11 @@
 #include "train/ops/grouped_conv2d.h"
 #include "train/ops/layer_norm.h"
 #include "train/ops/linear.h"
+#include "train/ops/local_response_norm.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
 #include "train/ops/scale.h"
+#include "train/ops/sigmoid_cross_entropy.h"
 #include "train/ops/softmax_cross_entropy.h"
 #include "train/ops/tokens.h"
 
@@ -64,6 +66,10 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kTokensBackward,
     &kSelectToken,
     &kSelectTokenBackward,
+    &kSigmoidCrossEntropy,
+    &kSigmoidCrossEntropyBackward,
+    &kLocalResponseNorm,
+    &kLocalResponseNormBackward,
 });
 
 }  // namespace

@@ -30,7 +30,7 @@ Shape pooled(const ShapeInference& in, const Shape& x, const PoolAttributes& poo
             number_text(pool.kernel_h) + " and " + number_text(pool.kernel_w));
   }
   const auto windows = [&](std::int64_t size, int kernel) {
-    const std::int64_t whole = in.windows(size, kernel, pool.stride, pool.pad);
+    const std::int64_t whole = in.windows(size, kernel, pool.stride, {pool.pad, pool.pad});
     const std::int64_t next = whole * pool.stride - pool.pad;  // where one more would begin
     const bool reaches = (whole - 1) * pool.stride + kernel < size + 2 * pool.pad;
     return whole + (pool.ceil && reaches && next < size ? 1 : 0);

@@ -11,14 +11,15 @@ namespace winnow::train {
 
 // What convolutions and linear layers have in common: y is a sum of products of data and filter.
 
-// The sum y[n,k,p,q] = sum over c,r,s of x[n, c, p*stride+r-pad, q*stride+s-pad] * w[k,c,r,s]. A
+// The sum y[n,k,p,q] = sum over c,r,s of x[n, c, rows.at(p,r), columns.at(q,s)] * w[k,c,r,s]. A
 // linear layer is the convolution whose filter is as large as the image. With G groups, filters of
 // C/G channels, the filters of one group read the channels of that group.
 struct ProductSum {
   ImageLayout x;
   Shape w;  // (K,C/G,R,S), in logical order
   ImageLayout y;
-  WindowRows rows{1, 0};
+  WindowRows rows{};
+  WindowRows columns{};
 
   // visit(x, w, y) with the positions in memory, for every product that is not padding.
   template <class Visit>
@@ -30,7 +31,7 @@ struct ProductSum {
           for (std::int64_t r = 0; r < w[2]; ++r) {
             for (std::int64_t s = 0; s < w[3]; ++s) {
               const std::int64_t row = rows.at(p, r);
-              const std::int64_t column = rows.at(q, s);
+              const std::int64_t column = columns.at(q, s);
               if (row < 0 || row >= x.h || column < 0 || column >= x.w) continue;
               for (std::int64_t k = 0; k < y.c; ++k) {
                 const std::int64_t first = k / group_filters * w[1];

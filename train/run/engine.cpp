@@ -40,6 +40,20 @@ void Engine::swap_ema() {
   load_model();
 }
 
+std::optional<std::string> note_on_kernels(const KernelChoices& kernels) {
+  std::size_t slow = 0;
+  std::string one;
+  for (const auto& [layer, kernel] : kernels) {
+    // oneDNN's reference, and what the card's backend does where cuDNN has nothing.
+    if (!kernel.starts_with("ref") && kernel != "own loops") continue;
+    if (slow++ == 0) one = layer + " (" + kernel + ")";
+  }
+  if (slow == 0) return std::nullopt;
+  return std::to_string(slow) + " of " + std::to_string(kernels.size()) +
+         " layers have no fast kernel here and are computed by plain loops: " + one +
+         (slow > 1 ? " and others, see kernels in plan.json" : "");
+}
+
 Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/comm/communicator.h"
@@ -31,6 +33,10 @@ struct InferenceLanes {
 // whatever the machine has: the threads of a lane decide the bits of a micro-batch.
 InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
                                bool is_on_cpu, int ranks);
+
+// A sentence for people where layers have no fast kernel in the backend's library: how many, and one
+// of them.
+std::optional<std::string> note_on_kernels(const KernelChoices& kernels);
 
 // A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling
 // neither communicates nor touches a file.

@@ -66,6 +66,19 @@ void make_sampler(const TrainOptions& options, pipeline::SampleSet samples, int 
   }
 }
 
+pipeline::SampleSet weighed(const TrainOptions& options, const JobData& data,
+                            pipeline::SampleSet samples) {
+  if (options.class_weights.none()) return samples;
+  if (options.data.sampling.sampling == pipeline::Sampling::kWeighted) {
+    throw UsageError(
+        "--sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
+        "leave out --class-weights, or take another sampling");
+  }
+  const auto labels = pipeline::read_labels(*data.source.cache, samples.ids);
+  return pipeline::weigh_classes(
+      samples, labels, pipeline::class_factors(options.class_weights, labels, data.info.classes));
+}
+
 // This rank's view of the job. No collectives.
 Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
                 const std::string& init_from_digest) {
@@ -73,7 +86,7 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   JobData& data = job.data;
   data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
   data.info = pipeline::describe(*data.source.cache);
-  pipeline::SampleSet train = choose_samples(options.data, data);
+  pipeline::SampleSet train = weighed(options, data, choose_samples(options.data, data));
   job.setup = fit_net(options, data.info);
   job.forward = forward_graph(job.setup);
   make_sampler(options, std::move(train), comm.rank(), data);

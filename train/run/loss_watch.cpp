@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 
 namespace winnow::train {
@@ -18,9 +17,8 @@ std::string short_number(double value) {
 
 }  // namespace
 
-LossWatch::LossWatch(int classes)
-    : guessing_(std::max(1.0, std::log(static_cast<double>(classes)))),
-      threshold_(kFactor * guessing_) {}
+LossWatch::LossWatch(double guessing)
+    : guessing_(std::max(1.0, guessing)), threshold_(kFactor * guessing_) {}
 
 std::optional<std::string> LossWatch::warning(std::int64_t step, double loss) {
   if (!(loss > threshold_)) return std::nullopt;

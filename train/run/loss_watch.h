@@ -6,11 +6,11 @@
 
 namespace winnow::train {
 
-// Warns of a loss that grows beyond reason, before it is no number any more. The measure is
-// ln(classes), the loss of guessing.
+// Warns of a loss that grows beyond reason, before it is no number any more. The measure is the
+// loss of guessing (train/nets/losses.h), or 1 where that is less.
 class LossWatch {
  public:
-  explicit LossWatch(int classes);
+  explicit LossWatch(double guessing);
 
   // A sentence for people where `loss` is more than 10^4 times that of guessing. The next one comes
   // at 10^4 times this threshold, and so on.

@@ -9,10 +9,12 @@
 #include "common/comm/communicator.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
+#include "pipeline/load/class_weights.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
+#include "train/nets/losses.h"
 #include "train/optim/options.h"
 #include "train/tensor/tensor.h"
 
@@ -36,7 +38,7 @@ struct RecipeOptions {
   double lr = 0.1;
   double warmup_epochs = 1;
   double epochs = 10;
-  double label_smoothing = 0;
+  LossOptions loss;
   std::uint64_t seed = 1;
 };
 
@@ -79,6 +81,7 @@ struct RunOptions {
 struct TrainOptions {
   std::string net = "resnet20";
   DataOptions data;
+  pipeline::ClassWeights class_weights;  // of the training samples
   StartOptions start;
   RecipeOptions recipe;
   BatchOptions batch;

@@ -18,10 +18,22 @@ constexpr int kConfigVersion = 1;
 
 Json to_json(const NetSetup& setup) {
   const NetOptions& o = setup.options;
-  return {
-      {"name", setup.net},        {"micro_batch", o.batch}, {"channels", o.channels},
-      {"height_px", o.height_px}, {"width_px", o.width_px}, {"classes", o.classes},
-      {"mean", o.mean},           {"deviation", o.stddev},  {"label_smoothing", o.label_smoothing}};
+  Json net = {{"name", setup.net},
+              {"micro_batch", o.batch},
+              {"channels", o.channels},
+              {"height_px", o.height_px},
+              {"width_px", o.width_px},
+              {"classes", o.classes},
+              {"mean", o.mean},
+              {"deviation", o.stddev},
+              {"label_smoothing", o.loss.label_smoothing}};
+  // Left out where they say nothing: runs begun before there was a choice go on.
+  if (o.loss.name != LossOptions{}.name) net["loss"] = o.loss.name;
+  if (o.loss.name == kFocalLoss) {
+    net["focal_gamma"] = o.loss.focal_gamma;
+    net["focal_alpha"] = o.loss.focal_alpha;
+  }
+  return net;
 }
 
 void add_entries(Json& recipe, const std::vector<RecipeEntry>& entries) {
@@ -59,7 +71,8 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
   o.height_px = side > 0 ? side : uniform ? info.height_px : net.default_side_px;
   o.width_px = side > 0 ? side : uniform ? info.width_px : net.default_side_px;
   o.classes = static_cast<int>(info.classes.size());
-  o.label_smoothing = options.recipe.label_smoothing;
+  o.loss = options.recipe.loss;
+  find_loss(o.loss.name);
   for (int c = 0; c < info.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     o.mean.push_back(static_cast<float>(info.mean[i]));
@@ -142,6 +155,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["shuffle_fraction"] = sampling.shuffle.fraction;
     config["data"]["partitions"] = sampling.shuffle.partitions;
   }
+  if (options.class_weights.balanced) config["data"]["class_weights"] = "balanced";
+  if (!options.class_weights.of.empty()) {
+    config["data"]["class_weights"] = options.class_weights.of;
+  }
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   add_entries(config["recipe"], step_entries(r.options));
@@ -184,6 +201,21 @@ std::vector<float> parse_floats(const JsonReader& in, int count, double least, d
   return values;
 }
 
+LossOptions parse_loss(const JsonReader& net) {
+  LossOptions loss;
+  loss.label_smoothing = net.at("label_smoothing").real(0, 1);
+  if (const auto name = net.find("loss")) {
+    loss.name = name->text();
+    const auto is_it = [&](const LossRow& row) { return row.name == loss.name; };
+    if (std::ranges::none_of(losses(), is_it)) name->fail("is no loss that this winnow knows");
+  }
+  if (loss.name == kFocalLoss) {
+    loss.focal_gamma = net.at("focal_gamma").real(0, kMostFocalGamma);
+    loss.focal_alpha = net.at("focal_alpha").real(-1, 1);
+  }
+  return loss;
+}
+
 NetSetup parse_net(const JsonReader& in) {
   constexpr double kLeastDeviation = 1e-20;  // images are divided by it
   NetSetup setup{.net = in.at("name").text(), .options = {}};
@@ -196,7 +228,7 @@ NetSetup parse_net(const JsonReader& in) {
   o.classes = in.at("classes").integer(1, kMostClasses);
   o.mean = parse_floats(in.at("mean"), o.channels, 0, 1);
   o.stddev = parse_floats(in.at("deviation"), o.channels, kLeastDeviation, 1);
-  o.label_smoothing = in.at("label_smoothing").real(0, 1);
+  o.loss = parse_loss(in);
   return setup;
 }
 

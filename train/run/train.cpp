@@ -71,7 +71,7 @@ class Trainer {
         lr_(learning_rate(options.recipe, job.batches)),
         log_(comm, job.batches),
         census_(*job.data.sampler, job.batches, state_.step),
-        loss_watch_(job.setup.options.classes) {}
+        loss_watch_(loss_of_guessing(job.setup.options)) {}
 
   TrainResult run(const ProgressSink& progress) {
     begin();
@@ -280,6 +280,7 @@ TrainResult train(const TrainOptions& options, Backend& backend, comm::Communica
   const std::unique_ptr<Engine> compiled =
       compile_planned(planned, options, graphs, backend, stored, comm, std::move(model));
   Engine& engine = *compiled;
+  if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
   RunState state =
       directory

@@ -76,6 +76,11 @@ std::vector<double> numbers(const void* data, Element type, std::int64_t count) 
   return all;
 }
 
+// What output p reads with element r of its window.
+std::int64_t read_at(const ConvAxis& axis, std::int64_t p, std::int64_t r) {
+  return p * axis.stride + r * axis.dilation - axis.before;
+}
+
 // The sums of one convolution in float64, whichever of its three tensors is the result.
 void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
   const ConvExtents& e = d.extents;
@@ -96,8 +101,8 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
       for (std::int64_t q = 0; q < e.y.w; ++q) {
         for (std::int64_t r = 0; r < e.r; ++r) {
           for (std::int64_t s = 0; s < e.s; ++s) {
-            const std::int64_t row = p * e.stride - e.pad + r;
-            const std::int64_t column = q * e.stride - e.pad + s;
+            const std::int64_t row = read_at(e.axes.rows, p, r);
+            const std::int64_t column = read_at(e.axes.columns, q, s);
             if (row < 0 || row >= e.x.h || column < 0 || column >= e.x.w) continue;
             double* const image =
                 &x[static_cast<std::size_t>(((n * e.x.h + row) * e.x.w + column) * e.x.c)];

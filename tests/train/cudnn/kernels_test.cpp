@@ -22,6 +22,7 @@
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/pooling.h"
+#include "train/ops/sigmoid_cross_entropy.h"
 #include "train/optim/optimizer.h"
 
 namespace winnow::train::cudnn::kernels {
@@ -737,23 +738,84 @@ TEST_P(Kernels, Loss) {
   }
 }
 
+// Targets that are a class or none, and logits from where a sigmoid is 0 to where it is 1.
+TEST_P(Kernels, SigmoidLoss) {
+  Random random(11);
+  struct Case {
+    std::int64_t batch, classes;
+    double smoothing, gamma, alpha;
+    bool mean;
+  };
+  for (const Case& c :
+       {Case{1, 1, 0, 0, -1, true}, Case{3, 2, 0.1, 0, -1, true}, Case{300, 17, 0, 2, 0.25, false},
+        Case{4, 1000, 0.1, 1.5, 0.75, false}, Case{5, 10, 0, 0.5, -1, true}}) {
+    SCOPED_TRACE(std::to_string(c.batch) + " x " + std::to_string(c.classes));
+    const std::int64_t count = c.batch * c.classes;
+    Numbers logits = random.numbers(count);
+    Numbers targets(logits.size());
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      logits[i] *= i % 7 == 0 ? 8192 : 8;
+      targets[i] = i % 3 == 0 ? 1 : 0;
+    }
+    const Numbers weights = random.positive(c.batch);
+    const SigmoidLossAttributes attributes{{c.smoothing}, c.gamma, c.alpha, c.mean};
+    const auto oracle = [&](const Operation& op) {
+      Oracle made;
+      return made.run(
+          op,
+          {made.data({c.batch, c.classes}, logits), made.parameter({c.batch, c.classes}, targets),
+           made.parameter({c.batch}, weights)},
+          attributes);
+    };
+    const auto losses = oracle(kSigmoidCrossEntropy);
+    const auto back = oracle(kSigmoidCrossEntropyBackward);
+    Tensor tl(type(), logits);
+    Tensor tt(Element::kF32, targets);
+    Tensor tw(Element::kF32, weights);
+    Tensor loss(Element::kF32, 1);
+    Tensor per_sample(Element::kF32, c.batch);
+    Tensor dlogits(type(), count);
+    in_any_order({&loss, &per_sample, &dlogits}, [&](const Table& table, Stream& stream) {
+      const kernels::SigmoidLoss a{.of = {.layer = {type(), c.batch, c.classes, c.smoothing},
+                                          .logits = tl,
+                                          .targets = tt,
+                                          .weights = tw,
+                                          .loss = loss,
+                                          .per_sample = per_sample,
+                                          .dlogits = dlogits},
+                                   .focal = {c.gamma, c.alpha},
+                                   .share = c.mean ? 1.0 / static_cast<double>(c.classes) : 1.0};
+      table.sigmoid_loss(a, stream);
+      table.sigmoid_loss_backward(a, stream);
+    });
+    expect_near(loss, losses[0], kF32);
+    expect_near(per_sample, losses[1], kF32);
+    expect_near(dlogits, back[0], limit(type()));
+  }
+}
+
 // ---- Convolutions.
 
 struct ConvolutionCase {
   Shape x, w;
-  int stride, pad;
+  ConvAxes axes;
 };
 
 TEST_P(Kernels, DirectConvolution) {
   Random random(10);
   const ConvolutionCase cases[] = {
-      {{2, 3, 7, 8}, {5, 3, 3, 3}, 1, 1},    {{2, 3, 9, 7}, {4, 3, 3, 2}, 2, 1},
-      {{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 0},    {{3, 17, 5, 5}, {6, 17, 1, 1}, 2, 0},
-      {{2, 2, 11, 11}, {3, 2, 5, 5}, 3, 2},  {{40, 2, 16, 16}, {2, 2, 3, 3}, 1, 1},
-      {{3, 700, 1, 1}, {7, 700, 1, 1}, 1, 0}};
+      {{2, 3, 7, 8}, {5, 3, 3, 3}, both_axes(1, 1)},
+      {{2, 3, 9, 7}, {4, 3, 3, 2}, both_axes(2, 1)},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, both_axes(1, 0)},
+      {{3, 17, 5, 5}, {6, 17, 1, 1}, both_axes(2, 0)},
+      {{2, 2, 11, 11}, {3, 2, 5, 5}, both_axes(3, 2)},
+      {{40, 2, 16, 16}, {2, 2, 3, 3}, both_axes(1, 1)},
+      {{3, 700, 1, 1}, {7, 700, 1, 1}, both_axes(1, 0)},
+      {{2, 3, 12, 9}, {4, 3, 3, 2}, {{2, 3, 1, 2}, {1, 0, 2, 3}}},
+  };
   for (const ConvolutionCase& c : cases) {
     for (const Element result : {Element::kF32, Element::kBf16}) {
-      ConvAttributes conv{c.stride, c.pad, false, c.x, c.w};
+      ConvAttributes conv{c.axes, false, c.x, c.w};
       const Numbers x = random.numbers(element_count(c.x));
       const Numbers w = random.numbers(element_count(c.w));  // in logical order
       Oracle forward;
@@ -779,7 +841,7 @@ TEST_P(Kernels, DirectConvolution) {
         ConvolutionDescription d;
         d.type = type();
         d.result = result;
-        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.stride, c.pad};
+        d.extents = {image_extents(c.x), image_extents(out), c.w[2], c.w[3], c.axes};
         table.pack_filter({tw, packed, type(), c.w[0], c.w[1], c.w[2], c.w[3]}, stream);
         table.direct_convolution({d, tx, packed, ty}, stream);
         d.pass = Pass::kBackwardData;

@@ -36,6 +36,7 @@ NETS = {
     "resnet9": (16, lambda: other_nets.ResNet9(CLASSES)),
     "resnet50v2": (32, lambda: other_nets.ResNet50v2(CLASSES)),
     "alexnet_bn": (64, lambda: other_nets.AlexNetBn(CLASSES)),
+    "alexnet_lrn": (64, lambda: other_nets.AlexNetLrn(CLASSES)),
     "resnet101": (32, None),
     "resnext50_32x4d": (32, None),
     "wide_resnet50_2": (32, None),

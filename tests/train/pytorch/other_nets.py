@@ -117,6 +117,25 @@ class ResNet9(nn.Module):
         return self.linear(x.amax((2, 3)))
 
 
+class AlexNetLrn(nn.Module):
+    def __init__(self, classes=10, map_side=1):
+        super().__init__()
+        layers, inputs = [], 3
+        for filters, kernel, stride, pad, after in ((96, 11, 4, 2, "np"), (256, 5, 1, 2, "np"), (384, 3, 1, 1, ""),
+                                                    (384, 3, 1, 1, ""), (256, 3, 1, 1, "p")):  # fmt: skip
+            layers += [nn.Conv2d(inputs, filters, kernel, stride, pad), nn.ReLU()]
+            layers += [nn.LocalResponseNorm(5, 5e-4, 0.75, 2)] if "n" in after else []
+            layers += [nn.MaxPool2d(3, 2)] if "p" in after else []
+            inputs = filters
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Sequential(
+            nn.Dropout(0.5), nn.Linear(256 * map_side**2, 4096), nn.ReLU(), nn.Dropout(0.5), nn.Linear(4096, 4096),
+            nn.ReLU(), nn.Linear(4096, classes))
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.features(x), 1))
+
+
 class AlexNetBn(nn.Module):
     def __init__(self, classes=10, map_side=1):
         super().__init__()

@@ -33,15 +33,17 @@ Descriptor tensor(Tensor id, Element type, const TensorLayout& layout) {
 }
 
 Descriptor window(const ConvolutionDescription& d) {
-  const std::array<std::int64_t, 2> pad{d.extents.pad, d.extents.pad};
-  const std::array<std::int64_t, 2> stride{d.extents.stride, d.extents.stride};
-  const std::array<std::int64_t, 2> dilation{1, 1};
+  const auto& [rows, columns] = d.extents.axes;
+  const std::array<std::int64_t, 2> before{rows.before, columns.before};
+  const std::array<std::int64_t, 2> after{rows.after, columns.after};
+  const std::array<std::int64_t, 2> stride{rows.stride, columns.stride};
+  const std::array<std::int64_t, 2> dilation{rows.dilation, columns.dilation};
   Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   window.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2})
-      .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pad)
-      .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, pad)
+      .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, before)
+      .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, after)
       .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS, dilation)
       .set_array<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, stride)
       .finalize();

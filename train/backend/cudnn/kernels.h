@@ -13,7 +13,9 @@
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
+#include "train/backend/lower/local_response_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
+#include "train/backend/lower/sigmoid_loss_kernels.h"
 #include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
@@ -37,12 +39,17 @@ using train::kernels::Dropout;
 using train::kernels::Elementwise;
 using train::kernels::GroupNorm;
 using train::kernels::GroupNormBackward;
+using train::kernels::LocalResponseNorm;
 using train::kernels::Loss;
+using train::kernels::LossLayer;
 using train::kernels::Pool;
 using train::kernels::PoolLayer;
 using train::kernels::PoolWindow;
 using train::kernels::Scale;
 using train::kernels::ScaleFactorGradient;
+using train::kernels::sigmoid_loss_of;
+using train::kernels::sigmoid_slope_of;
+using train::kernels::SigmoidLoss;
 using train::kernels::Softmax;
 using train::kernels::SoftmaxBackward;
 
@@ -196,6 +203,10 @@ struct Table {
   void (*join_heads)(const Heads&, Stream&);   // matrices -> rows
   void (*softmax)(const Softmax&, Stream&);
   void (*softmax_backward)(const SoftmaxBackward&, Stream&);
+  void (*sigmoid_loss)(const SigmoidLoss&, Stream&);
+  void (*sigmoid_loss_backward)(const SigmoidLoss&, Stream&);
+  void (*local_response_norm)(const LocalResponseNorm&, Stream&);
+  void (*local_response_norm_backward)(const LocalResponseNorm&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

@@ -50,6 +50,10 @@ struct DirectConvolutionKernel {
   }
 
  private:
+  // What output p reads with element r of its window.
+  WINNOW_DEVICE_FN static Index read_at(const ConvAxis& axis, Index p, Index r) {
+    return p * axis.stride + r * axis.dilation - axis.before;
+  }
   WINNOW_DEVICE_FN Index filter_channels() const { return divide(d.x.c, d.groups); }
   WINNOW_DEVICE_FN Index group_of_filter(Index k) const {
     return divide(k, divide(d.y.c, d.groups));
@@ -64,10 +68,10 @@ struct DirectConvolutionKernel {
     const Index first = group_of_filter(k.rest) * channels;
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
-      const Index h = p.rest * d.stride + r - d.pad;
+      const Index h = read_at(d.axes.rows, p.rest, r);
       if (h < 0 || h >= d.x.h) continue;
       for (Index s = 0; s < d.s; ++s) {
-        const Index w = q.rest * d.stride + s - d.pad;
+        const Index w = read_at(d.axes.columns, q.rest, s);
         if (w < 0 || w >= d.x.w) continue;
         const T* x = a + ((p.quotient * d.x.h + h) * d.x.w + w) * d.x.c + first;
         const T* filter = b + ((k.rest * d.r + r) * d.s + s) * channels;
@@ -87,14 +91,14 @@ struct DirectConvolutionKernel {
     const Index first = group.quotient * filters;
     LongSum sum;
     for (Index r = 0; r < d.r; ++r) {
-      const Index down = h.rest + d.pad - r;
+      const Index down = h.rest - read_at(d.axes.rows, 0, r);
       if (down < 0) continue;
-      const QuotientRest p = split(down, d.stride);
+      const QuotientRest p = split(down, d.axes.rows.stride);
       if (p.rest != 0 || p.quotient >= d.y.h) continue;
       for (Index s = 0; s < d.s; ++s) {
-        const Index right = w.rest + d.pad - s;
+        const Index right = w.rest - read_at(d.axes.columns, 0, s);
         if (right < 0) continue;
-        const QuotientRest q = split(right, d.stride);
+        const QuotientRest q = split(right, d.axes.columns.stride);
         if (q.rest != 0 || q.quotient >= d.y.w) continue;
         const T* dy = a + ((h.quotient * d.y.h + p.quotient) * d.y.w + q.quotient) * d.y.c + first;
         const Index step = d.r * d.s * filter_channels();
@@ -114,10 +118,10 @@ struct DirectConvolutionKernel {
     LongSum sum;
     for (Index n = 0; n < d.x.n; ++n) {
       for (Index p = 0; p < d.y.h; ++p) {
-        const Index h = p * d.stride + r.rest - d.pad;
+        const Index h = read_at(d.axes.rows, p, r.rest);
         if (h < 0 || h >= d.x.h) continue;
         for (Index q = 0; q < d.y.w; ++q) {
-          const Index w = q * d.stride + s.rest - d.pad;
+          const Index w = read_at(d.axes.columns, q, s.rest);
           if (w < 0 || w >= d.x.w) continue;
           sum.add(as_float(a[((n * d.x.h + h) * d.x.w + w) * d.x.c + channel]),
                   as_float(b[((n * d.y.h + p) * d.y.w + q) * d.y.c + r.quotient]));

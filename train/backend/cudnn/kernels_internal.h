@@ -11,6 +11,7 @@
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_group_norm_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
+#include "train/backend/cudnn/kernels_local_response_norm_internal.h"
 #include "train/backend/cudnn/kernels_loss_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 #include "train/backend/cudnn/kernels_pool_internal.h"
@@ -129,6 +130,17 @@ struct Launches {
       launch(LossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
     });
   }
+  static void sigmoid_loss(const SigmoidLoss& a, Stream& stream) {
+    by_type(a.of.layer.type, [&](auto type) {
+      launch(SigmoidLossKernel<TypeOf<decltype(type)>, LossPass::kForward>{a}, stream);
+    });
+    launch(TotalLossKernel{a.of}, stream);
+  }
+  static void sigmoid_loss_backward(const SigmoidLoss& a, Stream& stream) {
+    by_type(a.of.layer.type, [&](auto type) {
+      launch(SigmoidLossKernel<TypeOf<decltype(type)>, LossPass::kBackward>{a}, stream);
+    });
+  }
 
   static void direct_convolution(const DirectConvolution& a, Stream& stream) {
     switch (a.description.pass) {
@@ -223,7 +235,11 @@ constexpr Table make_table(const char* name) noexcept {
           .split_heads = move_heads<Launcher, true>,
           .join_heads = move_heads<Launcher, false>,
           .softmax = softmax<Launcher>,
-          .softmax_backward = softmax_backward<Launcher>};
+          .softmax_backward = softmax_backward<Launcher>,
+          .sigmoid_loss = To::sigmoid_loss,
+          .sigmoid_loss_backward = To::sigmoid_loss_backward,
+          .local_response_norm = local_response_norm<Launcher, false>,
+          .local_response_norm_backward = local_response_norm<Launcher, true>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -2,7 +2,7 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Softmax cross entropy, one block a sample. Small beside the net, so in f64.
+// Losses, one block a sample. Small beside the net, so in f64.
 namespace winnow::train::cudnn::kernels {
 
 enum class LossPass : std::uint8_t { kForward, kBackward };
@@ -94,6 +94,56 @@ struct LossKernel {
       const double smoothed = share * sums[kTarget] + e * static_cast<double>(a.layer.classes);
       a.per_sample[sample] = static_cast<float>(smoothed * shared.log_sum -
                                                 (share * sums[kTargetLogit] + e * sums[kLogit]));
+    }
+  }
+};
+
+template <class T, LossPass kPass>
+struct SigmoidLossKernel {
+  static constexpr const char* kName =
+      kPass == LossPass::kForward ? "sigmoid cross entropy" : "sigmoid cross entropy, backward";
+  static constexpr int kPhases = kPass == LossPass::kForward ? 6 : 4;
+  struct Shared {
+    BlockSums<1> sums;
+    double even;  // added to each smoothed target
+  };
+  SigmoidLoss a;
+
+  LaunchShape shape() const { return {greatest(1, a.of.layer.batch), kThreads}; }
+
+  template <int kPhase>
+  WINNOW_DEVICE_FN void run(const Place& at, Shared& shared) const {
+    const LossLayer& layer = a.of.layer;
+    if (at.block >= layer.batch) return;
+    const T* logits = static_cast<const T*>(a.of.logits) + at.block * layer.classes;
+    const float* targets = a.of.targets + at.block * layer.classes;
+    const auto target = [&](Index k) { return (1 - layer.smoothing) * targets[k] + shared.even; };
+    const auto logit = [&](Index k) { return static_cast<double>(as_float(logits[k])); };
+    if constexpr (kPhase == 0) {
+      double sum = 0;
+      for (Index k = at.thread; k < layer.classes; k += kThreads) sum += targets[k];
+      shared.sums.at[0][at.thread] = sum;
+    } else if constexpr (kPhase == 1 || kPhase == 4) {
+      shared.sums.first_step(at.thread);
+    } else if constexpr (kPhase == 2) {
+      if (at.thread != 0) return;
+      shared.even =
+          layer.smoothing / static_cast<double>(layer.classes) * shared.sums.second_step(0);
+    } else if constexpr (kPhase == 3 && kPass == LossPass::kForward) {
+      double sum = 0;
+      for (Index k = at.thread; k < layer.classes; k += kThreads) {
+        sum += sigmoid_loss_of(a.focal, logit(k), target(k));
+      }
+      shared.sums.at[0][at.thread] = sum;
+    } else if constexpr (kPhase == 3) {
+      const double weight = a.of.weights[at.block] * a.share;
+      T* to = static_cast<T*>(a.of.dlogits) + at.block * layer.classes;
+      for (Index k = at.thread; k < layer.classes; k += kThreads) {
+        to[k] =
+            element<T>(static_cast<float>(weight * sigmoid_slope_of(a.focal, logit(k), target(k))));
+      }
+    } else if (at.thread == 0) {
+      a.of.per_sample[at.block] = static_cast<float>(a.share * shared.sums.second_step(0));
     }
   }
 };

@@ -102,7 +102,7 @@ struct Pool {
   std::uint8_t* index;  // max: row-major place of the first greatest in the window
 };
 
-// ---- Softmax cross entropy.
+// ---- Losses.
 
 struct LossLayer {
   Element type;  // of logits and their gradient

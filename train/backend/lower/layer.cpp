@@ -42,8 +42,7 @@ std::string to_string(const ConvExtents& e) {
   add("s", e.s);
   add("p", e.y.h);
   add("q", e.y.w);
-  add("stride", e.stride);
-  add("pad", e.pad);
+  text += to_string(e.axes, "");
   if (e.groups > 1) add("groups", e.groups);
   return text;
 }
@@ -77,8 +76,7 @@ ConvExtents conv_extents(const Graph& graph, const LayerOperands& operands,
   extents.y = image_extents(graph.value(operands.result).shape);
   extents.r = filter.size() == 2 ? 1 : filter.at(2);  // (K,C) is a filter (K,C,1,1)
   extents.s = filter.size() == 2 ? 1 : filter.at(3);
-  extents.stride = attributes.stride;
-  extents.pad = attributes.pad;
+  extents.axes = attributes.axes;
   extents.groups = extents.x.c / filter.at(1);
   return extents;
 }

@@ -26,12 +26,13 @@ struct ConvExtents {
   ImageExtents x;
   ImageExtents y;
   std::int64_t r = 1, s = 1;  // height and width of the filter
-  int stride = 1, pad = 0;
+  ConvAxes axes;
   // Filter k reads the channels of its group alone: filters are (K,C/groups,R,S).
   std::int64_t groups = 1;
   std::int64_t filter_channels() const { return x.c / groups; }
 };
-// "n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1"; with several groups " groups4" behind it.
+// "n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1", the last as to_string(ConvAxes) has them; with
+// several groups " groups4" behind it.
 std::string to_string(const ConvExtents& extents);
 
 // What tells a layer from others in KernelChoices: "conv2d forward bf16 n32 c64 ...".

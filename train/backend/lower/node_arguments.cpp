@@ -4,6 +4,7 @@
 #include "train/ops/batch_norm.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
+#include "train/ops/sigmoid_cross_entropy.h"
 #include "train/ops/softmax_cross_entropy.h"
 
 namespace winnow::train {
@@ -27,10 +28,9 @@ kernels::NormMemory memory_at(const Slots& at, const NormSlots& memory) {
 }
 
 // Its outputs are the caller's.
-Fill<kernels::Loss> loss_inputs(ValuePlaces& places, const Node& node) {
+Fill<kernels::Loss> loss_inputs(ValuePlaces& places, const Node& node, double smoothing) {
   const ImageExtents extents = image_extents(places.value(node.inputs[0]).shape);
-  const kernels::LossLayer layer{places.element(node.inputs[0]), extents.n, extents.c,
-                                 attributes_of<LossAttributes>(node).label_smoothing};
+  const kernels::LossLayer layer{places.element(node.inputs[0]), extents.n, extents.c, smoothing};
   const Slot logits = places.read(node.inputs[0], layer.type);
   const Slot targets = places.read(node.inputs[1], Element::kF32);
   const Slot weights = places.read(node.inputs[2], Element::kF32);
@@ -138,8 +138,10 @@ Fill<kernels::Pool> pool_arguments(ValuePlaces& places, const Node& node, bool b
   };
 }
 
-Fill<kernels::Loss> loss_arguments(ValuePlaces& places, const Node& node) {
-  const Fill<kernels::Loss> inputs = loss_inputs(places, node);
+namespace {
+
+Fill<kernels::Loss> smoothed_loss(ValuePlaces& places, const Node& node, double smoothing) {
+  const Fill<kernels::Loss> inputs = loss_inputs(places, node, smoothing);
   const Slot loss = places.write(node.outputs[0], Element::kF32);
   const Slot per_sample = places.write(node.outputs[1], Element::kF32);
   return [=](const Slots& at) {
@@ -150,14 +152,44 @@ Fill<kernels::Loss> loss_arguments(ValuePlaces& places, const Node& node) {
   };
 }
 
-Fill<kernels::Loss> loss_backward_arguments(ValuePlaces& places, const Node& node) {
-  const Fill<kernels::Loss> inputs = loss_inputs(places, node);
+Fill<kernels::Loss> smoothed_loss_backward(ValuePlaces& places, const Node& node,
+                                           double smoothing) {
+  const Fill<kernels::Loss> inputs = loss_inputs(places, node, smoothing);
   const Slot dlogits = places.write(node.outputs[0], places.element(node.inputs[0]));
   return [=](const Slots& at) {
     kernels::Loss made = inputs(at);
     made.dlogits = at.at(dlogits);
     return made;
   };
+}
+
+template <auto kSmoothed>
+Fill<kernels::SigmoidLoss> sigmoid_loss(ValuePlaces& places, const Node& node) {
+  const auto& attributes = attributes_of<SigmoidLossAttributes>(node);
+  const auto classes = static_cast<double>(places.value(node.inputs[0]).shape[1]);
+  return [of = kSmoothed(places, node, attributes.label_smoothing),
+          focal = kernels::FocalFactors{attributes.gamma, attributes.alpha},
+          share = attributes.mean ? 1 / classes : 1.0](const Slots& at) {
+    return kernels::SigmoidLoss{of(at), focal, share};
+  };
+}
+
+}  // namespace
+
+Fill<kernels::Loss> loss_arguments(ValuePlaces& places, const Node& node) {
+  return smoothed_loss(places, node, attributes_of<LossAttributes>(node).label_smoothing);
+}
+
+Fill<kernels::Loss> loss_backward_arguments(ValuePlaces& places, const Node& node) {
+  return smoothed_loss_backward(places, node, attributes_of<LossAttributes>(node).label_smoothing);
+}
+
+Fill<kernels::SigmoidLoss> sigmoid_loss_arguments(ValuePlaces& places, const Node& node) {
+  return sigmoid_loss<smoothed_loss>(places, node);
+}
+
+Fill<kernels::SigmoidLoss> sigmoid_loss_backward_arguments(ValuePlaces& places, const Node& node) {
+  return sigmoid_loss<smoothed_loss_backward>(places, node);
 }
 
 PixelScale pixel_scale(const Node& node) {

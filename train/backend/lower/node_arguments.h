@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/sigmoid_loss_kernels.h"
 #include "train/backend/lower/value_places.h"
 
 // Kernel arguments of a node: its operands are read and written by `places`, their addresses are
@@ -36,6 +37,8 @@ Fill<kernels::Pool> pool_arguments(ValuePlaces& places, const Node& node, bool b
 
 Fill<kernels::Loss> loss_arguments(ValuePlaces& places, const Node& node);
 Fill<kernels::Loss> loss_backward_arguments(ValuePlaces& places, const Node& node);
+Fill<kernels::SigmoidLoss> sigmoid_loss_arguments(ValuePlaces& places, const Node& node);
+Fill<kernels::SigmoidLoss> sigmoid_loss_backward_arguments(ValuePlaces& places, const Node& node);
 
 // y = pixel * factor + offset, by channels.
 struct PixelScale {

@@ -12,7 +12,9 @@
 #include "train/backend/lower/dropout_kernels.h"
 #include "train/backend/lower/group_norm_kernels.h"
 #include "train/backend/lower/kernel_arguments.h"
+#include "train/backend/lower/local_response_norm_kernels.h"
 #include "train/backend/lower/scale_kernels.h"
+#include "train/backend/lower/sigmoid_loss_kernels.h"
 
 // Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
 // fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
@@ -79,6 +81,10 @@ struct Table {
   void (*bias_gradient)(const BiasGradient&, int threads);
   void (*softmax)(const Softmax&, int threads);  // of f32, as its backward
   void (*softmax_backward)(const SoftmaxBackward&, int threads);
+  void (*sigmoid_loss)(const SigmoidLoss&, int threads);
+  void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
+  void (*local_response_norm)(const LocalResponseNorm&, int threads);
+  void (*local_response_norm_backward)(const LocalResponseNorm&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -67,28 +67,32 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
   const Desc filter(filter_extents, type, Tag::any);
   const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
   const Desc biases = bias ? Desc({e.y.c}, Type::f32, Tag::x) : Desc();
-  const dnnl::memory::dims strides = {e.stride, e.stride};
-  const dnnl::memory::dims pads = {e.pad, e.pad};
+  const auto& [rows, columns] = e.axes;
+  const dnnl::memory::dims strides = {rows.stride, columns.stride};
+  const dnnl::memory::dims gaps = {rows.dilation - 1, columns.dilation - 1};
+  const dnnl::memory::dims before = {rows.before, columns.before};
+  const dnnl::memory::dims after = {rows.after, columns.after};
   // Not "auto": Winograd's numbers are others.
   const auto direct = dnnl::algorithm::convolution_direct;
   const auto training = dnnl::prop_kind::forward_training;
 
   const dnnl::convolution_forward::primitive_desc forward(
-      {training, direct, data, filter, biases, result, strides, pads, pads}, user_scratchpad(),
-      engine);
+      {training, direct, data, filter, biases, result, strides, gaps, before, after},
+      user_scratchpad(), engine);
   switch (pass) {
     case Pass::kForward:
       return prepared<dnnl::convolution_forward>(forward, pass, element, forward.weights_desc());
     case Pass::kBackwardData: {
       const dnnl::convolution_backward_data::primitive_desc backward(
-          {direct, data, filter, result, strides, pads, pads}, user_scratchpad(), engine, forward);
+          {direct, data, filter, result, strides, gaps, before, after}, user_scratchpad(), engine,
+          forward);
       return prepared<dnnl::convolution_backward_data>(backward, pass, element,
                                                        backward.weights_desc());
     }
     case Pass::kBackwardFilter: {
       const dnnl::convolution_backward_weights::primitive_desc backward(
-          {direct, data, filter_gradient, biases, result, strides, pads, pads}, user_scratchpad(),
-          engine, forward);
+          {direct, data, filter_gradient, biases, result, strides, gaps, before, after},
+          user_scratchpad(), engine, forward);
       return prepared<dnnl::convolution_backward_weights>(backward, pass, element,
                                                           backward.diff_weights_desc());
     }

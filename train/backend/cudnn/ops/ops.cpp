@@ -43,6 +43,10 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"tokens_backward", ops::tokens_backward},
     {"select_token", ops::select_token},
     {"select_token_backward", ops::select_token_backward},
+    {"sigmoid_cross_entropy", ops::sigmoid_cross_entropy},
+    {"sigmoid_cross_entropy_backward", ops::sigmoid_cross_entropy_backward},
+    {"local_response_norm", ops::local_response_norm},
+    {"local_response_norm_backward", ops::local_response_norm_backward},
 };
 
 }  // namespace

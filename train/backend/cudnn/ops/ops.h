@@ -50,6 +50,10 @@ void tokens(CudnnLowering& lowering, const Node& node);
 void tokens_backward(CudnnLowering& lowering, const Node& node);
 void select_token(CudnnLowering& lowering, const Node& node);
 void select_token_backward(CudnnLowering& lowering, const Node& node);
+void sigmoid_cross_entropy(CudnnLowering& lowering, const Node& node);
+void sigmoid_cross_entropy_backward(CudnnLowering& lowering, const Node& node);
+void local_response_norm(CudnnLowering& lowering, const Node& node);
+void local_response_norm_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

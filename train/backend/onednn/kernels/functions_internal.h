@@ -34,6 +34,10 @@ void add_bias(const AddBias& a, int threads);
 void bias_gradient(const BiasGradient& a, int threads);
 void softmax(const Softmax& a, int threads);
 void softmax_backward(const SoftmaxBackward& a, int threads);
+void sigmoid_loss(const SigmoidLoss& a, int threads);
+void sigmoid_loss_backward(const SigmoidLoss& a, int threads);
+void local_response_norm(const LocalResponseNorm& a, int threads);
+void local_response_norm_backward(const LocalResponseNorm& a, int threads);
 
 extern const Table kTable;
 

@@ -1,7 +1,7 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Softmax cross entropy. Small beside the net, so plain loops in f64.
+// Losses. Small beside the net, so plain loops in f64.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -35,6 +35,14 @@ double total(const float* targets, Index classes) {
   return sum;
 }
 
+void add_up(const Loss& a) {
+  double loss = 0;
+  for (Index n = 0; n < a.layer.batch; ++n) {
+    loss += static_cast<double>(a.weights[n]) * static_cast<double>(a.per_sample[n]);
+  }
+  *a.loss = static_cast<float>(loss);
+}
+
 template <class T>
 void loss_typed(const Loss& a, int threads) {
   const auto* logits = static_cast<const T*>(a.logits);
@@ -53,11 +61,7 @@ void loss_typed(const Loss& a, int threads) {
       a.per_sample[n] = static_cast<float>(sum);
     }
   });
-  double loss = 0;
-  for (Index n = 0; n < a.layer.batch; ++n) {
-    loss += static_cast<double>(a.weights[n]) * static_cast<double>(a.per_sample[n]);
-  }
-  *a.loss = static_cast<float>(loss);
+  add_up(a);
 }
 
 template <class T>
@@ -86,7 +90,56 @@ void loss_backward_typed(const Loss& a, int threads) {
   });
 }
 
+// use(n, k, logit, smoothed target) for the classes of samples [begin, end), in their order.
+template <class T, class Use>
+void for_terms(const Loss& a, Index begin, Index end, Use use) {
+  for (Index n = begin; n < end; ++n) {
+    const T* row = static_cast<const T*>(a.logits) + n * a.layer.classes;
+    const float* targets = a.targets + n * a.layer.classes;
+    const double even =
+        a.layer.smoothing / static_cast<double>(a.layer.classes) * total(targets, a.layer.classes);
+    for (Index k = 0; k < a.layer.classes; ++k) {
+      use(n, k, element(row + k), (1 - a.layer.smoothing) * static_cast<double>(targets[k]) + even);
+    }
+  }
+}
+
+template <class T>
+void sigmoid_loss_typed(const SigmoidLoss& a, int threads) {
+  parallel_pieces(a.of.layer.batch, 8, threads, [=](Index begin, Index end) {
+    double sum = 0;
+    for_terms<T>(a.of, begin, end, [&](Index n, Index k, double logit, double target) {
+      sum = (k == 0 ? 0 : sum) + sigmoid_loss_of(a.focal, logit, target);
+      a.of.per_sample[n] = static_cast<float>(a.share * sum);
+    });
+  });
+  add_up(a.of);
+}
+
+template <class T>
+void sigmoid_loss_backward_typed(const SigmoidLoss& a, int threads) {
+  auto* dlogits = static_cast<T*>(a.of.dlogits);
+  parallel_pieces(a.of.layer.batch, 8, threads, [=](Index begin, Index end) {
+    for_terms<T>(a.of, begin, end, [&](Index n, Index k, double logit, double target) {
+      const double weight = static_cast<double>(a.of.weights[n]) * a.share;
+      Floats v = {};
+      v[0] = static_cast<float>(weight * sigmoid_slope_of(a.focal, logit, target));
+      store(dlogits + n * a.of.layer.classes + k, v, 1);
+    });
+  });
+}
+
 }  // namespace
+
+void sigmoid_loss(const SigmoidLoss& a, int threads) {
+  a.of.layer.type == Element::kF32 ? sigmoid_loss_typed<float>(a, threads)
+                                   : sigmoid_loss_typed<Bf16>(a, threads);
+}
+
+void sigmoid_loss_backward(const SigmoidLoss& a, int threads) {
+  a.of.layer.type == Element::kF32 ? sigmoid_loss_backward_typed<float>(a, threads)
+                                   : sigmoid_loss_backward_typed<Bf16>(a, threads);
+}
 
 void loss(const Loss& a, int threads) {
   typed<Loss, loss_typed<float>, loss_typed<Bf16>>(a, threads);

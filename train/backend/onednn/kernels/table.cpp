@@ -33,6 +33,10 @@ constinit const Table kTable = {
     .bias_gradient = bias_gradient,
     .softmax = softmax,
     .softmax_backward = softmax_backward,
+    .sigmoid_loss = sigmoid_loss,
+    .sigmoid_loss_backward = sigmoid_loss_backward,
+    .local_response_norm = local_response_norm,
+    .local_response_norm_backward = local_response_norm_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

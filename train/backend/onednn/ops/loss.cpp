@@ -11,4 +11,13 @@ void softmax_cross_entropy_backward(OneDnnLowering& lowering, const Node& node) 
   lowering.kernel(lowering.table().loss_backward, loss_backward_arguments(lowering, node));
 }
 
+void sigmoid_cross_entropy(OneDnnLowering& lowering, const Node& node) {
+  lowering.kernel(lowering.table().sigmoid_loss, sigmoid_loss_arguments(lowering, node));
+}
+
+void sigmoid_cross_entropy_backward(OneDnnLowering& lowering, const Node& node) {
+  lowering.kernel(lowering.table().sigmoid_loss_backward,
+                  sigmoid_loss_backward_arguments(lowering, node));
+}
+
 }  // namespace winnow::train::onednn::ops

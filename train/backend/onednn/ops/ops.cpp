@@ -44,6 +44,10 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"tokens_backward", tokens_backward},
     {"select_token", select_token},
     {"select_token_backward", select_token_backward},
+    {"sigmoid_cross_entropy", sigmoid_cross_entropy},
+    {"sigmoid_cross_entropy_backward", sigmoid_cross_entropy_backward},
+    {"local_response_norm", local_response_norm},
+    {"local_response_norm_backward", local_response_norm_backward},
 };
 
 }  // namespace

@@ -50,6 +50,10 @@ void tokens(OneDnnLowering& lowering, const Node& node);
 void tokens_backward(OneDnnLowering& lowering, const Node& node);
 void select_token(OneDnnLowering& lowering, const Node& node);
 void select_token_backward(OneDnnLowering& lowering, const Node& node);
+void sigmoid_cross_entropy(OneDnnLowering& lowering, const Node& node);
+void sigmoid_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
+void local_response_norm(OneDnnLowering& lowering, const Node& node);
+void local_response_norm_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn

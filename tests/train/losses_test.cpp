@@ -1,0 +1,89 @@
+#include "train/nets/losses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "tests/train/losses_golden.h"
+#include "tests/train/net_options.h"
+#include "tests/train/run_operation.h"
+#include "train/nets/builder.h"
+#include "train/ops/sigmoid_cross_entropy.h"
+
+namespace winnow::train {
+namespace {
+
+using testing::DoubleNear;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+TEST(SigmoidCrossEntropy, IsPytorchs) {
+  for (const test::LossGolden& golden : test::kLossGolden) {
+    SCOPED_TRACE(golden.gamma);
+    const SigmoidLossAttributes attributes{
+        {golden.label_smoothing}, golden.gamma, golden.alpha, golden.mean};
+    const std::vector<Given> given = {golden.logits, golden.targets, golden.weights};
+    const auto y = outputs_of(kSigmoidCrossEntropy, given, attributes);
+    EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-11), golden.per_sample.numbers));
+    double loss = 0;
+    for (std::size_t n = 0; n < y[1].size(); ++n) {
+      loss += golden.weights.numbers[n] * golden.per_sample.numbers[n];
+    }
+    EXPECT_NEAR(y[0][0], loss, 1e-11);
+    const auto d = outputs_of(kSigmoidCrossEntropyBackward, given, attributes);
+    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), golden.dlogits.numbers));
+  }
+}
+
+TEST(SigmoidCrossEntropy, RefusesFactorsOutOfRange) {
+  const std::vector<Given> given = {{{1, 2}, {0, 0}}, {{1, 2}, {0, 1}}, {{1}, {1}}};
+  const auto refusal = [&](const SigmoidLossAttributes& attributes, const std::string& words) {
+    EXPECT_THAT([&] { outputs_of(kSigmoidCrossEntropy, given, attributes); },
+                testing::ThrowsMessage<ShapeError>(HasSubstr(words)));
+  };
+  refusal({{}, -1}, "gamma -1 must be 0 or more");
+  refusal({{}, 0, 1.5}, "alpha 1.5 must be 1 or less");
+  refusal({{1.0}}, "label smoothing 1");
+}
+
+Graph net_with(const LossOptions& loss) {
+  NetOptions options = square_images(8);
+  options.loss = loss;
+  NetBuilder net(options);
+  const ValueId logits = net.linear("fc", net.image(), options.classes);
+  return std::move(net).finish(logits);
+}
+
+TEST(Losses, AreNodesOfANet) {
+  const auto text = [](const LossOptions& loss) { return to_text(net_with(loss)); };
+  EXPECT_THAT(text({}), HasSubstr("softmax_cross_entropy(%6, %0, %1) -> "));
+  EXPECT_THAT(text({.name = "bce", .label_smoothing = 0.1}),
+              HasSubstr("sigmoid_cross_entropy(%6, %0, %1) label_smoothing=0.1 mean -> "));
+  EXPECT_THAT(text({.name = "focal"}),
+              HasSubstr("sigmoid_cross_entropy(%6, %0, %1) gamma=2 alpha=0.25 -> "));
+  EXPECT_THAT(text({.name = "focal", .focal_gamma = 0, .focal_alpha = -1}),
+              HasSubstr("sigmoid_cross_entropy(%6, %0, %1) -> "));
+  EXPECT_THAT(
+      [] { find_loss("hinge"); },
+      testing::ThrowsMessage<UsageError>("unknown loss 'hinge'; known: cross_entropy, bce, focal"));
+}
+
+// What a net says that knows nothing: all logits 0.
+TEST(Losses, OfGuessingAreThoseOfEqualLogits) {
+  for (const LossRow& row : losses()) {
+    SCOPED_TRACE(row.name);
+    for (const double alpha : {-1.0, 0.25}) {
+      const LossOptions options{.name = std::string(row.name), .focal_alpha = alpha};
+      const LossNode loss = row.make(options);
+      const std::vector<Given> given = {{{1, 4}, {0, 0, 0, 0}}, {{1, 4}, {0, 1, 0, 0}}, {{1}, {1}}};
+      const auto y = outputs_of(*loss.operation, given, loss.attributes);
+      EXPECT_NEAR(y[0][0], row.guessing(options, 4), 1e-12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::train

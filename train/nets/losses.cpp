@@ -1,0 +1,61 @@
+#include "train/nets/losses.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "common/error.h"
+#include "train/ops/sigmoid_cross_entropy.h"
+#include "train/ops/softmax_cross_entropy.h"
+
+namespace winnow::train {
+namespace {
+
+LossNode cross_entropy(const LossOptions& options) {
+  return {&kSoftmaxCrossEntropy, LossAttributes{options.label_smoothing}};
+}
+double entropy_of_guessing(const LossOptions&, int classes) {
+  return std::log(static_cast<double>(classes));
+}
+
+LossNode bce(const LossOptions& options) {
+  SigmoidLossAttributes attributes{{options.label_smoothing}};
+  attributes.mean = true;
+  return {&kSigmoidCrossEntropy, attributes};
+}
+double bce_of_guessing(const LossOptions&, int) { return std::numbers::ln2; }
+
+LossNode focal(const LossOptions& options) {
+  return {&kSigmoidCrossEntropy,
+          SigmoidLossAttributes{
+              {options.label_smoothing}, options.focal_gamma, options.focal_alpha, false}};
+}
+double focal_of_guessing(const LossOptions& options, int classes) {
+  const double alpha = options.focal_alpha;
+  const double others = classes - 1;
+  const double terms = alpha < 0 ? classes : alpha + others * (1 - alpha);
+  return terms * std::numbers::ln2 * std::pow(0.5, options.focal_gamma);
+}
+
+constexpr auto kLosses = std::to_array<LossRow>({
+    {"cross_entropy", "cross entropy of the softmax", cross_entropy, entropy_of_guessing},
+    {"bce", "binary cross entropy of each class's sigmoid, mean over the classes as timm's", bce,
+     bce_of_guessing},
+    {kFocalLoss, "focal loss of each class's sigmoid as torchvision's, sum over the classes", focal,
+     focal_of_guessing},
+});
+
+}  // namespace
+
+std::span<const LossRow> losses() { return kLosses; }
+
+const LossRow& find_loss(std::string_view name) {
+  std::string known;
+  for (const LossRow& row : kLosses) {
+    if (row.name == name) return row;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("unknown loss '" + std::string(name) + "'; known: " + known);
+}
+
+}  // namespace winnow::train

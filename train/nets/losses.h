@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "train/graph/graph.h"
+
+namespace winnow::train {
+
+// What a net learns from. Labels are a distribution over classes.
+struct LossOptions {
+  std::string name = "cross_entropy";
+  double label_smoothing = 0;  // in [0, 1)
+  double focal_gamma = 2;      // in [0, kMostFocalGamma]
+  double focal_alpha = 0.25;   // in [-1, 1]; below 0: none
+};
+inline constexpr double kMostFocalGamma = 100;
+inline constexpr std::string_view kFocalLoss = "focal";  // alone has a gamma and an alpha
+
+// The node of a loss, which reads logits, targets and weights.
+struct LossNode {
+  const Operation* operation;
+  Attributes attributes;
+};
+
+// A row of the table of losses.
+struct LossRow {
+  std::string_view name;
+  std::string_view what;
+  LossNode (*make)(const LossOptions& options);
+  double (*guessing)(const LossOptions& options, int classes);  // the loss of equal chances
+};
+std::span<const LossRow> losses();
+const LossRow& find_loss(std::string_view name);  // UsageError naming the known ones
+
+}  // namespace winnow::train

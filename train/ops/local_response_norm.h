@@ -1,0 +1,23 @@
+#pragma once
+
+#include "train/graph/operation.h"
+
+namespace winnow::train {
+
+// Local response normalisation (Krizhevsky et al. 2012) over neighbouring channels, PyTorch's
+// LocalResponseNorm: alpha is divided by the size, which the paper does not do.
+
+struct LocalResponseNormAttributes {
+  int size = 5;         // channels c - size/2 to c + (size-1)/2; those that are not there are 0
+  double alpha = 1e-4;  // >= 0
+  double beta = 0.75;   // >= 0
+  double k = 1;         // > 0
+};
+
+// x (N,C,H,W) -> y;  y_c = x_c / (k + alpha/size * sum_j x_j^2)^beta
+extern const Operation kLocalResponseNorm;
+
+// x, dy -> dx
+extern const Operation kLocalResponseNormBackward;
+
+}  // namespace winnow::train
