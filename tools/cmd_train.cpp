@@ -17,6 +17,7 @@
 #include "tools/shuffle_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
+#include "train/nets/net_blocks.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
@@ -210,7 +211,10 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
 void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
-  recipe->add_option("--net", t.net, "Net to train; ? lists them with size and cost")
+  recipe
+      ->add_option("--net", t.net.name,
+                   "Net to train, or a .toml file that describes one (docs/nets.md); ? lists nets "
+                   "with size and cost")
       ->each([](const std::string& name) {
         if (name == "?") throw CLI::CallForVersion(net_list(), 0);
       })
@@ -346,10 +350,13 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \
       --warmup-epochs 2 --sched poly --label-smoothing 0.1
   winnow train cache --out run --recipe he-cifar --epochs 30
+  winnow train cache --out run --net my.toml                # a net of your own, see docs/nets.md
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string footer() {
-  return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+  return "Nets:" + table_of(train::nets()) +
+         "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
+         "\nOptimizers:" + table_of(train::optimizers()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +

@@ -9,11 +9,14 @@
 #include <memory>
 
 #include "common/error.h"
+#include "tools/net_list.h"
 #include "tools/report/html.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/recipe_options.h"
+#include "train/run/chosen_net.h"
+#include "train/run/options.h"
 
 namespace winnow::tools {
 namespace {
@@ -215,6 +218,16 @@ std::string text_given(const CLI::App& train, const std::string& flag,
   return option->count() > 0 ? option->results().front() : otherwise;
 }
 
+// What `work` returns; its errors as those of a flag.
+template <class Work>
+auto usage_checked(const char* flag, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(flag, error.what());
+  }
+}
+
 // Whether `flag` is one of `all` options of such rows, but none of this row's.
 bool is_of_another(const std::string& flag, const std::vector<train::Option>& all,
                    std::span<const train::Option> of_row) {
@@ -223,6 +236,12 @@ bool is_of_another(const std::string& flag, const std::vector<train::Option>& al
     return flag == name || flag == "--no-" + name.substr(2);
   };
   return std::ranges::any_of(all, is_it) && std::ranges::none_of(of_row, is_it);
+}
+
+train::NetChoice net_of(const CLI::App& train) {
+  const train::NetChoice net{.name = text_given(train, "--net", train::TrainOptions().net.name)};
+  return train::net_of_run(net, text_given(train, "--out", ""),
+                           text_given(train, "--resume", "no") == "auto");
 }
 
 // Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
@@ -334,12 +353,12 @@ void add_training_recipe_flags(CLI::App& train) {
       "Flags that go together (see --help-all); those given beside it stand");
   train.add_flag_function(
       "--show",
-      [&train, chosen](std::int64_t) {
-        if (chosen->name.empty()) throw CLI::ValidationError("--show", "needs --recipe");
-        fmt::print("{}\n", shown(train));
+      [&train](std::int64_t) {
+        const std::string net = usage_checked("--net", [&] { return net_row(net_of(train)); });
+        fmt::print("# {}\n# {}\n{}\n", net_list_head(), net, shown(train));
         throw CLI::Success();
       },
-      "Print what --recipe comes to, and train nothing");
+      "Print the net's size and cost and the command that --recipe comes to, and train nothing");
 }
 
 std::string training_recipes_help() {

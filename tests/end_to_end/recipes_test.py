@@ -16,7 +16,7 @@ class Recipes(Case):
     def shown(self, *flags, **more):
         """The flags of the command that is shown, with their values."""
         said = self.ok("train", *flags, "--show", **more)
-        words = shlex.split(said.out.replace("\\\n", " "))
+        words = shlex.split(said.out.replace("\\\n", " "), comments=True)
         self.assertEqual(words[:2], ["winnow", "train"])
         flags, name = {}, None
         for word in words[2:]:
@@ -111,7 +111,7 @@ class Recipes(Case):
     def test_bad_use(self):
         said = self.refused(2, ["soup"], "train", "--recipe", "soup", "--show")
         self.assertIn("known: mlperf-resnet50", said.err)
-        self.refused(2, ["--recipe"], "train", "--show")
+        self.refused(2, ["--net", "letnet"], "train", "--net", "letnet", "--show")
 
 
 if __name__ == "__main__":

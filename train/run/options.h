@@ -13,6 +13,7 @@
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
+#include "train/nets/net_file.h"
 #include "train/optim/options.h"
 #include "train/tensor/tensor.h"
 
@@ -77,7 +78,7 @@ struct RunOptions {
 };
 
 struct TrainOptions {
-  std::string net = "resnet20";
+  NetChoice net{.name = "resnet20"};  // or a file that train() reads, see choose_net()
   DataOptions data;
   StartOptions start;
   RecipeOptions recipe;
