@@ -15,6 +15,7 @@
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
+#include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
 #include "train/nets/net_blocks.h"
@@ -42,6 +43,7 @@ struct TrainOptions {
   train::TrainOptions train;
   Given given;
   std::uint64_t bucket_kib = 1024;
+  std::string recipe;  // a sentence: which was taken
   MemoryFlags memory;
   int threads = 0;
   bool json = false;
@@ -128,6 +130,7 @@ void run(const TrainOptions& o, Session& session) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
+  if (!o.recipe.empty()) say(session, o.recipe);
   MemoryFlags memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
@@ -372,7 +375,7 @@ Command add_train(CLI::App& program) {
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
   app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
-  add_training_recipe_flags(*app);
+  add_training_recipe_flags(*app, o->recipe);
   add_data_flags(*app, *o);
   add_start_flags(*app, *o);
   add_recipe_flags(*app, *o);
@@ -380,8 +383,8 @@ Command add_train(CLI::App& program) {
   add_run_flags(*app, *o);
   app->footer(footer());
   shorten_help(*app,
-               {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
-                "--selection", "--init-from", "--resume"},
+               {"--out", "--net", "--recipe", "--epochs", "--batch-size", "--lr", "--augment",
+                "--image-size", "--selection", "--init-from", "--resume"},
                kFirstExamples);
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }

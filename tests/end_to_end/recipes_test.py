@@ -91,6 +91,56 @@ class Recipes(Case):
         self.assertEqual((config["net"]["name"], recipe["milestones"], recipe["epochs"]), ("resnet20", [82, 123], 164))
         self.assertEqual((recipe["nesterov"], recipe["lr"], config["no_decay"]), (False, 0.0046875, []))
 
+    def test_without_a_recipe_it_is_the_nets_own(self):
+        own = {"lenet": "caffe-lenet", "resnet20": "small-images", "wrn16_4": "small-images", "resnet50": "goyal-imagenet",
+               "alexnet": "krizhevsky-alexnet", "convnext_tiny": "liu-convnext"}
+        for net, recipe in own.items():
+            named = self.shown("--net", net, "--recipe", recipe, "--batch-size", 128, "--epochs", 10)
+            given = self.shown("--net", net)
+            for flag in ("--batch-size", "--epochs"):
+                self.assertNotIn(flag, given)
+                del named[flag]
+            self.assertEqual(given, named)
+        for net in re.findall(r"^(\w+) ", self.ok("train", "--net", "?").out, re.MULTILINE)[1:]:
+            self.assertIn("--lr", self.shown("--net", net), net)
+        small = self.folder / "small.toml"
+        for side, lr in ((32, "0.1"), (64, "0.05")):
+            small.write_text(f'image_size = {side}\nhead = [{{block = "linear"}}]\n')
+            self.assertEqual(self.shown("--net", small)["--lr"], [lr])
+        self.assertEqual(self.shown("--init-from", "weights.safetensors")["--milestones"], ["3", "6", "9"])
+        self.assertEqual(self.shown("--recipe", "none", "--seed", 3), {"--out": ["RUN"], "--recipe": ["none"], "--seed": ["3"]})
+
+    def test_the_own_recipe_follows_batch_and_epochs_and_gives_way(self):
+        flags = self.shown("--net", "resnet50", "--batch-size", 1024, "--epochs", 45)
+        self.assertEqual((flags["--lr"], flags["--warmup-epochs"]), (["0.4"], ["2.5"]))
+        self.assertEqual(self.shown("--net", "convnext_tiny", "--batch-size", 1024)["--lr"], ["0.002"])
+        flags = self.shown("--lr", 0.3, "--sched", "cosine")
+        self.assertEqual((flags["--lr"], flags["--sched"], flags["--weight-decay"]), (["0.3"], ["cosine"], ["0.0005"]))
+        self.assertNotIn("--power", flags)
+        self.assertEqual(self.shown("--optimizer", "lamb"), {"--out": ["RUN"], "--recipe": ["none"], "--optimizer": ["lamb"]})
+        self.assertNotIn("--sched", self.shown(env={"WINNOW_TRAIN_RECIPE": "none"}))
+        self.refused(2, ["--epochs"], "train", CACHE, "--out", "run", "--epochs", "nan")
+        self.refused(2, ["--batch-size"], "train", CACHE, "--out", "run", "--batch-size", -1)
+
+    def test_a_run_says_its_recipe(self):
+        small = ["--net", "lenet", "--image-size", 16, "--batch-size", 6, "--micro-batch", 2, "--max-steps", 1]
+
+        def run(out, *flags):
+            said = self.ok("train", CACHE, "--out", self.folder / out, *small, *flags).err
+            return said, json.loads((self.folder / out / "config.json").read_text())["recipe"]
+
+        said, recipe = run("own")
+        self.assertIn("recipe caffe-lenet, which goes with this net, for batches of 6 and 10 epochs", said)
+        self.assertEqual((recipe["lr"], recipe["weight_decay"]), (0.0009375, 5e-4))
+        said, recipe = run("none", "--recipe", "none")
+        self.assertNotIn("recipe", said)
+        self.assertEqual((recipe["lr"], recipe["weight_decay"], recipe["warmup_epochs"], recipe["decay"]), (0.1, 1e-4, 1, "cosine"))
+        said, recipe = run("other", "--optimizer", "lion")
+        self.assertIn("recipe: the plain defaults with lion; caffe-lenet, which goes with this net, is for sgd", said)
+        self.assertEqual(recipe["lr"], 0.1)
+        said, recipe = run("named", "--recipe", "finetune")
+        self.assertIn("recipe finetune", said)
+
     def test_a_shell_understands_what_is_shown(self):
         names = ["it's (here)", "$(touch x) `y`", "two  #words~", "*"]
         for name in names:
