@@ -43,7 +43,7 @@ struct TrainOptions {
   train::TrainOptions train;
   Given given;
   std::uint64_t bucket_kib = 1024;
-  std::string recipe;  // a sentence: which was taken
+  TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
   bool json = false;
@@ -102,6 +102,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.given.resume == "auto";
   options.run.stop = session.stop;
+  options.own_recipe = o.recipe.own;
   options.execution.threads = thread_plan(session, o.threads);
   return options;
 }
@@ -130,7 +131,7 @@ void run(const TrainOptions& o, Session& session) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
-  if (!o.recipe.empty()) say(session, o.recipe);
+  if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
   MemoryFlags memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;

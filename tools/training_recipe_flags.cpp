@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <filesystem>
 #include <span>
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "tools/net_list.h"
 #include "tools/report/html.h"
 #include "tools/training_recipes.h"
@@ -19,10 +20,12 @@
 #include "train/optim/recipe_options.h"
 #include "train/run/chosen_net.h"
 #include "train/run/options.h"
+#include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
 
+namespace fs = std::filesystem;
 using Settings = std::vector<RecipeSetting>;
 
 constexpr const char* kOwn = "own";
@@ -86,47 +89,53 @@ void give(CLI::App& train, const Settings& settings) {
 }
 
 // A recipe that was named. Its batch and epochs are its own.
-std::string take_named(CLI::App& train, const std::string& name) {
+TakenRecipe take_named(CLI::App& train, const std::string& name) {
   const RecipeTask task{.batch = number_given(train, "--batch-size"),
                         .epochs = number_given(train, "--epochs")};
   give(train, settings_of(find_training_recipe(name), task));
-  return "recipe " + name;
+  return {.own = {}, .sentence = "recipe " + name};
 }
 
-// None where it is not known what net is meant, which is told when that is trained.
-std::optional<TrainingRecipe> own_recipe_of(const CLI::App& train) {
-  if (train.get_option("--init-from")->count() > 0) return find_training_recipe("finetune");
+// The name of the recipe that goes with the net; of a run that goes on the one it began with.
+// Empty: none, or it is not known what net or run is meant, which is told when that is trained.
+std::string name_of_own(const CLI::App& train) {
   try {
-    return own_recipe(net_of(train));
+    const fs::path config = fs::path(text_given(train, "--out", "")) / "config.json";
+    if (text_given(train, "--resume", "no") == "auto" && fs::exists(config)) {
+      return train::parse_config(read_text(config), config.string()).own_recipe;
+    }
+    if (train.get_option("--init-from")->count() > 0) return "finetune";
+    return std::string(own_recipe(net_of(train)).name);
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   }
 }
 
 // The net's own. Batch and epochs are the program's where they are not given.
-std::string take_own(CLI::App& train) {
-  const std::optional<TrainingRecipe> recipe = own_recipe_of(train);
-  if (!recipe) return {};
+TakenRecipe take_own(CLI::App& train) {
+  const std::string name = name_of_own(train);
+  if (name.empty()) return {};
   const train::TrainOptions initial;
   RecipeTask task{.batch = number_given(train, "--batch-size"),
                   .epochs = number_given(train, "--epochs")};
   if (task.batch == 0) task.batch = static_cast<double>(initial.batch.batch);
   if (task.epochs == 0) task.epochs = initial.recipe.epochs;
-  Settings settings = settings_of(*recipe, task);
+  Settings settings = settings_of(find_training_recipe(name), task);
   std::erase_if(settings, [](const RecipeSetting& setting) {
     return setting.flag == "--batch-size" || setting.flag == "--epochs";
   });
   const std::string optimizer = setting_of(settings, "--optimizer").values.front();
   if (const std::string given = text_given(train, "--optimizer", optimizer); given != optimizer) {
-    return fmt::format(
-        "recipe: the plain defaults with {}; {}, which goes with this net, is for {}", given,
-        recipe->name, optimizer);
+    return {.own = {},
+            .sentence = fmt::format("recipe: the plain defaults with {}; {}, which goes with this "
+                                    "net, is for {}",
+                                    given, name, optimizer)};
   }
   give(train, settings);
-  return fmt::format(
-      "recipe {}, which goes with this net, for batches of {:g} and {:g} epochs; "
-      "--recipe none takes the plain defaults",
-      recipe->name, task.batch, task.epochs);
+  return {.own = name,
+          .sentence = fmt::format("recipe {}, which goes with this net, for batches of {:g} and "
+                                  "{:g} epochs; --recipe none takes the plain defaults",
+                                  name, task.batch, task.epochs)};
 }
 
 // Of the verb and its groups, in their order.
@@ -163,15 +172,15 @@ std::string shown(const CLI::App& train) {
 
 }  // namespace
 
-void add_training_recipe_flags(CLI::App& train, std::string& told) {
+void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken) {
   // Not in a group: callbacks of groups come later, and find what is added here.
   train
       .add_option_function<std::string>(
           "--recipe",
-          [&train, &told](const std::string& name) {
+          [&train, &taken](const std::string& name) {
             if (!train.parsed() || name == kNone) return;
             try {
-              told = name == kOwn ? take_own(train) : take_named(train, name);
+              taken = name == kOwn ? take_own(train) : take_named(train, name);
             } catch (const UsageError& error) {
               throw CLI::ValidationError("--recipe", error.what());
             }

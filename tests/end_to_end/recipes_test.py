@@ -141,6 +141,18 @@ class Recipes(Case):
         said, recipe = run("named", "--recipe", "finetune")
         self.assertIn("recipe finetune", said)
 
+    def test_a_run_that_goes_on_keeps_its_recipe(self):
+        out = self.folder / "run"
+        command = ["train", CACHE, "--out", out, "--net", "lenet", "--image-size", 16, "--batch-size", 6, "--micro-batch", 2]
+        self.ok(*command, "--max-steps", 1)
+        self.assertEqual(json.loads((out / "config.json").read_text())["own_recipe"], "caffe-lenet")
+        self.ok(*command, "--max-steps", 2, "--resume", "auto")
+        self.refused(2, ["recipe.lr"], *command, "--recipe", "none", "--resume", "auto")
+        out = command[3] = self.folder / "plain"  # as older programs had it
+        self.ok(*command, "--max-steps", 1, "--recipe", "none")
+        self.assertNotIn("own_recipe", json.loads((out / "config.json").read_text()))
+        self.assertNotIn("recipe", self.ok(*command, "--max-steps", 2, "--resume", "auto").err)
+
     def test_a_shell_understands_what_is_shown(self):
         names = ["it's (here)", "$(touch x) `y`", "two  #words~", "*"]
         for name in names:

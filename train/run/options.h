@@ -82,6 +82,7 @@ struct TrainOptions {
   DataOptions data;
   StartOptions start;
   RecipeOptions recipe;
+  std::string own_recipe;  // name of that which went with the net unasked, kept in config.json
   BatchOptions batch;
   ExecutionOptions execution;
   RunOptions run;

@@ -154,6 +154,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;
+  if (!options.own_recipe.empty()) config["own_recipe"] = options.own_recipe;
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
@@ -244,8 +245,11 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
   StoredConfig config{.setup = parse_setup(in.at("net"), where),
                       .cache_digest = data.at("cache_digest").text(),
                       .selection = parse_selection_name(data.at("selection")),
-                      .selection_digest = data.at("selection_digest").text()};
+                      .selection_digest = data.at("selection_digest").text(),
+                      .eval_resize_px = 0,
+                      .own_recipe = {}};
   config.eval_resize_px = parse_eval_resize(data, config.setup.options);
+  if (const auto name = in.find("own_recipe")) config.own_recipe = name->text();
   return config;
 }
 
