@@ -384,8 +384,8 @@ Command add_train(CLI::App& program) {
   add_run_flags(*app, *o);
   app->footer(footer());
   shorten_help(*app,
-               {"--out", "--net", "--recipe", "--epochs", "--batch-size", "--lr", "--augment",
-                "--image-size", "--selection", "--init-from", "--resume"},
+               {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
+                "--selection", "--init-from", "--resume"},
                kFirstExamples);
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }

@@ -126,6 +126,8 @@ TakenRecipe take_own(CLI::App& train) {
   });
   const std::string optimizer = setting_of(settings, "--optimizer").values.front();
   if (const std::string given = text_given(train, "--optimizer", optimizer); given != optimizer) {
+    const auto known = train::optimizers();
+    if (std::ranges::find(known, given, &train::Optimizer::name) == known.end()) return {};
     return {.own = {},
             .sentence = fmt::format("recipe: the plain defaults with {}; {}, which goes with this "
                                     "net, is for {}",

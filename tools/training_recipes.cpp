@@ -290,12 +290,11 @@ std::vector<TrainingRecipe> training_recipes() {
 }
 
 TrainingRecipe find_training_recipe(std::string_view name) {
-  std::string known;
   for (const TrainingRecipe& recipe : training_recipes()) {
     if (recipe.name == name) return recipe;
-    known += (known.empty() ? "" : ", ") + std::string(recipe.name);
   }
-  throw UsageError("unknown recipe '" + std::string(name) + "'; known: " + known);
+  throw UsageError("unknown recipe '" + std::string(name) +
+                   "'; winnow train --help-all lists them");
 }
 
 TrainingRecipe own_recipe(const train::NetChoice& net) {

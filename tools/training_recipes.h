@@ -31,7 +31,7 @@ struct TrainingRecipe {
 
 // Those whose net there is.
 std::vector<TrainingRecipe> training_recipes();
-// UsageError naming the known ones.
+// UsageError that says where they are listed.
 TrainingRecipe find_training_recipe(std::string_view name);
 
 // The recipe that `net` is trained by where nobody names one: by its name, else by the size of its
