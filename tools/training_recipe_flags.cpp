@@ -135,9 +135,9 @@ TakenRecipe take_own(CLI::App& train) {
   }
   give(train, settings);
   return {.own = name,
-          .sentence = fmt::format("recipe {}, which goes with this net, for batches of {:g} and "
-                                  "{:g} epochs; --recipe none takes the plain defaults",
-                                  name, task.batch, task.epochs)};
+          .sentence = fmt::format(
+              "recipe {}, this net's, for batches of {:g}, {:g} epochs (or --recipe none)", name,
+              task.batch, task.epochs)};
 }
 
 // Of the verb and its groups, in their order.

@@ -130,7 +130,7 @@ class Recipes(Case):
             return said, json.loads((self.folder / out / "config.json").read_text())["recipe"]
 
         said, recipe = run("own")
-        self.assertIn("recipe caffe-lenet, which goes with this net, for batches of 6 and 10 epochs", said)
+        self.assertIn("recipe caffe-lenet, this net's, for batches of 6, 10 epochs", said)
         self.assertEqual((recipe["lr"], recipe["weight_decay"]), (0.0009375, 5e-4))
         said, recipe = run("none", "--recipe", "none")
         self.assertNotIn("recipe", said)
