@@ -164,7 +164,8 @@ Command add_eval(CLI::App& program) {
                   "names")
       ->required();
   app->add_option("cache", o->eval.data.cache, "Cache to evaluate on")->required();
-  app->add_option("--net", o->eval.file.net, "For a file: the net that the weights are of");
+  app->add_option("--net", o->eval.file.net.name,
+                  "For a file: the net that the weights are of, as winnow train takes it");
   app->add_option("--image-size", o->eval.file.image_side_px,
                   "For a file: side in pixels; 0: as winnow train would choose")
       ->check(CLI::Range(0, train::kMostSidePx))

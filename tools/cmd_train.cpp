@@ -15,8 +15,10 @@
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
+#include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
+#include "train/nets/net_blocks.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
@@ -42,6 +44,7 @@ struct TrainOptions {
   train::TrainOptions train;
   Given given;
   std::uint64_t bucket_kib = 1024;
+  TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
   bool json = false;
@@ -103,6 +106,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.given.resume == "auto";
   options.run.stop = session.stop;
+  options.own_recipe = o.recipe.own;
   options.execution.threads = thread_plan(session, o.threads);
   return options;
 }
@@ -131,6 +135,7 @@ void run(const TrainOptions& o, Session& session) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
+  if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
   MemoryFlags memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
@@ -218,7 +223,10 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
 void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
-  recipe->add_option("--net", t.net, "Net to train; ? lists them with size and cost")
+  recipe
+      ->add_option("--net", t.net.name,
+                   "Net to train, or a .toml file that describes one (docs/nets.md); ? lists nets "
+                   "with size and cost")
       ->each([](const std::string& name) {
         if (name == "?") throw CLI::CallForVersion(net_list(), 0);
       })
@@ -370,10 +378,13 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --optimizer lars --batch-size 2048 --lr 8 \
       --warmup-epochs 2 --sched poly --label-smoothing 0.1
   winnow train cache --out run --recipe he-cifar --epochs 30
+  winnow train cache --out run --net my.toml                # a net of your own, see docs/nets.md
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string footer() {
-  return "Nets:" + table_of(train::nets()) + "\nOptimizers:" + table_of(train::optimizers()) +
+  return "Nets:" + table_of(train::nets()) +
+         "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
+         "\nOptimizers:" + table_of(train::optimizers()) +
          "\nLosses:" + table_of(train::losses()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
@@ -390,7 +401,7 @@ Command add_train(CLI::App& program) {
       "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
   app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
-  add_training_recipe_flags(*app);
+  add_training_recipe_flags(*app, o->recipe);
   add_data_flags(*app, *o);
   add_start_flags(*app, *o);
   add_recipe_flags(*app, *o);

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "train/nets/nets.h"
-
 namespace winnow::tools {
 namespace {
 
@@ -14,25 +12,28 @@ std::string short_count(double number) {
   return fmt::format("{:.2f} k", number / 1e3);
 }
 
-train::Counts counts_of(const train::Net& net) {
-  train::NetOptions options;
-  options.height_px = options.width_px = net.default_side_px;
-  options.classes = net.default_side_px < 64 ? 10 : 1000;
-  options.mean = {0.5F, 0.5F, 0.5F};
-  options.stddev = {0.25F, 0.25F, 0.25F};
-  return train::count(net.make(options));
-}
-
 }  // namespace
 
+std::string net_row(const train::NetChoice& net) {
+  train::NetOptions options;
+  options.height_px = options.width_px = train::default_side_px(net);
+  options.classes = options.width_px < 64 ? 10 : 1000;
+  options.mean = {0.5F, 0.5F, 0.5F};
+  options.stddev = {0.25F, 0.25F, 0.25F};
+  const train::Counts counts = train::count(train::make_net(net, options));
+  return fmt::format("{:20}{:>5} px{:>12}{:>15}", net.name, options.width_px,
+                     short_count(static_cast<double>(counts.parameters)),
+                     short_count(counts.flops / 2));
+}
+
+std::string net_list_head() {
+  return fmt::format("{:20}{:>8}{:>12}{:>15}", "net", "images", "parameters", "multiply-adds");
+}
+
 std::string net_list() {
-  std::string text =
-      fmt::format("{:20}{:>8}{:>12}{:>15}", "net", "images", "parameters", "multiply-adds");
+  std::string text = net_list_head();
   for (const train::Net& net : train::nets()) {
-    const train::Counts counts = counts_of(net);
-    text += fmt::format("\n{:20}{:>5} px{:>12}{:>15}", net.name, net.default_side_px,
-                        short_count(static_cast<double>(counts.parameters)),
-                        short_count(counts.flops / 2));
+    text += "\n" + net_row({.name = std::string(net.name)});
   }
   return text;
 }

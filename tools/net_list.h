@@ -2,10 +2,16 @@
 
 #include <string>
 
+#include "train/nets/net_file.h"
+
 namespace winnow::tools {
 
-// A line for each net of train/nets: the side of its usual images, its parameters, and the
-// multiply-adds of one image, with 1,000 classes (10, where images are below 64 pixels).
+// A table: the side of a net's usual images, its parameters, and the multiply-adds of one image,
+// with 1,000 classes (10, where images are below 64 pixels).
+std::string net_list_head();
+std::string net_row(const train::NetChoice& net);
+
+// The table of the nets of train/nets.
 std::string net_list();
 
 }  // namespace winnow::tools

@@ -2,18 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
-#include <memory>
 
 #include "common/error.h"
-#include "tools/report/html.h"
 #include "train/nets/nets.h"
-#include "train/optim/learning_rate.h"
-#include "train/optim/optimizer.h"
-#include "train/optim/recipe_options.h"
 
 namespace winnow::tools {
 namespace {
@@ -186,6 +181,68 @@ Settings finetune(const RecipeTask& task) {
           {"--epochs", {"20"}}};
 }
 
+// What recipes by SGD have that follow the batch in proportion: numbers of one batch size.
+struct SgdNumbers {
+  double batch, lr, weight_decay, warmup_epochs, epochs;
+};
+
+Settings sgd_settings(const SgdNumbers& own, const RecipeTask& task, std::string_view schedule) {
+  const double batch = task.batch > 0 ? task.batch : own.batch;
+  return {{"--optimizer", {"sgd"}},
+          {"--momentum", {"0.9"}},
+          {"--weight-decay", {text_of(own.weight_decay)}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(own.lr * batch / own.batch)}},
+          {"--sched", {std::string(schedule)}},
+          {"--warmup-epochs", {text_of(own.warmup_epochs)}},
+          {"--epochs", {text_of(own.epochs)}}};
+}
+
+// Short runs of nets for small images: Page 2018, "How to train your ResNet": up to 0.4 for 512
+// images in 5 of 24 epochs and down to 0, both in a straight line, decay 5e-4.
+Settings small_images(const RecipeTask& task) {
+  Settings settings = sgd_settings({512, 0.4, 5e-4, 5, 24}, task, "poly");
+  settings.push_back({"--power", {"1"}});
+  return settings;
+}
+
+// Goyal et al. 2017, section 5.1, with half a cosine in place of its steps (He et al. 2019, "Bag of
+// tricks", section 5.1). The warm-up is 5 of 90 epochs.
+Settings goyal_imagenet(const RecipeTask& task) {
+  return sgd_settings({256, 0.1, 1e-4, 5, 90}, task, "cosine");
+}
+
+// Of nets without norms, which bear less.
+Settings without_nesterov(Settings settings) {
+  settings.push_back({"--no-nesterov"});
+  return settings;
+}
+
+// Caffe, examples/mnist/lenet_solver.prototxt: 0.01 for 64 images, 10,000 steps, which are 11
+// epochs.
+Settings caffe_lenet(const RecipeTask& task) {
+  return without_nesterov(sgd_settings({64, 0.01, 5e-4, 1, 11}, task, "cosine"));
+}
+
+// Krizhevsky 2014, "One weird trick", section 5: 0.01 for 128 images, 90 epochs.
+Settings krizhevsky_alexnet(const RecipeTask& task) {
+  return without_nesterov(sgd_settings({128, 0.01, 5e-4, 1, 90}, task, "cosine"));
+}
+
+// Liu et al. 2022, appendix A.1, without its augmentation. The rate follows the root of the batch,
+// as that of Adam should (Malladi et al. 2022).
+Settings liu_convnext(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 4096;
+  return {{"--optimizer", {"adamw"}},
+          {"--weight-decay", {"0.05"}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(0.004 * std::sqrt(batch / 4096))}},
+          {"--sched", {"cosine"}},
+          {"--warmup-epochs", {"20"}},
+          {"--label-smoothing", {"0.1"}},
+          {"--epochs", {"300"}}};
+}
+
 constexpr std::array kRecipes{
     TrainingRecipe{"mlperf-resnet50", "MLPerf's LARS points of ResNet-50, 1,632 to 67,840 a batch",
                    "resnet50", mlperf_resnet50},
@@ -200,89 +257,26 @@ constexpr std::array kRecipes{
     TrainingRecipe{"torchvision", "torchvision's new recipe for ResNet-50, 600 epochs", "resnet50",
                    torchvision},
     TrainingRecipe{"finetune", "goes on from --init-from (Kolesnikov et al. 2020)", "", finetune},
+    TrainingRecipe{"small-images",
+                   "nets for small images, up and down in a straight line (Page 2018)", "",
+                   small_images},
+    TrainingRecipe{"goyal-imagenet", "nets with norms, by SGD and a cosine (Goyal et al. 2017)", "",
+                   goyal_imagenet},
+    TrainingRecipe{"caffe-lenet", "LeNet as Caffe's example, with a cosine", "lenet", caffe_lenet},
+    TrainingRecipe{"krizhevsky-alexnet", "AlexNet (Krizhevsky 2014), with a cosine", "alexnet",
+                   krizhevsky_alexnet},
+    TrainingRecipe{"liu-convnext", "ConvNeXts by AdamW (Liu et al. 2022)", "convnext_tiny",
+                   liu_convnext},
 };
 
-double number_given(const CLI::App& train, const std::string& flag) {
-  const CLI::Option* option = train.get_option(flag);
-  double number = 0;
-  if (option->count() > 0) CLI::detail::lexical_cast(option->results().front(), number);
-  return number;
-}
-
-std::string text_given(const CLI::App& train, const std::string& flag,
-                       const std::string& otherwise) {
-  const CLI::Option* option = train.get_option(flag);
-  return option->count() > 0 ? option->results().front() : otherwise;
-}
-
-// Whether `flag` is one of `all` options of such rows, but none of this row's.
-bool is_of_another(const std::string& flag, const std::vector<train::Option>& all,
-                   std::span<const train::Option> of_row) {
-  const auto is_it = [&](const train::Option& option) {
-    const std::string name = train::flag_of(option);
-    return flag == name || flag == "--no-" + name.substr(2);
-  };
-  return std::ranges::any_of(all, is_it) && std::ranges::none_of(of_row, is_it);
-}
-
-// Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
-// out where another one was given.
-void apply(CLI::App& train, const TrainingRecipe& recipe) {
-  const RecipeTask task{.batch = number_given(train, "--batch-size"),
-                        .epochs = number_given(train, "--epochs")};
-  const Settings settings = settings_of(recipe, task);
-  const auto own = [&](const char* flag) {
-    const auto found = std::ranges::find(settings, flag, &RecipeSetting::flag);
-    return text_given(train, flag, found->values.front());
-  };
-  const train::Optimizer& optimizer = train::find_optimizer(own("--optimizer"));
-  const train::LrSchedule& schedule = train::find_lr_schedule(own("--sched"));
-  for (const RecipeSetting& setting : settings) {
-    CLI::Option* option = train.get_option(setting.flag);
-    if (option->count() > 0 ||
-        is_of_another(setting.flag, train::optimizer_options(), optimizer.options) ||
-        is_of_another(setting.flag, train::lr_schedule_options(), schedule.options)) {
-      continue;
-    }
-    if (setting.values.empty()) {
-      option->add_result(setting.flag.starts_with("--no-") ? "false" : "true");
-    } else {
-      option->add_result(setting.values);
-    }
-  }
-}
-
-// Of the verb and its groups, in their order.
-std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
-  std::vector<const CLI::Option*> all = verb.get_options({});
-  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::vector<const CLI::Option*> more = group->get_options({});
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-// The command that `train` comes to, its recipe written out.
-std::string shown(const CLI::App& train) {
-  const auto or_else = [&](const std::string& name, const char* word) {
-    const CLI::Option* option = train.get_option(name);
-    return option->count() > 0 ? shell_word(option->results().front()) : std::string(word);
-  };
-  std::string text =
-      "winnow train " + or_else("cache", "CACHE") + " --out " + or_else("--out", "RUN");
-  for (const CLI::Option* option : all_options(train)) {
-    constexpr std::array kSaid{"recipe", "show", "out"};
-    if (option->count() == 0 || option->get_lnames().empty()) continue;
-    const std::string& name = option->get_lnames().front();
-    if (std::ranges::find(kSaid, name) != kSaid.end()) continue;
-    const bool is_switch = option->get_expected_max() == 0;
-    const bool off = is_switch && option->as<std::string>() == "false";
-    text += " \\\n  --" + (off ? "no-" + name : name);
-    if (is_switch) continue;
-    for (const std::string& value : option->results()) text += " " + shell_word(value);
-  }
-  return text;
-}
+// Nets whose own recipe does not follow from the size of their images.
+struct OwnRecipe {
+  std::string_view net, recipe;
+};
+constexpr std::array kOwnRecipes{OwnRecipe{"lenet", "caffe-lenet"},
+                                 OwnRecipe{"alexnet", "krizhevsky-alexnet"},
+                                 OwnRecipe{"convnext_tiny", "liu-convnext"}};
+constexpr int kSmallSidePx = 64;
 
 }  // namespace
 
@@ -296,12 +290,18 @@ std::vector<TrainingRecipe> training_recipes() {
 }
 
 TrainingRecipe find_training_recipe(std::string_view name) {
-  std::string known;
   for (const TrainingRecipe& recipe : training_recipes()) {
     if (recipe.name == name) return recipe;
-    known += (known.empty() ? "" : ", ") + std::string(recipe.name);
   }
-  throw UsageError("unknown recipe '" + std::string(name) + "'; known: " + known);
+  throw UsageError("unknown recipe '" + std::string(name) +
+                   "'; winnow train --help-all lists them");
+}
+
+TrainingRecipe own_recipe(const train::NetChoice& net) {
+  const auto own = std::ranges::find(kOwnRecipes, net.name, &OwnRecipe::net);
+  if (net.description.empty() && own != kOwnRecipes.end()) return find_training_recipe(own->recipe);
+  const bool small = train::default_side_px(net) < kSmallSidePx;
+  return find_training_recipe(small ? "small-images" : "goyal-imagenet");
 }
 
 Settings settings_of(const TrainingRecipe& recipe, const RecipeTask& task) {
@@ -318,34 +318,10 @@ Settings settings_of(const TrainingRecipe& recipe, const RecipeTask& task) {
   return settings;
 }
 
-void add_training_recipe_flags(CLI::App& train) {
-  // Not in a group: callbacks of groups come later, and find what is added here.
-  auto chosen = std::make_shared<TrainingRecipe>();
-  train.add_option_function<std::string>(
-      "--recipe",
-      [&train, chosen](const std::string& name) {
-        try {
-          *chosen = find_training_recipe(name);
-          apply(train, *chosen);
-        } catch (const UsageError& error) {
-          throw CLI::ValidationError("--recipe", error.what());
-        }
-      },
-      "Flags that go together (see --help-all); those given beside it stand");
-  train.add_flag_function(
-      "--show",
-      [&train, chosen](std::int64_t) {
-        if (chosen->name.empty()) throw CLI::ValidationError("--show", "needs --recipe");
-        fmt::print("{}\n", shown(train));
-        throw CLI::Success();
-      },
-      "Print what --recipe comes to, and train nothing");
-}
-
 std::string training_recipes_help() {
   std::string text;
   for (const TrainingRecipe& recipe : training_recipes()) {
-    text += fmt::format("\n  {:16}{}", recipe.name, recipe.what);
+    text += fmt::format("\n  {:19}{}", recipe.name, recipe.what);
   }
   return text;
 }

@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "train/nets/net_file.h"
 
 // Recipes of training: flags of `winnow train` that go together, as papers and programs have them.
 namespace winnow::tools {
@@ -33,17 +31,16 @@ struct TrainingRecipe {
 
 // Those whose net there is.
 std::vector<TrainingRecipe> training_recipes();
-// UsageError naming the known ones.
+// UsageError that says where they are listed.
 TrainingRecipe find_training_recipe(std::string_view name);
+
+// The recipe that `net` is trained by where nobody names one: by its name, else by the size of its
+// images. Throws as train::default_side_px().
+TrainingRecipe own_recipe(const train::NetChoice& net);
 
 // The settings of a recipe for this task. Milestones, warm-up and warm-down keep their share of a
 // run of other epochs. Learning rates follow the batch, by the recipe's table or in proportion.
 std::vector<RecipeSetting> settings_of(const TrainingRecipe& recipe, const RecipeTask& task);
-
-// --recipe and --show of `winnow train`, which has its other flags or gets them later. What the
-// command line, the environment or a configuration file give stands before the recipe. --show
-// prints the command and ends the program.
-void add_training_recipe_flags(CLI::App& train);
 
 // Names and what they are, for help.
 std::string training_recipes_help();

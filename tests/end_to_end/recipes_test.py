@@ -16,7 +16,7 @@ class Recipes(Case):
     def shown(self, *flags, **more):
         """The flags of the command that is shown, with their values."""
         said = self.ok("train", *flags, "--show", **more)
-        words = shlex.split(said.out.replace("\\\n", " "))
+        words = shlex.split(said.out.replace("\\\n", " "), comments=True)
         self.assertEqual(words[:2], ["winnow", "train"])
         flags, name = {}, None
         for word in words[2:]:
@@ -91,6 +91,68 @@ class Recipes(Case):
         self.assertEqual((config["net"]["name"], recipe["milestones"], recipe["epochs"]), ("resnet20", [82, 123], 164))
         self.assertEqual((recipe["nesterov"], recipe["lr"], config["no_decay"]), (False, 0.0046875, []))
 
+    def test_without_a_recipe_it_is_the_nets_own(self):
+        own = {"lenet": "caffe-lenet", "resnet20": "small-images", "wrn16_4": "small-images", "resnet50": "goyal-imagenet",
+               "alexnet": "krizhevsky-alexnet", "convnext_tiny": "liu-convnext"}
+        for net, recipe in own.items():
+            named = self.shown("--net", net, "--recipe", recipe, "--batch-size", 128, "--epochs", 10)
+            given = self.shown("--net", net)
+            for flag in ("--batch-size", "--epochs"):
+                self.assertNotIn(flag, given)
+                del named[flag]
+            self.assertEqual(given, named)
+        for net in re.findall(r"^(\w+) ", self.ok("train", "--net", "?").out, re.MULTILINE)[1:]:
+            self.assertIn("--lr", self.shown("--net", net), net)
+        small = self.folder / "small.toml"
+        for side, lr in ((32, "0.1"), (64, "0.05")):
+            small.write_text(f'image_size = {side}\nhead = [{{block = "linear"}}]\n')
+            self.assertEqual(self.shown("--net", small)["--lr"], [lr])
+        self.assertEqual(self.shown("--init-from", "weights.safetensors")["--milestones"], ["3", "6", "9"])
+        self.assertEqual(self.shown("--recipe", "none", "--seed", 3), {"--out": ["RUN"], "--recipe": ["none"], "--seed": ["3"]})
+
+    def test_the_own_recipe_follows_batch_and_epochs_and_gives_way(self):
+        flags = self.shown("--net", "resnet50", "--batch-size", 1024, "--epochs", 45)
+        self.assertEqual((flags["--lr"], flags["--warmup-epochs"]), (["0.4"], ["2.5"]))
+        self.assertEqual(self.shown("--net", "convnext_tiny", "--batch-size", 1024)["--lr"], ["0.002"])
+        flags = self.shown("--lr", 0.3, "--sched", "cosine")
+        self.assertEqual((flags["--lr"], flags["--sched"], flags["--weight-decay"]), (["0.3"], ["cosine"], ["0.0005"]))
+        self.assertNotIn("--power", flags)
+        self.assertEqual(self.shown("--optimizer", "lamb"), {"--out": ["RUN"], "--recipe": ["none"], "--optimizer": ["lamb"]})
+        self.assertNotIn("--sched", self.shown(env={"WINNOW_TRAIN_RECIPE": "none"}))
+        self.refused(2, ["--epochs"], "train", CACHE, "--out", "run", "--epochs", "nan")
+        self.refused(2, ["--batch-size"], "train", CACHE, "--out", "run", "--batch-size", -1)
+
+    def test_a_run_says_its_recipe(self):
+        small = ["--net", "lenet", "--image-size", 16, "--batch-size", 6, "--micro-batch", 2, "--max-steps", 1]
+
+        def run(out, *flags):
+            said = self.ok("train", CACHE, "--out", self.folder / out, *small, *flags).err
+            return said, json.loads((self.folder / out / "config.json").read_text())["recipe"]
+
+        said, recipe = run("own")
+        self.assertIn("recipe caffe-lenet, this net's, for batches of 6, 10 epochs", said)
+        self.assertEqual((recipe["lr"], recipe["weight_decay"]), (0.0009375, 5e-4))
+        said, recipe = run("none", "--recipe", "none")
+        self.assertNotIn("recipe", said)
+        self.assertEqual((recipe["lr"], recipe["weight_decay"], recipe["warmup_epochs"], recipe["decay"]), (0.1, 1e-4, 1, "cosine"))
+        said, recipe = run("other", "--optimizer", "lion")
+        self.assertIn("recipe: the plain defaults with lion; caffe-lenet, which goes with this net, is for sgd", said)
+        self.assertEqual(recipe["lr"], 0.1)
+        said, recipe = run("named", "--recipe", "finetune")
+        self.assertIn("recipe finetune", said)
+
+    def test_a_run_that_goes_on_keeps_its_recipe(self):
+        out = self.folder / "run"
+        command = ["train", CACHE, "--out", out, "--net", "lenet", "--image-size", 16, "--batch-size", 6, "--micro-batch", 2]
+        self.ok(*command, "--max-steps", 1)
+        self.assertEqual(json.loads((out / "config.json").read_text())["own_recipe"], "caffe-lenet")
+        self.ok(*command, "--max-steps", 2, "--resume", "auto")
+        self.refused(2, ["recipe.lr"], *command, "--recipe", "none", "--resume", "auto")
+        out = command[3] = self.folder / "plain"  # as older programs had it
+        self.ok(*command, "--max-steps", 1, "--recipe", "none")
+        self.assertNotIn("own_recipe", json.loads((out / "config.json").read_text()))
+        self.assertNotIn("recipe", self.ok(*command, "--max-steps", 2, "--resume", "auto").err)
+
     def test_a_shell_understands_what_is_shown(self):
         names = ["it's (here)", "$(touch x) `y`", "two  #words~", "*"]
         for name in names:
@@ -109,9 +171,8 @@ class Recipes(Case):
         self.ok(*train, "--sched", "onecycle")
 
     def test_bad_use(self):
-        said = self.refused(2, ["soup"], "train", "--recipe", "soup", "--show")
-        self.assertIn("known: mlperf-resnet50", said.err)
-        self.refused(2, ["--recipe"], "train", "--show")
+        self.refused(2, ["soup", "--help-all"], "train", "--recipe", "soup", "--show")
+        self.refused(2, ["--net", "letnet"], "train", "--net", "letnet", "--show")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ TEST(GoldenRun, State) {
 
 TEST(GoldenRun, Configuration) {
   const StoredConfig config = parse_config(read_text(kRun / "config.json"), "config.json");
-  EXPECT_EQ(config.setup.net, "lenet");
+  EXPECT_EQ(config.setup.net.name, "lenet");
   const NetOptions& net = config.setup.options;
   EXPECT_EQ(net.batch, 2);
   EXPECT_EQ(net.channels, 1);

@@ -34,7 +34,7 @@ class OptimizerResume : public testing::TestWithParam<std::string> {
     TrainOptions o;
     o.recipe.options = options;
     o.run.checkpoints = {.interval = 1, .kept = 9};
-    o.net = "lenet";
+    o.net.name = "lenet";
     o.data.cache = kCache;
     o.recipe.optimizer = GetParam();
     o.recipe.lr = 0.01;

@@ -46,7 +46,7 @@ class Trainer : public testing::Test {
 
   TrainOptions options(const std::string& run, std::int64_t steps) const {
     TrainOptions o;
-    o.net = "lenet";
+    o.net.name = "lenet";
     o.data.cache = kCache;
     o.recipe.epochs = 2;
     o.batch = {.batch = 6, .micro_batch = 2};

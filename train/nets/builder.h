@@ -21,6 +21,7 @@ class NetBuilder {
   ValueId keys();                           // of random numbers, see train/ops/dropout.h
   // 1, 2, ...: tells operations that take random numbers from one another.
   std::uint64_t next_random_operation() { return ++random_operations_; }
+  const Graph& graph() const { return graph_; }  // as far as it is written
   const Shape& shape(ValueId x) const { return graph_.value(x).shape; }
   std::int64_t channels(ValueId x) const { return shape(x)[1]; }
 

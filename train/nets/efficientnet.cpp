@@ -45,9 +45,9 @@ Graph make_efficientnet_b0(const NetOptions& options) {
   NetBuilder net(options);
   int place = 0;
   const auto next = [&] { return "features." + std::to_string(place++); };
-  ValueId x = conv_norm_activation(
-      net, next(), net.image(),
-      {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, false, 1e-5, silu});
+  ValueId x =
+      conv_norm_activation(net, next(), net.image(),
+                           {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, silu});
   int number = 0;
   for (const Stage& stage : kStages) {
     const std::string name = next();
@@ -57,7 +57,7 @@ Graph make_efficientnet_b0(const NetOptions& options) {
                             shape_of(stage, net.channels(x), stride, number++));
     }
   }
-  x = conv_norm_activation(net, next(), x, {{.filters = 1280}, false, 1e-5, silu});
+  x = conv_norm_activation(net, next(), x, {{.filters = 1280}, 1, 1e-5, silu});
   x = dropout(net, "classifier.0", net.global_average_pool("avgpool", x), 0.2);
   x = net.linear("classifier.1", x, options.classes,
                  {.init = Init::kUniformFanOut, .bias_init = Init::kZeros});

@@ -25,4 +25,9 @@ ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
   return net.add_layer(kGroupedConv2d, name, std::move(inputs), attributes);
 }
 
+ValueId conv_in_groups(NetBuilder& net, const std::string& name, ValueId x,
+                       const NetBuilder::Conv& conv, int groups) {
+  return groups == 1 ? net.conv(name, x, conv) : grouped_conv(net, name, x, conv, groups);
+}
+
 }  // namespace winnow::train

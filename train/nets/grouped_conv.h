@@ -11,4 +11,8 @@ namespace winnow::train {
 ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                      const NetBuilder::Conv& conv, int groups);
 
+// The same; a plain convolution where there is one group.
+ValueId conv_in_groups(NetBuilder& net, const std::string& name, ValueId x,
+                       const NetBuilder::Conv& conv, int groups);
+
 }  // namespace winnow::train

@@ -9,9 +9,7 @@ namespace winnow::train {
 
 ValueId conv_norm_activation(NetBuilder& net, const std::string& name, ValueId x,
                              const ConvNorm& layer) {
-  x = layer.depthwise
-          ? grouped_conv(net, name + ".0", x, layer.conv, static_cast<int>(net.channels(x)))
-          : net.conv(name + ".0", x, layer.conv);
+  x = conv_in_groups(net, name + ".0", x, layer.conv, layer.groups);
   x = net.batch_norm(name + ".1", x, layer.epsilon);
   return layer.activate ? layer.activate(net, name + ".2", x) : x;
 }
@@ -20,22 +18,27 @@ ValueId inverted_residual(NetBuilder& net, const std::string& name, ValueId x,
                           const InvertedResidual& shape) {
   int part = 0;
   const auto next = [&] { return name + "." + std::to_string(part++); };
-  const auto layer = [&](ValueId from, const NetBuilder::Conv& conv, bool depthwise,
+  const auto layer = [&](ValueId from, const NetBuilder::Conv& conv, int groups,
                          const Activate& activate) {
-    return conv_norm_activation(net, next(), from, {conv, depthwise, shape.epsilon, activate});
+    return conv_norm_activation(net, next(), from, {conv, groups, shape.epsilon, activate});
   };
   ValueId y = x;
   if (shape.widened != net.channels(x)) {
-    y = layer(y, {.filters = shape.widened}, false, shape.activate);
+    y = layer(y, {.filters = shape.widened}, 1, shape.activate);
   }
   y = layer(y,
             {.filters = shape.widened,
              .kernel = shape.kernel,
              .stride = shape.stride,
              .pad = shape.kernel / 2},
-            true, shape.activate);
+            static_cast<int>(shape.widened), shape.activate);
   if (shape.squeeze) y = squeeze_excite(net, next(), y, *shape.squeeze);
-  y = layer(y, {.filters = shape.filters}, false, {});
+  if (shape.flat) {
+    y = net.conv(next(), y, {.filters = shape.filters});
+    y = net.batch_norm(next(), y, shape.epsilon);
+  } else {
+    y = layer(y, {.filters = shape.filters}, 1, {});
+  }
   if (shape.stride != 1 || net.channels(x) != shape.filters) return y;
   return net.add(name + ".add", x, drop_path(net, name + ".stochastic_depth", y, shape.drop_path));
 }

@@ -17,10 +17,10 @@ namespace winnow::train {
 using Activate = std::function<ValueId(NetBuilder& net, const std::string& name, ValueId x)>;
 
 // A convolution without bias "<name>.0", batch norm "<name>.1" and, if given, an activation
-// "<name>.2". As many groups as x has channels or one.
+// "<name>.2".
 struct ConvNorm {
   NetBuilder::Conv conv;
-  bool depthwise = false;
+  int groups = 1;
   double epsilon = 1e-5;  // of the batch norm
   Activate activate = {};
 };
@@ -36,6 +36,9 @@ struct InvertedResidual {
   double drop_path = 0;
   Activate activate = {};
   std::optional<SqueezeExcite> squeeze = {};
+  // The last convolution and its batch norm are numbered as parts of their own, as in torchvision's
+  // MobileNetV2.
+  bool flat = false;
 };
 ValueId inverted_residual(NetBuilder& net, const std::string& name, ValueId x,
                           const InvertedResidual& shape);

@@ -20,21 +20,13 @@ ValueId relu6(NetBuilder& net, const std::string& name, ValueId x) {
   return activation(net, name, x, ActivationKind::kRelu6);
 }
 
-// torchvision numbers the last convolution and its batch norm as parts of their own here.
 ValueId block(NetBuilder& net, const std::string& name, ValueId x, const Stage& stage, int stride) {
-  const std::int64_t widened = stage.widen * net.channels(x);
-  int part = 0;
-  const auto next = [&] { return name + ".conv." + std::to_string(part++); };
-  ValueId y = x;
-  if (stage.widen != 1) {
-    y = conv_norm_activation(net, next(), y, {{.filters = widened}, false, 1e-5, relu6});
-  }
-  y = conv_norm_activation(
-      net, next(), y,
-      {{.filters = widened, .kernel = 3, .stride = stride, .pad = 1}, true, 1e-5, relu6});
-  y = net.conv(next(), y, {.filters = stage.filters});
-  y = net.batch_norm(next(), y);
-  return stride == 1 && net.channels(x) == stage.filters ? net.add(name + ".add", x, y) : y;
+  return inverted_residual(net, name + ".conv", x,
+                           {.widened = stage.widen * net.channels(x),
+                            .filters = stage.filters,
+                            .stride = stride,
+                            .activate = relu6,
+                            .flat = true});
 }
 
 }  // namespace
@@ -43,15 +35,15 @@ Graph make_mobilenet_v2(const NetOptions& options) {
   NetBuilder net(options);
   int place = 0;
   const auto next = [&] { return "features." + std::to_string(place++); };
-  ValueId x = conv_norm_activation(
-      net, next(), net.image(),
-      {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, false, 1e-5, relu6});
+  ValueId x =
+      conv_norm_activation(net, next(), net.image(),
+                           {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, relu6});
   for (const Stage& stage : kStages) {
     for (int i = 0; i < stage.blocks; ++i) {
       x = block(net, next(), x, stage, i == 0 ? stage.stride : 1);
     }
   }
-  x = conv_norm_activation(net, next(), x, {{.filters = 1280}, false, 1e-5, relu6});
+  x = conv_norm_activation(net, next(), x, {{.filters = 1280}, 1, 1e-5, relu6});
   x = dropout(net, "classifier.0", net.global_average_pool("avgpool", x), 0.2);
   x = net.linear("classifier.1", x, options.classes,
                  {.init = Init::kNormal001, .bias_init = Init::kZeros});

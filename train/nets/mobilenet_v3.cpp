@@ -65,12 +65,12 @@ Graph make(const NetOptions& options, std::span<const Block> blocks, std::int64_
   const auto next = [&] { return "features." + std::to_string(place++); };
   ValueId x = conv_norm_activation(
       net, next(), net.image(),
-      {{.filters = 16, .kernel = 3, .stride = 2, .pad = 1}, false, kEpsilon, hard_swish});
+      {{.filters = 16, .kernel = 3, .stride = 2, .pad = 1}, 1, kEpsilon, hard_swish});
   for (const Block& block : blocks) {
     x = inverted_residual(net, next() + ".block", x, shape_of(block));
   }
   x = conv_norm_activation(net, next(), x,
-                           {{.filters = 6 * net.channels(x)}, false, kEpsilon, hard_swish});
+                           {{.filters = 6 * net.channels(x)}, 1, kEpsilon, hard_swish});
   const NetBuilder::Linear normal = {.init = Init::kNormal001, .bias_init = Init::kZeros};
   x = net.linear("classifier.0", net.global_average_pool("avgpool", x), hidden, normal);
   x = dropout(net, "classifier.2", hard_swish(net, "classifier.1", x), 0.2);

@@ -23,7 +23,7 @@ ValueId relu(NetBuilder& net, const std::string& name, ValueId x) { return net.r
 ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, int stride) {
   const auto squeezed =
       static_cast<std::int64_t>(std::nearbyint(0.25 * static_cast<double>(net.channels(x))));
-  ValueId y = conv_norm_activation(net, name + ".f.a", x, {{.filters = width}, false, 1e-5, relu});
+  ValueId y = conv_norm_activation(net, name + ".f.a", x, {{.filters = width}, 1, 1e-5, relu});
   y = grouped_conv(net, name + ".f.b.0", y,
                    {.filters = width, .kernel = 3, .stride = stride, .pad = 1},
                    width / kGroupWidth);
@@ -41,9 +41,9 @@ ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, in
 
 Graph make_regnet_y_400mf(const NetOptions& options) {
   NetBuilder net(options);
-  ValueId x = conv_norm_activation(
-      net, "stem", net.image(),
-      {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, false, 1e-5, relu});
+  ValueId x =
+      conv_norm_activation(net, "stem", net.image(),
+                           {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, relu});
   int number = 0;
   for (const Stage& stage : kStages) {
     const std::string name = "trunk_output.block" + std::to_string(++number);

@@ -44,9 +44,9 @@ ValueId bottleneck_of(NetBuilder& net, const std::string& name, ValueId x, std::
                       int stride, const BottleneckWidth& shape) {
   ValueId y = conv_norm(net, name + ".conv1", name + ".bn1", x, {.filters = shape.inner});
   y = net.relu(name + ".relu1", y);
-  const NetBuilder::Conv middle = {.filters = shape.inner, .kernel = 3, .stride = stride, .pad = 1};
-  y = shape.groups == 1 ? net.conv(name + ".conv2", y, middle)
-                        : grouped_conv(net, name + ".conv2", y, middle, shape.groups);
+  y = conv_in_groups(net, name + ".conv2", y,
+                     {.filters = shape.inner, .kernel = 3, .stride = stride, .pad = 1},
+                     shape.groups);
   y = net.relu(name + ".relu2", net.batch_norm(name + ".bn2", y));
   y = conv_norm(net, name + ".conv3", name + ".bn3", y, {.filters = 4 * width});
   return joined(net, name, x, y, ".relu3", stride);

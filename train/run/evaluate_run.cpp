@@ -12,6 +12,7 @@
 #include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
 #include "train/rewrites/rewrites.h"
+#include "train/run/chosen_net.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
@@ -75,7 +76,8 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   if (!std::filesystem::exists(config)) {
     throw UsageError(options.run.string() + " holds no run; make one by winnow train");
   }
-  if (!options.file.net.empty() || options.file.image_side_px > 0 || options.file.eval_resize_px) {
+  if (!options.file.net.name.empty() || options.file.image_side_px > 0 ||
+      options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
                      " is a run and knows its net and image size; they are given for a file only");
   }
@@ -92,10 +94,10 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
   const std::string file = options.run.string();
-  if (options.file.net.empty())
+  if (options.file.net.name.empty())
     throw UsageError("say by --net which net the weights in " + file + " are of");
   TrainOptions fit;
-  fit.net = options.file.net;
+  fit.net = read_net(options.file.net);
   fit.data.cache = options.data.cache;
   fit.data.image_side_px = options.file.image_side_px;
   Subject subject;

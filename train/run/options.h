@@ -15,6 +15,7 @@
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
 #include "train/nets/losses.h"
+#include "train/nets/net_file.h"
 #include "train/optim/options.h"
 #include "train/tensor/tensor.h"
 
@@ -79,11 +80,12 @@ struct RunOptions {
 };
 
 struct TrainOptions {
-  std::string net = "resnet20";
+  NetChoice net{.name = "resnet20"};  // or a file that train() reads, see choose_net()
   DataOptions data;
   pipeline::ClassWeights class_weights;  // of the training samples
   StartOptions start;
   RecipeOptions recipe;
+  std::string own_recipe;  // name of that which went with the net unasked, kept in config.json
   BatchOptions batch;
   ExecutionOptions execution;
   RunOptions run;

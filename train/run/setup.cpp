@@ -18,7 +18,7 @@ constexpr int kConfigVersion = 1;
 
 Json to_json(const NetSetup& setup) {
   const NetOptions& o = setup.options;
-  Json net = {{"name", setup.net},
+  Json net = {{"name", setup.net.name},
               {"micro_batch", o.batch},
               {"channels", o.channels},
               {"height_px", o.height_px},
@@ -33,6 +33,7 @@ Json to_json(const NetSetup& setup) {
     net["focal_gamma"] = o.loss.focal_gamma;
     net["focal_alpha"] = o.loss.focal_alpha;
   }
+  if (!setup.net.description.empty()) net["description"] = setup.net.description;
   return net;
 }
 
@@ -60,7 +61,7 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
     throw UsageError(options.data.cache.string() +
                      " has no labels; ingest a data set with class folders to train on it");
   }
-  const Net& net = find_net(options.net);
+  const int default_side = default_side_px(options.net);
   NetSetup setup{options.net, {}};
   NetOptions& o = setup.options;
   o.batch = options.batch.micro_batch > 0 ? options.batch.micro_batch
@@ -68,8 +69,8 @@ NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info)
   o.channels = info.channels;
   const int side = options.data.image_side_px;
   const bool uniform = info.height_px > 0 && info.width_px > 0;
-  o.height_px = side > 0 ? side : uniform ? info.height_px : net.default_side_px;
-  o.width_px = side > 0 ? side : uniform ? info.width_px : net.default_side_px;
+  o.height_px = side > 0 ? side : uniform ? info.height_px : default_side;
+  o.width_px = side > 0 ? side : uniform ? info.width_px : default_side;
   o.classes = static_cast<int>(info.classes.size());
   o.loss = options.recipe.loss;
   find_loss(o.loss.name);
@@ -126,7 +127,7 @@ pipeline::Recipe eval_recipe(int eval_resize_px) {
   return {{pipeline::CentreCropStep{eval_resize_px}}, 1};
 }
 
-Graph forward_graph(const NetSetup& setup) { return fuse(find_net(setup.net).make(setup.options)); }
+Graph forward_graph(const NetSetup& setup) { return fuse(make_net(setup.net, setup.options)); }
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
@@ -169,6 +170,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;
+  if (!options.own_recipe.empty()) config["own_recipe"] = options.own_recipe;
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
@@ -216,9 +218,18 @@ LossOptions parse_loss(const JsonReader& net) {
   return loss;
 }
 
-NetSetup parse_net(const JsonReader& in) {
+NetChoice parse_choice(const JsonReader& in, const std::string& where) {
+  NetChoice net{.name = in.at("name").text()};
+  if (const auto text = in.find("description")) {
+    net.description = text->text();
+    net.where = where + ", net.description";
+  }
+  return net;
+}
+
+NetSetup parse_setup(const JsonReader& in, const std::string& where) {
   constexpr double kLeastDeviation = 1e-20;  // images are divided by it
-  NetSetup setup{.net = in.at("name").text(), .options = {}};
+  NetSetup setup{.net = parse_choice(in, where), .options = {}};
   NetOptions& o = setup.options;
   o.batch = in.at("micro_batch").integer(1, kMostMicroBatch);
   o.channels = in.at("channels").integer(1, 3);
@@ -262,11 +273,14 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
   }
   if (!digest_line_matches(text)) in.fail("does not match its digest");
   const JsonReader data = in.at("data");
-  StoredConfig config{.setup = parse_net(in.at("net")),
+  StoredConfig config{.setup = parse_setup(in.at("net"), where),
                       .cache_digest = data.at("cache_digest").text(),
                       .selection = parse_selection_name(data.at("selection")),
-                      .selection_digest = data.at("selection_digest").text()};
+                      .selection_digest = data.at("selection_digest").text(),
+                      .eval_resize_px = 0,
+                      .own_recipe = {}};
   config.eval_resize_px = parse_eval_resize(data, config.setup.options);
+  if (const auto name = in.find("own_recipe")) config.own_recipe = name->text();
   return config;
 }
 

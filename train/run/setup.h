@@ -7,6 +7,7 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
 #include "train/model/model.h"
+#include "train/nets/net_file.h"
 #include "train/nets/nets.h"
 #include "train/run/options.h"
 
@@ -15,7 +16,7 @@ namespace winnow::train {
 // A net and the shape of its images. Stored in RUN/config.json: a run can be evaluated without the
 // options it was started with.
 struct NetSetup {
-  std::string net;
+  NetChoice net;
   NetOptions options;
 };
 
@@ -57,6 +58,7 @@ struct StoredConfig {
   std::string selection;
   std::string selection_digest;
   int eval_resize_px = 0;
+  std::string own_recipe;  // as TrainOptions has it
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 

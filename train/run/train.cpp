@@ -13,6 +13,7 @@
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
+#include "train/run/chosen_net.h"
 #include "train/run/engine.h"
 #include "train/run/interruptions.h"
 #include "train/run/job.h"
@@ -266,8 +267,10 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
   return train(options, *backend, comm, progress, note);
 }
 
-TrainResult train(const TrainOptions& options, Backend& backend, comm::Communicator& comm,
+TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note) {
+  TrainOptions options = given;
+  options.net = choose_net(given, comm, note);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
   Model model = begin_model(job.forward, options.recipe.seed, options.start, comm, note);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "common/checksum.h"
@@ -314,6 +315,18 @@ void add_run(Seeds& seeds, const Folder& folder) {
   seeds.add(
       "metrics",
       "{\"step\": 1, \"epoch\": 0.5, \"wall\": 1.25, \"train.loss\": 2.5}\n{\"step\": 200}\n");
+  for (const char* net : {"resnet20", "resnet50", "mobilenet_v2", "convnext_tiny"}) {
+    seeds.add("net_file", read_file(fs::path(WINNOW_NETS) / (std::string(net) + ".toml")));
+  }
+  // What few bytes can ask for.
+  const std::string many =
+      "stages = [{block = \"mbconv\", width = 9, depth = 1000}]\n"
+      "head = [{block = \"linear\"}]\n";
+  seeds.add("net_file", many);
+  nlohmann::ordered_json config =
+      nlohmann::ordered_json::parse(read_text(fs::path(WINNOW_GOLDEN) / "v1/run/config.json"));
+  config["net"]["description"] = many;
+  seeds.add("config", config.dump(2));
   // Of the three files that the harness puts beside it.
   const std::string state(as_text(to_safetensors({}, {})));
   save_checkpoint(folder.path(), {.step = 2, .model = {}, .optimizer = {}, .state = state}, 1);

@@ -1,4 +1,5 @@
 // What a run leaves on disk, and weights from elsewhere.
+#include <set>
 #include <string>
 
 #include "common/checksum.h"
@@ -8,6 +9,7 @@
 #include "tests/fuzz/coverage/seal.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/safetensors.h"
+#include "train/nets/net_file.h"
 #include "train/plan/run_plan.h"
 #include "train/run/metrics.h"
 #include "train/run/run_state.h"
@@ -62,6 +64,20 @@ int fuzz_config(BytesView input) {
   geometry_of(config.setup);
   eval_recipe(config.eval_resize_px);
   forward_graph(config.setup);
+  return 0;
+}
+
+int fuzz_net_file(BytesView input) {
+  NetOptions images;
+  images.mean = images.stddev = {0.5F, 0.5F, 0.5F};
+  const Graph graph = make_net(parse_net(as_text(input), "my.toml"), images);
+  expect(count(graph).parameters <= kMostParameters, "parameters are bounded");
+  std::set<std::string> names;
+  for (const ValueKind kind : {ValueKind::kParameter, ValueKind::kBuffer}) {
+    for (const ValueId id : graph.of_kind(kind)) {
+      expect(names.insert(graph.value(id).name).second, "tensors have names of their own");
+    }
+  }
   return 0;
 }
 

@@ -85,7 +85,7 @@ class Band(program.Case):
         weights = self.folder / "start.safetensors"
         safetensors_io.write(weights, module.state_dict())
         run = self.folder / f"run-{seed}"
-        self.ok("train", cache, "--out", run, "--init-from", weights, "--net", "resnet20", "--seed", seed,
+        self.ok("train", cache, "--out", run, "--recipe", "none", "--init-from", weights, "--net", "resnet20", "--seed", seed,
                 "--batch-size", BATCH, "--micro-batch", BATCH, "--epochs", STEPS * BATCH / samples, "--lr", 0.05,
                 "--warmup-epochs", 0.5, "--weight-decay", 5e-4, "--log-interval", 1, "--threads", 1)
         settings = config(run)

@@ -153,7 +153,7 @@ class Nets(program.Case):
     def check_step(self, name):
         module, weights, data = self.start(name)
         run = self.folder / name
-        self.ok("train", data / "cache", "--out", run, "--init-from", weights, "--net", name, "--seed", SEED,
+        self.ok("train", data / "cache", "--out", run, "--recipe", "none", "--init-from", weights, "--net", name, "--seed", SEED,
                 "--batch-size", BATCH, "--micro-batch", BATCH, "--epochs", 4, "--warmup-epochs", 0.5, "--weight-decay",
                 5e-4, "--log-interval", 1, "--max-steps", 1, "--threads", 1, "--augment", "none", "--backend",
                 "reference", "--lr", 0.1)

@@ -48,7 +48,7 @@ class PyTorch(program.Case):
     def train(self, name, weights, *args):
         """STEPS steps with the recipe all tests share: the run's folder, its losses and learning rates."""
         run = self.folder / name
-        self.ok("train", self.cache, "--out", run, "--init-from", weights, "--net", "resnet20", "--seed", SEED,
+        self.ok("train", self.cache, "--out", run, "--recipe", "none", "--init-from", weights, "--net", "resnet20", "--seed", SEED,
                 "--batch-size", BATCH, "--micro-batch", BATCH, "--epochs", 4, "--warmup-epochs", 0.5,
                 "--weight-decay", 5e-4, "--log-interval", 1, "--max-steps", STEPS, "--threads", 1, *args)
         return run, self.metrics(run, "train.loss"), self.metrics(run, "train.lr")

@@ -86,7 +86,7 @@ class ResNets(program.Case):
             with self.subTest(net=net):
                 module, weights = self.start(net)
                 run = self.folder / net
-                self.ok("train", self.cache, "--out", run, "--init-from", weights, "--net", net, "--seed", SEED,
+                self.ok("train", self.cache, "--out", run, "--recipe", "none", "--init-from", weights, "--net", net, "--seed", SEED,
                         "--batch-size", BATCH, "--micro-batch", BATCH, "--epochs", 4, "--warmup-epochs", 0.5,
                         "--weight-decay", 5e-4, "--log-interval", 1, "--max-steps", STEPS, "--threads", 1,
                         "--augment", "none", "--backend", "reference", "--lr", 0.1, "--recovery-interval", 1,

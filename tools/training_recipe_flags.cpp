@@ -1,0 +1,209 @@
+#include "tools/training_recipe_flags.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tools/net_list.h"
+#include "tools/report/html.h"
+#include "tools/training_recipes.h"
+#include "train/optim/learning_rate.h"
+#include "train/optim/optimizer.h"
+#include "train/optim/recipe_options.h"
+#include "train/run/chosen_net.h"
+#include "train/run/options.h"
+#include "train/run/setup.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Settings = std::vector<RecipeSetting>;
+
+constexpr const char* kOwn = "own";
+constexpr const char* kNone = "none";
+
+// 0: not given, or no number above 0, which its own check says.
+double number_given(const CLI::App& train, const std::string& flag) {
+  const CLI::Option* option = train.get_option(flag);
+  double number = 0;
+  if (option->count() > 0) CLI::detail::lexical_cast(option->results().front(), number);
+  return std::isfinite(number) && number > 0 ? number : 0;
+}
+
+std::string text_given(const CLI::App& train, const std::string& flag,
+                       const std::string& otherwise) {
+  const CLI::Option* option = train.get_option(flag);
+  return option->count() > 0 ? option->results().front() : otherwise;
+}
+
+// Whether `flag` is one of `all` options of such rows, but none of this row's.
+bool is_of_another(const std::string& flag, const std::vector<train::Option>& all,
+                   std::span<const train::Option> of_row) {
+  const auto is_it = [&](const train::Option& option) {
+    const std::string name = train::flag_of(option);
+    return flag == name || flag == "--no-" + name.substr(2);
+  };
+  return std::ranges::any_of(all, is_it) && std::ranges::none_of(of_row, is_it);
+}
+
+train::NetChoice net_of(const CLI::App& train) {
+  const train::NetChoice net{.name = text_given(train, "--net", train::TrainOptions().net.name)};
+  return train::net_of_run(net, text_given(train, "--out", ""),
+                           text_given(train, "--resume", "no") == "auto");
+}
+
+const RecipeSetting& setting_of(const Settings& settings, std::string_view flag) {
+  return *std::ranges::find(settings, flag, &RecipeSetting::flag);
+}
+
+// Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
+// out where another one was given.
+void give(CLI::App& train, const Settings& settings) {
+  const auto chosen = [&](const char* flag) {
+    return text_given(train, flag, setting_of(settings, flag).values.front());
+  };
+  const train::Optimizer& optimizer = train::find_optimizer(chosen("--optimizer"));
+  const train::LrSchedule& schedule = train::find_lr_schedule(chosen("--sched"));
+  for (const RecipeSetting& setting : settings) {
+    CLI::Option* option = train.get_option(setting.flag);
+    if (option->count() > 0 ||
+        is_of_another(setting.flag, train::optimizer_options(), optimizer.options) ||
+        is_of_another(setting.flag, train::lr_schedule_options(), schedule.options)) {
+      continue;
+    }
+    if (setting.values.empty()) {
+      option->add_result(setting.flag.starts_with("--no-") ? "false" : "true");
+    } else {
+      option->add_result(setting.values);
+    }
+  }
+}
+
+// A recipe that was named. Its batch and epochs are its own.
+TakenRecipe take_named(CLI::App& train, const std::string& name) {
+  const RecipeTask task{.batch = number_given(train, "--batch-size"),
+                        .epochs = number_given(train, "--epochs")};
+  give(train, settings_of(find_training_recipe(name), task));
+  return {.own = {}, .sentence = "recipe " + name};
+}
+
+// The name of the recipe that goes with the net; of a run that goes on the one it began with.
+// Empty: none, or it is not known what net or run is meant, which is told when that is trained.
+std::string name_of_own(const CLI::App& train) {
+  try {
+    const fs::path config = fs::path(text_given(train, "--out", "")) / "config.json";
+    if (text_given(train, "--resume", "no") == "auto" && fs::exists(config)) {
+      return train::parse_config(read_text(config), config.string()).own_recipe;
+    }
+    if (train.get_option("--init-from")->count() > 0) return "finetune";
+    return std::string(own_recipe(net_of(train)).name);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// The net's own. Batch and epochs are the program's where they are not given.
+TakenRecipe take_own(CLI::App& train) {
+  const std::string name = name_of_own(train);
+  if (name.empty()) return {};
+  const train::TrainOptions initial;
+  RecipeTask task{.batch = number_given(train, "--batch-size"),
+                  .epochs = number_given(train, "--epochs")};
+  if (task.batch == 0) task.batch = static_cast<double>(initial.batch.batch);
+  if (task.epochs == 0) task.epochs = initial.recipe.epochs;
+  Settings settings = settings_of(find_training_recipe(name), task);
+  std::erase_if(settings, [](const RecipeSetting& setting) {
+    return setting.flag == "--batch-size" || setting.flag == "--epochs";
+  });
+  const std::string optimizer = setting_of(settings, "--optimizer").values.front();
+  if (const std::string given = text_given(train, "--optimizer", optimizer); given != optimizer) {
+    const auto known = train::optimizers();
+    if (std::ranges::find(known, given, &train::Optimizer::name) == known.end()) return {};
+    return {.own = {},
+            .sentence = fmt::format("recipe: the plain defaults with {}; {}, which goes with this "
+                                    "net, is for {}",
+                                    given, name, optimizer)};
+  }
+  give(train, settings);
+  return {.own = name,
+          .sentence = fmt::format(
+              "recipe {}, this net's, for batches of {:g}, {:g} epochs (or --recipe none)", name,
+              task.batch, task.epochs)};
+}
+
+// Of the verb and its groups, in their order.
+std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
+  std::vector<const CLI::Option*> all = verb.get_options({});
+  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<const CLI::Option*> more = group->get_options({});
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+// The command that `train` comes to, its recipe written out.
+std::string shown(const CLI::App& train) {
+  const auto or_else = [&](const std::string& name, const char* word) {
+    const CLI::Option* option = train.get_option(name);
+    return option->count() > 0 ? shell_word(option->results().front()) : std::string(word);
+  };
+  std::string text = "winnow train " + or_else("cache", "CACHE") + " --out " +
+                     or_else("--out", "RUN") + " \\\n  --recipe " + kNone;
+  for (const CLI::Option* option : all_options(train)) {
+    constexpr std::array kSaid{"recipe", "show", "out"};
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string& name = option->get_lnames().front();
+    if (std::ranges::find(kSaid, name) != kSaid.end()) continue;
+    const bool is_switch = option->get_expected_max() == 0;
+    const bool off = is_switch && option->as<std::string>() == "false";
+    text += " \\\n  --" + (off ? "no-" + name : name);
+    if (is_switch) continue;
+    for (const std::string& value : option->results()) text += " " + shell_word(value);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken) {
+  // Not in a group: callbacks of groups come later, and find what is added here.
+  train
+      .add_option_function<std::string>(
+          "--recipe",
+          [&train, &taken](const std::string& name) {
+            if (!train.parsed() || name == kNone) return;
+            try {
+              taken = name == kOwn ? take_own(train) : take_named(train, name);
+            } catch (const UsageError& error) {
+              throw CLI::ValidationError("--recipe", error.what());
+            }
+          },
+          "Flags that go together (see --help-all); those given beside it stand. own: those that "
+          "go "
+          "with the net, for this batch and these epochs; none: the plain defaults")
+      ->default_str(kOwn)
+      ->force_callback();  // where it is not given, too; of a verb that is not called, too
+  train.add_flag_function(
+      "--show",
+      [&train](std::int64_t) {
+        try {
+          const std::string net = net_row(net_of(train));
+          fmt::print("# {}\n# {}\n{}\n", net_list_head(), net, shown(train));
+        } catch (const Error& error) {
+          throw CLI::ValidationError("--net", error.what());
+        }
+        throw CLI::Success();
+      },
+      "Print the net's size and cost and the command that --recipe comes to, and train nothing");
+}
+
+}  // namespace winnow::tools

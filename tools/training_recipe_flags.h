@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+struct TakenRecipe {
+  std::string own;       // its name, where nobody named one
+  std::string sentence;  // for people: which was taken; empty: none, as with --recipe none
+};
+
+// --recipe and --show of `winnow train`, which has its other flags or gets them later. What the
+// command line, the environment or a configuration file give stands before the recipe.
+//
+// Unnamed   own_recipe(), for the batch and the epochs that are given or the program's; none where
+//           another optimiser is given than its. A run that goes on keeps what it began with.
+// --show    Prints size and cost of the net and the command, and ends the program.
+// taken     Is filled when the command line is parsed. It must outlive `train`.
+void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken);
+
+}  // namespace winnow::tools
