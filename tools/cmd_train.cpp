@@ -303,6 +303,9 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
       ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  run_group->add_flag("--tensorboard", t.run.log.tensorboard,
+                      "Also write what is in metrics.jsonl for TensorBoard, to the folder "
+                      "tensorboard of --out");
   run_group->add_flag(
       "--log-batches", t.run.log.batches,
       "Also write a digest of every global batch to metrics.jsonl: samples, their "

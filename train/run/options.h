@@ -62,8 +62,9 @@ struct CheckpointOptions {
 };
 
 struct LogOptions {
-  int interval = 50;     // steps between lines of metrics.jsonl
-  bool batches = false;  // also a digest of every global batch
+  int interval = 50;         // steps between lines of metrics.jsonl
+  bool batches = false;      // also a digest of every global batch
+  bool tensorboard = false;  // also an event file, see event_file.h
 };
 
 struct RunOptions {

@@ -89,7 +89,11 @@ class Trainer {
 
  private:
   void begin() {
-    log_.open(directory_.metrics(), steps_.first, directory_.run_id());
+    const bool evaluates_again = !state_.evaluated || steps_.first == steps_.last;
+    log_.open({.metrics = directory_.metrics(),
+               .events = options_.run.log.tensorboard ? directory_.events() : fs::path(),
+               .run_id = directory_.run_id()},
+              steps_.first, evaluates_again);
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
