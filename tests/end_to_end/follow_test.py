@@ -1,6 +1,5 @@
 """A training run one can follow: event files, evaluations on the way, the best checkpoint, reports of runs."""
 
-import glob
 import json
 import os
 import subprocess
@@ -25,7 +24,7 @@ def has_tensorboard():
 
 
 class Follow(Case):
-    RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--lr", 0.05, "--threads", 1, "--resume", "auto"]
+    RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--threads", 1, "--resume", "auto"]
 
     def setUp(self):
         super().setUp()
@@ -98,6 +97,133 @@ class TensorBoard(Follow):
         self.ok(*self.command("plain", "--max-steps", 4, "--log-interval", 1, "--tensorboard"))
         self.assertEqual(len(self.rows("plain")), 5)  # what was done before is in the events, too
         self.assertGreater(self.event_file("plain").stat().st_size, 500)
+
+
+class Best(Follow):
+    """--keep-best, --eval-every and --early-stop, and what a kill makes of them: nothing."""
+
+    WATCHED = ["--epochs", 3, "--holdout", 0.25, "--log-interval", 1, "--checkpoint-hist", 1]  # 6 steps an epoch
+
+    def checkpoints(self, out):
+        folder = self.folder / out / "checkpoints"
+        links = {path.name: os.readlink(path) for path in folder.iterdir() if path.is_symlink()}
+        return {path.name for path in folder.iterdir() if not path.is_symlink()}, links
+
+    def evaluations(self, out, name="val.top1"):
+        return [(row["step"], row[name]) for row in self.rows(out) if name in row]
+
+    def best_of(self, evaluations, better=max):
+        best = better(value for _, value in evaluations)
+        return next((step, value) for step, value in evaluations if value == best)
+
+    def test_evaluates_every_n_steps_and_keeps_the_best(self):
+        out = self.folder / "run"
+        said = self.ok(*self.command("run", *self.WATCHED, "--eval-every", 4, "--keep-best", "loss", "--json"))
+        steps = [step for step, _ in self.evaluations("run")]
+        self.assertEqual(steps, [4, 8, 12, 16, 18])
+        step, value = self.best_of(self.evaluations("run", "val.loss"), min)
+        self.assertEqual(said.json()["best"], {"metric": "val.loss", "value": value, "step": step})
+        self.assertEqual(self.checkpoints("run")[1]["best"], f"step-{step}")
+        state = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())
+        self.assertEqual((state["best"]["step"], state["best"]["value"]), (step, value))
+
+    # Steps so wide that an early evaluation stays the best.
+    WILD = [*WATCHED, "--eval-every", 2, "--keep-best", "loss", "--lr", 2, "--clip-grad-norm", 1, "--momentum", 0,
+            "--warmup-epochs", 0, "--sched", "constant"]  # fmt: skip
+
+    def test_the_best_stays_until_a_better_one_is_whole(self):
+        self.ok(*self.command("run", *self.WILD))
+        best, value = self.best_of(self.evaluations("run", "val.loss"), min)
+        names, links = self.checkpoints("run")
+        self.assertEqual(names, {f"step-{best}", "step-18"})
+        self.assertEqual(links, {"best": f"step-{best}", "latest": "step-18"})
+        ends = {
+            name: self.ok("eval", self.folder / "run", self.cache, *more, "--split", "test", "--json").json()
+            for name, more in (("best", ["--checkpoint", "best"]), ("named", ["--checkpoint", f"step-{best}"]), ("newest", []))
+        }
+        self.assertEqual(ends["best"]["loss"], ends["named"]["loss"])
+        self.assertAlmostEqual(ends["best"]["epoch"], best / 6, delta=0.2)
+        self.assertNotEqual(ends["best"]["loss"], ends["newest"]["loss"])
+        (self.folder / "run" / "checkpoints" / "best" / "model.safetensors").write_bytes(b"")
+        self.refused(1, ["model.safetensors", "damaged"], "eval", self.folder / "run", self.cache, "--checkpoint", "best")
+
+    def test_early_stop(self):
+        command = self.command("run", *self.WILD, "--early-stop", 3)
+        ended = self.ok(*command, "--json")
+        self.assertIn("ended after step", ended.err)
+        evaluations = self.evaluations("run", "val.loss")
+        best, _ = self.best_of(evaluations, min)
+        steps = [step for step, _ in evaluations]
+        self.assertEqual(steps, list(range(2, best + 8, 2)))
+        self.assertEqual(self.checkpoints("run")[1]["latest"], f"step-{steps[-1]}")
+        again = self.ok(*command, "--json")
+        self.assertEqual(self.evaluations("run", "val.loss"), evaluations)
+        for field in ("top1", "split", "best", "train_loss"):
+            self.assertEqual(again.json()[field], ended.json()[field], field)
+        self.ok(*command[:-1], 4)  # more patience: it goes on
+        self.assertEqual([step for step, _ in self.evaluations("run", "val.loss")], [*steps, steps[-1] + 2])
+
+    def test_kills_change_nothing(self):
+        """At each write of an evaluation, a checkpoint or a link."""
+        options = [*self.WILD, "--early-stop", 2]
+        log = self.folder / "trace"
+        self.ok(*self.command("whole", *options), env={"WINNOW_FAILPOINTS": f"trace={log}"})
+        points = {}
+        for line in log.read_text().splitlines():
+            point, file = line.split("\t")
+            file = "/".join(file.split("/")[-2:]) if "step-" in file else file.split("/")[-1]
+            if file != "whole":
+                points[point, file] = points.get((point, file), 0) + 1
+        self.assertIn(("link.rename.before", "best"), points)
+        whole = self.state_of("whole")
+        count = 0
+        for (point, file), times in sorted(points.items()):
+            if not point.startswith(("link.", "dir.rename", "dir.sync")) and file != "metrics.jsonl":
+                continue
+            if file == "metrics.jsonl" and point != "file.write.after":
+                continue
+            for k in sorted({1, times // 2, times} - {0}):
+                out = f"run-{count}"
+                killed = run(*self.command(out, *options), env={"WINNOW_FAILPOINTS": f"kill={point}:{file}:{k}"})
+                self.assertNotEqual(killed.code, 0, (point, file, k))
+                # What is called the best is whole at any time.
+                best = self.folder / out / "checkpoints" / "best"
+                if best.is_symlink():
+                    self.ok("eval", self.folder / out, self.cache, "--checkpoint", "best")
+                self.ok(*self.command(out, *options))
+                self.assertEqual(self.state_of(out), whole, (point, file, k))
+                count += 1
+        self.assertGreater(count, 20)
+        print(f"killed at {count} points: the same best checkpoint, and the same end", flush=True)
+
+    def state_of(self, out):
+        names, links = self.checkpoints(out)
+        weights = {
+            link: tensors(self.folder / out / "checkpoints" / link / "model.safetensors") for link in ("best", "latest")
+        }
+        return names, links, weights, self.evaluations(out, "val.loss"), self.metrics(self.folder / out, "train.loss")
+
+    def test_ranks_agree_on_the_best(self):
+        watched = ["--eval-every", 2, "--keep-best", "top1:val_ema", "--early-stop", 2, "--ema-decay", 0.9, "--reproducible"]
+        results = [
+            self.ok(*self.command(f"on-{ranks}", *self.WATCHED, *watched), "--json", ranks=ranks).json() for ranks in (1, 3)
+        ]
+        self.assertEqual(results[0]["best"], results[1]["best"])
+        self.assertEqual(results[0]["best"]["metric"], "val_ema.top1")
+        self.assertEqual(self.state_of("on-1")[:3], self.state_of("on-3")[:3])
+
+    def test_what_cannot_be_watched(self):
+        for words, more in ((["--early-stop", "--keep-best"], ["--early-stop", 2]),
+                            (["--holdout"], ["--keep-best", "top1"]),
+                            (["accuracy", "top1_leak_free"], ["--keep-best", "accuracy", "--holdout", 0.2]),
+                            (["top1:test", "test is looked at once"], ["--keep-best", "top1:test", "--holdout", 0.2]),
+                            (["--ema-decay"], ["--keep-best", "top1:val_ema", "--holdout", 0.2]),
+                            (["4 classes"], ["--keep-best", "top5", "--holdout", 0.2]),
+                            (["--selection"], ["--keep-best", "top1_leak_free", "--holdout", 0.2])):  # fmt: skip
+            self.refused(2, words, *self.command("no", *more))
+            self.assertFalse((self.folder / "no").exists(), more)
+        self.ok(*self.command("run", "--max-steps", 2))
+        self.refused(2, ["no checkpoint best", "--keep-best"], "eval", self.folder / "run", self.cache, "--checkpoint", "best")
 
 
 if __name__ == "__main__":

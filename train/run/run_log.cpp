@@ -41,14 +41,6 @@ void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
   write_line(0, row);
 }
 
-void RunLog::write_evaluation(std::int64_t step, const std::string& split,
-                              const Evaluation& evaluation) {
-  std::map<std::string, double> row{{split + ".loss", evaluation.loss},
-                                    {split + ".top1", evaluation.top1}};
-  if (evaluation.top1_leak_free) row[split + ".top1_leak_free"] = *evaluation.top1_leak_free;
-  write(step, row);
-}
-
 void RunLog::write_digest(std::int64_t step, std::uint64_t digest) {
   std::array<std::uint64_t, 1> sum{digest};
   comm_.all_reduce(sum);

@@ -8,7 +8,6 @@
 
 #include "common/comm/communicator.h"
 #include "pipeline/load/shuffle_quality.h"
-#include "train/evaluate/evaluate.h"
 #include "train/plan/batch_layout.h"
 #include "train/run/event_file.h"
 #include "train/run/metrics.h"
@@ -38,7 +37,6 @@ class RunLog {
   void write(std::int64_t step, const std::map<std::string, double>& values,
              const std::map<std::string, std::string>& texts = {});
   void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 alone; not collective
-  void write_evaluation(std::int64_t step, const std::string& split, const Evaluation& evaluation);
   // `digest`: of this rank's part of the step's batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
 

@@ -21,8 +21,8 @@
 #include "train/run/planning.h"
 #include "train/run/run_census.h"
 #include "train/run/run_directory.h"
+#include "train/run/run_evaluations.h"
 #include "train/run/run_log.h"
-#include "train/run/split_evaluation.h"
 
 namespace winnow::train {
 namespace {
@@ -52,6 +52,7 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
                      std::to_string(state.step) + " steps that the run in " + run.out.string() +
                      " has done: nothing is left to do; winnow eval evaluates it");
   }
+  if (is_over(run.evaluation, state.best)) return {state.step, state.step};
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
 }
 
@@ -70,6 +71,7 @@ class Trainer {
         steps_(steps),
         lr_(learning_rate(options.recipe, job.batches)),
         log_(comm, job.batches),
+        evaluations_(job, options, engine, comm, log_),
         census_(*job.data.sampler, job.batches, state_.step),
         loss_watch_(job.setup.options.classes) {}
 
@@ -82,7 +84,7 @@ class Trainer {
       show(progress, done);
       if (done % options_.run.log.interval == 0 || done == steps_.last) log_interval(done);
       const bool stopping = step.stop && done < steps_.last;
-      if (done == end_of_epoch() || stopping || is_recovery_point(done)) pause(done, stopping);
+      if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
     }
     return finish();
   }
@@ -102,7 +104,9 @@ class Trainer {
                                     engine_.executor().execution().batches_ahead);
     log_.throughput().begin(steps_.first, job_.batches.batch);
     while (end_of_epoch() <= steps_.first && end_of_epoch() < steps_.last) ++epoch_;
-    if (!state_.evaluated && steps_.first < steps_.last) evaluate(Split::kVal, steps_.first);
+    if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
+      save(steps_.first);
+    }
   }
 
   StepResult compute(pipeline::Batch& batch, std::int64_t done) {
@@ -161,29 +165,47 @@ class Trainer {
     return std::min(steps_.last, job_.batches.end_of_epoch(epoch_));
   }
 
-  bool is_recovery_point(std::int64_t done) const {
+  bool has_to_save(std::int64_t done) const {
     const int every = options_.run.checkpoints.interval;
-    return every > 0 && done % every == 0;
+    return done == end_of_epoch() || (every > 0 && done % every == 0);
   }
 
-  // Between two steps: evaluation where an epoch ends, and a checkpoint.
+  // --max-steps ends no epoch.
+  bool is_due(std::int64_t done) const {
+    return evaluations_.is_due(done, done == job_.batches.end_of_epoch(epoch_));
+  }
+
+  // Between two steps: evaluation where it is due, and a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
+    const bool due = is_due(done);
+    bool saves = stopping || has_to_save(done);
     if (done == end_of_epoch()) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
       ++epoch_;
-      // There may be no time left to evaluate. The run does it when it goes on.
-      state_.evaluated = !stopping;
-      if (!stopping && done < steps_.last) evaluate(Split::kVal, done);
     }
-    save(done);
+    // There may be no time left to evaluate. The run does it when it goes on.
+    state_.evaluated = !(due && stopping);
+    if (due && !stopping && evaluate(done)) saves = true;
+    if (saves) save(done);
     if (stopping) {
       loader_->settle();  // with the others, or one would wait for another that has left
       throw_stopped(comm_, options_.run.out, {done, steps_.last});
     }
     require_unchanged_cache(job_, options_, {done, steps_.last}, comm_, note_);
     log_.throughput().leave_out(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+
+  // Evaluates val after `done` steps. True: its checkpoint has to be saved.
+  bool evaluate(std::int64_t done) {
+    loader_->settle();
+    const bool is_best = evaluations_.evaluate_due(done, state_.best);
+    if (done == steps_.last || !is_over(options_.run.evaluation, state_.best)) return is_best;
+    note_("ended after step " + std::to_string(done) + ": " + in_words(*state_.best));
+    steps_.last = done;
+    if (state_.losses.interval.count > 0) log_interval(done);
+    return true;
   }
 
   void save(std::int64_t done) {
@@ -215,30 +237,18 @@ class Trainer {
                      state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
   }
 
-  void evaluate(Split split, std::int64_t step) {
-    loader_->settle();
-    const auto found = evaluate_split(job_, options_, engine_, comm_, split);
-    if (!found) return;
-    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free, {}};
-    log_.write_evaluation(step, score_->split, *found);
-    if (!engine_.has_ema()) return;
-    engine_.swap_ema();
-    const auto ema = evaluate_split(job_, options_, engine_, comm_, split);
-    engine_.swap_ema();
-    score_->top1_ema = ema->top1;
-    log_.write_evaluation(step, score_->split + "_ema", *ema);
-  }
-
   TrainResult finish() {
     speed_.images_per_second = log_.throughput().of_run(steps_.last);
     speed_.data_wait_seconds = loader_->waited_seconds();
-    evaluate(Split::kVal, steps_.last);
-    evaluate(Split::kTest, steps_.last);
+    loader_->settle();
+    evaluations_.evaluate_end(steps_.last);
     on_root(comm_, [&] { log_.sync(); });
+    const LossMean& epoch = state_.losses.epoch;  // where the run ended in its midst
     return {.epoch = job_.batches.epoch_at(steps_.last),
             .steps = steps_.last,
-            .train_loss = state_.losses.last_epoch,
-            .score = score_,
+            .train_loss = epoch.count > 0 ? epoch.value() : state_.losses.last_epoch,
+            .score = evaluations_.score(),
+            .best = options_.run.evaluation.keep_best.empty() ? std::nullopt : state_.best,
             .speed = speed_};
   }
 
@@ -249,15 +259,15 @@ class Trainer {
   comm::Communicator& comm_;
   const Note& note_;
   RunState state_;
-  const StepRange steps_;
+  StepRange steps_;
   const LearningRate lr_;
   RunLog log_;
+  RunEvaluations evaluations_;
   RunCensus census_;
   LossWatch loss_watch_;
   std::unique_ptr<pipeline::Loader> loader_;
   std::int64_t epoch_ = 1;  // that the next step belongs to
   StepSpeed speed_;
-  std::optional<SplitScore> score_;  // of the last evaluation
 };
 
 }  // namespace
