@@ -1,7 +1,9 @@
 """A training run one can follow: event files, evaluations on the way, the best checkpoint, reports of runs."""
 
 import json
+import math
 import os
+import struct
 import subprocess
 import unittest
 
@@ -224,6 +226,31 @@ class Best(Follow):
             self.assertFalse((self.folder / "no").exists(), more)
         self.ok(*self.command("run", "--max-steps", 2))
         self.refused(2, ["no checkpoint best", "--keep-best"], "eval", self.folder / "run", self.cache, "--checkpoint", "best")
+
+
+class Norms(Follow):
+    def weights(self, out, step):
+        """{name: values} of the parameters after `step` steps."""
+        raw = tensors(self.folder / out / "checkpoints" / f"step-{step}" / "model.safetensors")
+        return {name: struct.unpack(f"<{len(data) // 4}f", data) for name, data in raw.items() if "tracked" not in name}
+
+    def test_norms_are_those_of_the_weights_and_their_steps(self):
+        rate = 0.125
+        plain = ["--max-steps", 3, "--log-interval", 1, "--recovery-interval", 1, "--checkpoint-hist", 9, "--lr", rate,
+                 "--momentum", 0, "--weight-decay", 0, "--sched", "constant", "--warmup-epochs", 0]  # fmt: skip
+        self.ok(*self.command("run", *plain))
+        rows = self.rows("run")
+        for step in (2, 3):
+            before, after = self.weights("run", step - 1), self.weights("run", step)
+            moved = math.dist([x for w in before.values() for x in w], [x for w in after.values() for x in w])
+            row = rows[step - 1]
+            self.assertAlmostEqual(row["train.gradient_norm"], moved / rate, delta=1e-4 * moved / rate)
+            norm = math.hypot(*(x for w in after.values() for x in w))
+            self.assertAlmostEqual(row["train.weight_norm"], norm, delta=1e-6 * norm)
+            self.assertGreater(row["memory.peak"], 1e6)
+        self.ok(*self.command("clipped", *plain, "--clip-grad-norm", 1e-3), ranks=2)
+        clipped = self.rows("clipped")[0]["train.gradient_norm"]  # before it is clipped
+        self.assertAlmostEqual(clipped, rows[0]["train.gradient_norm"], delta=1e-5 * clipped)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,15 @@ void Engine::swap_ema() {
   load_model();
 }
 
+double Engine::weight_norm() {
+  store_model();
+  std::vector<std::span<float>> parameters;
+  for (Model::Tensor& t : model_.tensors) {
+    if (t.about.kind == ValueKind::kParameter) parameters.emplace_back(t.data);
+  }
+  return norm_of(parameters);
+}
+
 Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),

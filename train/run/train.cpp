@@ -9,6 +9,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
+#include "common/memory_left.h"
 #include "train/backend/backend.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
@@ -30,6 +31,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Note = std::function<void(std::string)>;
+
+// Bytes that this process held at most.
+double peak_memory() {
+  return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
+}
 
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
   const double steps_per_epoch =
@@ -147,14 +153,18 @@ class Trainer {
                       std::to_string(state_.losses.interval.value())});
   }
 
+  // Norms cost a look at every gradient and weight, so they are taken here and not each step.
   void log_interval(std::int64_t done) {
     log_.write(done, {{"train.loss", state_.losses.interval.value()},
                       {"train.top1", state_.interval_hits.top1()},
                       {"train.lr", rate_at(lr_, done - 1)},
+                      {"train.gradient_norm", engine_.executor().gradient_norm()},
+                      {"train.weight_norm", engine_.weight_norm()},
                       {"train.total_ips", log_.throughput().of_interval(done)},
                       {"data.wait_time", loader_->waited_seconds()},
                       {"data.received", static_cast<double>(loader_->received_bytes())},
-                      {"comm.exposed_time", speed_.exposed_comm_seconds}});
+                      {"comm.exposed_time", speed_.exposed_comm_seconds},
+                      {"memory.peak", peak_memory()}});
     state_.losses.interval = {};
     state_.interval_hits = {};
     log_.throughput().begin_interval(done);

@@ -53,16 +53,14 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
-// Before the sums go where the weights are. All ranks have the same sums.
-void clip_sums(const Graph& graph, const GradientLayout& layout, std::span<float> sums,
-               const GradientClip& clip) {
-  if (clip.norm == 0 && clip.value == 0) return;
+std::vector<std::span<float>> gradients_among(std::span<float> sums, const Graph& graph,
+                                              const GradientLayout& layout) {
   std::vector<std::span<float>> gradients;
   for (const GradientLayout::Tensor& tensor : layout.tensors) {
     if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
     gradients.push_back(sums.subspan(tensor.offset, tensor.count));
   }
-  clip_gradients(gradients, clip);
+  return gradients;
 }
 
 }  // namespace
@@ -127,6 +125,11 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
                   .samples = tail[kSamples]};
   result.stop = tail[kStop] > 0;
   return result;
+}
+
+double StepExecutor::gradient_norm() const {
+  if (unclipped_norm_) return *unclipped_norm_;
+  return norm_of(gradients_among(sum_->values(), graph_, execution_.gradients));
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -229,7 +232,12 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  if (finite_) clip_sums(graph_, execution_.gradients, sum_->values(), clip_);
+  unclipped_norm_.reset();
+  if (finite_ && (clip_.norm != 0 || clip_.value != 0)) {
+    // Before the sums go where the weights are. All ranks have the same sums.
+    unclipped_norm_ =
+        clip_gradients(gradients_among(sum_->values(), graph_, execution_.gradients), clip_);
+  }
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }
