@@ -1,11 +1,14 @@
 """A training run one can follow: event files, evaluations on the way, the best checkpoint, reports of runs."""
 
+import csv
 import json
 import math
 import os
+import shutil
 import struct
 import subprocess
 import unittest
+import xml.etree.ElementTree as xml
 
 from program import Case, run, tensors
 
@@ -251,6 +254,138 @@ class Norms(Follow):
         self.ok(*self.command("clipped", *plain, "--clip-grad-norm", 1e-3), ranks=2)
         clipped = self.rows("clipped")[0]["train.gradient_norm"]  # before it is clipped
         self.assertAlmostEqual(clipped, rows[0]["train.gradient_norm"], delta=1e-5 * clipped)
+
+
+class Reports(Follow):
+    """winnow report, and what it reads: evaluation.json, summary.csv."""
+
+    def page(self, path):
+        """The text of a page, which must be well-formed XML, run nothing and ask nothing of anybody."""
+        text = path.read_text()
+        root = xml.fromstring(text)
+        for element in root.iter():
+            self.assertNotIn(element.tag.split("}")[-1], {"script", "link", "iframe", "object", "base", "form", "a"})
+            for name, value in element.attrib.items():
+                if name == "src":
+                    self.assertRegex(value, r"^data:image/jpeg;base64,[\w+/]+=*$")
+                else:
+                    self.assertFalse(name.startswith("on") or name in ("href", "action"), name)
+                    self.assertNotIn("://", value)
+        self.assertNotIn("url(", text)
+        body = root.find("{http://www.w3.org/1999/xhtml}body")
+        return " ".join("".join(body.itertext()).split()), root
+
+    def count(self, root, tag):
+        return sum(element.tag.split("}")[-1] == tag for element in root.iter())
+
+    def trained(self, out, *more):
+        recipe = ["--epochs", 2, "--log-interval", 2, "--holdout", 0.25, "--lr", 0.01, *more]
+        return self.ok(*self.command(out, *recipe), "--json").json()
+
+    def test_one_run(self):
+        ended = self.trained("run")
+        out = self.folder / "run.html"
+        self.assertIn("report: ", self.ok("report", self.folder / "run", "--out", out).err)
+        text, root = self.page(out)
+        stored = json.loads((self.folder / "run" / "evaluation.json").read_text())
+        right = sum(n for label, prediction, n in stored["confusion"] if label == prediction)
+        samples = sum(n for _, _, n in stored["confusion"])
+        self.assertAlmostEqual(right / samples, ended["top1"])
+        self.assertIn(f"{right} of {samples} images of val have the right class, after 12 steps", text)
+        self.assertIn(f"{100 * ended['top1']:.2f} %", text)
+        losses = [row["loss"] for row in stored["worst"]]
+        self.assertEqual(losses, sorted(losses, reverse=True))
+        self.assertEqual(len(losses), min(60, samples - right))
+        self.assertEqual(self.count(root, "img"), len(losses))
+        self.assertGreater(len(losses), 0)
+        for title in ("Loss", "Accuracy", "Learning rate", "Norm of the gradients", "recipe.lr", "net.name"):
+            self.assertIn(title, text)
+
+    def test_several_runs_and_what_differs(self):
+        for out, seed in (("a", 1), ("b", 2)):
+            self.trained(out, "--seed", seed)
+        self.ok("report", self.folder / "a", self.folder / "b", "--out", self.folder / "two.html")
+        text, _ = self.page(self.folder / "two.html")
+        differs = text.partition("What differs")[2].partition("All settings")[0]
+        self.assertIn("recipe.seed", differs)
+        self.assertNotIn("recipe.lr", differs)
+        other = self.folder / "other" / "a"
+        shutil.copytree(self.folder / "a", other, symlinks=True)
+        self.ok("report", self.folder / "a", other, "--out", self.folder / "two.html")
+        text, _ = self.page(self.folder / "two.html")
+        self.assertIn("All settings are the same", text)
+        self.assertIn(str(other), text)  # which of the two it is
+
+    def test_a_run_whose_data_is_gone_or_elsewhere(self):
+        self.trained("run")
+        moved = self.folder / "moved"
+        self.cache.rename(moved)
+        out = self.folder / "run.html"
+        self.ok("report", self.folder / "run", "--out", out)
+        text, root = self.page(out)
+        self.assertIn("There are no pictures", text)
+        self.assertEqual(self.count(root, "img"), 0)
+        self.ok("report", self.folder / "run", "--out", out, "--cache", moved)
+        self.assertGreater(self.count(self.page(out)[1], "img"), 0)
+        self.learnable_idx(self.folder / "more", train=48, test=8)
+        self.ok("ingest", self.folder / "more", "--out", self.folder / "another")
+        self.refused(2, ["is not the cache"], "report", self.folder / "run", "--out", out, "--cache", self.folder / "another")
+
+    def test_a_run_on_its_way(self):
+        command = self.command("run", "--epochs", 2, "--log-interval", 1)
+        run(*command, env={"WINNOW_FAILPOINTS": "kill=file.write.after:metrics.jsonl:5"})
+        self.ok("report", self.folder / "run", "--out", self.folder / "run.html")
+        text, _ = self.page(self.folder / "run.html")
+        self.assertIn("not evaluated yet", text)
+        (self.folder / "run" / "metrics.jsonl").unlink()
+        self.ok("report", self.folder / "run", "--out", self.folder / "run.html")
+        self.assertIn("Nothing is logged yet", self.page(self.folder / "run.html")[0])
+
+    def test_names_of_any_bytes(self):
+        hostile = [b"<script>alert(1)</script>".replace(b"/", b"_"), b"caf\xe9 \x1b[2J&\"'"]
+        root = self.folder / "photos"
+        for i in range(32):
+            label = hostile[i % 2].decode("utf-8", "surrogateescape")
+            self.write_ppm(root / ("train" if i < 16 else "val") / label / f"<b>{i}.ppm", self.image(16, seed=i), 16)
+        cache = self.folder / "photo <cache>"
+        self.ok("ingest", root, "--out", cache)
+        out = self.folder / "run <i>"
+        self.ok("train", cache, "--out", out, "--net", "lenet", "--batch-size", 8, "--epochs", 1, "--threads", 1)
+        self.ok("report", out, "--out", self.folder / "page.html")
+        text, _ = self.page(self.folder / "page.html")
+        self.assertIn("<script>alert(1)<_script>", text)
+        self.assertIn("caf\\xE9", text)
+        self.assertIn("run <i>", text)
+
+    def test_what_is_refused(self):
+        self.trained("run")
+        self.refused(2, ["holds no run", "winnow train"], "report", self.folder, "--out", self.folder / "page.html")
+        self.refused(2, ["no folder"], "report", self.folder / "run", "--out", self.folder / "nowhere" / "page.html")
+        kept = self.folder / "kept.txt"
+        kept.write_text("mine")
+        self.refused(2, ["is no page"], "report", self.folder / "run", "--out", kept)
+        self.assertEqual(kept.read_text(), "mine")
+        stored = self.folder / "run" / "evaluation.json"
+        text = stored.read_text()
+        for old, new in (('"confusion":[[0,', '"confusion":[[9,'), ('"classes":["0"', '"classes":[7'), ("}", "")):
+            stored.write_text(text.replace(old, new))
+            self.assertNotEqual(stored.read_text(), text)
+            self.refused(1, ["evaluation.json"], "report", self.folder / "run", "--out", self.folder / "page.html")
+        self.assertFalse((self.folder / "page.html").exists())
+
+    def test_the_summary_has_a_row_for_each_epoch_and_evaluation(self):
+        self.ok(*self.command("run", "--epochs", 2, "--log-interval", 1, "--holdout", 0.25, "--eval-every", 4))
+        with open(self.folder / "run" / "summary.csv", newline="") as file:
+            table = list(csv.DictReader(file))
+        self.assertEqual([int(row["step"]) for row in table], [4, 6, 8, 12])  # epochs end after 6 and 12
+        rows = {row["step"]: row for row in self.rows("run") if "train.loss" in row}
+        for begin, row in zip((0, 4, 6, 8), table):
+            losses = [rows[step]["train.loss"] for step in range(begin + 1, int(row["step"]) + 1)]
+            self.assertAlmostEqual(float(row["train.loss"]), sum(losses) / len(losses))
+            self.assertEqual(float(row["train.lr"]), rows[int(row["step"])]["train.lr"])
+        evaluated = {row["step"]: row["val.top1"] for row in self.rows("run") if "val.top1" in row}
+        self.assertEqual([row["val.top1"] != "" for row in table], [True, False, True, True])
+        self.assertEqual(float(table[-1]["val.top1"]), evaluated[12])
 
 
 if __name__ == "__main__":

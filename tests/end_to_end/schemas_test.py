@@ -272,6 +272,10 @@ class Schemas(Case):
                                "--keep-best", "loss", "--eval-every", 2)  # fmt: skip
         self.lines_of("metrics", self.folder / "watched" / "metrics.jsonl")
         self.refuses_spoiled("train", watched)
+        evaluation = json.loads((self.folder / "watched" / "evaluation.json").read_text())
+        self.check("evaluation", evaluation)
+        self.assertEqual(evaluation["split"], "val")
+        self.refuses_spoiled("evaluation", evaluation)
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
         self.refuses_spoiled("metrics", lines[0])

@@ -55,6 +55,7 @@ class RunDirectory {
     return checkpoints() / ("step-" + std::to_string(step));
   }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path summary() const { return path_ / "summary.csv"; }
   std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path census() const { return path_ / "census.json"; }
 

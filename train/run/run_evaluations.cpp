@@ -1,8 +1,11 @@
 #include "train/run/run_evaluations.h"
 
-#include <string>
+#include <filesystem>
 
+#include "common/comm/agreement.h"
+#include "common/file.h"
 #include "train/run/split_evaluation.h"
+#include "train/run/stored_evaluation.h"
 
 namespace winnow::train {
 namespace {
@@ -34,25 +37,40 @@ void RunEvaluations::evaluate(Split split, std::int64_t step) {
   if (job_.data.evaluation_sets.at(split).samples.ids.empty()) return;
   if (split == Split::kVal) val_step_ = step;
   const std::string name(split_name(split));
-  figures_ = evaluate_and_log(split, name, step);
+  const Evaluation found = evaluate_split(job_, options_, engine_, comm_, split);
+  figures_ = log(found, name, step);
+  store(found, split, step);
   score_ = {.split = name,
             .top1 = figures_.at(name + ".top1"),
             .top1_leak_free = find(figures_, name + ".top1_leak_free"),
             .top1_ema = {}};
   if (!engine_.has_ema()) return;
   engine_.swap_ema();
-  const Figures ema = evaluate_and_log(split, name + "_ema", step);
+  const Figures ema =
+      log(evaluate_split(job_, options_, engine_, comm_, split), name + "_ema", step);
   engine_.swap_ema();
   score_->top1_ema = ema.at(name + "_ema.top1");
   figures_.insert(ema.begin(), ema.end());
 }
 
-RunEvaluations::Figures RunEvaluations::evaluate_and_log(Split split, const std::string& name,
-                                                         std::int64_t step) {
-  const Evaluation found = evaluate_split(job_, options_, engine_, comm_, split);
-  Figures figures = figures_of(found, name, job_.setup.options.classes);
+RunEvaluations::Figures RunEvaluations::log(const Evaluation& evaluation, const std::string& name,
+                                            std::int64_t step) {
+  Figures figures = figures_of(evaluation, name, job_.setup.options.classes);
   log_.write(step, figures);
   return figures;
+}
+
+void RunEvaluations::store(const Evaluation& evaluation, Split split, std::int64_t step) {
+  on_root(comm_, [&] {
+    const StoredEvaluation stored = stored_evaluation(
+        evaluation, job_.data.evaluation_sets.at(split).samples.ids, job_.data.info.classes,
+        {.step = step,
+         .epoch = job_.batches.epoch_at(step),
+         .split = std::string(split_name(split)),
+         .cache = std::filesystem::absolute(options_.data.cache).string(),
+         .cache_digest = job_.data.info.digest});
+    write_file_durably(options_.run.out / "evaluation.json", to_text(stored));
+  });
 }
 
 }  // namespace winnow::train

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "common/comm/communicator.h"
 #include "train/run/best.h"
@@ -13,8 +15,9 @@
 
 namespace winnow::train {
 
-// The evaluations of a run: when they are due, what is written of them, which was the best. Where
-// there is a moving average of the weights it is evaluated beside them. The others outlive it.
+// The evaluations of a run: when they are due, what is written of them, which was the best. The
+// last one is kept as RUN/evaluation.json. Where there is a moving average of the weights it is
+// evaluated beside them. The others outlive it.
 class RunEvaluations {
  public:
   RunEvaluations(const Job& job, const TrainOptions& options, Engine& engine,
@@ -37,7 +40,8 @@ class RunEvaluations {
  private:
   using Figures = std::map<std::string, double>;
   void evaluate(Split split, std::int64_t step);
-  Figures evaluate_and_log(Split split, const std::string& name, std::int64_t step);
+  Figures log(const Evaluation& evaluation, const std::string& name, std::int64_t step);
+  void store(const Evaluation& evaluation, Split split, std::int64_t step);
 
   const Job& job_;
   const TrainOptions& options_;

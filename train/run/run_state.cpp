@@ -21,8 +21,6 @@ constexpr const char* kBest = "best";
 
 Json to_json(const LossMean& mean) { return {{"sum", mean.sum}, {"count", mean.count}}; }
 
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;  // all of them numbers in a double
-
 LossMean parse_mean(const JsonReader& in) {
   return {in.at("sum").real(), in.at("count").number(kMostSteps)};
 }

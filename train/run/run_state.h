@@ -12,6 +12,9 @@
 
 namespace winnow::train {
 
+// Of a run; all of them numbers in a double.
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
+
 // Mean loss of some steps.
 struct LossMean {
   double sum = 0;

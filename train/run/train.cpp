@@ -24,6 +24,7 @@
 #include "train/run/run_directory.h"
 #include "train/run/run_evaluations.h"
 #include "train/run/run_log.h"
+#include "train/run/summary.h"
 
 namespace winnow::train {
 namespace {
@@ -252,7 +253,10 @@ class Trainer {
     speed_.data_wait_seconds = loader_->waited_seconds();
     loader_->settle();
     evaluations_.evaluate_end(steps_.last);
-    on_root(comm_, [&] { log_.sync(); });
+    on_root(comm_, [&] {
+      log_.sync();
+      write_file_durably(directory_.summary(), summary_csv(read_metrics(directory_.metrics())));
+    });
     const LossMean& epoch = state_.losses.epoch;  // where the run ended in its midst
     return {.epoch = job_.batches.epoch_at(steps_.last),
             .steps = steps_.last,
