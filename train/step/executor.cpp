@@ -53,12 +53,13 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
-std::vector<std::span<float>> gradients_among(std::span<float> sums, const Graph& graph,
-                                              const GradientLayout& layout) {
+// A tensor each, in the order of the layout. All ranks have the same.
+std::vector<std::span<float>> gradients_of(GradientSum& sum, const Graph& graph,
+                                           const Execution& execution) {
   std::vector<std::span<float>> gradients;
-  for (const GradientLayout::Tensor& tensor : layout.tensors) {
+  for (const GradientLayout::Tensor& tensor : execution.gradients.tensors) {
     if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    gradients.push_back(sums.subspan(tensor.offset, tensor.count));
+    gradients.push_back(sum.values().subspan(tensor.offset, tensor.count));
   }
   return gradients;
 }
@@ -128,8 +129,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
 }
 
 double StepExecutor::gradient_norm() const {
-  if (unclipped_norm_) return *unclipped_norm_;
-  return norm_of(gradients_among(sum_->values(), graph_, execution_.gradients));
+  return unclipped_norm_ ? *unclipped_norm_ : norm_of(gradients_of(*sum_, graph_, execution_));
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -232,12 +232,8 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  unclipped_norm_.reset();
-  if (finite_ && (clip_.norm != 0 || clip_.value != 0)) {
-    // Before the sums go where the weights are. All ranks have the same sums.
-    unclipped_norm_ =
-        clip_gradients(gradients_among(sum_->values(), graph_, execution_.gradients), clip_);
-  }
+  // Before the sums go where the weights are.
+  if (finite_) unclipped_norm_ = clip_gradients(gradients_of(*sum_, graph_, execution_), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }
