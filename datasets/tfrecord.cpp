@@ -9,9 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "common/crc32c.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "datasets/crc32c.h"
+#include "common/tfrecord_frame.h"
 #include "datasets/look.h"
 #include "datasets/records.h"
 #include "datasets/wire.h"
@@ -19,9 +20,6 @@
 namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::size_t kHeaderBytes = 12;  // length, its checksum
-constexpr std::size_t kFooterBytes = 4;   // checksum of the data
 
 // "train-00003-of-00128" taken apart: {"train", 3, 128}.
 struct ShardName {
@@ -71,14 +69,10 @@ bool is_tfrecord_name(std::string name) {
 bool begins_as_tfrecord(const fs::path& path) {
   try {
     const InputFile file(path);
-    std::array<std::byte, kHeaderBytes> header{};
-    if (file.size() < kHeaderBytes + kFooterBytes) return false;
+    std::array<std::byte, kTfrecordHeaderBytes> header{};
+    if (file.size() < kTfrecordHeaderBytes + kTfrecordFooterBytes) return false;
     file.read_at(0, header);
-    std::uint32_t stored = 0;
-    std::memcpy(&stored, header.data() + 8, sizeof(stored));
-    Crc32c crc;
-    crc.update(std::span(header).first(8));
-    return crc.masked() == stored;
+    return tfrecord_length(header).has_value();
   } catch (const SystemError&) {
     return false;
   }
@@ -313,19 +307,13 @@ void for_each_record(const InputFile& file, const Look& look,
       return UsageError(file.path().string() + " is cut short: its record at byte " +
                         std::to_string(at) + " ends behind the file; get it again");
     };
-    if (file.size() - at < kHeaderBytes) throw cut();
-    const BytesView header = look(at, kHeaderBytes);
-    std::uint64_t size = 0;
-    std::uint32_t stored = 0;
-    std::memcpy(&size, header.data(), sizeof(size));
-    std::memcpy(&stored, header.data() + sizeof(size), sizeof(stored));
-    Crc32c crc;
-    crc.update(header.first(sizeof(size)));
-    if (crc.masked() != stored) refuse_start(file, at);
-    const std::uint64_t left = file.size() - at - kHeaderBytes;
-    if (left < kFooterBytes || left - kFooterBytes < size) throw cut();
-    take({at + kHeaderBytes, size});
-    at += kHeaderBytes + size + kFooterBytes;
+    if (file.size() - at < kTfrecordHeaderBytes) throw cut();
+    const auto size = tfrecord_length(look(at, kTfrecordHeaderBytes));
+    if (!size) refuse_start(file, at);
+    const std::uint64_t left = file.size() - at - kTfrecordHeaderBytes;
+    if (left < kTfrecordFooterBytes || left - kTfrecordFooterBytes < *size) throw cut();
+    take({at + kTfrecordHeaderBytes, *size});
+    at += kTfrecordHeaderBytes + *size + kTfrecordFooterBytes;
   }
 }
 

@@ -164,6 +164,9 @@ Command add_eval(CLI::App& program) {
                   "names")
       ->required();
   app->add_option("cache", o->eval.data.cache, "Cache to evaluate on")->required();
+  app->add_option("--checkpoint", o->eval.checkpoint,
+                  "Which of the run's checkpoints: best, of winnow train --keep-best, or step-N "
+                  "(default: the newest that is whole)");
   app->add_option("--net", o->eval.file.net.name,
                   "For a file: the net that the weights are of, as winnow train takes it");
   app->add_option("--image-size", o->eval.file.image_side_px,
@@ -191,6 +194,7 @@ Command add_eval(CLI::App& program) {
   app->footer(
       R"(Examples:
   winnow eval run cache
+  winnow eval run cache --checkpoint best
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};

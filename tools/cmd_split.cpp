@@ -153,8 +153,9 @@ void tell(const Session& session, const dedup::SplitSummary& summary) {
   }
 }
 
-nlohmann::ordered_json json_of(const dedup::SplitResult& result, const dedup::SplitOptions& options,
-                               const pipeline::Manifest& manifest) {
+nlohmann::ordered_json json_of_split(const dedup::SplitResult& result,
+                                     const dedup::SplitOptions& options,
+                                     const pipeline::Manifest& manifest) {
   using Json = nlohmann::ordered_json;
   const dedup::SplitSummary& summary = result.summary;
   Json json{{"schema", "winnow.split/1"},
@@ -247,7 +248,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   keep_previous(session, cache, result.selection);
   cache.write_selection(result.selection);
   if (o.output.json) {
-    fmt::print("{}\n", json_of(result, options, cache.manifest()).dump());
+    fmt::print("{}\n", json_of_split(result, options, cache.manifest()).dump());
   } else {
     print_table(result.summary, cache.manifest());
   }

@@ -121,6 +121,9 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
                               {"images_per_second", result.speed.images_per_second},
                               {"data_wait_s", result.speed.data_wait_seconds},
                               {"exposed_comm_s", result.speed.exposed_comm_seconds}};
+  if (const auto& best = result.best) {
+    json["best"] = {{"metric", best->metric}, {"value", best->value}, {"step", best->step}};
+  }
   if (const auto& score = result.score) {
     json["top1"] = score->top1;
     json["split"] = score->split;
@@ -158,6 +161,10 @@ void run(const TrainOptions& o, Session& session) {
                         : std::string(),
                     score->top1_ema ? ", of the moving average " + percent(*score->top1_ema)
                                     : std::string()));
+  }
+  if (const auto& best = result.best) {
+    say(session, fmt::format("best: {} {:.4f} after {} steps, checkpoints/best", best->metric,
+                             best->value, grouped(static_cast<std::uint64_t>(best->step))));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
   if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
@@ -314,6 +321,24 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       ->capture_default_str();
 }
 
+void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation) {
+  group
+      .add_option("--eval-every", evaluation.interval,
+                  "Steps between evaluations on val; 0: where epochs end")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  group.add_option("--keep-best", evaluation.keep_best,
+                   "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
+                   "checkpoints/best: top1, top5, top1_leak_free or loss, of val or val_ema; see "
+                   "--holdout");
+  group
+      .add_option("--early-stop", evaluation.patience,
+                  "End after so many evaluations in which --keep-best's metric was no better; 0: "
+                  "do not")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
 void add_run_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* run_group = app.add_option_group("Run");
@@ -335,6 +360,9 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
       ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  run_group->add_flag("--tensorboard", t.run.log.tensorboard,
+                      "Also write what is in metrics.jsonl for TensorBoard, to the folder "
+                      "tensorboard of --out");
   run_group->add_flag(
       "--log-batches", t.run.log.batches,
       "Also write a digest of every global batch to metrics.jsonl: samples, their "
@@ -343,6 +371,7 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
   run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_evaluation_flags(*run_group, t.run.evaluation);
   run_group
       ->add_option("--max-steps", t.run.max_steps,
                    "Stop after so many steps, counted from the run's first; 0: at the end")
@@ -379,6 +408,7 @@ constexpr const char* kMoreExamples = R"(
       --warmup-epochs 2 --sched poly --label-smoothing 0.1
   winnow train cache --out run --recipe he-cifar --epochs 30
   winnow train cache --out run --net my.toml                # a net of your own, see docs/nets.md
+  winnow train cache --out run --holdout 0.1 --eval-every 200 --keep-best top1 --early-stop 10
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string footer() {

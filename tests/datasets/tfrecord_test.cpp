@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/crc32c.h"
 #include "common/error.h"
-#include "datasets/crc32c.h"
 #include "datasets/formats.h"
 #include "datasets/open_files.h"
 #include "datasets/wire.h"

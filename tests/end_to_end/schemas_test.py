@@ -268,6 +268,14 @@ class Schemas(Case):
             evaluated = self.json_of("eval", "eval", self.folder / "judged", cache, "--split", split)
             self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
         self.json_of("eval", "eval", self.folder / "plain", cache)
+        watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3,
+                               "--keep-best", "loss", "--eval-every", 2)  # fmt: skip
+        self.lines_of("metrics", self.folder / "watched" / "metrics.jsonl")
+        self.refuses_spoiled("train", watched)
+        evaluation = json.loads((self.folder / "watched" / "evaluation.json").read_text())
+        self.check("evaluation", evaluation)
+        self.assertEqual(evaluation["split"], "val")
+        self.refuses_spoiled("evaluation", evaluation)
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
         self.refuses_spoiled("metrics", lines[0])

@@ -8,8 +8,8 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/metrics.h"
 #include "train/plan/run_plan.h"
+#include "train/run/metrics.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
@@ -141,8 +141,8 @@ TEST(RunConfig, AnyDamageIsRefused) {
 TEST(MetricsDamage, LinesThatAreWholeAreKept) {
   const TemporaryFolder folder;
   const fs::path path = folder / "metrics.jsonl";
-  MetricsLog(path, 0).write(1, 0.5, 1.25, {{"train.loss", 2.5}});
-  for (int step = 2; step < 6; ++step) MetricsLog(path, 5).write(step, 1, 2, {{"train.lr", 0.1}});
+  MetricsLog(path, 0).write({1, 0.5, 1.25, {{"train.loss", 2.5}}});
+  for (int step = 2; step < 6; ++step) MetricsLog(path, 5).write({step, 1, 2, {{"train.lr", 0.1}}});
   const std::string good = read_text(path);
   std::mt19937_64 random(6);
   int lines = 0;
@@ -152,7 +152,7 @@ TEST(MetricsDamage, LinesThatAreWholeAreKept) {
       bad[random() % bad.size()] = "\"{}[],:\n-1\xC3"[random() % 11];
     }
     write_file_durably(path, bad);
-    MetricsLog(path, 4).write(5, 2, 3, {{"train.lr", 0.1}});
+    MetricsLog(path, 4).write({5, 2, 3, {{"train.lr", 0.1}}});
     std::istringstream kept(read_text(path));
     for (std::string line; std::getline(kept, line); ++lines) {
       const auto row = nlohmann::json::parse(line, nullptr, false);

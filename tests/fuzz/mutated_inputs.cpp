@@ -16,7 +16,7 @@
 #include <random>
 #include <string_view>
 
-#include "datasets/crc32c.h"
+#include "common/crc32c.h"
 #include "tests/common/deflate.h"
 #include "tests/common/formula_images.h"
 #include "tests/datasets/tar_maker.h"
@@ -267,7 +267,7 @@ std::vector<MadeMember> photos() {
 
 std::string tfrecord() {
   const auto masked = [](const std::string& bytes) {
-    datasets::Crc32c crc;
+    Crc32c crc;
     crc.update(as_bytes(bytes));
     return little_endian(crc.masked());
   };

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "tools/report/curves.h"
 #include "tools/report/html.h"
 #include "tools/report/ingest_page.h"
 #include "tools/report/page.h"
@@ -237,6 +238,42 @@ TEST(Svg, BarsAreAsLongAsTheyCount) {
   EXPECT_NE(svg.find("class=\"part2\" x=\"100.00\" width=\"50.00\""), std::string::npos);
   EXPECT_EQ(fault_of(svg), "");
   EXPECT_EQ(fault_of(bar_svg({0}, 0)), "");
+}
+
+TEST(Curves, EveryLineIsDrawnAndNamesAreEscaped) {
+  CurveChart chart{.name = "a < b",
+                   .x_name = "epoch",
+                   .curves = {{.name = "<i>", .points = {{0.5, 1}, {1, 3}, {2, 2}}},
+                              {.name = "once", .points = {{2, 2}}, .colour = 9, .dashed = true},
+                              {.name = "none", .points = {}}}};
+  const std::string svg = curves_svg(chart);
+  EXPECT_EQ(fault_of(svg), "");
+  EXPECT_EQ(count_of(svg, "<path "), 1U);
+  EXPECT_EQ(count_of(svg, "<circle class=\"curve run1 dashed\""), 1U);
+  EXPECT_NE(svg.find("&lt;i&gt;: 2 at 2"), std::string::npos);
+  EXPECT_NE(svg.find("M142.0,200.0L238.0,10.0L430.0,105.0"), std::string::npos) << svg;
+  chart.curves = {{.name = "none", .points = {}}};
+  EXPECT_EQ(curves_svg(chart), "");
+}
+
+TEST(Curves, WideRangesAreLogarithmicWhereThatIsWanted) {
+  CurveChart chart{.name = "loss",
+                   .x_name = "epoch",
+                   .log_if_wide = true,
+                   .curves = {{.name = "run", .points = {{0, 0.01}, {1, 100}}}}};
+  EXPECT_NE(curves_svg(chart).find(">0.01<"), std::string::npos);
+  EXPECT_NE(curves_svg(chart).find(">1<"), std::string::npos);
+  chart.curves.front().points.front().y = 0;  // has no logarithm
+  EXPECT_EQ(curves_svg(chart).find(">0.01<"), std::string::npos);
+  EXPECT_NE(curves_svg(chart).find(">80<"), std::string::npos);
+}
+
+TEST(Curves, ThousandsOfPointsBecomeHundreds) {
+  CurveChart chart{.name = "loss", .x_name = "epoch", .curves = {{.name = "run", .points = {}}}};
+  for (int i = 0; i < 100'000; ++i) chart.curves[0].points.push_back({i * 1.0, 2});
+  const std::string svg = curves_svg(chart);
+  EXPECT_LT(svg.size(), 8000U);
+  EXPECT_EQ(count_of(svg, ",105.0"), 300U) << "all means are the number itself";
 }
 
 }  // namespace

@@ -96,6 +96,27 @@ TEST(Safetensors, FlippedBytesNeverCrash) {
   EXPECT_GT(refused, 500);
 }
 
+TEST_F(CheckpointTest, TheBestStaysUntilAnotherIsBetter) {
+  save_checkpoint(folder_, some_checkpoint(10), 1, /*is_best=*/true);
+  for (const std::int64_t step : {20, 30}) save_checkpoint(folder_, some_checkpoint(step), 1);
+  EXPECT_EQ(fs::read_symlink(folder_ / "best"), "step-10");
+  EXPECT_EQ(load_checkpoint(folder_ / "best").step, 10);
+  EXPECT_FALSE(fs::exists(folder_ / "step-20"));
+  EXPECT_EQ(newest_checkpoint(folder_), folder_ / "step-30");
+  save_checkpoint(folder_, some_checkpoint(40), 1, /*is_best=*/true);
+  EXPECT_EQ(fs::read_symlink(folder_ / "best"), "step-40");
+  EXPECT_FALSE(fs::exists(folder_ / "step-10"));
+  EXPECT_FALSE(fs::exists(folder_ / "step-30"));
+}
+
+TEST_F(CheckpointTest, TheBestIsMarkedWhereItIs) {
+  save_checkpoint(folder_, some_checkpoint(10), 2);
+  mark_best_checkpoint(folder_, 20);
+  EXPECT_FALSE(fs::is_symlink(folder_ / "best"));
+  mark_best_checkpoint(folder_, 10);
+  EXPECT_EQ(fs::read_symlink(folder_ / "best"), "step-10");
+}
+
 TEST_F(CheckpointTest, RoundTripAndHistory) {
   for (const std::int64_t step : {10, 20, 30}) save_checkpoint(folder_, some_checkpoint(step), 2);
   EXPECT_FALSE(fs::exists(folder_ / "step-10"));

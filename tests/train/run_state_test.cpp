@@ -30,7 +30,8 @@ RunState some_state() {
           .losses = {.interval = {1.5, 2}, .epoch = {0.5, 5}, .last_epoch = 0.25},
           .interval_hits = {.correct = 5, .samples = 8},
           .sums = {{"fc.weight", -7}},
-          .census = {{0, 16, 11}, {1, 12, 5}}};
+          .census = {{0, 16, 11}, {1, 12, 5}},
+          .best = BestEvaluation{.metric = "val.loss", .value = 0.5, .step = 4, .since = 1}};
 }
 
 std::string refusal(const Json& json) {
@@ -73,6 +74,11 @@ TEST(RunState, EveryNumberIsChecked) {
                                                  {"/sums/fc.weight", -(1LL << 40)},
                                                  {"/sums/fc.weight", 0.5},
                                                  {"/sums", Json::array()},
+                                                 {"/best", 3},
+                                                 {"/best/metric", 1},
+                                                 {"/best/value", nullptr},
+                                                 {"/best/step", 8},
+                                                 {"/best/since", -1},
                                                  {"/census", 3},
                                                  {"/census/0", {0, 16}},
                                                  {"/census/0/0", 1},

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
 constexpr const char* kEmaFile = "ema.safetensors";  // not in every checkpoint
+constexpr const char* kBestLink = "best";
 constexpr const char* kRemedy = "restore it, or remove this checkpoint";
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
@@ -42,6 +43,11 @@ std::vector<fs::path> step_directories(const fs::path& directory) {
   std::sort(found.begin(), found.end(),
             [](const fs::path& a, const fs::path& b) { return *step_of(a) < *step_of(b); });
   return found;
+}
+
+void point_at(const fs::path& link, const fs::path& target) {
+  std::error_code none;
+  if (fs::read_symlink(link, none) != target.filename()) replace_symlink(link, target.filename());
 }
 
 // Told apart because such a checkpoint is sound, and its winnow will want it back.
@@ -86,7 +92,8 @@ Bytes read_checked(const fs::path& path, const JsonReader& row) {
 
 }  // namespace
 
-void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep) {
+void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep,
+                     bool is_best) {
   make_directories(directory);
   const std::string name = "step-" + std::to_string(checkpoint.step);
   const fs::path target = directory / name;
@@ -110,20 +117,24 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   }
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   rename_directory(part, target);  // the step may be there: torn, or done again after a resume
+  if (is_best) point_at(directory / kBestLink, target);
   keep_newest_checkpoints(target, keep);
 }
 
 void keep_newest_checkpoints(const fs::path& newest, int keep) {
   const fs::path directory = newest.parent_path();
-  const fs::path latest = directory / "latest";
+  point_at(directory / "latest", newest);
   std::error_code none;
-  if (fs::read_symlink(latest, none) != newest.filename()) {
-    replace_symlink(latest, newest.filename());
-  }
+  const fs::path best = directory / fs::read_symlink(directory / kBestLink, none);
   const std::vector<fs::path> steps = step_directories(directory);
   for (std::size_t i = 0; i + static_cast<std::size_t>(std::max(1, keep)) < steps.size(); ++i) {
-    if (steps[i] != newest) remove_tree(steps[i]);
+    if (steps[i] != newest && steps[i] != best) remove_tree(steps[i]);
   }
+}
+
+void mark_best_checkpoint(const fs::path& directory, std::int64_t step) {
+  const fs::path target = directory / ("step-" + std::to_string(step));
+  if (fs::is_directory(target)) point_at(directory / kBestLink, target);
 }
 
 Checkpoint load_checkpoint(const fs::path& step_directory) {

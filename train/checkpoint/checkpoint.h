@@ -23,14 +23,18 @@ struct Checkpoint {
   std::vector<NamedTensor> ema{};      // moving averages, named as `model`; empty: none
 };
 
-// Writes DIR/step-N, durable and atomic: under another name, synced, then renamed. Afterwards
-// keep_newest_checkpoints(). Throws SystemError.
-void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
-                     int keep);
+// Writes DIR/step-N, durable and atomic: under another name, synced, then renamed. With `is_best`
+// DIR/best points at it then. Afterwards keep_newest_checkpoints(). Throws SystemError.
+void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint, int keep,
+                     bool is_best = false);
 
-// Points DIR/latest at `newest` and removes all checkpoints but the newest `keep`. A resumed run
-// calls it too: the one before may have been killed in between.
+// Points DIR/latest at `newest` and removes all checkpoints but the newest `keep` and what DIR/best
+// points at: the best one goes when a better one is whole. A resumed run calls it too: the one
+// before may have been killed in between.
 void keep_newest_checkpoints(const std::filesystem::path& newest, int keep);
+
+// Points DIR/best at DIR/step-N, where that is there.
+void mark_best_checkpoint(const std::filesystem::path& directory, std::int64_t step);
 
 // Throws FormatError naming the file that is damaged, missing or of a newer version. Sizes are
 // compared with the manifest's before anything is read.

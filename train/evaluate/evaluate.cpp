@@ -1,6 +1,7 @@
 #include "train/evaluate/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -18,7 +19,22 @@ struct SampleResult {
   float loss = 0;
   std::int32_t label = 0;
   std::int32_t prediction = 0;
+  std::int32_t rank =
+      0;  // of the label among the classes, by their logits; 0: it is the prediction
 };
+
+// How many classes are before the label, of equal ones those that come first. All where its logit
+// is not a number.
+std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
+  const auto own = static_cast<std::size_t>(label);
+  const float mine = logits[own];
+  if (std::isnan(mine)) return static_cast<std::int32_t>(logits.size());
+  std::int32_t before = 0;
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    before += logits[k] > mine || (logits[k] == mine && k < own) ? 1 : 0;
+  }
+  return before;
+}
 
 // Which samples each rank evaluates: contiguous runs of whole micro-batches.
 struct Shares {
@@ -145,13 +161,16 @@ class RankEvaluation {
   void keep(const Lane& lane, const pipeline::Batch& batch, std::int64_t micro) {
     const std::size_t first = static_cast<std::size_t>(micro) * shares_.micro_batch;
     const std::size_t count = std::min(shares_.micro_batch, own_.second - first);
+    const std::size_t classes = lane.feed.classes();
     for (std::size_t i = 0; i < count; ++i) {
-      results_[first - own_.first + i] = {.loss = lane.per_sample[i],
-                                          .label = batch.labels[batch.label_offsets[i]],
-                                          .prediction = lane.predictions[i]};
+      const std::int32_t label = batch.labels[batch.label_offsets[i]];
+      results_[first - own_.first + i] = {
+          .loss = lane.per_sample[i],
+          .label = label,
+          .prediction = lane.predictions[i],
+          .rank = rank_of(std::span(lane.logits).subspan(i * classes, classes), label)};
     }
     if (logits_.empty()) return;
-    const std::size_t classes = lane.feed.classes();
     std::copy_n(lane.logits.begin(), count * classes,
                 logits_.begin() + static_cast<std::ptrdiff_t>((first - own_.first) * classes));
   }
@@ -181,6 +200,7 @@ class RankEvaluation {
 struct Figures {
   double loss = 0;
   std::uint64_t correct = 0;
+  std::uint64_t in_five = 0;
   std::uint64_t correct_of_clean = 0;
   std::uint64_t leaked = 0;
 };
@@ -193,6 +213,7 @@ Figures add_up(const std::vector<SampleResult>& results, const EvaluationTask& t
         task.leaked != nullptr && std::ranges::binary_search(*task.leaked, task.samples.ids[k]);
     sum.loss += double{results[k].loss};
     sum.correct += correct ? 1 : 0;
+    sum.in_five += results[k].rank < 5 ? 1 : 0;
     sum.leaked += leaked ? 1 : 0;
     sum.correct_of_clean += correct && !leaked ? 1 : 0;
   }
@@ -205,6 +226,7 @@ Evaluation evaluation_of(const Figures& sum, const EvaluationTask& task) {
   result.samples = task.samples.size();
   result.loss = sum.loss / count;
   result.top1 = static_cast<double>(sum.correct) / count;
+  result.top5 = static_cast<double>(sum.in_five) / count;
   result.leaked = sum.leaked;
   if (task.leaked != nullptr && sum.leaked < result.samples) {
     result.top1_leak_free = static_cast<double>(sum.correct_of_clean) /
@@ -246,6 +268,7 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   for (const SampleResult& sample : results) {
     result.labels.push_back(sample.label);
     result.predictions.push_back(sample.prediction);
+    result.losses.push_back(sample.loss);
   }
   result.logits = std::move(mine.logits());
   return result;

@@ -18,14 +18,16 @@ namespace winnow::train {
 struct Evaluation {
   double loss = 0;  // mean
   double top1 = 0;  // in [0, 1]
+  double top5 = 0;  // likewise: the label is among the five largest logits
   std::uint64_t samples = 0;
-  std::optional<double> top1_leak_free;  // without the leaked samples; none without their list
+  std::optional<double> top1_leak_free{};  // without the leaked samples; none without their list
   std::uint64_t leaked = 0;
 
   // Rank 0 only, in the order of the samples.
-  std::vector<std::int32_t> labels;
-  std::vector<std::int32_t> predictions;
-  std::vector<float> logits;  // (samples, classes), when asked for
+  std::vector<std::int32_t> labels{};
+  std::vector<std::int32_t> predictions{};
+  std::vector<float> losses{};
+  std::vector<float> logits{};  // (samples, classes), when asked for
 };
 
 struct EvaluationTask {
@@ -41,7 +43,7 @@ struct EvaluationTask {
 //            Each has a thread, the first one the caller's.
 // Result     The same bits for any number of ranks and lanes: a micro-batch is computed by one
 //            program alone, and losses are added in the order of the samples.
-// Memory     Of each sample 12 bytes, with logits 4 bytes a class more: on rank 0 of all samples,
+// Memory     Of each sample 16 bytes, with logits 4 bytes a class more: on rank 0 of all samples,
 // on
 //            the others of their own.
 // Collective.

@@ -36,20 +36,23 @@ double norm_of(std::span<const std::span<float>> tensors) {
   return std::sqrt(sum);
 }
 
-void clip_gradients(std::span<const std::span<float>> gradients, const GradientClip& clip) {
+std::optional<double> clip_gradients(std::span<const std::span<float>> gradients,
+                                     const GradientClip& clip) {
   if (clip.value > 0) {
     const auto most = static_cast<float>(clip.value);
     for (const std::span<float> gradient : gradients) {
       for (float& g : gradient) g = std::clamp(g, -most, most);
     }
   }
-  if (clip.norm == 0) return;
+  if (clip.norm == 0) return std::nullopt;
   constexpr double kEpsilon = 1e-6;  // PyTorch's
-  const auto factor = static_cast<float>(clip.norm / (norm_of(gradients) + kEpsilon));
-  if (factor >= 1) return;
+  const double norm = norm_of(gradients);
+  const auto factor = static_cast<float>(clip.norm / (norm + kEpsilon));
+  if (factor >= 1) return norm;
   for (const std::span<float> gradient : gradients) {
     for (float& g : gradient) g *= factor;
   }
+  return norm;
 }
 
 }  // namespace winnow::train

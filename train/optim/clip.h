@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include "train/optim/options.h"
@@ -27,8 +28,10 @@ GradientClip clip_from(const OptionValues& given);
 // a gradient above `value` becomes `value`; all are multiplied by norm / (|g| + 1e-6) if that is
 // below 1, |g| being the L2 norm over all tensors.
 // In      the gradients of all parameters, a tensor each, finite
+// Out     |g|; none where `clip.norm` does not ask for it
 // Bits    depend on the numbers and the order of the tensors alone.
-void clip_gradients(std::span<const std::span<float>> gradients, const GradientClip& clip);
+std::optional<double> clip_gradients(std::span<const std::span<float>> gradients,
+                                     const GradientClip& clip);
 
 // The L2 norm over all tensors, a sum in double of fixed order.
 double norm_of(std::span<const std::span<float>> tensors);

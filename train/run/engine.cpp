@@ -54,6 +54,15 @@ std::optional<std::string> note_on_kernels(const KernelChoices& kernels) {
          (slow > 1 ? " and others, see kernels in plan.json" : "");
 }
 
+double Engine::weight_norm() {
+  store_model();
+  std::vector<std::span<float>> parameters;
+  for (Model::Tensor& t : model_.tensors) {
+    if (t.about.kind == ValueKind::kParameter) parameters.emplace_back(t.data);
+  }
+  return norm_of(parameters);
+}
+
 Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),

@@ -61,6 +61,9 @@ class Engine {
   void load_model() { weights_->load(); }    // after model() was changed
   void store_model() { weights_->store(); }  // before model() is read
 
+  // The L2 norm of all parameters together, as they are now. Brings them to the host.
+  double weight_norm();
+
   // The moving averages and the weights change places, on the backend too: once before the averages
   // are evaluated, once after.
   bool has_ema() const noexcept { return !model_.tensors.front().ema.empty(); }

@@ -49,9 +49,15 @@ struct Subject {
   std::optional<double> epoch;
 };
 
-// The newest sound checkpoint. Those passed over are named.
-std::filesystem::path find_checkpoint(const std::filesystem::path& run,
+// The checkpoint that is asked for, or the newest sound one. Those passed over are named.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run, const std::string& name,
                                       const std::function<void(std::string)>& note) {
+  if (!name.empty()) {
+    const std::filesystem::path path = run / "checkpoints" / name;
+    if (std::filesystem::is_directory(path)) return path;
+    throw UsageError(run.string() + " has no checkpoint " + name +
+                     (name == "best" ? "; winnow train --keep-best keeps one" : ""));
+  }
   std::vector<std::string> skipped;
   const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
   if (!newest) {
@@ -83,7 +89,7 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   }
   Subject subject;
   subject.config = parse_config(read_text(config), config.string());
-  const std::filesystem::path newest = find_checkpoint(options.run, note);
+  const std::filesystem::path newest = find_checkpoint(options.run, options.checkpoint, note);
   const Checkpoint checkpoint = load_checkpoint(newest);
   subject.graph = for_inference(stored_graph(subject.config.setup, config.string()));
   subject.model = make_model(subject.graph, 0);
@@ -94,6 +100,9 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
   const std::string file = options.run.string();
+  if (!options.checkpoint.empty()) {
+    throw UsageError(file + " is a file, and checkpoints are a run's; leave --checkpoint out");
+  }
   if (options.file.net.name.empty())
     throw UsageError("say by --net which net the weights in " + file + " are of");
   TrainOptions fit;

@@ -35,6 +35,7 @@ struct EvalDataOptions {
 
 struct EvalOptions {
   std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
+  std::string checkpoint{};   // of the run, its name: "best", "step-400"; empty: the newest sound
   FileNetOptions file;
   EvalDataOptions data;
   bool with_logits = false;
@@ -54,7 +55,8 @@ struct EvalResult {
 
 // Evaluates a trained run, or weights from elsewhere. Collective.
 //
-// In       A run: its newest sound checkpoint. A file: gets the images as training on the cache
+// In       A run: its newest sound checkpoint, or the one that is named. A file: gets the images as
+// training on the cache
 //          would.
 // note     Takes sentences for people: damaged checkpoints that were passed over.
 // Throws   UsageError when the net does not fit the cache.

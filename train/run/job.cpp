@@ -7,6 +7,7 @@
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
 #include "train/optim/recipe_options.h"
+#include "train/run/best.h"
 #include "train/run/build_name.h"
 #include "train/run/planning.h"
 
@@ -132,6 +133,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
     check_lengths(options.recipe);
+    check_evaluation(options, job);
     comm::find_schedule(options.execution.schedule);
   });
   job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);

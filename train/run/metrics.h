@@ -1,13 +1,31 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/file.h"
 
 namespace winnow::train {
+
+// One line of metrics.jsonl.
+struct MetricsRow {
+  std::int64_t step = 0;  // steps done
+  double epoch = 0;
+  double wall = 0;                         // seconds that the run has trained
+  std::map<std::string, double> values{};  // "train.loss"; texts and numbers that are none left out
+};
+
+// Whether a value is of an evaluation: "val.top1", "test_ema.loss".
+bool is_of_evaluation(std::string_view name);
+
+// The lines of a file, in its order. What a full disk or a killed run cut short is passed over.
+// Throws SystemError.
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 // metrics.jsonl: one JSON object a line, with `step`, `epoch`, `wall` (seconds that the run has
 // trained) and names that people know of DLLogger and MLPerf: train.loss, train.lr,
@@ -15,15 +33,13 @@ namespace winnow::train {
 class MetricsLog {
  public:
   // Goes on behind what is there, without the lines of steps after `step`: a resumed run does those
-  // again. Throws SystemError.
-  MetricsLog(const std::filesystem::path& path, std::int64_t step);
+  // again. Nor are the evaluations of `step` kept where it `evaluates_again`. Throws SystemError.
+  MetricsLog(const std::filesystem::path& path, std::int64_t step, bool evaluates_again = false);
 
   // `wall` of the last line that was kept; 0: none.
   double wall_before() const noexcept { return wall_before_; }
 
-  void write(std::int64_t step, double epoch, double wall,
-             const std::map<std::string, double>& values,
-             const std::map<std::string, std::string>& texts = {});
+  void write(const MetricsRow& row, const std::map<std::string, std::string>& texts = {});
 
   // Makes all lines written durable. Before each checkpoint: a run that goes on from it does not
   // write them again.

@@ -64,9 +64,16 @@ struct CheckpointOptions {
   int kept = 2;      // the newest ones
 };
 
+struct EvaluationOptions {
+  std::int64_t interval = 0;  // steps between evaluations on val; 0: where epochs end
+  std::string keep_best{};    // METRIC[:SPLIT] that says which checkpoint is the best; empty: none
+  std::int64_t patience = 0;  // evaluations without a better one that end the run; 0: none do
+};
+
 struct LogOptions {
-  int interval = 50;     // steps between lines of metrics.jsonl
-  bool batches = false;  // also a digest of every global batch
+  int interval = 50;         // steps between lines of metrics.jsonl
+  bool batches = false;      // also a digest of every global batch
+  bool tensorboard = false;  // also an event file, see event_file.h
 };
 
 struct RunOptions {
@@ -75,6 +82,7 @@ struct RunOptions {
   bool replan = false;        // make a new plan where the stored one does not fit
   CheckpointOptions checkpoints;
   LogOptions log;
+  EvaluationOptions evaluation;
   std::int64_t max_steps = 0;  // stop early, as if the last epoch ended there; 0: no
   StopRequested stop;          // asked once a step on every rank; one that says yes is enough
 };

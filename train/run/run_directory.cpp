@@ -163,6 +163,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
     load_ema_state_dict(model, checkpoint.ema, (*newest / "ema.safetensors").string());
+    if (found.best) mark_best_checkpoint(checkpoints(), found.best->step);
     keep_newest_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
@@ -187,7 +188,7 @@ void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep)
     train::save_checkpoint(checkpoints(),
                            {state.step, to_state_dict(model, state.step), to_optimizer_state(model),
                             to_text(state), to_ema_state_dict(model, state.step)},
-                           keep);
+                           keep, state.best && state.best->step == state.step);
   });
 }
 

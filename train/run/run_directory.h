@@ -44,7 +44,8 @@ class RunDirectory {
   std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
                                                     bool replan, int keep);
 
-  // Saves `model` after state.step steps, under the plan in use; removes all but the newest `keep`.
+  // Saves `model` after state.step steps, under the plan in use; removes all but the newest `keep`
+  // and the best. It becomes the best where state.best is of this step.
   void save_checkpoint(RunState state, const Model& model, int keep);
 
   // Names the run: 16 hex digits, drawn once. Rank 0 after open().
@@ -54,6 +55,8 @@ class RunDirectory {
     return checkpoints() / ("step-" + std::to_string(step));
   }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path summary() const { return path_ / "summary.csv"; }
+  std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path census() const { return path_ / "census.json"; }
 
  private:

@@ -8,10 +8,13 @@
 
 namespace winnow::train {
 
-void RunLog::open(const std::filesystem::path& path, std::int64_t first_step,
-                  const std::string& run_id) {
-  run_id_ = run_id;
-  on_root(comm_, [&] { lines_.emplace(path, first_step > 0 ? first_step : -1); });
+void RunLog::open(const Place& place, std::int64_t first_step, bool evaluates_again) {
+  run_id_ = place.run_id;
+  on_root(comm_, [&] {
+    lines_.emplace(place.metrics, first_step > 0 ? first_step : -1, evaluates_again);
+    if (place.events.empty()) return;
+    events_.emplace(place.events, read_metrics(place.metrics), lines_->wall_before());
+  });
 }
 
 void RunLog::write(std::int64_t step, const std::map<std::string, double>& values,
@@ -22,8 +25,12 @@ void RunLog::write(std::int64_t step, const std::map<std::string, double>& value
 void RunLog::write_line(std::int64_t step, const std::map<std::string, double>& values,
                         std::map<std::string, std::string> texts) {
   texts["run"] = run_id_;
-  lines_->write(step, batches_.epoch_at(step), lines_->wall_before() + throughput_.seconds(),
-                values, texts);
+  const MetricsRow row{.step = step,
+                       .epoch = batches_.epoch_at(step),
+                       .wall = lines_->wall_before() + throughput_.seconds(),
+                       .values = values};
+  lines_->write(row, texts);
+  if (events_) events_->write(row);
 }
 
 void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
@@ -34,20 +41,15 @@ void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {
   write_line(0, row);
 }
 
-void RunLog::write_evaluation(std::int64_t step, const std::string& split,
-                              const Evaluation& evaluation) {
-  std::map<std::string, double> row{{split + ".loss", evaluation.loss},
-                                    {split + ".top1", evaluation.top1}};
-  if (evaluation.top1_leak_free) row[split + ".top1_leak_free"] = *evaluation.top1_leak_free;
-  write(step, row);
-}
-
 void RunLog::write_digest(std::int64_t step, std::uint64_t digest) {
   std::array<std::uint64_t, 1> sum{digest};
   comm_.all_reduce(sum);
   write(step, {}, {{"data.digest", to_hex(sum[0])}});
 }
 
-void RunLog::sync() { lines_->sync(); }
+void RunLog::sync() {
+  lines_->sync();
+  if (events_) events_->sync();
+}
 
 }  // namespace winnow::train

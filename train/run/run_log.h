@@ -8,8 +8,8 @@
 
 #include "common/comm/communicator.h"
 #include "pipeline/load/shuffle_quality.h"
-#include "train/evaluate/evaluate.h"
 #include "train/plan/batch_layout.h"
+#include "train/run/event_file.h"
 #include "train/run/metrics.h"
 #include "train/run/throughput.h"
 
@@ -21,9 +21,15 @@ class RunLog {
  public:
   RunLog(comm::Communicator& comm, const BatchLayout& batches) : comm_(comm), batches_(batches) {}
 
-  // Goes on behind what is there, without the lines of steps after `first_step`. Every line names
-  // the run `run_id`, and its `wall` goes on from the last line's.
-  void open(const std::filesystem::path& path, std::int64_t first_step, const std::string& run_id);
+  // Where the lines go, and what they have in common.
+  struct Place {
+    std::filesystem::path metrics;
+    std::filesystem::path events;  // the folder of an EventFile with the same; empty: none
+    std::string run_id;            // every line names it
+  };
+  // Goes on behind what is there, without what the run does again, see MetricsLog. `wall` goes on
+  // from the last line's.
+  void open(const Place& place, std::int64_t first_step, bool evaluates_again);
 
   Throughput& throughput() noexcept { return throughput_; }
   const Throughput& throughput() const noexcept { return throughput_; }
@@ -31,11 +37,10 @@ class RunLog {
   void write(std::int64_t step, const std::map<std::string, double>& values,
              const std::map<std::string, std::string>& texts = {});
   void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 alone; not collective
-  void write_evaluation(std::int64_t step, const std::string& split, const Evaluation& evaluation);
   // `digest`: of this rank's part of the step's batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
 
-  // Makes all lines written durable. Rank 0 alone; not collective.
+  // Makes all that was written durable. Rank 0 alone; not collective.
   void sync();
 
  private:
@@ -45,6 +50,7 @@ class RunLog {
   comm::Communicator& comm_;
   BatchLayout batches_;
   std::optional<MetricsLog> lines_;  // rank 0
+  std::optional<EventFile> events_;  // rank 0, where it is wanted
   std::string run_id_;
   Throughput throughput_;
 };

@@ -16,10 +16,10 @@ constexpr int kStateVersion = 1;
 
 // Not in checkpoints of older versions.
 constexpr const char* kHits = "interval_hits";
+// Of runs that keep the best checkpoint only.
+constexpr const char* kBest = "best";
 
 Json to_json(const LossMean& mean) { return {{"sum", mean.sum}, {"count", mean.count}}; }
-
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;  // all of them numbers in a double
 
 LossMean parse_mean(const JsonReader& in) {
   return {in.at("sum").real(), in.at("count").number(kMostSteps)};
@@ -44,6 +44,13 @@ std::vector<EpochCensus> parse_census(const JsonReader& in) {
   return rows;
 }
 
+BestEvaluation parse_best(const JsonReader& in, std::int64_t step) {
+  return {.metric = in.at("metric").text(),
+          .value = in.at("value").real(),
+          .step = in.at("step").number(step),
+          .since = in.at("since").number(step)};
+}
+
 RunState parse_fields(const JsonReader& in) {
   RunState state;
   state.step = in.at("step").number(kMostSteps);
@@ -60,6 +67,7 @@ RunState parse_fields(const JsonReader& in) {
   }
   state.sums = parse_sums(in.at("sums"));
   state.census = parse_census(in.at("census"));
+  if (const auto best = in.find(kBest)) state.best = parse_best(*best, state.step);
   return state;
 }
 
@@ -70,23 +78,27 @@ std::string to_text(const RunState& state) {
   for (const EpochCensus& row : state.census) {
     census.push_back({row.epoch, row.samples, row.hash});
   }
-  return Json{
-             {"version", kStateVersion},
-             {"step", state.step},
-             {"epoch", state.epoch},
-             {"seed", state.writer.seed},
-             {"ranks", state.writer.ranks},
-             {"plan", state.writer.plan},
-             {"evaluated", state.evaluated},
-             {"interval_loss", to_json(state.losses.interval)},
-             {"epoch_loss", to_json(state.losses.epoch)},
-             {"train_loss", state.losses.last_epoch},
-             {kHits,
-              {{"correct", state.interval_hits.correct}, {"samples", state.interval_hits.samples}}},
-             {"sums", state.sums},
-             {"census", std::move(census)}}
-             .dump(1) +
-         "\n";
+  Json json{
+      {"version", kStateVersion},
+      {"step", state.step},
+      {"epoch", state.epoch},
+      {"seed", state.writer.seed},
+      {"ranks", state.writer.ranks},
+      {"plan", state.writer.plan},
+      {"evaluated", state.evaluated},
+      {"interval_loss", to_json(state.losses.interval)},
+      {"epoch_loss", to_json(state.losses.epoch)},
+      {"train_loss", state.losses.last_epoch},
+      {kHits, {{"correct", state.interval_hits.correct}, {"samples", state.interval_hits.samples}}},
+      {"sums", state.sums},
+      {"census", std::move(census)}};
+  if (const auto& best = state.best) {
+    json[kBest] = {{"metric", best->metric},
+                   {"value", best->value},
+                   {"step", best->step},
+                   {"since", best->since}};
+  }
+  return json.dump(1) + "\n";
 }
 
 RunState parse_state(const std::string& text, const std::string& where) {

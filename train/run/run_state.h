@@ -2,13 +2,18 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "train/plan/batch_layout.h"
+#include "train/run/best.h"
 #include "train/run/census.h"
 
 namespace winnow::train {
+
+// Of a run; all of them numbers in a double.
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
 
 // Mean loss of some steps.
 struct LossMean {
@@ -54,6 +59,7 @@ struct RunState {
   HitCount interval_hits;                    // since the last line of metrics
   std::map<std::string, std::int32_t> sums;  // GradientSum::state
   std::vector<EpochCensus> census{};         // of all epochs begun
+  std::optional<BestEvaluation> best{};      // of runs that keep the best checkpoint
 };
 
 std::string to_text(const RunState& state);

@@ -4,10 +4,9 @@
 
 namespace winnow::train {
 
-std::optional<Evaluation> evaluate_split(const Job& job, const TrainOptions& options,
-                                         Engine& engine, comm::Communicator& comm, Split split) {
+Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& engine,
+                          comm::Communicator& comm, Split split) {
   const EvaluationSet& set = job.data.evaluation_sets.at(split);
-  if (set.samples.ids.empty()) return std::nullopt;
   const bool judged = !options.data.selection.empty();
   const int resize_px = eval_resize_of(options.data, job.data.info, job.setup);
   return evaluate(engine.inference(),

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "common/comm/communicator.h"
 #include "train/evaluate/evaluate.h"
 #include "train/run/engine.h"
@@ -10,9 +8,9 @@
 
 namespace winnow::train {
 
-// Evaluates the numbers that `engine` has on one split. None where the cache has no such split.
-// Collective; no loader prepares batches meanwhile.
-std::optional<Evaluation> evaluate_split(const Job& job, const TrainOptions& options,
-                                         Engine& engine, comm::Communicator& comm, Split split);
+// Evaluates the numbers that `engine` has on a split that the cache has. Collective; no loader
+// prepares batches meanwhile.
+Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& engine,
+                          comm::Communicator& comm, Split split);
 
 }  // namespace winnow::train

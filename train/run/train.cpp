@@ -9,6 +9,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
+#include "common/memory_left.h"
 #include "train/backend/backend.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
@@ -22,8 +23,9 @@
 #include "train/run/planning.h"
 #include "train/run/run_census.h"
 #include "train/run/run_directory.h"
+#include "train/run/run_evaluations.h"
 #include "train/run/run_log.h"
-#include "train/run/split_evaluation.h"
+#include "train/run/summary.h"
 
 namespace winnow::train {
 namespace {
@@ -31,6 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Note = std::function<void(std::string)>;
+
+// Bytes that this process held at most.
+double peak_memory() {
+  return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
+}
 
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
   const double steps_per_epoch =
@@ -53,6 +60,7 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
                      std::to_string(state.step) + " steps that the run in " + run.out.string() +
                      " has done: nothing is left to do; winnow eval evaluates it");
   }
+  if (is_over(run.evaluation, state.best)) return {state.step, state.step};
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
 }
 
@@ -71,6 +79,7 @@ class Trainer {
         steps_(steps),
         lr_(learning_rate(options.recipe, job.batches)),
         log_(comm, job.batches),
+        evaluations_(job, options, engine, comm, log_),
         census_(*job.data.sampler, job.batches, state_.step),
         loss_watch_(loss_of_guessing(job.setup.options)) {}
 
@@ -83,14 +92,18 @@ class Trainer {
       show(progress, done);
       if (done % options_.run.log.interval == 0 || done == steps_.last) log_interval(done);
       const bool stopping = step.stop && done < steps_.last;
-      if (done == end_of_epoch() || stopping || is_recovery_point(done)) pause(done, stopping);
+      if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
     }
     return finish();
   }
 
  private:
   void begin() {
-    log_.open(directory_.metrics(), steps_.first, directory_.run_id());
+    const bool evaluates_again = !state_.evaluated || steps_.first == steps_.last;
+    log_.open({.metrics = directory_.metrics(),
+               .events = options_.run.log.tensorboard ? directory_.events() : fs::path(),
+               .run_id = directory_.run_id()},
+              steps_.first, evaluates_again);
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
@@ -99,7 +112,9 @@ class Trainer {
                                     engine_.executor().execution().batches_ahead);
     log_.throughput().begin(steps_.first, job_.batches.batch);
     while (end_of_epoch() <= steps_.first && end_of_epoch() < steps_.last) ++epoch_;
-    if (!state_.evaluated && steps_.first < steps_.last) evaluate(Split::kVal, steps_.first);
+    if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
+      save(steps_.first);
+    }
   }
 
   StepResult compute(pipeline::Batch& batch, std::int64_t done) {
@@ -140,14 +155,18 @@ class Trainer {
                       std::to_string(state_.losses.interval.value())});
   }
 
+  // Norms cost a look at every gradient and weight, so they are taken here and not each step.
   void log_interval(std::int64_t done) {
     log_.write(done, {{"train.loss", state_.losses.interval.value()},
                       {"train.top1", state_.interval_hits.top1()},
                       {"train.lr", rate_at(lr_, done - 1)},
+                      {"train.gradient_norm", engine_.executor().gradient_norm()},
+                      {"train.weight_norm", engine_.weight_norm()},
                       {"train.total_ips", log_.throughput().of_interval(done)},
                       {"data.wait_time", loader_->waited_seconds()},
                       {"data.received", static_cast<double>(loader_->received_bytes())},
-                      {"comm.exposed_time", speed_.exposed_comm_seconds}});
+                      {"comm.exposed_time", speed_.exposed_comm_seconds},
+                      {"memory.peak", peak_memory()}});
     state_.losses.interval = {};
     state_.interval_hits = {};
     log_.throughput().begin_interval(done);
@@ -158,29 +177,47 @@ class Trainer {
     return std::min(steps_.last, job_.batches.end_of_epoch(epoch_));
   }
 
-  bool is_recovery_point(std::int64_t done) const {
+  bool has_to_save(std::int64_t done) const {
     const int every = options_.run.checkpoints.interval;
-    return every > 0 && done % every == 0;
+    return done == end_of_epoch() || (every > 0 && done % every == 0);
   }
 
-  // Between two steps: evaluation where an epoch ends, and a checkpoint.
+  // --max-steps ends no epoch.
+  bool is_due(std::int64_t done) const {
+    return evaluations_.is_due(done, done == job_.batches.end_of_epoch(epoch_));
+  }
+
+  // Between two steps: evaluation where it is due, and a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
+    const bool due = is_due(done);
+    bool saves = stopping || has_to_save(done);
     if (done == end_of_epoch()) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
       ++epoch_;
-      // There may be no time left to evaluate. The run does it when it goes on.
-      state_.evaluated = !stopping;
-      if (!stopping && done < steps_.last) evaluate(Split::kVal, done);
     }
-    save(done);
+    // There may be no time left to evaluate. The run does it when it goes on.
+    state_.evaluated = !(due && stopping);
+    if (due && !stopping && evaluate(done)) saves = true;
+    if (saves) save(done);
     if (stopping) {
       loader_->settle();  // with the others, or one would wait for another that has left
       throw_stopped(comm_, options_.run.out, {done, steps_.last});
     }
     require_unchanged_cache(job_, options_, {done, steps_.last}, comm_, note_);
     log_.throughput().leave_out(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+
+  // Evaluates val after `done` steps. True: its checkpoint has to be saved.
+  bool evaluate(std::int64_t done) {
+    loader_->settle();
+    const bool is_best = evaluations_.evaluate_due(done, state_.best);
+    if (done == steps_.last || !is_over(options_.run.evaluation, state_.best)) return is_best;
+    note_("ended after step " + std::to_string(done) + ": " + in_words(*state_.best));
+    steps_.last = done;
+    if (state_.losses.interval.count > 0) log_interval(done);
+    return true;
   }
 
   void save(std::int64_t done) {
@@ -212,30 +249,21 @@ class Trainer {
                      state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
   }
 
-  void evaluate(Split split, std::int64_t step) {
-    loader_->settle();
-    const auto found = evaluate_split(job_, options_, engine_, comm_, split);
-    if (!found) return;
-    score_ = {std::string(split_name(split)), found->top1, found->top1_leak_free, {}};
-    log_.write_evaluation(step, score_->split, *found);
-    if (!engine_.has_ema()) return;
-    engine_.swap_ema();
-    const auto ema = evaluate_split(job_, options_, engine_, comm_, split);
-    engine_.swap_ema();
-    score_->top1_ema = ema->top1;
-    log_.write_evaluation(step, score_->split + "_ema", *ema);
-  }
-
   TrainResult finish() {
     speed_.images_per_second = log_.throughput().of_run(steps_.last);
     speed_.data_wait_seconds = loader_->waited_seconds();
-    evaluate(Split::kVal, steps_.last);
-    evaluate(Split::kTest, steps_.last);
-    on_root(comm_, [&] { log_.sync(); });
+    loader_->settle();
+    evaluations_.evaluate_end(steps_.last);
+    on_root(comm_, [&] {
+      log_.sync();
+      write_file_durably(directory_.summary(), summary_csv(read_metrics(directory_.metrics())));
+    });
+    const LossMean& epoch = state_.losses.epoch;  // where the run ended in its midst
     return {.epoch = job_.batches.epoch_at(steps_.last),
             .steps = steps_.last,
-            .train_loss = state_.losses.last_epoch,
-            .score = score_,
+            .train_loss = epoch.count > 0 ? epoch.value() : state_.losses.last_epoch,
+            .score = evaluations_.score(),
+            .best = options_.run.evaluation.keep_best.empty() ? std::nullopt : state_.best,
             .speed = speed_};
   }
 
@@ -246,15 +274,15 @@ class Trainer {
   comm::Communicator& comm_;
   const Note& note_;
   RunState state_;
-  const StepRange steps_;
+  StepRange steps_;
   const LearningRate lr_;
   RunLog log_;
+  RunEvaluations evaluations_;
   RunCensus census_;
   LossWatch loss_watch_;
   std::unique_ptr<pipeline::Loader> loader_;
   std::int64_t epoch_ = 1;  // that the next step belongs to
   StepSpeed speed_;
-  std::optional<SplitScore> score_;  // of the last evaluation
 };
 
 }  // namespace

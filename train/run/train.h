@@ -7,6 +7,7 @@
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
+#include "train/run/best.h"
 #include "train/run/options.h"
 
 namespace winnow::train {
@@ -33,18 +34,20 @@ struct StepSpeed {
 struct TrainResult {
   double epoch = 0;
   std::int64_t steps = 0;
-  double train_loss = 0;            // mean over the last epoch's steps
-  std::optional<SplitScore> score;  // none where there is nothing to evaluate on
+  double train_loss = 0;               // mean over the last epoch's steps
+  std::optional<SplitScore> score;     // none where there is nothing to evaluate on
+  std::optional<BestEvaluation> best;  // of runs that keep the best checkpoint
   StepSpeed speed;
 };
 
 // Trains a net on a cache and evaluates it.
 //
 // Out          options.run.out: a line of metrics every log.interval steps; a checkpoint after
-// every
-//              epoch, every checkpoints.interval steps and when asked to stop.
-// Evaluation   val: after every epoch. test: once, at the end; not at all with a hold-out, for who
-//              chooses by a hold-out shall not see test.
+//              every epoch, every checkpoints.interval steps, when asked to stop, and of the best
+//              evaluation if that is to be kept.
+// Evaluation   val: after every epoch, or every evaluation.interval steps. test: once, at the end;
+//              not at all with a hold-out, for who chooses by a hold-out shall not see test.
+// Ends early   where evaluation.patience evaluations were no better than the best before them.
 // Collective   Equal for any number of ranks: the global batches, and with options.execution
 //              .reproducible every bit of the weights.
 // note         Takes sentences for people.

@@ -53,16 +53,15 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
-// Before the sums go where the weights are. All ranks have the same sums.
-void clip_sums(const Graph& graph, const GradientLayout& layout, std::span<float> sums,
-               const GradientClip& clip) {
-  if (clip.norm == 0 && clip.value == 0) return;
+// A tensor each, in the order of the layout. All ranks have the same.
+std::vector<std::span<float>> gradients_of(GradientSum& sum, const Graph& graph,
+                                           const Execution& execution) {
   std::vector<std::span<float>> gradients;
-  for (const GradientLayout::Tensor& tensor : layout.tensors) {
+  for (const GradientLayout::Tensor& tensor : execution.gradients.tensors) {
     if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    gradients.push_back(sums.subspan(tensor.offset, tensor.count));
+    gradients.push_back(sum.values().subspan(tensor.offset, tensor.count));
   }
-  clip_gradients(gradients, clip);
+  return gradients;
 }
 
 }  // namespace
@@ -127,6 +126,10 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
                   .samples = tail[kSamples]};
   result.stop = tail[kStop] > 0;
   return result;
+}
+
+double StepExecutor::gradient_norm() const {
+  return unclipped_norm_ ? *unclipped_norm_ : norm_of(gradients_of(*sum_, graph_, execution_));
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -229,7 +232,8 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  if (finite_) clip_sums(graph_, execution_.gradients, sum_->values(), clip_);
+  // Before the sums go where the weights are.
+  if (finite_) unclipped_norm_ = clip_gradients(gradients_of(*sum_, graph_, execution_), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }

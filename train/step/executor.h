@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ class StepExecutor {
   //         the step before
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
+
+  // The L2 norm of the last step's gradients, all together, before --clip-grad-norm and after
+  // --clip-grad-value. Goes through all of them unless they were clipped by it. Equal on all ranks.
+  double gradient_norm() const;
 
   // What random numbers of the net (dropout) follow from, besides step and sample; 0 at first.
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
@@ -99,6 +104,7 @@ class StepExecutor {
   std::vector<Lane> lanes_;
   std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
   const GradientClip clip_;
+  std::optional<double> unclipped_norm_{};                      // of the last step's gradients
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // of the last kFinish
   double exposed_seconds_ = 0;                                  // likewise
   std::atomic<bool> finite_ = true;                             // of all kRead since then

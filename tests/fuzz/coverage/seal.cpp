@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "common/checksum.h"
+#include "common/crc32c.h"
 #include "common/json_text.h"
-#include "datasets/crc32c.h"
 #include "pipeline/store/shard_format.h"
 
 namespace winnow::fuzz {
@@ -50,7 +50,7 @@ void seal_record(Bytes& pack, std::size_t at) {
 }
 
 std::uint32_t masked_crc(BytesView bytes) {
-  datasets::Crc32c crc;
+  Crc32c crc;
   crc.update(bytes);
   return crc.masked();
 }

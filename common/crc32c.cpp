@@ -1,8 +1,8 @@
-#include "datasets/crc32c.h"
+#include "common/crc32c.h"
 
 #include <array>
 
-namespace winnow::datasets {
+namespace winnow {
 namespace {
 
 // Row k: what a byte does to the sum after k more bytes, so that eight are taken at a time.
@@ -42,4 +42,4 @@ void Crc32c::update(BytesView bytes) noexcept {
   state_ = crc;
 }
 
-}  // namespace winnow::datasets
+}  // namespace winnow

@@ -4,7 +4,7 @@
 
 #include "common/bytes.h"
 
-namespace winnow::datasets {
+namespace winnow {
 
 // CRC-32C (Castagnoli) of all bytes given to update, in order.
 class Crc32c {
@@ -21,4 +21,4 @@ class Crc32c {
   std::uint32_t state_ = 0xFFFFFFFFU;
 };
 
-}  // namespace winnow::datasets
+}  // namespace winnow

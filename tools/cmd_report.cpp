@@ -1,0 +1,129 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "pipeline/export/thumbnails.h"
+#include "pipeline/store/cache.h"
+#include "tools/command.h"
+#include "tools/gallery_report.h"
+#include "tools/run_page.h"
+#include "train/run/setup.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kBytesOfMistakes = 4'000'000;  // of all runs together
+
+struct ReportOptions {
+  std::vector<fs::path> runs;
+  fs::path out;
+  fs::path cache;  // empty: where the evaluation was
+};
+
+RunView read_run(const fs::path& path) {
+  const fs::path config = path / "config.json";
+  if (!fs::exists(config)) {
+    throw UsageError(path.string() + " holds no run; make one by winnow train");
+  }
+  RunView run{
+      .name = name_of_folder(path), .settings = train::config_facts(read_text(config)), .rows = {}};
+  const fs::path metrics = path / "metrics.jsonl";
+  if (fs::exists(metrics)) run.rows = train::read_metrics(metrics);
+  const fs::path evaluation = path / "evaluation.json";
+  if (!fs::exists(evaluation)) return run;
+  run.evaluation = train::parse_evaluation(read_text(evaluation), evaluation.string());
+  for (const auto& mistake : run.evaluation->worst) run.mistakes.push_back({.mistake = mistake});
+  return run;
+}
+
+// Names and pictures of the mistakes, from the cache that they were made on.
+void look_at_mistakes(RunView& run, const fs::path& root, const pipeline::ThumbnailOptions& most) {
+  const pipeline::Cache cache = pipeline::Cache::open(root);
+  if (cache.digest() != run.evaluation->about.cache_digest) {
+    throw UsageError(root.string() + " is not the cache that " + run.name +
+                     " was evaluated on; name that by --cache");
+  }
+  const pipeline::LedgerNames name_of = cache.read_names();
+  std::vector<SampleId> ids;
+  for (ShownMistake& shown : run.mistakes) {
+    shown.name = name_of(shown.mistake.id);
+    ids.push_back(shown.mistake.id);
+  }
+  const pipeline::PictureOf picture_of = pipeline::pictures_of(cache);
+  if (!picture_of) {
+    run.no_pictures = kNoPicturesInCache;
+    return;
+  }
+  pipeline::Thumbnails pictures = pipeline::make_thumbnails(picture_of, ids, most);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    run.mistakes[i].jpeg = std::move(pictures.jpegs[i]);
+  }
+}
+
+// A run may outlive its data: the page says so then, unless the data was named.
+void add_pictures(RunView& run, const ReportOptions& o, const Session& session) {
+  if (run.mistakes.empty()) return;
+  const fs::path root = o.cache.empty() ? fs::path(run.evaluation->about.cache) : o.cache;
+  const pipeline::ThumbnailOptions most{.most_bytes = kBytesOfMistakes / o.runs.size(),
+                                        .stop = session.stop};
+  if (!o.cache.empty()) return look_at_mistakes(run, root, most);
+  try {
+    look_at_mistakes(run, root, most);
+  } catch (const StoppedError&) {
+    throw;
+  } catch (const Error& error) {
+    run.no_pictures = std::string("There are no pictures: ") + error.what() + ".";
+  }
+}
+
+// Runs of one name are told apart by the folders they are in.
+void name_apart(std::vector<RunView>& runs, const std::vector<fs::path>& paths) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      if (k == i || name_of_folder(paths[k]) != name_of_folder(paths[i])) continue;
+      runs[i].name = paths[i].string();
+    }
+  }
+}
+
+void report(const ReportOptions& o, const Session& session) {
+  check_report_path(o.out);
+  std::vector<RunView> runs;
+  for (const fs::path& path : o.runs) runs.push_back(read_run(path));
+  name_apart(runs, o.runs);
+  for (RunView& run : runs) add_pictures(run, o, session);
+  write_file_durably(o.out, html_of(runs, made_here()));
+  say(session, fmt::format("report: {}", o.out.string()));
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  auto o = std::make_shared<ReportOptions>();
+  CLI::App* app = program.add_subcommand(
+      "report", "Show runs of winnow train on a page, one or several side by side");
+  app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
+  app->add_option("--out", o->out, "Write the page here, an HTML file")->required();
+  app->add_option("--cache", o->cache,
+                  "Cache with the pictures of mistakes (default: where it was when the run was "
+                  "evaluated)");
+  app->footer(
+      R"(The page needs nothing but itself: curves, figures, the settings that differ, and of the last
+evaluation what was taken for what, with the worst mistakes as pictures. A run may still go on.
+
+Examples:
+  winnow report run --out run.html
+  winnow report small large larger --out compared.html)");
+  return {app, false, [o](Session& session) { report(*o, session); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace winnow::tools {
+
+// A number over another, as a line of a picture.
+struct Curve {
+  struct Point {
+    double x = 0;
+    double y = 0;  // finite
+  };
+  std::string name;           // shown when pointed at
+  std::vector<Point> points;  // by ascending x
+  int colour = 0;             // class run0 to run7
+  bool dashed = false;
+};
+
+struct CurveChart {
+  std::string name;  // for people who cannot see it
+  std::string x_name;
+  bool percent = false;      // y is a share, 0 to 1
+  bool log_if_wide = false;  // a logarithmic axis where numbers above 0 differ by a factor of 50
+  std::vector<Curve> curves;
+};
+
+// A picture of a page, like those of svg.h. Hundreds of points are drawn as means of neighbours.
+// Empty where there is no point.
+std::string curves_svg(const CurveChart& chart);
+
+}  // namespace winnow::tools

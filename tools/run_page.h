@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "train/run/metrics.h"
+#include "train/run/stored_evaluation.h"
+
+namespace winnow::tools {
+
+// A mistake as it is shown.
+struct ShownMistake {
+  train::StoredEvaluation::Mistake mistake;
+  std::string name{};  // of the input; any bytes, empty: not known
+  Bytes jpeg{};        // empty: there is no picture
+};
+
+// All that a page shows of one run. Names may hold any bytes.
+struct RunView {
+  std::string name;                             // as people call it
+  std::map<std::string, std::string> settings;  // config_facts()
+  std::vector<train::MetricsRow> rows;
+  std::optional<train::StoredEvaluation> evaluation{};
+  std::vector<ShownMistake> mistakes{};
+  std::string no_pictures{};  // why, as a sentence; empty: there are
+};
+
+// A page of one run, or of several side by side, which are at least one. It needs nothing but
+// itself and is well-formed XML too. `made`: when, by what, on which machine. Pure.
+std::string html_of(const std::vector<RunView>& runs, const std::string& made);
+
+}  // namespace winnow::tools

@@ -1,0 +1,109 @@
+#include "train/run/stored_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "common/json_reader.h"
+#include "common/utf8.h"
+#include "train/run/run_state.h"
+
+namespace winnow::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+// One that is no number counts as the largest.
+double finite(float loss) {
+  return double{std::isfinite(loss) ? loss : std::numeric_limits<float>::max()};
+}
+
+std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
+                                                const std::vector<SampleId>& ids) {
+  std::vector<StoredEvaluation::Mistake> mistakes;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (evaluation.labels[i] == evaluation.predictions[i]) continue;
+    mistakes.push_back({.id = ids[i],
+                        .label = evaluation.labels[i],
+                        .prediction = evaluation.predictions[i],
+                        .loss = finite(evaluation.losses[i])});
+  }
+  const std::size_t kept = std::min(kMostMistakes, mistakes.size());
+  std::ranges::partial_sort(
+      mistakes, mistakes.begin() + static_cast<std::ptrdiff_t>(kept),
+      [](const auto& a, const auto& b) { return std::tie(b.loss, a.id) < std::tie(a.loss, b.id); });
+  mistakes.resize(kept);
+  return mistakes;
+}
+
+}  // namespace
+
+StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
+                                   const std::vector<std::string>& classes,
+                                   StoredEvaluation::About about) {
+  StoredEvaluation stored{.about = std::move(about), .classes = {}};
+  for (const std::string& name : classes) stored.classes.push_back(to_utf8(name));
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> counts;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    ++counts[{evaluation.labels[i], evaluation.predictions[i]}];
+  }
+  for (const auto& [pair, samples] : counts) {
+    stored.confusion.push_back({pair.first, pair.second, samples});
+  }
+  stored.worst = worst_of(evaluation, ids);
+  return stored;
+}
+
+std::string to_text(const StoredEvaluation& evaluation) {
+  Json confusion = Json::array();
+  for (const auto& row : evaluation.confusion) {
+    confusion.push_back({row.label, row.prediction, row.samples});
+  }
+  Json worst = Json::array();
+  for (const auto& mistake : evaluation.worst) {
+    worst.push_back({{"id", mistake.id},
+                     {"label", mistake.label},
+                     {"prediction", mistake.prediction},
+                     {"loss", mistake.loss}});
+  }
+  const StoredEvaluation::About& about = evaluation.about;
+  return Json{{"version", kVersion},           {"step", about.step},
+              {"epoch", about.epoch},          {"split", about.split},
+              {"cache", to_utf8(about.cache)}, {"cache_digest", about.cache_digest},
+              {"classes", evaluation.classes}, {"confusion", std::move(confusion)},
+              {"worst", std::move(worst)}}
+             .dump() +
+         "\n";
+}
+
+StoredEvaluation parse_evaluation(const std::string& text, const std::string& where) {
+  const JsonReader in(text, {where, "remove it, or evaluate again by winnow train --resume auto"});
+  if (in.at("version").number<int>() > kVersion) in.fail("was written by a newer winnow");
+  StoredEvaluation stored{.about = {.step = in.at("step").number(kMostSteps),
+                                    .epoch = in.at("epoch").real_from_0(),
+                                    .split = in.at("split").text(),
+                                    .cache = from_utf8(in.at("cache").text()),
+                                    .cache_digest = in.at("cache_digest").text()},
+                          .classes = in.at("classes").texts()};
+  const auto last = static_cast<std::int32_t>(stored.classes.size()) - 1;
+  if (last < 0) in.at("classes").fail("is empty");
+  for (const JsonReader& row : in.at("confusion").items()) {
+    const std::vector<JsonReader> cells = row.items(3);
+    stored.confusion.push_back({cells[0].number(last), cells[1].number(last), cells[2].number()});
+  }
+  for (const JsonReader& row : in.at("worst").items()) {
+    stored.worst.push_back({.id = row.at("id").number<SampleId>(),
+                            .label = row.at("label").number(last),
+                            .prediction = row.at("prediction").number(last),
+                            .loss = row.at("loss").real_from_0()});
+  }
+  return stored;
+}
+
+}  // namespace winnow::train
