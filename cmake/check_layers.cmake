@@ -11,6 +11,7 @@ set(may_train/tensor     common train/tensor)
 set(may_train/graph      common train/tensor train/graph)
 set(may_train/ops        common train/tensor train/graph train/ops)
 set(may_train/rewrites   common train/tensor train/graph train/ops train/rewrites)
+set(may_train/onnx       common train/tensor train/graph train/ops train/rewrites train/onnx)
 set(may_train/nets       common train/tensor train/graph train/ops train/nets)
 set(may_train/optim      common train/tensor train/optim)
 set(may_train/backend    common train/tensor train/graph train/ops train/optim train/backend)
@@ -24,7 +25,7 @@ set(may_train/step       common pipeline/load train/tensor train/graph train/bac
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
 set(may_train/run        common pipeline/load train)
 set(may_tools    common datasets dedup pipeline train tools)
-set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/nets train/backend
+set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate
           train/run tools)
 

@@ -44,6 +44,7 @@ Command add_train(CLI::App& program);
 Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_export(CLI::App& program);
+Command add_onnx(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_cache(CLI::App& program);

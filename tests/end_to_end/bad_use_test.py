@@ -582,7 +582,7 @@ class Training(BadUse):
             said = self.ok("eval", out, cache, ranks=ranks).err
             self.assertEqual(said.count("passed over: "), 1, said)
             self.assertIn(f"step-{newest}/model.safetensors is damaged", said)
-            self.assertIn(f"evaluating {out / 'checkpoints' / f'step-{older}'}", said)
+            self.assertIn(f"taking {out / 'checkpoints' / f'step-{older}'}", said)
 
     def test_numbers_of_a_state_that_cannot_be(self):
         cache = self.cache_of_digits()

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 from program import Case, run, tensors
 
 # A Python with TensorBoard, as `python3 -m venv` and `pip install tensorboard` make one.
-PYTHON = os.environ.get("WINNOW_TENSORBOARD_PYTHON", "python3")
+PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
 SCALARS = """
 import json, sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -69,7 +69,7 @@ class TensorBoard(Follow):
         self.assertNotEqual(self.event_file("run"), first)
         self.ok(*command)  # a run that has ended evaluates again
 
-    @unittest.skipUnless(has_tensorboard(), f"{PYTHON} has no package tensorboard (WINNOW_TENSORBOARD_PYTHON names one)")
+    @unittest.skipUnless(has_tensorboard(), f"{PYTHON} has no package tensorboard (WINNOW_PACKAGES_PYTHON names one)")
     def test_tensorboard_reads_every_number_once(self):
         self.stopped_and_gone_on()
         done = subprocess.run([PYTHON, "-c", SCALARS, str(self.folder / "run" / "tensorboard")], capture_output=True,

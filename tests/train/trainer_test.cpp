@@ -274,7 +274,7 @@ TEST_F(Trainer, EvaluationNamesDamagedCheckpointsItPassesOver) {
   fs::resize_file(o.run.out / "checkpoints" / "step-6" / "model.safetensors", 99);
   evaluate_run(eval, *reference, *comm, {}, note);
   EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("passed over: "), HasSubstr("step-6")),
-                                  AllOf(HasSubstr("evaluating "), HasSubstr("step-4"))));
+                                  AllOf(HasSubstr("taking "), HasSubstr("step-4"))));
 }
 
 TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {

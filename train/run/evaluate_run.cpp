@@ -3,18 +3,17 @@
 #include <chrono>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 #include "common/comm/agreement.h"
-#include "common/file.h"
 #include "train/backend/backend.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/evaluate/evaluate.h"
 #include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
 #include "train/rewrites/rewrites.h"
 #include "train/run/chosen_net.h"
-#include "train/run/run_state.h"
 #include "train/run/setup.h"
+#include "train/run/stored_run.h"
 
 namespace winnow::train {
 namespace {
@@ -49,53 +48,14 @@ struct Subject {
   std::optional<double> epoch;
 };
 
-// The checkpoint that is asked for, or the newest sound one. Those passed over are named.
-std::filesystem::path find_checkpoint(const std::filesystem::path& run, const std::string& name,
-                                      const std::function<void(std::string)>& note) {
-  if (!name.empty()) {
-    const std::filesystem::path path = run / "checkpoints" / name;
-    if (std::filesystem::is_directory(path)) return path;
-    throw UsageError(run.string() + " has no checkpoint " + name +
-                     (name == "best" ? "; winnow train --keep-best keeps one" : ""));
-  }
-  std::vector<std::string> skipped;
-  const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
-  if (!newest) {
-    throw UsageError(run.string() + " has no complete checkpoint yet; train it further");
-  }
-  for (const std::string& reason : skipped) note("passed over: " + reason);
-  if (!skipped.empty()) note("evaluating " + newest->string());
-  return *newest;
-}
-
-// Its fields are in their ranges, and may not go together.
-Graph stored_graph(const NetSetup& setup, const std::string& where) {
-  try {
-    return forward_graph(setup);
-  } catch (const Error& error) {
-    throw FormatError(where + " describes a net that cannot be: " + error.what());
-  }
-}
-
 Subject stored_run(const EvalOptions& options, const std::function<void(std::string)>& note) {
-  const std::filesystem::path config = options.run / "config.json";
-  if (!std::filesystem::exists(config)) {
-    throw UsageError(options.run.string() + " holds no run; make one by winnow train");
-  }
   if (!options.file.net.name.empty() || options.file.image_side_px > 0 ||
       options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
                      " is a run and knows its net and image size; they are given for a file only");
   }
-  Subject subject;
-  subject.config = parse_config(read_text(config), config.string());
-  const std::filesystem::path newest = find_checkpoint(options.run, options.checkpoint, note);
-  const Checkpoint checkpoint = load_checkpoint(newest);
-  subject.graph = for_inference(stored_graph(subject.config.setup, config.string()));
-  subject.model = make_model(subject.graph, 0);
-  load_state_dict(subject.model, checkpoint.model, (newest / "model.safetensors").string());
-  subject.epoch = parse_state(checkpoint.state, (newest / "state.json").string()).epoch;
-  return subject;
+  StoredRun run = load_run(options.run, options.checkpoint, note);
+  return {std::move(run.config), std::move(run.graph), std::move(run.model), run.epoch};
 }
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/tfrecord_frame.h"
+#include "common/wire_writer.h"
 
 namespace winnow::train {
 namespace {
@@ -19,49 +20,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBegin = "events.out.tfevents.";
 constexpr std::string_view kEnd = ".winnow";
 
-// Protocol Buffers on the wire. Numbers of fields are those of event.proto and summary.proto.
-enum Wire : std::uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-class Message {
- public:
-  Message& number(std::uint64_t field, std::int64_t value) {
-    key(field, kVarint);
-    varint(static_cast<std::uint64_t>(value));
-    return *this;
-  }
-  Message& real(std::uint64_t field, double value) {
-    key(field, kFixed64);
-    out_.put(value);
-    return *this;
-  }
-  Message& real(std::uint64_t field, float value) {
-    key(field, kFixed32);
-    out_.put(value);
-    return *this;
-  }
-  Message& bytes(std::uint64_t field, BytesView value) {
-    key(field, kBytes);
-    varint(value.size());
-    out_.put_bytes(value);
-    return *this;
-  }
-  Message& text(std::uint64_t field, std::string_view value) {
-    return bytes(field, as_bytes(value));
-  }
-  BytesView view() { return out_.bytes(); }
-
- private:
-  void key(std::uint64_t field, Wire type) { varint(field << 3 | type); }
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_.put(static_cast<std::uint8_t>(value | 0x80));
-    out_.put(static_cast<std::uint8_t>(value));
-  }
-
-  ByteWriter out_;
-};
-
-Message event(double wall_time, std::int64_t step) {
-  Message out;
+// Numbers of fields are those of event.proto and summary.proto.
+WireWriter event(double wall_time, std::int64_t step) {
+  WireWriter out;
   out.real(1, wall_time).number(2, step);
   return out;
 }
@@ -100,10 +61,10 @@ EventFile::EventFile(const fs::path& folder, const std::vector<MetricsRow>& rows
     second = std::max(second, *other + 1);
   }
   // The start of a session at step 0 takes back all that a reader has of files before.
-  Message version = event(began_, 0).text(3, "brain.Event:2");
-  Message session;
+  WireWriter version = event(began_, 0).text(3, "brain.Event:2");
+  WireWriter session;
   session.number(1, 1);
-  Message start = event(began_, 0).bytes(7, session.view());
+  WireWriter start = event(began_, 0).bytes(7, session.view());
   Bytes all = tfrecord_of(version.view());
   const auto add = [&](const Bytes& record) {
     all.insert(all.end(), record.begin(), record.end());
@@ -118,13 +79,13 @@ EventFile::EventFile(const fs::path& folder, const std::vector<MetricsRow>& rows
 
 Bytes EventFile::event_of(const MetricsRow& row) const {
   if (row.values.empty()) return {};
-  Message summary;
+  WireWriter summary;
   for (const auto& [name, value] : row.values) {
-    Message scalar;
+    WireWriter scalar;
     scalar.text(1, tag_of(name)).real(2, static_cast<float>(value));
     summary.bytes(1, scalar.view());
   }
-  Message out = event(began_ + row.wall, row.step).bytes(5, summary.view());
+  WireWriter out = event(began_ + row.wall, row.step).bytes(5, summary.view());
   return tfrecord_of(out.view());
 }
 

@@ -1,0 +1,98 @@
+"""winnow onnx: what onnxruntime computes of the file is what winnow eval computes. Nets as arguments: those alone."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from nets_test import listed
+from program import Case, run
+
+# A Python with onnx and onnxruntime, as `python3 -m venv` and `pip install onnx onnxruntime` make one.
+PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
+SIDE = 64
+QUICK = ("lenet", "resnet20", "resnet50v2", "mobilenet_v3_small", "regnet_y_400mf", "googlenet_bn", "densenet121", "convnext_tiny")
+COMPUTE = """
+import json, sys
+import numpy, onnx, onnxruntime
+onnx.checker.check_model(onnx.load(sys.argv[1]), full_check=True)
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+(pixels,) = session.get_inputs()
+shape = pixels.shape[1:]
+images = numpy.fromfile(sys.argv[2], numpy.uint8).reshape(-1, *shape[1:], shape[0]).transpose(0, 3, 1, 2)
+(logits,) = session.run(["logits"], {"pixels": images})
+print(json.dumps({"shape": pixels.shape, "type": pixels.type, "logits": logits.tolist(),
+                  "metadata": session.get_modelmeta().custom_metadata_map}))
+"""
+
+
+def has_onnxruntime():
+    return subprocess.run([PYTHON, "-c", "import onnx, onnxruntime"], capture_output=True).returncode == 0
+
+
+class Onnx(Case):
+    chosen = ()
+
+    def setUp(self):
+        super().setUp()
+        for split, count in (("train", 16), ("test", 6)):
+            for i in range(count):
+                self.write_ppm(self.folder / "data" / split / f"class {i % 3}" / f"{i:02}.ppm", self.image(SIDE), SIDE)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+
+    def train(self, net):
+        out = self.folder / net
+        self.ok("train", self.cache, "--out", out, "--net", net, "--max-steps", 2, "--batch-size", 8, "--micro-batch", 8,
+                "--augment", "none", "--lr", 0.01, "--optimizer", "sgd", "--log-interval", 1)  # fmt: skip
+        return out
+
+    def test_writes_a_model_or_says_why_not(self):
+        run_folder = self.train("lenet")
+        to = self.folder / "net.onnx"
+        said = self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
+        self.assertIn(f"pixels (N,3,{SIDE},{SIDE}) of u8 to logits (N,3)", said.err)
+        content = to.read_bytes()
+        self.assertIn(b'["class 0","class 1","class 2"]', content)
+        self.refused(2, ["holds no run"], "onnx", self.folder / "data", "--to", to)
+        self.refused(2, ["no checkpoint other"], "onnx", run_folder, "--to", to, "--checkpoint", "other")
+        for i in range(4):
+            self.write_ppm(self.folder / "more" / "train" / f"class {i}" / "0.ppm", self.image(SIDE), SIDE)
+        self.ok("ingest", self.folder / "more", "--out", self.folder / "more.cache")
+        self.refused(2, ["4 classes and the net 3"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
+        self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
+        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:*net.onnx*:1"})
+        self.assertEqual(full.code, 1, full.err)
+        self.assertEqual(to.read_bytes(), content)
+
+    @unittest.skipUnless(has_onnxruntime(), "no Python here has onnx and onnxruntime (see WINNOW_PYTHON3)")
+    def test_onnxruntime_computes_the_same(self):
+        for net in self.chosen or QUICK:
+            with self.subTest(net=net):
+                run_folder, to = self.train(net), self.folder / f"{net}.onnx"
+                self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
+                predictions = self.folder / "predictions.csv"
+                self.ok("eval", run_folder, self.cache, "--predictions", predictions, "--logits")
+                with open(predictions, newline="") as file:
+                    rows = list(csv.DictReader(file))
+                pixels = b"".join((self.folder / "data" / row["name"]).read_bytes()[-3 * SIDE * SIDE :] for row in rows)
+                (self.folder / "pixels").write_bytes(pixels)
+                done = subprocess.run([PYTHON, "-c", COMPUTE, to, self.folder / "pixels"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                theirs = json.loads(done.stdout)
+                self.assertEqual((theirs["shape"], theirs["type"]), (["N", 3, SIDE, SIDE], "tensor(uint8)"))
+                self.assertEqual(theirs["metadata"]["net"], net)
+                self.assertEqual(json.loads(theirs["metadata"]["classes"]), ["class 0", "class 1", "class 2"])
+                self.assertEqual(len(theirs["logits"]), 6)
+                for row, logits in zip(rows, theirs["logits"]):
+                    ours = [float(row[f"logit_class {k}"]) for k in range(3)]
+                    scale = max(map(abs, ours)) + 1e-3
+                    for a, b in zip(ours, logits):
+                        self.assertLessEqual(abs(a - b), 1e-4 * scale, (row["name"], ours, logits))
+
+
+if __name__ == "__main__":
+    Onnx.chosen = [argument for argument in sys.argv[1:] if argument in listed()]
+    unittest.main(verbosity=2, argv=[sys.argv[0], *(a for a in sys.argv[1:] if a not in Onnx.chosen)])

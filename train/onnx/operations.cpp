@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "common/error.h"
+#include "train/onnx/onnx_nodes_internal.h"
+#include "train/ops/activation.h"
+#include "train/ops/batch_norm.h"
+#include "train/ops/concat.h"
+#include "train/ops/elementwise.h"
+#include "train/ops/group_norm.h"
+#include "train/ops/grouped_conv2d.h"
+#include "train/ops/layer_norm.h"
+#include "train/ops/linear.h"
+#include "train/ops/normalize_input.h"
+#include "train/ops/pooling.h"
+#include "train/ops/scale.h"
+
+namespace winnow::train::onnx {
+namespace {
+
+std::string normalize_input(const Source& source, Nodes& to) {
+  const auto& normalize = attributes_of<NormalizeAttributes>(source.node);
+  std::vector<float> mean;
+  std::vector<float> deviation;  // both of numbers up to 255
+  for (const float value : normalize.mean) mean.push_back(255 * value);
+  for (const float value : normalize.stddev) deviation.push_back(255 * value);
+  const Shape each{1, static_cast<std::int64_t>(mean.size()), 1, 1};
+  const std::string& layer = source.node.name;
+  const std::string x = to.add("Cast", layer, {source.input(0)}, {{"to", kFloat}});
+  const std::string centred = to.add("Sub", layer, {x, to.constant(each, mean)});
+  return to.add("Div", layer, {centred, to.constant(each, deviation)});
+}
+
+// Where the last of `windows` windows ends beyond the data and the padding before it.
+std::int64_t pad_after(std::int64_t size, std::int64_t windows, std::int64_t kernel,
+                       std::int64_t stride, std::int64_t pad) {
+  return std::max<std::int64_t>(0, (windows - 1) * stride + kernel - size - pad);
+}
+
+// Strides and pads of windows over images. The shapes say how many there are, so no rounding is
+// left to ONNX.
+std::vector<Attribute> windows(const Source& source, std::int64_t kernel_h, std::int64_t kernel_w,
+                               std::int64_t stride, std::int64_t pad) {
+  const Shape& x = source.shape(0);
+  const Shape& y = source.output_shape();
+  return {{"kernel_shape", Integers{kernel_h, kernel_w}},
+          {"strides", Integers{stride, stride}},
+          {"pads", Integers{pad, pad, pad_after(x[2], y[2], kernel_h, stride, pad),
+                            pad_after(x[3], y[3], kernel_w, stride, pad)}}};
+}
+
+std::string convolution(const Source& source, Nodes& to, const ConvAttributes& conv,
+                        std::int64_t groups) {
+  Shape w = source.shape(1);
+  Names inputs{source.input(0), source.input(1)};
+  if (w.size() == 2) {  // a linear layer at each pixel
+    w = {w[0], w[1], 1, 1};
+    inputs[1] = to.add("Reshape", source.node.name, {inputs[1], to.constant(w)});
+  }
+  if (conv.bias) inputs.push_back(source.input(2));
+  std::vector<Attribute> attributes = windows(source, w[2], w[3], conv.stride, conv.pad);
+  attributes.push_back({"group", groups});
+  return to.add("Conv", source.node.name, inputs, attributes);
+}
+
+std::string conv2d(const Source& source, Nodes& to) {
+  return convolution(source, to, attributes_of<ConvAttributes>(source.node), 1);
+}
+
+std::string grouped_conv2d(const Source& source, Nodes& to) {
+  const auto& conv = attributes_of<GroupedConvAttributes>(source.node);
+  return convolution(source, to, conv, conv.groups);
+}
+
+std::string linear(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  Names inputs{source.input(0), source.input(1)};
+  if (source.shape(0).size() != 2) inputs[0] = to.add("Flatten", layer, {inputs[0]});
+  if (attributes_of<LinearAttributes>(source.node).bias) inputs.push_back(source.input(2));
+  return to.add("Gemm", layer, inputs, {{"transB", 1}});
+}
+
+std::string batch_norm(const Source& source, Nodes& to) {
+  const auto& norm = attributes_of<NormAttributes>(source.node);
+  const std::string& layer = source.node.name;
+  const Names inputs{source.input(0), source.input(1), source.input(2), source.input(3),
+                     source.input(4)};
+  std::string y =
+      to.add("BatchNormalization", layer, inputs, {{"epsilon", static_cast<float>(norm.epsilon)}});
+  if (norm.residual) y = to.add("Add", layer, {y, source.input(5)});
+  return norm.relu ? to.add("Relu", layer, {y}) : y;
+}
+
+// Each group becomes a channel of instance norm, and then each channel has its scale and shift.
+std::string group_norm(const Source& source, Nodes& to) {
+  const auto& norm = attributes_of<GroupNormAttributes>(source.node);
+  const std::string& layer = source.node.name;
+  const Shape& x = source.shape(0);
+  const auto groups = static_cast<std::size_t>(norm.groups);
+  const std::string grouped =
+      to.add("Reshape", layer, {source.input(0), to.constant({0, norm.groups, -1})});
+  const std::string ones = to.constant({norm.groups}, std::vector<float>(groups, 1));
+  const std::string zeros = to.constant({norm.groups}, std::vector<float>(groups, 0));
+  const std::string normed = to.add("InstanceNormalization", layer, {grouped, ones, zeros},
+                                    {{"epsilon", static_cast<float>(norm.epsilon)}});
+  Shape back = x;
+  back[0] = 0;  // as it is
+  const std::string y = to.add("Reshape", layer, {normed, to.constant(back)});
+  Shape channel(x.size() - 1, 1);
+  channel[0] = x[1];
+  const std::string scale = to.add("Reshape", layer, {source.input(1), to.constant(channel)});
+  const std::string shift = to.add("Reshape", layer, {source.input(2), to.constant(channel)});
+  return to.add("Add", layer, {to.add("Mul", layer, {y, scale}), shift});
+}
+
+// ONNX normalises over the last axis.
+std::string layer_norm(const Source& source, Nodes& to) {
+  const auto& norm = attributes_of<LayerNormAttributes>(source.node);
+  const std::string& layer = source.node.name;
+  const bool image = source.shape(0).size() == 4;
+  const std::string x =
+      image ? to.add("Transpose", layer, {source.input(0)}, {{"perm", Integers{0, 2, 3, 1}}})
+            : source.input(0);
+  const std::string y = to.add("LayerNormalization", layer, {x, source.input(1), source.input(2)},
+                               {{"epsilon", static_cast<float>(norm.epsilon)}});
+  return image ? to.add("Transpose", layer, {y}, {{"perm", Integers{0, 3, 1, 2}}}) : y;
+}
+
+std::vector<Attribute> pool_windows(const Source& source) {
+  const auto& pool = attributes_of<PoolAttributes>(source.node);
+  return windows(source, pool.kernel_h, pool.kernel_w, pool.stride, pool.pad);
+}
+
+std::string max_pool(const Source& source, Nodes& to) {
+  return to.add("MaxPool", source.node.name, {source.input(0)}, pool_windows(source));
+}
+
+std::string avg_pool(const Source& source, Nodes& to) {
+  std::vector<Attribute> attributes = pool_windows(source);
+  attributes.push_back({"count_include_pad", 1});
+  return to.add("AveragePool", source.node.name, {source.input(0)}, attributes);
+}
+
+std::string relu(const Source& source, Nodes& to) {
+  return to.add("Relu", source.node.name, {source.input(0)});
+}
+
+std::string add(const Source& source, Nodes& to) {
+  return to.add("Add", source.node.name, {source.input(0), source.input(1)});
+}
+
+std::string activation(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  const std::string& x = source.input(0);
+  const auto number = [&](double value) {
+    return to.constant(Shape{}, {static_cast<float>(value)});
+  };
+  switch (attributes_of<ActivationAttributes>(source.node).kind) {
+    case ActivationKind::kRelu6:
+      return to.add("Clip", layer, {x, number(0), number(6)});
+    case ActivationKind::kSigmoid:
+      return to.add("Sigmoid", layer, {x});
+    case ActivationKind::kHardSigmoid:
+      return to.add("HardSigmoid", layer, {x}, {{"alpha", 1.0F / 6}, {"beta", 0.5F}});
+    case ActivationKind::kHardSwish:
+      return to.add("HardSwish", layer, {x});
+    case ActivationKind::kSilu:
+      return to.add("Mul", layer, {x, to.add("Sigmoid", layer, {x})});
+    case ActivationKind::kGelu:
+      break;
+  }
+  const std::string scaled = to.add("Mul", layer, {x, number(1 / std::numbers::sqrt2)});
+  const std::string twice = to.add("Add", layer, {to.add("Erf", layer, {scaled}), number(1)});
+  return to.add("Mul", layer, {to.add("Mul", layer, {x, number(0.5)}), twice});
+}
+
+std::string scale(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  const Shape& x = source.shape(0);
+  Shape factor = source.shape(1);
+  std::string name = source.input(1);
+  if (x.size() == 4 && factor.size() == 2) {
+    name = to.add("Unsqueeze", layer, {name, to.constant(Integers{2, 3})});
+  } else if (x.size() == 2 && factor.size() == 4) {
+    name = to.add("Flatten", layer, {name});
+  } else if (x.size() == 2 && factor.size() == 3) {
+    name = to.add("Reshape", layer, {name, to.constant(Integers{factor[0]})});
+  }
+  return to.add("Mul", layer, {source.input(0), name});
+}
+
+std::string concat(const Source& source, Nodes& to) {
+  Names inputs;
+  for (std::size_t i = 0; i < source.node.inputs.size(); ++i) inputs.push_back(source.input(i));
+  return to.add("Concat", source.node.name, inputs, {{"axis", 1}});
+}
+
+std::string slice(const Source& source, Nodes& to) {
+  const auto& part = attributes_of<SliceAttributes>(source.node);
+  return to.add("Slice", source.node.name,
+                {source.input(0), to.constant(Integers{part.first}),
+                 to.constant(Integers{part.first + part.channels}), to.constant(Integers{1})});
+}
+
+struct Row {
+  const Operation* op;
+  std::string (*write)(const Source& source, Nodes& to);
+};
+// One row an operation that a net can have in inference.
+constexpr auto kRows = std::to_array<Row>({
+    {&kNormalizeInput, normalize_input},
+    {&kConv2d, conv2d},
+    {&kGroupedConv2d, grouped_conv2d},
+    {&kLinear, linear},
+    {&kBatchNormInference, batch_norm},
+    {&kGroupNorm, group_norm},
+    {&kLayerNorm, layer_norm},
+    {&kMaxPool, max_pool},
+    {&kAvgPool, avg_pool},
+    {&kRelu, relu},
+    {&kAdd, add},
+    {&kActivation, activation},
+    {&kScale, scale},
+    {&kConcat, concat},
+    {&kSlice, slice},
+});
+
+}  // namespace
+
+std::string write_node(const Source& source, Nodes& to) {
+  const auto row = std::ranges::find(kRows, source.node.op, &Row::op);
+  if (row == kRows.end()) {
+    throw UsageError("'" + source.node.name + "' is " + std::string(op_name(source.node.op)) +
+                     ", which winnow cannot write for ONNX yet; take the safetensors file of a "
+                     "checkpoint");
+  }
+  return row->write(source, to);
+}
+
+}  // namespace winnow::train::onnx

@@ -1,0 +1,61 @@
+#include "train/run/stored_run.h"
+
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/model/state_dict.h"
+#include "train/rewrites/rewrites.h"
+#include "train/run/run_state.h"
+
+namespace winnow::train {
+namespace {
+
+std::filesystem::path find_checkpoint(const std::filesystem::path& run, const std::string& name,
+                                      const std::function<void(std::string)>& note) {
+  if (!name.empty()) {
+    const std::filesystem::path path = run / "checkpoints" / name;
+    if (std::filesystem::is_directory(path)) return path;
+    throw UsageError(run.string() + " has no checkpoint " + name +
+                     (name == "best" ? "; winnow train --keep-best keeps one" : ""));
+  }
+  std::vector<std::string> skipped;
+  const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
+  if (!newest) {
+    throw UsageError(run.string() + " has no complete checkpoint yet; train it further");
+  }
+  for (const std::string& reason : skipped) note("passed over: " + reason);
+  if (!skipped.empty()) note("taking " + newest->string());
+  return *newest;
+}
+
+// Its fields are in their ranges, and may not go together.
+Graph stored_graph(const NetSetup& setup, const std::string& where) {
+  try {
+    return forward_graph(setup);
+  } catch (const Error& error) {
+    throw FormatError(where + " describes a net that cannot be: " + error.what());
+  }
+}
+
+}  // namespace
+
+StoredRun load_run(const std::filesystem::path& run, const std::string& checkpoint,
+                   const std::function<void(std::string)>& note) {
+  const std::filesystem::path config = run / "config.json";
+  if (!std::filesystem::exists(config)) {
+    throw UsageError(run.string() + " holds no run; make one by winnow train");
+  }
+  StoredRun stored;
+  stored.config = parse_config(read_text(config), config.string());
+  const std::filesystem::path from = find_checkpoint(run, checkpoint, note);
+  const Checkpoint loaded = load_checkpoint(from);
+  stored.graph = for_inference(stored_graph(stored.config.setup, config.string()));
+  stored.model = make_model(stored.graph, 0);
+  load_state_dict(stored.model, loaded.model, (from / "model.safetensors").string());
+  stored.epoch = parse_state(loaded.state, (from / "state.json").string()).epoch;
+  return stored;
+}
+
+}  // namespace winnow::train
