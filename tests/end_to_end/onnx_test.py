@@ -13,7 +13,8 @@ from program import Case, run
 # A Python with onnx and onnxruntime, as `python3 -m venv` and `pip install onnx onnxruntime` make one.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
 SIDE = 64
-QUICK = ("lenet", "resnet20", "resnet50v2", "mobilenet_v3_small", "regnet_y_400mf", "googlenet_bn", "densenet121", "convnext_tiny")
+QUICK = ("lenet", "resnet20", "resnet50v2", "mobilenet_v3_small", "regnet_y_400mf", "googlenet_bn", "densenet121", "convnext_tiny",
+         "alexnet_lrn", "vit_tiny_patch4_32")
 COMPUTE = """
 import json, sys
 import numpy, onnx, onnxruntime

@@ -14,7 +14,7 @@ constexpr std::size_t kGiga = 1'000'000'000;
 // A job of one rank, without the data that memory does not depend on.
 Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_batch) {
   Job job;
-  job.setup = {net,
+  job.setup = {{.name = net},
                {.batch = micro_batch,
                 .channels = 3,
                 .height_px = side_px,

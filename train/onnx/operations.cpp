@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "train/onnx/onnx_nodes_internal.h"
 #include "train/ops/activation.h"
+#include "train/ops/attention.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/concat.h"
 #include "train/ops/elementwise.h"
@@ -13,9 +14,11 @@
 #include "train/ops/grouped_conv2d.h"
 #include "train/ops/layer_norm.h"
 #include "train/ops/linear.h"
+#include "train/ops/local_response_norm.h"
 #include "train/ops/normalize_input.h"
 #include "train/ops/pooling.h"
 #include "train/ops/scale.h"
+#include "train/ops/tokens.h"
 
 namespace winnow::train::onnx {
 namespace {
@@ -33,22 +36,23 @@ std::string normalize_input(const Source& source, Nodes& to) {
   return to.add("Div", layer, {centred, to.constant(each, deviation)});
 }
 
-// Where the last of `windows` windows ends beyond the data and the padding before it.
+// Zeros after the data along one axis, as many as the last of `windows` windows reads.
 std::int64_t pad_after(std::int64_t size, std::int64_t windows, std::int64_t kernel,
-                       std::int64_t stride, std::int64_t pad) {
-  return std::max<std::int64_t>(0, (windows - 1) * stride + kernel - size - pad);
+                       const ConvAxis& axis) {
+  const std::int64_t reach = (kernel - 1) * axis.dilation + 1;
+  return std::max<std::int64_t>(0, (windows - 1) * axis.stride + reach - size - axis.before);
 }
 
-// Strides and pads of windows over images. The shapes say how many there are, so no rounding is
-// left to ONNX.
+// How windows move over images. The shapes say how many there are, so no rounding is left to ONNX.
 std::vector<Attribute> windows(const Source& source, std::int64_t kernel_h, std::int64_t kernel_w,
-                               std::int64_t stride, std::int64_t pad) {
+                               const ConvAxes& axes) {
+  const auto& [rows, columns] = axes;
   const Shape& x = source.shape(0);
   const Shape& y = source.output_shape();
   return {{"kernel_shape", Integers{kernel_h, kernel_w}},
-          {"strides", Integers{stride, stride}},
-          {"pads", Integers{pad, pad, pad_after(x[2], y[2], kernel_h, stride, pad),
-                            pad_after(x[3], y[3], kernel_w, stride, pad)}}};
+          {"strides", Integers{rows.stride, columns.stride}},
+          {"pads", Integers{rows.before, columns.before, pad_after(x[2], y[2], kernel_h, rows),
+                            pad_after(x[3], y[3], kernel_w, columns)}}};
 }
 
 std::string convolution(const Source& source, Nodes& to, const ConvAttributes& conv,
@@ -60,7 +64,9 @@ std::string convolution(const Source& source, Nodes& to, const ConvAttributes& c
     inputs[1] = to.add("Reshape", source.node.name, {inputs[1], to.constant(w)});
   }
   if (conv.bias) inputs.push_back(source.input(2));
-  std::vector<Attribute> attributes = windows(source, w[2], w[3], conv.stride, conv.pad);
+  std::vector<Attribute> attributes = windows(source, w[2], w[3], conv.axes);
+  attributes.push_back(
+      {"dilations", Integers{conv.axes.rows.dilation, conv.axes.columns.dilation}});
   attributes.push_back({"group", groups});
   return to.add("Conv", source.node.name, inputs, attributes);
 }
@@ -128,9 +134,22 @@ std::string layer_norm(const Source& source, Nodes& to) {
   return image ? to.add("Transpose", layer, {y}, {{"perm", Integers{0, 3, 1, 2}}}) : y;
 }
 
+std::string local_response_norm(const Source& source, Nodes& to) {
+  const auto& norm = attributes_of<LocalResponseNormAttributes>(source.node);
+  if (norm.size % 2 == 0) {
+    throw UsageError("'" + source.node.name + "' normalises over " + std::to_string(norm.size) +
+                     " channels, and ONNX has its middle elsewhere where these are even");
+  }
+  return to.add("LRN", source.node.name, {source.input(0)},
+                {{"size", norm.size},
+                 {"alpha", static_cast<float>(norm.alpha)},
+                 {"beta", static_cast<float>(norm.beta)},
+                 {"bias", static_cast<float>(norm.k)}});
+}
+
 std::vector<Attribute> pool_windows(const Source& source) {
   const auto& pool = attributes_of<PoolAttributes>(source.node);
-  return windows(source, pool.kernel_h, pool.kernel_w, pool.stride, pool.pad);
+  return windows(source, pool.kernel_h, pool.kernel_w, both_axes(pool.stride, pool.pad));
 }
 
 std::string max_pool(const Source& source, Nodes& to) {
@@ -197,11 +216,62 @@ std::string concat(const Source& source, Nodes& to) {
   return to.add("Concat", source.node.name, inputs, {{"axis", 1}});
 }
 
+// Elements `first` and so many of an axis.
+std::string part_of(const std::string& x, std::int64_t axis, std::int64_t first, std::int64_t count,
+                    const std::string& layer, Nodes& to) {
+  return to.add("Slice", layer,
+                {x, to.constant(Integers{first}), to.constant(Integers{first + count}),
+                 to.constant(Integers{axis})});
+}
+
 std::string slice(const Source& source, Nodes& to) {
   const auto& part = attributes_of<SliceAttributes>(source.node);
-  return to.add("Slice", source.node.name,
-                {source.input(0), to.constant(Integers{part.first}),
-                 to.constant(Integers{part.first + part.channels}), to.constant(Integers{1})});
+  return part_of(source.input(0), 1, part.first, part.channels, source.node.name, to);
+}
+
+std::string attention(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  const std::int64_t heads = attributes_of<AttentionAttributes>(source.node).heads;
+  const Shape& y = source.output_shape();
+  const std::int64_t width = y[1] / heads;
+  // (N,heads,width,tokens)
+  const auto matrices = [&](std::int64_t which) {
+    const std::string x = part_of(source.input(0), 1, which * y[1], y[1], layer, to);
+    return to.add("Reshape", layer, {x, to.constant({0, heads, width, y[2] * y[3]})});
+  };
+  const auto transposed = [&](const std::string& x) {
+    return to.add("Transpose", layer, {x}, {{"perm", Integers{0, 1, 3, 2}}});
+  };
+  const std::string q = transposed(matrices(0));
+  const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
+  const std::string scores = to.add(
+      "Mul", layer, {to.add("MatMul", layer, {q, matrices(1)}), to.constant(Shape{}, {factor})});
+  const std::string shares = to.add("Softmax", layer, {scores}, {{"axis", -1}});
+  const std::string values = to.add("MatMul", layer, {matrices(2), transposed(shares)});
+  return to.add("Reshape", layer, {values, to.constant({0, y[1], y[2], y[3]})});
+}
+
+// Zeros in the place of the class token and in those of patches make both of one shape.
+std::string tokens(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  const Shape& y = source.output_shape();
+  const std::int64_t patches = y[2] - 1;
+  const auto last_axis_second = [&](const std::string& x) {
+    return to.add("Transpose", layer, {x}, {{"perm", Integers{0, 2, 1}}});
+  };
+  const std::string x =
+      to.add("Reshape", layer, {source.input(0), to.constant({0, y[1], patches})});
+  const std::string behind = to.add("Pad", layer, {x, to.constant({0, 0, 1, 0, 0, 0})});
+  const std::string first = to.add(
+      "Pad", layer, {last_axis_second(source.input(1)), to.constant({0, 0, 0, 0, 0, patches})});
+  const std::string all = to.add("Add", layer, {behind, first});
+  const std::string placed = to.add("Add", layer, {all, last_axis_second(source.input(2))});
+  return to.add("Reshape", layer, {placed, to.constant({0, y[1], y[2], y[3]})});
+}
+
+std::string select_token(const Source& source, Nodes& to) {
+  const std::string& layer = source.node.name;
+  return to.add("Flatten", layer, {part_of(source.input(0), 2, 0, 1, layer, to)});
 }
 
 struct Row {
@@ -225,6 +295,10 @@ constexpr auto kRows = std::to_array<Row>({
     {&kScale, scale},
     {&kConcat, concat},
     {&kSlice, slice},
+    {&kLocalResponseNorm, local_response_norm},
+    {&kAttention, attention},
+    {&kTokens, tokens},
+    {&kSelectToken, select_token},
 });
 
 }  // namespace
