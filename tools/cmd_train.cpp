@@ -106,7 +106,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
   options.execution.bucket_bytes = o.bucket_kib << 10;
   options.run.resume = o.given.resume == "auto";
   options.run.stop = session.stop;
-  options.own_recipe = o.recipe.own;
+  options.recipe.own = o.recipe.own;
   options.execution.threads = thread_plan(session, o.threads);
   return options;
 }
@@ -250,11 +250,11 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
                    "up to 64 that leaves four parts")
       ->check(CLI::Range(0, train::kMostMicroBatch))
       ->capture_default_str();
-  recipe->add_option("--lr", t.recipe.lr, "Base learning rate, for the mean loss of a batch")
+  recipe->add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_optimizer_flags(*recipe, t.recipe);
-  recipe->add_option("--warmup-epochs", t.recipe.warmup_epochs, "Epochs of linear warm-up")
+  recipe->add_option("--warmup-epochs", t.recipe.rate.warmup_epochs, "Epochs of linear warm-up")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_lr_schedule_flags(*recipe, t.recipe);
@@ -414,8 +414,7 @@ constexpr const char* kMoreExamples = R"(
 std::string footer() {
   return "Nets:" + table_of(train::nets()) +
          "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
-         "\nOptimizers:" + table_of(train::optimizers()) +
-         "\nLosses:" + table_of(train::losses()) +
+         "\nOptimizers:" + table_of(train::optimizers()) + "\nLosses:" + table_of(train::losses()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +

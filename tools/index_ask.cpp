@@ -120,8 +120,11 @@ struct IndexDedupOptions {
   std::string name = "default";
   ListFlags lists;
   fs::path report;
-  std::vector<fs::path> sources;  // where its pictures are
-  IngestFlags reading;            // of those that are data sets
+  struct Pictures {
+    std::vector<fs::path> sources;  // where they are
+    IngestFlags reading;            // of those that are data sets
+  };
+  Pictures pictures;
   bool json = false;
 };
 
@@ -131,7 +134,8 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   check_report_path(o.report, o.lists);
   const auto index = dedup::StoredIndex::open(o.index);
   index.check_quality(o.dedup.choice.least_quality);
-  const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, o.reading, session);
+  const pipeline::PictureOf pictures =
+      pictures_of_index(index, o.pictures.sources, o.pictures.reading, session);
   dedup::Options options = dedup_options(o.dedup);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
@@ -299,8 +303,8 @@ SubVerb add_index_dedup(CLI::App& index) {
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->report);
-  add_pictures_flag(*app, o->sources);
-  add_reading_flags(*app, o->reading);
+  add_pictures_flag(*app, o->pictures.sources);
+  add_reading_flags(*app, o->pictures.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any

@@ -70,7 +70,7 @@ void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe) {
 }
 
 void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
-  app.add_option("--sched", recipe.lr_schedule, "Decay after the warm-up")
+  app.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
       ->check(CLI::IsMember(train::lr_schedule_names()))
       ->capture_default_str();
   for (const Option& option : train::lr_schedule_options()) add_flag(app, option, recipe.options);

@@ -37,7 +37,7 @@ class OptimizerResume : public testing::TestWithParam<std::string> {
     o.net.name = "lenet";
     o.data.cache = kCache;
     o.recipe.optimizer = GetParam();
-    o.recipe.lr = 0.01;
+    o.recipe.rate.base = 0.01;
     o.recipe.epochs = 2;
     o.batch = {.batch = 6, .micro_batch = 2};
     o.execution.backend = "reference";

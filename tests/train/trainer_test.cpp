@@ -164,8 +164,8 @@ TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
   const auto reference = make_reference_backend();
   for (const bool reproducible : {false, true}) {
     TrainOptions o = options(reproducible ? "exact" : "plain", 6);
-    o.recipe.lr = 1e30;
-    o.recipe.warmup_epochs = 0;
+    o.recipe.rate.base = 1e30;
+    o.recipe.rate.warmup_epochs = 0;
     o.execution.reproducible = reproducible;
     try {
       trained(o, *reference);
@@ -185,8 +185,8 @@ TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
 TEST_F(Trainer, WarnsOfALossThatGrowsBeyondReason) {
   const auto reference = make_reference_backend();
   TrainOptions o = options("run", 2);
-  o.recipe.lr = 1e4;
-  o.recipe.warmup_epochs = 0;
+  o.recipe.rate.base = 1e4;
+  o.recipe.rate.warmup_epochs = 0;
   try {
     trained(o, *reference);
   } catch (const comm::AgreedError&) {  // it may be too late already

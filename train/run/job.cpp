@@ -114,7 +114,8 @@ void require_one_job(const Job& job, const Backend& backend, comm::Communicator&
 // The ramps of the learning rate fit into the run. A schedule that warms up by itself has one.
 void check_lengths(const RecipeOptions& recipe) {
   const double cooldown = ChosenOptions(kRateOptions, recipe.options).number("cooldown_epochs");
-  const double warmup = find_lr_schedule(recipe.lr_schedule).warms_up ? 0 : recipe.warmup_epochs;
+  const double warmup =
+      find_lr_schedule(recipe.rate.schedule).warms_up ? 0 : recipe.rate.warmup_epochs;
   if (cooldown > 0 && warmup + cooldown > recipe.epochs) {
     throw UsageError(
         "--warmup-epochs and --cooldown-epochs together are longer than --epochs; "
@@ -131,7 +132,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     job = look_up_job(options, comm, init_from_digest);
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
-    check_recipe(options.recipe.optimizer, options.recipe.lr_schedule, options.recipe.options);
+    check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
     check_evaluation(options, job);
     comm::find_schedule(options.execution.schedule);

@@ -32,15 +32,20 @@ struct DataOptions {
   double holdout = 0;  // share of the training samples to validate on instead, see hold_out()
 };
 
+struct RateOptions {
+  double base = 0.1;
+  double warmup_epochs = 1;
+  std::string schedule = "cosine";  // after the warm-up
+};
+
 struct RecipeOptions {
   std::string optimizer = "sgd";
-  std::string lr_schedule = "cosine";  // after the warm-up
-  OptionValues options;                // given ones, of the optimiser and the schedule
-  double lr = 0.1;
-  double warmup_epochs = 1;
+  RateOptions rate;
+  OptionValues options;  // given ones, of the optimiser and the schedule
   double epochs = 10;
   LossOptions loss;
   std::uint64_t seed = 1;
+  std::string own;  // name of that which went with the net unasked, kept in config.json
 };
 
 struct BatchOptions {
@@ -93,7 +98,6 @@ struct TrainOptions {
   pipeline::ClassWeights class_weights;  // of the training samples
   StartOptions start;
   RecipeOptions recipe;
-  std::string own_recipe;  // name of that which went with the net unasked, kept in config.json
   BatchOptions batch;
   ExecutionOptions execution;
   RunOptions run;

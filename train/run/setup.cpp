@@ -160,17 +160,17 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   if (!options.class_weights.of.empty()) {
     config["data"]["class_weights"] = options.class_weights.of;
   }
-  config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.lr}};
+  config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.rate.base}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   add_entries(config["recipe"], step_entries(r.options));
-  config["recipe"]["warmup_epochs"] = r.warmup_epochs;
-  config["recipe"]["decay"] = r.lr_schedule;
-  add_entries(config["recipe"], lr_schedule_entries(r.lr_schedule, r.options));
+  config["recipe"]["warmup_epochs"] = r.rate.warmup_epochs;
+  config["recipe"]["decay"] = r.rate.schedule;
+  add_entries(config["recipe"], lr_schedule_entries(r.rate.schedule, r.options));
   add_entries(config["recipe"], rate_entries(r.options));
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;
-  if (!options.own_recipe.empty()) config["own_recipe"] = options.own_recipe;
+  if (!options.recipe.own.empty()) config["own_recipe"] = options.recipe.own;
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});

@@ -58,7 +58,7 @@ struct StoredConfig {
   std::string selection;
   std::string selection_digest;
   int eval_resize_px = 0;
-  std::string own_recipe;  // as TrainOptions has it
+  std::string own_recipe;  // as RecipeOptions::own
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 

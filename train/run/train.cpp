@@ -43,12 +43,12 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batch
   const double steps_per_epoch =
       static_cast<double>(batches.samples) / static_cast<double>(batches.batch);
   const ChosenOptions chosen(kRateOptions, recipe.options);
-  return {.base = scaled_rate(recipe.lr, chosen.number("lr_base_size"),
+  return {.base = scaled_rate(recipe.rate.base, chosen.number("lr_base_size"),
                               static_cast<double>(batches.batch), chosen.is_on("lr_sqrt")),
-          .warmup_steps = std::llround(recipe.warmup_epochs * steps_per_epoch),
+          .warmup_steps = std::llround(recipe.rate.warmup_epochs * steps_per_epoch),
           .total_steps = batches.total_steps,
           .steps_per_epoch = steps_per_epoch,
-          .schedule = find_lr_schedule(recipe.lr_schedule),
+          .schedule = find_lr_schedule(recipe.rate.schedule),
           .options = recipe.options};
 }
 
