@@ -29,7 +29,7 @@ def has_tensorboard():
 
 
 class Follow(Case):
-    RECIPE = ["--net", "lenet", "--batch-size", 48, "--micro-batch", 6, "--threads", 1, "--resume", "auto"]
+    RECIPE = ["--net", "lenet", "--recipe", "none", "--batch-size", 48, "--micro-batch", 6, "--threads", 1, "--resume", "auto"]
 
     def setUp(self):
         super().setUp()

@@ -74,8 +74,8 @@ class Index(Verbs):
         self.refused(2, ["nowhere"], *dedup, self.folder / "nowhere")
         self.assertFalse(self.page.exists())
         self.page.write_text("text")
-        self.refused(2, ["--report"], "index", "dedup", self.index, "--report", self.page)
-        self.refused(2, ["--report"], "index", "query", self.index, self.source, "--report", self.page)
+        self.refused(2, ["for the report"], "index", "dedup", self.index, "--report", self.page)
+        self.refused(2, ["for the report"], "index", "query", self.index, self.source, "--report", self.page)
         self.page.unlink()
         for verb in (["dedup", self.index], ["query", self.index, self.source]):
             self.refused(2, ["--source", "--report"], "index", *verb, "--source", self.source)
@@ -154,7 +154,7 @@ class Split(Verbs):
     def test_writes_nothing_where_there_is_no_page(self):
         cache = self.cache()
         self.page.write_text("text")
-        self.refused(2, ["--report"], "split", cache, "--report", self.page)
+        self.refused(2, ["for the report"], "split", cache, "--report", self.page)
         self.assertEqual(list((cache / "selections").glob("*")), [])
 
 
