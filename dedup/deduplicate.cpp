@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -35,19 +36,20 @@ const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
 
 std::string codes_name(const Options& options) { return "codes:" + options.hash; }
 
-std::vector<std::uint32_t> rows_of_split(std::span<const Split> splits, Split split) {
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < splits.size(); ++row) {
-    if (splits[row] == split) rows.push_back(row);
-  }
-  return rows;
+std::vector<std::uint32_t> rows_of_split(std::span<const std::uint32_t> rows,
+                                         std::span<const Split> splits, Split split) {
+  std::vector<std::uint32_t> out;
+  std::ranges::copy_if(rows, std::back_inserter(out),
+                       [&](std::uint32_t row) { return splits[row] == split; });
+  return out;
 }
 
-// How rows hang together, link by link.
+// How `rows` hang together, link by link.
 class Links {
  public:
-  Links(std::span<const Split> splits, const Options& options)
-      : splits_(splits),
+  Links(std::span<const std::uint32_t> rows, std::span<const Split> splits, const Options& options)
+      : rows_(rows),
+        splits_(splits),
         within_(options.scope == Scope::kWithin),
         kind_(options.groups),
         across_(splits.size()),
@@ -68,14 +70,12 @@ class Links {
         }
       }
     };
-    std::vector<std::uint32_t> rows(splits_.size());
-    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-    find_among(std::move(rows), [&](std::span<const Edge> edges) {
+    find_among({rows_.begin(), rows_.end()}, [&](std::span<const Edge> edges) {
       across_.unite(edges);
       if (!within_ && !is_across()) take_for_groups(edges);
     });
     for (int split = 0; within_ && split < kSplitCount; ++split) {
-      find_among(rows_of_split(splits_, static_cast<Split>(split)), take_for_groups);
+      find_among(rows_of_split(rows_, splits_, static_cast<Split>(split)), take_for_groups);
     }
   }
   // Whether groups() would be the components of across().
@@ -88,6 +88,7 @@ class Links {
   }
 
  private:
+  std::span<const std::uint32_t> rows_;
   std::span<const Split> splits_;
   bool within_;
   GroupKind kind_;
@@ -126,6 +127,13 @@ struct Decisions {
   }
 
   bool stays(std::uint32_t row) const noexcept { return weights[row] > 0; }
+  std::vector<std::uint32_t> staying() const {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < weights.size(); ++row) {
+      if (stays(row)) rows.push_back(row);
+    }
+    return rows;
+  }
   void take(std::span<const std::uint32_t> rows, std::span<const Fate> fates) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::uint32_t row = rows[i];
@@ -165,10 +173,10 @@ void drop_issues(Reader& read, const Options& options, std::span<const Split> sp
     for (const std::uint32_t row : options.decided->spared) spared[row] = true;
   }
   for (std::uint32_t row = 0; row < splits.size(); ++row) {
-    if (result.issues[row].empty() || !decisions.stays(row)) continue;
+    if (result.issues[row].empty()) continue;
     const Split split = splits[row];
     const bool goes =
-        !options.policy.protects(row) &&
+        decisions.stays(row) && !options.policy.protects(row) &&
         (!is_evaluation(split) || options.policy.thin[static_cast<std::size_t>(split)]);
     result.spared_by_review += goes && spared[row] ? 1 : 0;
     if (goes && !spared[row]) {
@@ -190,7 +198,7 @@ void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>
     std::erase_if(rows, [&](std::uint32_t row) { return is_evaluation(table.splits[row]); });
     if (!labels_differ(labels, rows)) continue;
     for (const std::uint32_t row : rows) {
-      if (policy.protects(row) || !decisions.stays(row)) continue;
+      if (policy.protects(row)) continue;
       decisions.weights[row] = 0;
       decisions.rules[row] = Rule::kConflict;
     }
@@ -354,15 +362,15 @@ struct Connected {
   std::string settings;
 };
 
-Connected connect(Reader& read, const Fingerprints& table, const Options& options,
-                  const LinkSource& source) {
+Connected connect(std::span<const std::uint32_t> rows, Reader& read, const Fingerprints& table,
+                  const Options& options, const LinkSource& source) {
   Connected out;
-  Links links(table.splits, options);
+  Links links(rows, table.splits, options);
   out.settings = find_all_links(read, table, options, source, links);
   out.across = links.across();
   const std::optional<Cut> cut = cut_by_review(read, table, options, source, out.across);
   if (cut && !links.is_across()) {
-    links = Links(table.splits, options);
+    links = Links(rows, table.splits, options);
     find_all_links(read, table, options, links_inside(*cut, source), links);
   }
   if (cut) out.across = cut->parts;
@@ -523,16 +531,15 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
       columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");
   Fingerprints table = read(needed);
-  Connected connected = connect(read, table, options, source);
-
-  Result result;
-  result.leaks = count_leaks(connected.across, table.splits);
-  result.low_quality = static_cast<std::uint64_t>(std::ranges::count_if(
-      table.quality, std::not_fn(is_enough_for(options.hash, options.least_quality))));
   const std::vector<Split> own = table.splits;
+  Result result;
   Decisions decisions(own);
   drop_judged(options, decisions, result);
   drop_issues(read, options, own, decisions, result);
+  Connected connected = connect(decisions.staying(), read, table, options, source);
+  result.leaks = count_leaks(connected.across, table.splits);
+  result.low_quality = static_cast<std::uint64_t>(std::ranges::count_if(
+      table.quality, std::not_fn(is_enough_for(options.hash, options.least_quality))));
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
     RowLists across = members_of_groups(connected.across);

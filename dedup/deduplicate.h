@@ -68,7 +68,7 @@ struct Group {
 struct Result {
   Selection selection;           // name and cache_digest empty: the caller's to fill in
   std::vector<Group> groups;     // ordered by first row
-  std::vector<LeakCount> leaks;  // over links within and across splits, whatever the scope
+  std::vector<LeakCount> leaks;  // of links, whatever the scope
   std::uint64_t removed = 0;
   std::uint64_t kept = 0;
   std::uint64_t moved = 0;      // of the kept: in another split
@@ -103,11 +103,11 @@ struct Result {
 // `decided`: rows that are the same are linked. Links by codes are cut so that no two rows that are
 // apart are in one component (components_apart, by all pairs of rows): links between two parts do
 // not exist. `policy.precedence` comes before the keep policy, and protected samples stay.
-// Dropped ones go first of all, from any split.
 //
-// `policy.drop_issues`: then samples that have one leave train, and val and test where
-// `policy.thin` has these; none that is protected or spared by `decided`. What all these stand
-// beside is decided without them.
+// Two kinds of samples go before anything is linked, and all else is decided as if they were not
+// there: those that `decided` drops, from any split; then those with one of `policy.drop_issues`,
+// from train, and from val and test where `policy.thin` has these. None that is protected, and none
+// of the second that `decided` spares.
 //
 // The selection's components are those across all splits, whatever was asked for: what may not be
 // cut by a hold-out, and what an evaluation looks for leaks in. `splits` is empty unless

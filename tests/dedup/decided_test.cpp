@@ -536,6 +536,47 @@ TEST(Decided, WhatIsDroppedGoesFromAnySplitBeforeAllElse) {
   EXPECT_EQ(guarded.protected_drops, 1U);
 }
 
+// The same without these rows. Oracle: a table that never had them.
+TEST(Decided, WhatIsDroppedIsAsIfItWereNotThere) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Fingerprints table = crowded_table(seed, false);
+    CounterRng rng = test_rng(2000 + seed);
+    Options options{.hash = "phash", .threshold = static_cast<int>(rng.below(4))};
+    options.scope = static_cast<Scope>(rng.below(3));
+    options.groups = static_cast<GroupKind>(rng.below(3));
+    options.policy.on_conflict = static_cast<ConflictAction>(rng.below(4));
+    Decided decided;
+    std::vector<bool> stays(table.size());
+    for (std::uint32_t row = 0; row < table.size(); ++row) {
+      stays[row] = rng.below(4) > 0;
+      if (!stays[row]) decided.dropped.push_back(row);
+    }
+    const Result without = deduplicate(select_rows(table, stays), options);
+    options.decided = std::make_shared<const Decided>(std::move(decided));
+    const Result dropped = deduplicate(table, options);
+    EXPECT_EQ(dropped.kept, without.kept);
+    EXPECT_EQ(dropped.conflicts, without.conflicts);
+    EXPECT_EQ(dropped.leaks, without.leaks);
+    EXPECT_EQ(dropped.groups.size(), without.groups.size());
+    std::size_t next = 0;
+    for (std::uint32_t row = 0; row < table.size(); ++row) {
+      if (!stays[row]) {
+        EXPECT_EQ(dropped.selection.rules[row], Rule::kReview);
+        continue;
+      }
+      const Selection& a = dropped.selection;
+      const Selection& b = without.selection;
+      EXPECT_EQ(a.weights[row], b.weights[next]);
+      EXPECT_EQ(a.kept[row], b.kept[next]);
+      EXPECT_EQ(a.rules[row], b.rules[next]);
+      EXPECT_EQ(a.distances[row], b.distances[next]);
+      EXPECT_EQ(a.split_of(row, table.splits[row]), b.split_of(next, table.splits[row]));
+      ++next;
+    }
+  }
+}
+
 TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
   const Fingerprints table = make_table(images_of_codes({0, 0}));
   Review review = review_of({{Verdict::kKeep, {1}}});
@@ -659,7 +700,7 @@ TEST(Precedence, NeverDropsWhatIsProtected) {
       precedence.is_protected.push_back(rng.below(4) == 0);
     }
     Options options{.hash = "phash", .threshold = 3, .scope = static_cast<Scope>(rng.below(3))};
-    options.policy.on_conflict = static_cast<ConflictAction>(rng.below(3));
+    options.policy.on_conflict = static_cast<ConflictAction>(rng.below(4));
     options.policy.mode = static_cast<SelectionMode>(rng.below(3));
     options.policy.thin.fill(rng.below(2) == 0);
     const Result plain = deduplicate(table, options);
