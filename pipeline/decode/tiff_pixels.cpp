@@ -98,11 +98,12 @@ bool is_of_pixels(std::string_view module) {
 // Of a warning after which libtiff goes on without a part of the picture; none of the others.
 std::optional<DecodeError::Kind> kind_of_loss(std::string_view warning) {
   using Kind = DecodeError::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kLosses{
+  constexpr std::array<std::pair<std::string_view, Kind>, 5> kLosses{
       {{"Premature end of JPEG file", Kind::kTruncated},
        {"Corrupt JPEG data: premature end of data segment", Kind::kCorrupt},
        {"Improper JPEG strip/tile size", Kind::kCorrupt},
-       {"Premature EOF", Kind::kTruncated}}};
+       {"Premature EOF", Kind::kTruncated},
+       {"Premature EOL", Kind::kTruncated}}};
   for (const auto& [words, kind] : kLosses) {
     if (warning.starts_with(words)) return kind;
   }

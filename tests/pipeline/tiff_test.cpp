@@ -452,6 +452,32 @@ TEST(Tiff, OfCcittsWordsIsUnsupported) {
   EXPECT_EQ(error->kind, Kind::kUnsupported);
 }
 
+std::string bytes_of_bits(std::string bits) {
+  bits.resize((bits.size() + 7) / 8 * 8, '0');
+  std::string bytes;
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    bytes.push_back(static_cast<char>(std::stoi(bits.substr(i, 8), nullptr, 2)));
+  }
+  return bytes;
+}
+
+// Libtiff goes on at the next row.
+TEST(Tiff, OfCcittsWhoseRowsEndEarlyIsTruncated) {
+  const std::string end = "000000000001";
+  const std::string white = "1101100110101";         // 64 pixels
+  const std::string black = "00000011110000110111";  // 64 pixels
+  const auto error = [&](const std::string& middle) {
+    std::string bits;
+    for (const std::string& row : {white + black, middle, white + black}) bits += end + row;
+    const std::string data = bytes_of_bits(bits + end);
+    return error_of(tiff_around_ccitt(COMPRESSION_CCITTFAX3, data, 128, 3));
+  };
+  EXPECT_FALSE(error(white + black));
+  const auto cut = error(white);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->kind, Kind::kTruncated) << cut->detail;
+}
+
 TEST(Tiff, OfCcittsWhoseRowsAreNotThereIsTruncated) {
   for (const std::uint32_t side : {64U, 600U}) {
     const std::string fax =
