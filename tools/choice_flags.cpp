@@ -80,6 +80,9 @@ void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
   if (flags.risk && !(*flags.risk > 0 && std::isfinite(*flags.risk))) {
     throw UsageError(prefix + "risk is a number of pairs above 0, as 0.5");
   }
+  if (flags.least_quality && !(*flags.least_quality >= 0)) {
+    throw UsageError(prefix + "least-quality is a number from 0 to 100");
+  }
   if (flags.hash == dedup::kExact && flags.least_quality) {
     throw UsageError(prefix +
                      "least-quality is of images compared by codes, and exact compares "
@@ -116,7 +119,7 @@ std::vector<std::string> hashes_for(const ChoiceFlags& flags) {
 
 void say_if_small(const Session& session, const std::string& hash, int threshold) {
   const int usual = dedup::usual_threshold(hash);
-  if (threshold == 0 || 5 * threshold > usual) return;
+  if (threshold <= 0 || 5 * threshold > usual) return;
   say(session, fmt::format("{} bits are few for {}, whose codes are long: equal pictures alone are "
                            "so near; {} are usual",
                            threshold, hash, usual));

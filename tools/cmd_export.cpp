@@ -61,8 +61,7 @@ void tell(const ExportOptions& o, const pipeline::ExportOptions& options,
     const std::string who =
         in_place ? "" : fmt::format("selection '{}' leaves out ", o.options.selection);
     say(session,
-        fmt::format("{}{}{}{}", who, grouped(result.left_out),
-                    in_place ? " are left out, as duplicates" : "",
+        fmt::format("{}{}{}{}", who, grouped(result.left_out), in_place ? " are left out" : "",
                     options.removed_to.empty() ? "" : ", in " + options.removed_to.string()));
   }
   const pipeline::Manifest& manifest = cache.manifest();

@@ -92,8 +92,27 @@ struct Subject {
 
 const dedup::ColumnNames kShown{"labels", "widths_px", "heights_px", "file_hashes"};
 
-// In place of groups, the pictures with issues. Without a selection called so all of them stay.
-Subject read_pictures(const ReviewOptions& o, const pipeline::Cache& cache,
+// What decides of pictures with issues: the selection. Nobody need have made the usual one, and all
+// stay without it.
+dedup::Selection decided_of(const ReviewOptions& o, const Session& session,
+                            const pipeline::Cache& cache, const dedup::Fingerprints& table) {
+  const std::filesystem::path file = cache.paths().selection(o.name);
+  const bool is_usual = o.name == kUsualName;
+  std::error_code ignored;
+  if (is_usual && !std::filesystem::exists(file, ignored)) return dedup::keep_all(table.ids);
+  try {
+    dedup::Selection selection = cache.read_selection(o.name);
+    pipeline::check_is_of(selection, table);
+    return selection;
+  } catch (const UsageError& error) {
+    if (!is_usual) throw;
+    say(session, std::string(error.what()) + "; all pictures are shown as staying");
+    return dedup::keep_all(table.ids);
+  }
+}
+
+// In place of groups, the pictures with issues.
+Subject read_pictures(const ReviewOptions& o, const Session& session, const pipeline::Cache& cache,
                       const dedup::ColumnSource& columns) {
   dedup::IssueSet wanted = dedup::parse_issues(*o.instead.issues);
   dedup::check_of_one_picture(
@@ -107,16 +126,14 @@ Subject read_pictures(const ReviewOptions& o, const pipeline::Cache& cache,
     if (!of_row[row].empty()) rows.push_back(row);
   }
   Subject subject{cache, {}, columns(kShown), {}};
-  const bool is_decided =
-      o.name != kUsualName || std::filesystem::exists(cache.paths().selection(o.name));
-  subject.result.selection = is_decided ? cache.read_selection(o.name) : dedup::keep_all(subject.table.ids);
+  subject.result.selection = decided_of(o, session, cache, subject.table);
   subject.pictures = dedup::issue_pictures(std::move(rows), of_row, columns, "");
   return subject;
 }
 
-Subject read_subject(const ReviewOptions& o, const pipeline::Cache& cache,
+Subject read_subject(const ReviewOptions& o, const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns) {
-  if (o.instead.issues) return read_pictures(o, cache, columns);
+  if (o.instead.issues) return read_pictures(o, session, cache, columns);
   dedup::Selection selection = cache.read_selection(o.name);
   const dedup::Options options = options_of(selection);
   dedup::Fingerprints table = columns(kShown);
@@ -142,7 +159,8 @@ dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Sub
          .threshold = dedup::effective_threshold(options),
          .scope = std::string(dedup::scope_name(options.scope)),
          .count = o.instead.sample,
-         .seed = o.instead.seed});
+         .seed = o.instead.seed,
+         .least_quality = options.least_quality});
   });
   return sample;
 }
@@ -265,7 +283,7 @@ void review(const ReviewOptions& o, Session& session) {
   pipeline::check_selection_name(o.name);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
-  Subject subject = read_subject(o, cache, columns);
+  Subject subject = read_subject(o, session, cache, columns);
   dedup::ReviewLog log(review_path(o, cache.paths()));
   if (log.review().cut_off) {
     say(session, log.path().string() + ": the last line had been cut off, and was removed");
@@ -282,9 +300,11 @@ Command add_review(CLI::App& program) {
       "review",
       "Look at groups of duplicates, or pictures with issues, in a browser and judge them; later "
       "runs obey");
-  app->add_option("cache", o->cache, "Cache with a selection, as winnow dedup writes them")
+  app->add_option("cache", o->cache,
+                  "Cache; for groups, with a selection, as winnow dedup writes them")
       ->required();
-  app->add_option("--name", o->name, "Selection whose groups are shown")->capture_default_str();
+  app->add_option("--name", o->name, "Selection whose groups, or decisions of pictures, are shown")
+      ->capture_default_str();
   app->add_option("--review", o->review,
                   "File that judgements are added to (default: reviews/NAME.jsonl in the cache)");
   app->add_option("--port", o->port, "Port of 127.0.0.1 to listen on; 0: any that is free")

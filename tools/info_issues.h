@@ -7,8 +7,9 @@
 
 #include "pipeline/store/cache.h"
 
-// What winnow info says of the audit (dedup/audit/issues.h). All that say something throw UsageError
-// for an issue that does not exist, and where the cache was made before there was an audit.
+// What winnow info says of the audit (dedup/audit/issues.h). All that say something throw
+// UsageError for an issue that does not exist, and where the cache was made before there was an
+// audit.
 namespace CLI {
 class App;
 class Option;

@@ -171,7 +171,10 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& links) {
     sample = dedup::draw_pairs(
         table, [&](const auto& take) { dedup::for_each_pair(columns, options, links, take); },
-        {.hash = options.hash, .threshold = options.threshold, .count = kPairs});
+        {.hash = options.hash,
+         .threshold = options.threshold,
+         .count = kPairs,
+         .least_quality = options.least_quality});
   });
   const dedup::Result result = pairs_of(sample, table);
   GalleryFrame frame = tune_frame(measured, demand, cache.paths().root.string());

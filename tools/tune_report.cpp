@@ -146,8 +146,11 @@ std::string recommendation_in_words(const std::optional<dedup::HashAndThreshold>
       all, best->hash, [](const Tuned& of) -> const std::string& { return of.curve.hash; });
   const auto recall = tuned->recall(best->threshold);
   std::string words = fmt::format(
-      "Recommended: winnow dedup {} --hash {} --threshold {}\n({}{}).", cache, best->hash,
-      best->threshold, in_words(*best, demand),
+      "Recommended: winnow dedup {} --hash {} --threshold {}{}\n({}{}).", cache, best->hash,
+      best->threshold,
+      demand.least_quality ? fmt::format(" --least-quality {:g}", *demand.least_quality)
+                           : std::string(),
+      in_words(*best, demand),
       recall ? fmt::format("; {:.0f} % of edited copies are found", 100 * *recall) : std::string());
   if (best->alike) words += "\n" + in_words(*best->alike);
   return words;

@@ -63,8 +63,7 @@ JsonReader reader_of(std::string_view line, const std::string& file, std::uint64
 }
 
 Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
-  const bool is_of_image = json.has(member_of(About::kImage)) && !json.has("verdict");
-  const About about = is_of_image ? About::kImage : About::kDuplicates;
+  const About about = json.has(member_of(About::kImage)) ? About::kImage : About::kDuplicates;
   const JsonReader member = json.at(member_of(about));
   const std::optional<Verdict> verdict = parse_verdict(about, member.text());
   if (!verdict) member.fail("is none of " + verdict_names(about));
@@ -109,6 +108,7 @@ PairSample parse_sample(const JsonReader& json) {
                     .scope = json.at("scope").text(),
                     .seed = json.at("seed").number(),
                     .certain = json.at("certain").number()};
+  if (const auto least = json.find("least_quality")) sample.least_quality = least->real(0, 100);
   for (const JsonReader& stratum : json.at("strata").items()) {
     sample.strata.push_back(parse_stratum(stratum));
   }
@@ -116,7 +116,11 @@ PairSample parse_sample(const JsonReader& json) {
 }
 
 void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
-  if (const auto sample = json.find("sample"); sample && !json.has("verdict")) {
+  const auto says = [&](std::string_view member) { return json.has(member) ? 1 : 0; };
+  if (says("sample") + says(member_of(About::kDuplicates)) + says(member_of(About::kImage)) > 1) {
+    json.fail("says several things; one is a line");
+  }
+  if (const auto sample = json.find("sample")) {
     review.sample = parse_sample(*sample);
   } else {
     review.judgements.push_back(parse_judgement(json, line));
@@ -202,6 +206,7 @@ std::string review_line(const Judgement& judgement) {
 std::string review_line(const PairSample& sample) {
   Json json{{"hash", sample.hash}, {"threshold", sample.threshold}, {"scope", sample.scope},
             {"seed", sample.seed}, {"certain", sample.certain},     {"strata", Json::array()}};
+  if (sample.least_quality) json["least_quality"] = *sample.least_quality;
   for (const PairSample::Stratum& stratum : sample.strata) {
     Json drawn = Json::array();
     for (const auto& [a, b] : stratum.drawn) drawn.push_back({to_hex(a), to_hex(b)});

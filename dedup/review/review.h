@@ -65,7 +65,8 @@ struct PairSample {
   int threshold = 0;
   std::string scope = {};  // as scope_name() has it
   std::uint64_t seed = 0;
-  std::uint64_t certain = 0;  // pairs of one file: duplicates, never drawn
+  std::uint64_t certain = 0;                 // pairs of one file: duplicates, never drawn
+  std::optional<double> least_quality = {};  // of the images of pairs, where it was said
   std::vector<Stratum> strata = {};
 
   friend bool operator==(const PairSample&, const PairSample&) = default;

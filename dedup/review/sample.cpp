@@ -125,7 +125,8 @@ PairSample draw_pairs(const Fingerprints& table, const PairSource& pairs,
   PairSample sample{.hash = options.hash,
                     .threshold = options.threshold,
                     .scope = options.scope,
-                    .seed = options.seed};
+                    .seed = options.seed,
+                    .least_quality = options.least_quality};
   std::map<std::tuple<int, std::string, std::string>, Urn> urns;
   pairs([&](const Edge& pair) {
     if (table.file_hashes[pair.a] == table.file_hashes[pair.b]) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct SampleOptions {
   std::string scope = "all";
   std::uint64_t count = 400;  // pairs to draw; fewer where there are fewer
   std::uint64_t seed = 0;
+  std::optional<double> least_quality = {};  // of the images of pairs, where it was said
 };
 
 // Pairs to be judged, so that few judgements say most about the precision of all: stratified

@@ -33,7 +33,7 @@ double pairs_by_chance(const CurvePoint& point, std::uint64_t images) {
 double false_by_class(const Curve& curve, const CurvePoint& point) {
   if (curve.chance < kLeastChanceOfOtherClass || 2 * point.labelled < point.pairs) return 0;
   const auto labelled = static_cast<double>(point.labelled);
-  const auto other = static_cast<double>(point.other_class - curve.equal_pixels_other_class);
+  const auto other = static_cast<double>(curve.unequal_of_other_class(point));
   if (!(labelled > 0)) return 0;
   return std::min(1.0, other / curve.chance / labelled) * static_cast<double>(point.pairs);
 }

@@ -261,7 +261,7 @@ void estimate_by_class(Curve& curve) {
   for (CurvePoint& point : curve.points) {
     if (point.labelled == 0) continue;
     const auto labelled = static_cast<double>(point.labelled);
-    const auto other = static_cast<double>(point.other_class - curve.equal_pixels_other_class);
+    const auto other = static_cast<double>(curve.unequal_of_other_class(point));
     const double share = std::min(1.0, other / curve.chance / labelled);
     point.false_pairs = share * static_cast<double>(point.pairs);
     point.precision = 1 - share;
@@ -461,7 +461,8 @@ Curve chance_curve(const ColumnSource& columns, const CurveOptions& options) {
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Fingerprints table = columns({"codes:" + options.hash, "quality", "labels"});
   const CodeColumn& codes = codes_of(table, options.hash);
-  const std::vector<std::uint32_t> rows = matchable_rows(table, options.hash, options.least_quality);
+  const std::vector<std::uint32_t> rows =
+      matchable_rows(table, options.hash, options.least_quality);
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   auto [curve, cut_short] = fit(codes, rows, options);

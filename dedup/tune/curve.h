@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -76,6 +77,11 @@ struct Curve {
   double independent_bits = 0;                 // of random pairs' distances; 0: no two codes differ
   double mean = 0;                             // of those distances, in bits
   std::vector<CurvePoint> points;              // thresholds 0, 1, ...
+
+  // Pairs within a threshold that may be false by their labels.
+  std::uint64_t unequal_of_other_class(const CurvePoint& point) const noexcept {
+    return point.other_class - std::min(point.other_class, equal_pixels_other_class);
+  }
 };
 
 // Counts all pairs up to the largest threshold, by TBB. Holds some 60 bytes an image besides the

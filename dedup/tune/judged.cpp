@@ -167,7 +167,9 @@ JudgedCurve judge_curve(const Curve& curve, const ColumnSource& columns,
   const std::map<ImagePair, bool> judged = judged_pairs(reviews);
   for (std::size_t i = reviews.size(); i-- > 0;) {
     const std::optional<PairSample>& sample = reviews[i].sample;
-    if (sample && sample->hash == curve.hash) return by_sample(*sample, judged);
+    if (sample && sample->hash == curve.hash && sample->least_quality == curve.least_quality) {
+      return by_sample(*sample, judged);
+    }
   }
   JudgedCurve out{.hash = curve.hash, .sampled = false, .points = {}};
   const std::vector<Stratum> strata = judged_distances(curve, columns, judged);

@@ -143,6 +143,10 @@ TEST(Review, WhatIsNoJudgementIsRefusedWithItsLine) {
             "'images' 0 is not 32 lower-case hex digits"},
            {"{\"verdict\":\"keep\",\"images\":[7]}\n", "'images' 0 is not text"},
            {"{\"verdict\":\"keep\",\"verdict\":\"none\",\"images\":[]}\n", "\"verdict\" twice"},
+           {"{\"verdict\":\"unsure\",\"image_verdict\":\"drop\",\"images\":[\"" + hex(1) + "\"]}\n",
+            "it says several things"},
+           {"{\"sample\":{},\"image_verdict\":\"drop\",\"images\":[\"" + hex(1) + "\"]}\n",
+            "it says several things"},
            {"{\"verdict\":\"none\",\"images\":[\"" + hex(1) + "\"],\"names\":\"a\"}\n",
             "'names' is not a list"},
        }) {

@@ -169,6 +169,7 @@ class Dedup(Case):
         self.assertLess(stored[0], stored[1])
         index = self.folder / "index"
         self.ok("index", "add", index, cache, "--hash", "pdq")
+        self.refused(2, ["least-quality is a number"], "dedup", cache, "--least-quality", "nan")
         self.refused(2, ["quality 50 and more only"], "index", "dedup", index, "--least-quality", 1)
         self.refused(2, ["quality 50 and more only"], "index", "query", index, cache, "--least-quality", 1)
         self.assertEqual(self.ok("index", "dedup", index, "--threshold", 8, "--least-quality", 100, "--json").json()["blank"], blank[3])

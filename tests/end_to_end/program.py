@@ -154,12 +154,11 @@ def tensors(path):
 
 
 def columns(path):
-    """The columns of a selection or a fingerprint table, as docs/formats/fingerprints.md reads them."""
-    data = path.read_bytes()
-    _, _, count, _ = struct.unpack_from("<8sIIQ", data)
-    found = {}
-    for i in range(count):
-        name, size, _, n, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
-        raw = data[at : at + n * size]
-        found[name.rstrip(b"\0").decode()] = [raw[k * size : (k + 1) * size] for k in range(n)]
-    return found
+    """The columns of a selection or a fingerprint table, by the code in docs/formats/fingerprints.md."""
+    text = (ROOT / "docs/formats/fingerprints.md").read_text()
+    code = text.split("```python\n")[1].split("\nfor name")[0]
+    defined = {}
+    exec(code, defined)
+    return {
+        name: [raw[k : k + size] for k in range(0, len(raw), size)] for name, size, raw in defined["columns"](path)
+    }

@@ -169,6 +169,13 @@ class Schemas(Case):
         self.refuses_spoiled("info", self.json_of("info", "info", cache, "--issues", "blurry,odd_size"))
         self.json_of("dedup", "dedup", cache, "--hash", "exact", "--name", "fine", "--drop-issues", "dark,blurry")
         self.json_of("info", "info", cache, "--selection", "fine")
+        # All that the settings of a selection can say.
+        (review := self.folder / "review.jsonl").write_text('{"schema":"winnow.review/1"}\n')
+        obeyed = ["--review", review, "--least-quality", 10, "--name"]
+        self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "a/**", "--protect", "b/**", *obeyed, "all")
+        self.json_of("info", "info", cache, "--selection", "all")
+        self.json_of("split", "split", cache, *obeyed, "dealt")
+        self.json_of("info", "info", cache, "--selection", "dealt")
 
     def test_index(self):
         write_tree(self.folder / "mixed", mixed_set())

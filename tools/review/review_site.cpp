@@ -112,8 +112,7 @@ dedup::Verdict parse_rule(std::string_view body, dedup::About about) {
   const JsonReader name = json.at(dedup::member_of(about));
   const auto verdict = dedup::parse_verdict(about, name.text());
   // Which image of each group is to be kept is nothing that can be said of many.
-  const bool is_of_one =
-      about == dedup::About::kDuplicates && verdict == dedup::Verdict::kKeep;
+  const bool is_of_one = about == dedup::About::kDuplicates && verdict == dedup::Verdict::kKeep;
   if (!verdict || is_of_one) name.fail("cannot be said of many at once");
   return *verdict;
 }
@@ -164,7 +163,9 @@ std::vector<dedup::Judgement> parse_judgements(std::string_view body) {
     if (!item.has(dedup::member_of(dedup::About::kImage))) item.at("verdict");
     lines += item.dump() + "\n";
   }
-  return dedup::parse_review(lines, "the request").judgements;
+  dedup::Review review = dedup::parse_review(lines, "the request");
+  if (review.sample) json.fail("has a sample to be judged, and only winnow draws these");
+  return std::move(review.judgements);
 }
 
 ReviewSite::ReviewSite(Parts parts)
@@ -297,9 +298,8 @@ WebReply ReviewSite::take_back_all() {
           return said.verdict == judgement.verdict && said.images == judgement.images;
         });
     if (is_in_force) {
-      all.push_back({.verdict = dedup::Verdict::kNone,
-                     .images = judgement.images,
-                     .about = judgement.about});
+      all.push_back(
+          {.verdict = dedup::Verdict::kNone, .images = judgement.images, .about = judgement.about});
     }
   }
   WebReply reply = save(all);
