@@ -61,6 +61,7 @@ void put_upon(const Selection& base, std::span<const Split> own, Result& result)
       ++result.removed;
     }
     if (!result.issues.empty()) result.issues[row] = {};
+    if (selection.rules[row] == Rule::kReview) --result.dropped_by_review;  // it had gone before
     selection.weights[row] = 0;
     selection.kept[row] = base.kept[row];
     selection.distances[row] = base.distances[row];

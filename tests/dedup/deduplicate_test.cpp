@@ -15,6 +15,7 @@
 #include "dedup/based_on.h"
 #include "dedup/pairs.h"
 #include "dedup/report.h"
+#include "dedup/review/decided.h"
 #include "dedup/settings.h"
 #include "tests/dedup/tables.h"
 
@@ -496,6 +497,12 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   Result same = deduplicate(with_splits_of(base, columns), {.threshold = 2});
   put_upon(*base, table.splits, same);
   EXPECT_TRUE(same.selection.splits.empty()) << "all are used in their own splits";
+  Options judged{.threshold = 2};
+  judged.decided = std::make_shared<const Decided>(
+      Decided{.same = {}, .apart = {}, .kept = {}, .spared = {}, .dropped = {3, 4}});
+  Result gone = deduplicate(with_splits_of(base, columns), judged);
+  put_upon(*base, table.splits, gone);
+  EXPECT_EQ(gone.dropped_by_review, 1U) << "the other had gone before";
   Selection other = *base;
   other.ids.back() = 8;
   const auto of_other = with_splits_of(std::make_shared<Selection>(other), columns);

@@ -97,7 +97,7 @@ class Obey(Case):
     def test_images_that_are_dropped_by_themselves(self):
         cache, index = self.folder / "cache", self.folder / "index"
         self.ok("ingest", self.source, "--out", cache, "--labels", "none")
-        self.ok("index", "add", index, cache)
+        self.ok("index", "add", index, cache, "--hash", "phash")
         lines = [{"image_verdict": verdict, "images": [self.hashes[name]], "names": [name]}
                  for verdict, name in (("drop", "gold/0.ppm"), ("keep", "gold/1.ppm"), ("drop", "web/2.ppm"))]  # fmt: skip
         review = self.folder / "images.jsonl"
@@ -146,7 +146,7 @@ class Obey(Case):
     def test_a_cache_an_index_and_a_split(self):
         cache, index = self.folder / "cache", self.folder / "index"
         self.ok("ingest", self.source, "--out", cache, "--labels", "none")
-        self.ok("index", "add", index, cache)
+        self.ok("index", "add", index, cache, "--hash", "phash")
         review = self.said(("different", "web/0.ppm", "gold/0.ppm"), ("keep", "web/3.ppm"), ("keep", "0" * 32))
         flags = ["--threshold", 4, "--review", review, "--prefer", "web/*", "--protect", "gold/5.ppm"]
         self.assertNotIn("review", self.json_of("dedup", "dedup", cache, "--threshold", 4))
