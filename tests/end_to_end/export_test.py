@@ -219,7 +219,7 @@ class Export(Case):
         before = tree_bytes(root)
         told = self.ok("export", root, "--to", self.folder / "clean", "--hidden", "--removed", self.folder / "doubles",
                        "--json")  # fmt: skip
-        self.assertIn(f"4 are left out in {self.folder / 'doubles'}", told.err)
+        self.assertIn(f"4 are left out, in {self.folder / 'doubles'}", told.err)
         said = told.json()
         self.assertEqual((said["as"], said["samples"], said["left_out"]), ("tree", 6, 4))
         self.assertEqual(tree_bytes(self.folder / "clean"), kept)
