@@ -129,10 +129,10 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   pipeline::check_selection_name(o.name);
   check_choice(o.dedup.choice);
   check_report_path(o.report, o.lists);
+  dedup::Options options = dedup_options(o.dedup);
   const auto index = dedup::StoredIndex::open(o.index);
   index.check_quality(o.dedup.choice.least_quality);
   const pipeline::PictureOf pictures = pictures_of_index(index, o.sources, o.reading, session);
-  dedup::Options options = dedup_options(o.dedup);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
   const dedup::ColumnSource columns = stoppable(index.columns(), session);
