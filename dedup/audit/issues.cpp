@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "dedup/deduplicate.h"
 #include "dedup/policy/policy.h"
 
 namespace winnow::dedup {
@@ -131,10 +132,8 @@ void for_each_near(const ColumnSource& columns, const std::string& hash, const a
   const Fingerprints table = columns({"codes:" + hash, "quality"});
   const CodeColumn* const codes = table.find_codes(hash);
   if (codes == nullptr) return;
-  std::vector<std::uint32_t> rows = all_rows(table.size());
-  std::erase_if(rows, [&](std::uint32_t row) { return !(table.quality[row] > 0); });
   for_each_equal(
-      std::move(rows),
+      matchable_rows(table, hash),
       [&](std::uint32_t a, std::uint32_t b) {
         return std::ranges::lexicographical_compare(codes->code(a), codes->code(b));
       },

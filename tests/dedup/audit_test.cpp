@@ -218,6 +218,22 @@ TEST(Issues, OfPicturesBesideEachOther) {
   EXPECT_THAT(issue_scores(Issue::kNearDuplicate, columns_of(table), ""), testing::Each(1.0F));
 }
 
+TEST(Issues, OfNearPicturesAreOfThoseThatHaveEnoughForTheHash) {
+  Fingerprints table = table_of(std::vector(6, kFine));
+  for (const std::size_t row : {1, 3, 5}) table.codes[0].words[row] = table.codes[0].words[row - 1];
+  table.quality = {0.5F, 0.5F, 49, 50, 50, 51};
+  table.labels = {};
+  for (const std::int32_t label : {0, 1, 2, 3, 4, 5}) table.labels.push_back(std::span(&label, 1));
+  for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
+    EXPECT_THAT(rows_with(issue, table), ElementsAre(0, 1, 2, 3, 4, 5));
+  }
+  table.codes[0].hash = "pdq";  // of which 50 is advised
+  for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
+    const std::vector<float> scores = issue_scores(issue, columns_of(table), "pdq");
+    EXPECT_THAT(scores, ElementsAre(1, 1, 1, 1, 0, 0));
+  }
+}
+
 TEST(Issues, NeedMeasuresOrSaySo) {
   Fingerprints table = table_of(std::vector(3, kFine));
   EXPECT_TRUE(is_audited(columns_of(table)));
