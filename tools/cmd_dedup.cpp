@@ -135,7 +135,7 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
 dedup::Options checked(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
-  check_report_path(o.report, o.lists);
+  check_places(o.lists, o.report, o.json);
   check_choice(deciding.flags.choice);
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");

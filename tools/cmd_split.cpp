@@ -226,7 +226,7 @@ void show(const SplitOptions& o, const Session& session, const pipeline::Cache& 
 void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
   check_choice(o.choice);
-  if (!o.output.report.empty()) check_report_path(o.output.report);
+  check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +

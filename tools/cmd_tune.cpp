@@ -126,8 +126,9 @@ void print_tables(const TuneOptions& o, const Measured& measured) {
 
 void tune(const TuneOptions& o, const Session& session) {
   check_choice(o.demand);
-  if (!o.output.report.empty()) check_report_path(o.output.report);
-  if (!o.output.report.empty() && o.output.plot == o.output.report) {
+  check_report_path(o.output.report);
+  if (!o.output.report.empty() &&
+      o.output.plot.lexically_normal() == o.output.report.lexically_normal()) {
     throw UsageError("the plot and the report would both go into " + o.output.plot.string() +
                      "; name another file for one");
   }

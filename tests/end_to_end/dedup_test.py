@@ -295,6 +295,9 @@ class Dedup(Case):
         for verb in (["dedup"], ["index", "dedup"]):
             self.refused(2, ["give one of both"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
             self.refused(2, ["give one of both"], *verb, nowhere, "--thin", "val", "--scope", "across")
+            self.refused(2, ["two lists would go into"], *verb, nowhere, "--list", "l.csv", "--list-groups", "./l.csv")
+            self.refused(2, ["--json", "name a file"], *verb, nowhere, "--list", "-", "--json")
+            self.refused(2, ["a list and the report"], *verb, nowhere, "--list", "l.csv", "--report", "l.csv")
         self.refused(2, ["two lists would go into"], "dedup", self.source, "--list", self.folder / "l.csv",
                      "--list-groups", self.folder / "l.csv")
 

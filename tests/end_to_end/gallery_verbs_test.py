@@ -215,8 +215,9 @@ class Tune(Verbs):
 
     def test_the_plot_and_the_page_are_two_files(self):
         both = self.folder / "both"
-        self.refused(2, ["the plot and the report would both go into", "name another file"],
-                     "tune", self.tuned, "--plot", both, "--report", both)
+        for plot in (both, f"{self.folder}/./both"):
+            self.refused(2, ["the plot and the report would both go into", "name another file"],
+                         "tune", self.tuned, "--plot", plot, "--report", both)
         self.assertFalse(both.exists())
 
     def test_what_is_judged_says_how_precise_it_is(self):
