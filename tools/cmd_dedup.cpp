@@ -113,8 +113,7 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
   const dedup::LinkSource links =
-      settle(session, o.deciding.flags.choice, columns,
-             pipeline::options_of(cache.manifest()).hashes, search, options);
+      settle(session, o.deciding.flags.choice, columns, stored_hashes(cache), search, options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");

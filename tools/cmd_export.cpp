@@ -121,8 +121,7 @@ pipeline::Cache decide_in_place(const ExportOptions& o, const InPlace& in_place,
   dedup::Result result;
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
     const dedup::LinkSource links =
-        settle(session, in_place.flags.choice, columns,
-               pipeline::options_of(cache.manifest()).hashes, search, deciding);
+        settle(session, in_place.flags.choice, columns, stored_hashes(cache), search, deciding);
     result = dedup::deduplicate(columns, deciding, links);
   });
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);

@@ -13,7 +13,6 @@
 #include "common/utf8.h"
 #include "dedup/split/split.h"
 #include "pipeline/export/thumbnails.h"
-#include "pipeline/ingest/options.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
@@ -235,8 +234,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   dedup::SplitOptions options = split_options(o, cache.manifest());
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  const Settled settled = settle_choice(session, o.choice, columns,
-                                        pipeline::options_of(cache.manifest()).hashes, search);
+  const Settled settled = settle_choice(session, o.choice, columns, stored_hashes(cache), search);
   options.hash = settled.hash;
   options.threshold = settled.threshold;
   options.chosen_by = settled.chosen_by;

@@ -1,8 +1,10 @@
 """winnow tune, and winnow dedup --precision: what a threshold comes to, before it is taken."""
 
+import json
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+from golden import with_digest
 from program import Case
 
 
@@ -146,6 +148,17 @@ class Tune(Case):
         # Of as many bits as are said there is a search to check.
         told = self.ok("dedup", cache, "--threshold", 4, "--self-check", 5)
         self.assertIn("self-check: 5 images compared with every other", told.err)
+
+    def test_the_hashes_of_a_cache_are_those_of_its_table(self):
+        made = self.ok("dedup", self.cache, "--json").json()
+        file = self.cache / "manifest.json"
+        manifest = json.loads(file.read_text())
+        file.write_text(with_digest(manifest | {"settings": None}))  # as one that does not say how it was made
+        self.assertEqual(self.ok("dedup", self.cache, "--json").json(), made)
+        self.assertIn(f"--hash {made['hash']} --threshold {made['threshold']}", self.ok("tune", self.cache, "--images", 0).out)
+        file.write_text(with_digest(manifest | {"hashes": []}))
+        for verb in ("dedup", "split", "tune"):
+            self.refused(1, ["manifest.json names no hash"], verb, self.cache)
 
     def test_pictures_that_are_alike_are_warned_of(self):
         # Of ten classes, and each close to one of another.
