@@ -508,6 +508,12 @@ const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
                    hash);
 }
 
+void check_drop_issues(IssueSet issues) {
+  check_of_one_picture(issues,
+                       ", so that all would be dropped; duplicates are thinned by dedup itself, "
+                       "and differing labels by --on-conflict");
+}
+
 int effective_threshold(const Options& options) noexcept {
   return options.hash == kExact ? 0 : options.threshold;
 }
@@ -524,9 +530,7 @@ Result deduplicate(const Fingerprints& table, const Options& options) {
 
 Result deduplicate(const ColumnSource& columns, const Options& options, const LinkSource& source) {
   Reader read(columns);
-  check_of_one_picture(options.policy.drop_issues,
-                       ", so that all would be dropped; duplicates are thinned by dedup itself, "
-                       "and differing labels by --on-conflict");
+  check_drop_issues(options.policy.drop_issues);
   ColumnNames needed =
       columns_for(options.policy.keep, options.hash == kExact ? "" : codes_name(options));
   needed.insert("quality");

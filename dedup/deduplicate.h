@@ -145,6 +145,9 @@ std::vector<std::uint32_t> matchable_rows(const Fingerprints& table, std::string
 // The codes of a hash in a table. UsageError where there are none, or no such hash.
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash);
 
+// UsageError for issues that are told by pictures beside each other: all of these would be dropped.
+void check_drop_issues(IssueSet issues);
+
 // The threshold in force: 0 for kExact.
 int effective_threshold(const Options& options) noexcept;
 

@@ -149,13 +149,13 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
   List list({"id", "name", "split", "labels", "issue", "score"}, form, out);
   const Fingerprints table = columns({"labels"});
   const Samples samples{table, name_of};
-  for (const IssueRow& issue : issue_rows()) {
+  IssueSet wanted;
+  for (const IssueSet& issues : of_row) wanted.add(issues);
+  for_each_issue(wanted, columns, hash, [&](const IssueRow& issue, const auto& scores) {
     std::vector<std::uint32_t> rows;
     for (std::uint32_t row = 0; row < of_row.size(); ++row) {
       if (of_row[row].has(issue.issue)) rows.push_back(row);
     }
-    if (rows.empty()) continue;
-    const std::vector<float> scores = issue_scores(issue.issue, columns, hash);
     std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return scores[row]; });
     for (const std::uint32_t row : rows) {
       std::vector<Json> values = samples.describe(row);
@@ -163,7 +163,7 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
       values.emplace_back(told_score(scores[row]));
       list.put(std::move(values));
     }
-  }
+  });
 }
 
 std::string json_summary(const Result& result, const Options& options) {

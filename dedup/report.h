@@ -48,7 +48,7 @@ void list_low_quality(const Fingerprints& table, const Options& options, const N
                       ListForm form, const TextSink& out);
 
 // The samples that `of_row` says an issue of, issue after issue, the worst score first, of equal
-// ones the lowest id: id,name,split,labels,issue,score. `columns` and `hash` as of issue_scores().
+// ones the lowest id: id,name,split,labels,issue,score. `columns` and `hash` as of for_each_issue().
 void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& columns,
                  const std::string& hash, const NameOf& name_of, ListForm form,
                  const TextSink& out);

@@ -100,10 +100,9 @@ void show(const DedupOptions& o, const Session& session, const pipeline::Cache& 
                 o.report);
 }
 
-void deduplicate_cache(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-                       bool in_place, const dedup::LinkSource& search) {
-  dedup::Options options = dedup_options(o.deciding.flags);
-  options.policy.drop_issues = dedup::parse_issues(o.deciding.drop_issues);
+void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Session& session,
+                       const pipeline::Cache& cache, bool in_place,
+                       const dedup::LinkSource& search) {
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -114,8 +113,7 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
   const dedup::LinkSource links =
-      settle(session, o.deciding.flags.choice, columns,
-             pipeline::options_of(cache.manifest()).hashes, search, options);
+      settle(session, o.deciding.flags.choice, columns, stored_hashes(cache), search, options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
@@ -132,10 +130,11 @@ void deduplicate_cache(const DedupOptions& o, const Session& session, const pipe
   conclude(session, what, o.lists, ending);
 }
 
-void check(const DedupOptions& o) {
+// What is asked for, before anything is read.
+dedup::Options checked(const DedupOptions& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);
-  check_report_path(o.report, o.lists);
+  check_places(o.lists, o.report, o.json);
   check_choice(deciding.flags.choice);
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
@@ -149,10 +148,14 @@ void check(const DedupOptions& o) {
     throw UsageError("--splits names a selection of a cache, and " + o.cache.string() +
                      " is a data set; ingest it first");
   }
+  dedup::Options options = dedup_options(deciding.flags);
+  options.policy.drop_issues = dedup::parse_issues(deciding.drop_issues);
+  dedup::check_drop_issues(options.policy.drop_issues);
+  return options;
 }
 
 void decide(const DedupOptions& o, const Session& session, const dedup::LinkSource& links) {
-  check(o);
+  const dedup::Options options = checked(o);
   if (!is_data_set(o.cache)) {
     const pipeline::Cache cache = pipeline::Cache::open(o.cache);
     if (!o.lists.any() && o.report.empty() && !can_keep_selections(cache.paths())) {
@@ -160,13 +163,13 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
-    deduplicate_cache(o, session, cache, false, links);
+    deduplicate_cache(o, options, session, cache, false, links);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   fingerprint_in_place(o.cache, o.reading, hashes_for(o.deciding.flags.choice), session,
                        folder.path());
-  deduplicate_cache(o, session, pipeline::Cache::open(folder.path()), true, links);
+  deduplicate_cache(o, options, session, pipeline::Cache::open(folder.path()), true, links);
 }
 
 void run(const DedupOptions& o, Session& session) {

@@ -108,17 +108,19 @@ void export_a_cache(const ExportOptions& o, const InPlace& in_place,
   write(o, options, pipeline::Cache::open(o.cache), session);
 }
 
-// Deduplicates the fingerprints in a folder of ours, and leaves a selection there.
-void decide_in_place(const InPlace& in_place, const std::filesystem::path& folder,
-                     const std::string& name, dedup::Options deciding, const Session& session) {
-  const pipeline::Cache cache = pipeline::Cache::open(folder);
+// Fingerprints the data set, and keeps in that cache, at `folder`, what of it stays.
+pipeline::Cache decide_in_place(const ExportOptions& o, const InPlace& in_place,
+                                dedup::Options deciding, const std::string& name,
+                                const std::filesystem::path& folder, Session& session) {
+  fingerprint_in_place(o.cache, in_place.reading, hashes_for(in_place.flags.choice), session,
+                       folder);
+  pipeline::Cache cache = pipeline::Cache::open(folder);
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   obey(session, in_place.obeyed, columns, names_in(cache), deciding);
   dedup::Result result;
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
     const dedup::LinkSource links =
-        settle(session, in_place.flags.choice, columns,
-               pipeline::options_of(cache.manifest()).hashes, search, deciding);
+        settle(session, in_place.flags.choice, columns, stored_hashes(cache), search, deciding);
     result = dedup::deduplicate(columns, deciding, links);
   });
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);
@@ -126,9 +128,10 @@ void decide_in_place(const InPlace& in_place, const std::filesystem::path& folde
   result.selection.cache_digest = cache.digest();
   cache.write_selection(result.selection);
   tell_obeyed(session, deciding, result);
+  return cache;
 }
 
-// Fingerprints a data set, decides what of it stays, and exports that from its own files.
+// Exports from its own files what stays of a data set.
 void export_in_place(const ExportOptions& o, const InPlace& in_place,
                      pipeline::ExportOptions options, Session& session) {
   using pipeline::ExportAs;
@@ -151,15 +154,15 @@ void export_in_place(const ExportOptions& o, const InPlace& in_place,
   check_choice(in_place.flags.choice);
   const dedup::Options deciding = dedup_options(in_place.flags);
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  try {
-    fingerprint_in_place(o.cache, in_place.reading, hashes_for(in_place.flags.choice), session,
-                         folder.path());
-    decide_in_place(in_place, folder.path(), options.selection, deciding, session);
-  } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
-    throw StoppedError("the export was stopped while it read " + o.cache.string() +
-                       ", and left nothing; run the same command again to make it");
-  }
-  const pipeline::Cache cache = pipeline::Cache::open(folder.path());
+  const pipeline::Cache cache = [&] {
+    try {
+      return decide_in_place(o, in_place, deciding, options.selection, folder.path(), session);
+    } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
+      throw StoppedError("the export was stopped while it looked for duplicates in " +
+                         o.cache.string() +
+                         ", and left nothing; run the same command again to make it");
+    }
+  }();
   write(o, options, cache, session);
 }
 

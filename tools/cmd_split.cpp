@@ -13,7 +13,6 @@
 #include "common/utf8.h"
 #include "dedup/split/split.h"
 #include "pipeline/export/thumbnails.h"
-#include "pipeline/ingest/options.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
@@ -226,7 +225,7 @@ void show(const SplitOptions& o, const Session& session, const pipeline::Cache& 
 void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
   check_choice(o.choice);
-  if (!o.output.report.empty()) check_report_path(o.output.report);
+  check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +
@@ -235,8 +234,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   dedup::SplitOptions options = split_options(o, cache.manifest());
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  const Settled settled = settle_choice(session, o.choice, columns,
-                                        pipeline::options_of(cache.manifest()).hashes, search);
+  const Settled settled = settle_choice(session, o.choice, columns, stored_hashes(cache), search);
   options.hash = settled.hash;
   options.threshold = settled.threshold;
   options.chosen_by = settled.chosen_by;

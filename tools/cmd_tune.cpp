@@ -13,7 +13,6 @@
 #include "dedup/hash/hashes.h"
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
-#include "pipeline/ingest/ingest.h"
 #include "pipeline/recall/recall.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
@@ -73,8 +72,7 @@ Measured measure(const TuneOptions& o, const Session& session, const pipeline::C
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const std::vector<dedup::Review> reviews = read_reviews(session, o.reviews);
-  const std::vector<std::string> hashes =
-      o.hashes.empty() ? pipeline::options_of(cache.manifest()).hashes : o.hashes;
+  const std::vector<std::string> hashes = o.hashes.empty() ? stored_hashes(cache) : o.hashes;
   for (const std::string& hash : hashes) {
     const dedup::CurveOptions options{.hash = hash,
                                       .most = o.most,
@@ -126,7 +124,7 @@ void print_tables(const TuneOptions& o, const Measured& measured) {
 
 void tune(const TuneOptions& o, const Session& session) {
   check_choice(o.demand);
-  if (!o.output.report.empty()) check_report_path(o.output.report);
+  check_report_path(o.output.report);
   if (!o.output.report.empty() &&
       o.output.plot.lexically_normal() == o.output.report.lexically_normal()) {
     throw UsageError("the plot and the report would both go into " + o.output.plot.string() +

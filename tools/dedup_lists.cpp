@@ -48,21 +48,6 @@ std::array<std::filesystem::path, 5> places_of(const ListFlags& flags) {
 
 void print(std::string_view text) { fmt::print("{}", text); }
 
-// The places of lists; throws where two are one.
-std::set<std::filesystem::path> check_places(const ListFlags& flags, bool json) {
-  std::set<std::filesystem::path> paths;
-  for (const auto& path : places_of(flags)) {
-    if (!path.empty() && !paths.insert(path.lexically_normal()).second) {
-      throw UsageError("two lists would go into " + path.string() + "; name another file for one");
-    }
-  }
-  if (json && paths.contains(kStandardOutput)) {
-    throw UsageError(
-        "a list and --json would both go to the standard output; name a file for the list");
-  }
-  return paths;
-}
-
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
   const auto write = [&](const std::filesystem::path& path, const auto& list) {
     if (path.empty()) return;
@@ -154,18 +139,22 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
 
 }  // namespace
 
-void check_report_path(const std::filesystem::path& report, const ListFlags& lists) {
-  if (report.empty()) return;
+void check_places(const ListFlags& lists, const std::filesystem::path& report, bool json) {
   check_report_path(report);
-  if (!lists.has(report)) return;
-  throw UsageError("a list and the report would both go into " + report.string() +
-                   "; name another file for one");
-}
-
-bool ListFlags::has(const std::filesystem::path& file) const {
-  return std::ranges::any_of(places_of(*this), [&](const std::filesystem::path& place) {
-    return !place.empty() && place.lexically_normal() == file.lexically_normal();
-  });
+  std::set<std::filesystem::path> taken;
+  for (const std::filesystem::path& path : places_of(lists)) {
+    if (!path.empty() && !taken.insert(path.lexically_normal()).second) {
+      throw UsageError("two lists would go into " + path.string() + "; name another file for one");
+    }
+  }
+  if (json && taken.contains(kStandardOutput)) {
+    throw UsageError(
+        "a list and --json would both go to the standard output; name a file for the list");
+  }
+  if (taken.contains(report.lexically_normal())) {
+    throw UsageError("a list and the report would both go into " + report.string() +
+                     "; name another file for one");
+  }
 }
 
 void add_list_flags(CLI::App& app, ListFlags& flags) {
@@ -185,7 +174,8 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
               const Ending& ending) {
   const bool refused = ending.fails_on_leak && !what.result.leaks.empty();
-  const bool prints_list = check_places(lists, ending.json).contains(kStandardOutput);
+  const auto places = places_of(lists);
+  const bool prints_list = std::ranges::count(places, std::filesystem::path(kStandardOutput)) > 0;
   if (ending.prepare && !refused) ending.prepare();
   if (lists.removed.empty() && !refused && !ending.list.empty()) {
     lists.removed = ending.list;

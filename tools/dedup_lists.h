@@ -21,17 +21,15 @@ struct ListFlags {
     return !removed.empty() || !groups.empty() || !pairs.empty() || !low_quality.empty() ||
            !issues.empty();
   }
-  // Whether a list goes into this file.
-  bool has(const std::filesystem::path& file) const;
 };
 
 // --list, --list-groups, --list-pairs, --list-blank and --list-issues. `flags` must live as long as
 // `app`.
 void add_list_flags(CLI::App& app, ListFlags& flags);
 
-// UsageError, before anything is done, where the page of --report cannot go into this file, or a
-// list goes there. Empty: there is none.
-void check_report_path(const std::filesystem::path& report, const ListFlags& lists);
+// UsageError, before anything is done, where two of the lists, the page of --report and --json
+// would go to one place, or the page cannot go where it is to.
+void check_places(const ListFlags& lists, const std::filesystem::path& report, bool json);
 
 // What was deduplicated, and how.
 struct Deduplicated {

@@ -54,6 +54,15 @@ dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& sessio
   };
 }
 
+std::vector<std::string> stored_hashes(const pipeline::Cache& cache) {
+  std::vector<std::string> names;
+  for (const std::string& hash : cache.manifest().tables.hashes) {
+    names.push_back(hash.substr(0, hash.find(':')));
+  }
+  if (!names.empty()) return names;
+  throw FormatError(cache.paths().manifest().string() + " names no hash; ingest again");
+}
+
 bool can_keep_selections(const pipeline::CachePaths& cache) {
   const std::filesystem::path folder = cache.selection("any").parent_path();
   std::error_code ignored;

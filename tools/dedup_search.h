@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "dedup/deduplicate.h"
 #include "pipeline/store/cache.h"
@@ -17,6 +19,9 @@ void with_search(const Session& session, bool all_links,
 
 // The same columns. Reading them throws StoppedError once a signal came.
 dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& session);
+
+// Names of the hashes whose codes are stored in a cache. FormatError where there are none.
+std::vector<std::string> stored_hashes(const pipeline::Cache& cache);
 
 // Whether a selection can be written into the cache.
 bool can_keep_selections(const pipeline::CachePaths& cache);

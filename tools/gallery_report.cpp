@@ -43,6 +43,7 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
 }  // namespace
 
 void check_report_path(const std::filesystem::path& path) {
+  if (path.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {

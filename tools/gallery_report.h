@@ -12,7 +12,7 @@
 namespace winnow::tools {
 
 // Before any work: throws UsageError where no page can be written to `path`, as there is no such
-// folder or what is there is no page.
+// folder or what is there is no page. Empty: none is asked for.
 void check_report_path(const std::filesystem::path& path);
 
 // The names of the data sets that a cache was made of, for the title of a page.

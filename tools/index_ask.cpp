@@ -63,7 +63,7 @@ int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
 
 void query(const IndexQueryOptions& o, const Session& session) {
   check_choice(o.choice);
-  if (!o.report.empty()) check_report_path(o.report);
+  check_report_path(o.report);
   const auto index = dedup::StoredIndex::open(o.index);
   index.check_quality(o.choice.least_quality);
   const pipeline::PictureOf pictures =
@@ -113,30 +113,32 @@ void query(const IndexQueryOptions& o, const Session& session) {
 
 fs::path selections_of(const fs::path& index) { return index / "selections"; }
 
+// Its page, and where pictures of it are.
+struct IndexPage {
+  fs::path report;
+  std::vector<fs::path> sources;
+  IngestFlags reading;  // of those that are data sets
+};
+
 struct IndexDedupOptions {
   fs::path index;
   DedupFlags dedup;
   Obeyed obeyed;
   std::string name = "default";
   ListFlags lists;
-  fs::path report;
-  struct Pictures {
-    std::vector<fs::path> sources;  // where they are
-    IngestFlags reading;            // of those that are data sets
-  };
-  Pictures pictures;
+  IndexPage page;
   bool json = false;
 };
 
 void deduplicate(const IndexDedupOptions& o, const Session& session) {
   pipeline::check_selection_name(o.name);
   check_choice(o.dedup.choice);
-  check_report_path(o.report, o.lists);
+  check_places(o.lists, o.page.report, o.json);
+  dedup::Options options = dedup_options(o.dedup);
   const auto index = dedup::StoredIndex::open(o.index);
   index.check_quality(o.dedup.choice.least_quality);
   const pipeline::PictureOf pictures =
-      pictures_of_index(index, o.pictures.sources, o.pictures.reading, session);
-  dedup::Options options = dedup_options(o.dedup);
+      pictures_of_index(index, o.page.sources, o.page.reading, session);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
   const dedup::ColumnSource columns = stoppable(index.columns(), session);
@@ -162,7 +164,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
                    .picture_of = pictures,
                    .no_pictures = kNoPicturesInIndex,
                    .frame = {.verb = "winnow index dedup", .obeying = "winnow index dedup"}},
-                  o.report);
+                  o.page.report);
   };
   conclude(session, what, o.lists,
            {.list = fs::path(selection).replace_extension(".csv"),
@@ -172,7 +174,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
                   dedup::write_selection(selection, result.selection);
                 },
             .kept = fmt::format("the selection is {}", selection.string()),
-            .show = o.report.empty() ? std::function<void()>() : show,
+            .show = o.page.report.empty() ? std::function<void()>() : show,
             .fails_on_leak = o.dedup.fails_on_leak(),
             .json = o.json});
 }
@@ -302,9 +304,9 @@ SubVerb add_index_dedup(CLI::App& index) {
           "0.5 expected false pairs among these images");
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
-  add_report_flag(*app, o->report);
-  add_pictures_flag(*app, o->pictures.sources);
-  add_reading_flags(*app, o->pictures.reading);
+  add_report_flag(*app, o->page.report);
+  add_pictures_flag(*app, o->page.sources);
+  add_reading_flags(*app, o->page.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any

@@ -18,21 +18,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What is at a path: a data set, or else a cache. Pictures keep it open.
+struct Opened {
+  std::shared_ptr<const datasets::Source> data_set = {};
+  std::shared_ptr<const pipeline::Cache> cache = {};
+};
+
+Opened open_at(const fs::path& at, const IngestFlags& reading) {
+  if (is_data_set(at)) return {.data_set = datasets::open_source(at, open_options(reading))};
+  return {.cache = std::make_shared<const pipeline::Cache>(pipeline::Cache::open(at))};
+}
+
+pipeline::PictureOf pictures_of(const Opened& opened, const IngestFlags& reading,
+                                const Session& session) {
+  pipeline::PictureOf picture_of =
+      opened.cache
+          ? pipeline::pictures_of(*opened.cache)
+          : pipeline::pictures_of(*opened.data_set, ingest_options(reading, session).decode);
+  if (!picture_of) return {};
+  return [opened, picture_of = std::move(picture_of)](SampleId id, int side_px) {
+    return picture_of(id, side_px);
+  };
+}
+
 // A data set as it tells itself from others, wherever it lies and whatever its folder is called.
 struct Known {
   std::string format;
   std::string listing_hash;
 };
 
-std::vector<Known> sources_at(const fs::path& at, const IngestFlags& reading) {
-  std::vector<Known> known;
-  if (is_data_set(at)) {
-    const auto source = datasets::open_source(at, open_options(reading));
-    known.push_back({std::string(source->format()), pipeline::listing_hash(*source)});
-    return known;
+std::vector<Known> sources_of(const Opened& opened) {
+  if (opened.data_set) {
+    return {{std::string(opened.data_set->format()), pipeline::listing_hash(*opened.data_set)}};
   }
-  const pipeline::Cache cache = pipeline::Cache::open(at);
-  for (const pipeline::SourceInfo& source : cache.manifest().sources) {
+  std::vector<Known> known;
+  for (const pipeline::SourceInfo& source : opened.cache->manifest().sources) {
     known.push_back({source.format, source.listing_hash});
   }
   return known;
@@ -57,19 +77,7 @@ void add_pictures_flag(CLI::App& app, std::vector<fs::path>& sources) {
 
 pipeline::PictureOf open_pictures(const fs::path& at, const IngestFlags& reading,
                                   const Session& session) {
-  if (is_data_set(at)) {
-    std::shared_ptr<const datasets::Source> source =
-        datasets::open_source(at, open_options(reading));
-    return [source,
-            picture_of = pipeline::pictures_of(*source, ingest_options(reading, session).decode)](
-               SampleId id, int side_px) { return picture_of(id, side_px); };
-  }
-  auto cache = std::make_shared<const pipeline::Cache>(pipeline::Cache::open(at));
-  pipeline::PictureOf picture_of = pipeline::pictures_of(*cache);
-  if (!picture_of) return {};
-  return [cache, picture_of = std::move(picture_of)](SampleId id, int side_px) {
-    return picture_of(id, side_px);
-  };
+  return pictures_of(open_at(at, reading), reading, session);
 }
 
 pipeline::PictureOf pictures_of_index(const dedup::StoredIndex& index,
@@ -78,14 +86,15 @@ pipeline::PictureOf pictures_of_index(const dedup::StoredIndex& index,
   if (at.empty()) return {};
   std::map<std::uint32_t, Place> places;
   for (const fs::path& path : at) {
-    const pipeline::PictureOf picture_of = open_pictures(path, reading, session);
+    const Opened opened = open_at(path, reading);
+    const pipeline::PictureOf picture_of = pictures_of(opened, reading, session);
     if (!picture_of) {
       throw UsageError(path.string() +
                        " holds fingerprints only, and no pictures; name the data set itself with "
                        "--source");
     }
     const std::size_t before = places.size();
-    const std::vector<Known> known = sources_at(path, reading);
+    const std::vector<Known> known = sources_of(opened);
     for (std::uint32_t here = 0; here < known.size(); ++here) {
       for (std::uint32_t there = 0; there < index.sources().size(); ++there) {
         const dedup::IndexSource& source = index.sources()[there];

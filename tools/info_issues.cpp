@@ -17,12 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-dedup::IssueSet all_issues() {
-  dedup::IssueSet all;
-  for (const dedup::IssueRow& row : dedup::issue_rows()) all.add(row.issue);
-  return all;
-}
-
 void list(const pipeline::Cache& cache, dedup::IssueSet wanted, dedup::ListForm form,
           const dedup::TextSink& out) {
   const dedup::ColumnSource columns = cache.open_fingerprints();
@@ -33,8 +27,8 @@ void list(const pipeline::Cache& cache, dedup::IssueSet wanted, dedup::ListForm 
 }
 
 auto counts_of(const pipeline::Cache& cache) {
-  return dedup::count_issues(
-      dedup::find_issues(all_issues(), cache.open_fingerprints(), first_hash(cache.manifest())));
+  return dedup::count_issues(dedup::find_issues(dedup::all_issues(), cache.open_fingerprints(),
+                                                first_hash(cache.manifest())));
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ double told_score(float score) noexcept;
 // UsageError for one that is told of several pictures, which `why_not` says more of.
 void check_of_one_picture(IssueSet issues, std::string_view why_not);
 
+IssueSet all_issues() noexcept;
 // Of names; UsageError naming those there are.
 IssueSet parse_issues(const std::vector<std::string>& names);
 std::vector<std::string> names_of(IssueSet issues);  // in the order of Issue

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "common/error.h"
+#include "dedup/deduplicate.h"
 #include "dedup/policy/policy.h"
 
 namespace winnow::dedup {
@@ -26,8 +28,7 @@ std::vector<Measures> measures_of(const ColumnSource& columns) {
   return std::move(table.audit);
 }
 
-Scores by_measures(const ColumnSource& columns, float (*score)(const Measures&)) {
-  const std::vector<Measures> measures = measures_of(columns);
+Scores by_measures(const std::vector<Measures>& measures, float (*score)(const Measures&)) {
   Scores scores(measures.size());
   std::ranges::transform(measures, scores.begin(), score);
   return scores;
@@ -56,8 +57,7 @@ double percentile(std::span<const double> ascending, double share) {
 // cleanvision's: how far a picture's side, the root of its area, is from the middle of the usual
 // ones, which reach three interquartile ranges beyond the quartiles, in their whole range. Where
 // all usual ones are equal, every other one is odd.
-Scores by_size(const ColumnSource& columns) {
-  const Fingerprints table = columns({"widths_px", "heights_px"});
+Scores by_size(const Fingerprints& table) {
   if (table.size() == 0) return {};
   std::vector<double> sides(table.size());
   std::ranges::transform(
@@ -78,8 +78,7 @@ Scores by_size(const ColumnSource& columns) {
   return scores;
 }
 
-Scores by_sides(const ColumnSource& columns, float (*score)(float shorter, float longer)) {
-  const Fingerprints table = columns({"widths_px", "heights_px"});
+Scores by_sides(const Fingerprints& table, float (*score)(float shorter, float longer)) {
   Scores scores(table.size());
   std::ranges::transform(table.widths_px, table.heights_px, scores.begin(),
                          [&](std::uint32_t width, std::uint32_t height) {
@@ -115,13 +114,31 @@ std::vector<std::uint32_t> all_rows(std::size_t count) {
   return rows;
 }
 
-void for_each_exact(const ColumnSource& columns, const auto& take) {
-  for (const char* name : {"file_hashes", "pixel_hashes"}) {
-    const Fingerprints table = columns({name});
-    const auto& hashes = table.file_hashes.empty() ? table.pixel_hashes : table.file_hashes;
-    for_each_equal(
-        all_rows(hashes.size()),
-        [&](std::uint32_t a, std::uint32_t b) { return hashes[a] < hashes[b]; }, take);
+// Takes each score in the order of Issue, if it is asked for; so do the next two.
+void score_measures(IssueSet wanted, const std::vector<Measures>& measures, const ScoreSink& take) {
+  const auto score = [&](Issue issue, float (*of_one)(const Measures&)) {
+    if (wanted.has(issue)) take(row_of(issue), by_measures(measures, of_one));
+  };
+  score(Issue::kDark, [](const Measures& m) { return m.brightness_99; });
+  score(Issue::kBright, [](const Measures& m) { return 1 - m.brightness_5; });
+  score(Issue::kOverExposed, [](const Measures& m) { return std::max(0.0F, 1 - m.white); });
+  score(Issue::kBlurry, sharp_enough);
+  score(Issue::kLowInformation, [](const Measures& m) { return std::min(1.0F, 0.1F * m.entropy); });
+  if (wanted.has(Issue::kGray)) {
+    const auto colour = [](const Measures& m) { return m.colour; };
+    take(row_of(Issue::kGray), unless_usual(Issue::kGray, by_measures(measures, colour)));
+  }
+}
+
+void score_sides(IssueSet wanted, const Fingerprints& table, const ScoreSink& take) {
+  if (wanted.has(Issue::kOddSize)) take(row_of(Issue::kOddSize), by_size(table));
+  if (wanted.has(Issue::kOddShape)) {
+    const auto shape = [](float shorter, float longer) { return shorter / longer; };
+    take(row_of(Issue::kOddShape), by_sides(table, shape));
+  }
+  if (wanted.has(Issue::kTiny)) {
+    const auto size = [](float shorter, float) { return std::min(1.0F, shorter / 64); };
+    take(row_of(Issue::kTiny), unless_usual(Issue::kTiny, by_sides(table, size)));
   }
 }
 
@@ -131,96 +148,85 @@ void for_each_near(const ColumnSource& columns, const std::string& hash, const a
   const Fingerprints table = columns({"codes:" + hash, "quality"});
   const CodeColumn* const codes = table.find_codes(hash);
   if (codes == nullptr) return;
-  std::vector<std::uint32_t> rows = all_rows(table.size());
-  std::erase_if(rows, [&](std::uint32_t row) { return !(table.quality[row] > 0); });
   for_each_equal(
-      std::move(rows),
+      matchable_rows(table, hash),
       [&](std::uint32_t a, std::uint32_t b) {
         return std::ranges::lexicographical_compare(codes->code(a), codes->code(b));
       },
       take);
 }
 
-Scores by_equality(const ColumnSource& columns) {
-  Scores scores(columns({}).size(), kGood);
-  for_each_exact(columns, [&](std::span<const std::uint32_t> rows) {
-    for (const std::uint32_t row : rows) scores[row] = 0;
-  });
-  return scores;
-}
-
-// Near: of equal codes, and not all of equal pixels.
-Scores by_nearness(const ColumnSource& columns, const std::string& hash) {
-  const std::vector<Hash128> pixels = columns({"pixel_hashes"}).pixel_hashes;
-  Scores scores(pixels.size(), kGood);
-  for_each_near(columns, hash, [&](std::span<const std::uint32_t> rows) {
-    const auto is_other = [&](std::uint32_t row) { return pixels[row] != pixels[rows.front()]; };
-    if (std::ranges::none_of(rows, is_other)) return;
-    for (const std::uint32_t row : rows) scores[row] = 0;
-  });
-  return scores;
-}
-
-Scores by_labels(const ColumnSource& columns, const std::string& hash) {
-  const Ragged<std::int32_t> labels = columns({"labels"}).labels;
-  Scores scores(labels.size(), kGood);
-  const auto judge = [&](std::span<const std::uint32_t> rows) {
-    if (!labels_differ(labels, rows)) return;
+// Exact: of equal files or pixels. Near: of equal codes, and not all of equal pixels. A conflict:
+// one of these, of labels that differ.
+void score_equality(IssueSet wanted, const ColumnSource& columns, const std::string& hash,
+                    const ScoreSink& take) {
+  const bool judges = wanted.has(Issue::kLabelConflict);
+  const Ragged<std::int32_t> labels = judges ? columns({"labels"}).labels : Ragged<std::int32_t>();
+  Scores exact(columns({}).size(), kGood);
+  Scores near = exact;
+  Scores conflict = exact;
+  const auto mark = [](std::span<const std::uint32_t> rows, Scores& scores) {
     for (const std::uint32_t row : rows) scores[row] = 0;
   };
-  for_each_exact(columns, judge);
-  for_each_near(columns, hash, judge);
-  return scores;
+  const auto judge = [&](std::span<const std::uint32_t> rows) {
+    if (judges && labels_differ(labels, rows)) mark(rows, conflict);
+  };
+  const auto mark_equal = [&](const std::vector<Hash128>& hashes) {
+    for_each_equal(
+        all_rows(hashes.size()),
+        [&](std::uint32_t a, std::uint32_t b) { return hashes[a] < hashes[b]; },
+        [&](std::span<const std::uint32_t> rows) {
+          mark(rows, exact);
+          judge(rows);
+        });
+  };
+  const bool by_bytes = judges || wanted.has(Issue::kExactDuplicate);
+  if (by_bytes) mark_equal(columns({"file_hashes"}).file_hashes);
+  const std::vector<Hash128> pixels = columns({"pixel_hashes"}).pixel_hashes;
+  if (by_bytes) mark_equal(pixels);
+  if (wanted.has(Issue::kExactDuplicate)) take(row_of(Issue::kExactDuplicate), exact);
+  if (!judges && !wanted.has(Issue::kNearDuplicate)) return;
+  for_each_near(columns, hash, [&](std::span<const std::uint32_t> rows) {
+    const auto is_other = [&](std::uint32_t row) { return pixels[row] != pixels[rows.front()]; };
+    if (std::ranges::any_of(rows, is_other)) mark(rows, near);
+    judge(rows);
+  });
+  if (wanted.has(Issue::kNearDuplicate)) take(row_of(Issue::kNearDuplicate), near);
+  if (judges) take(row_of(Issue::kLabelConflict), conflict);
 }
 
 }  // namespace
 
-std::vector<float> issue_scores(Issue issue, const ColumnSource& columns, const std::string& hash) {
-  switch (issue) {
-    case Issue::kDark:
-      return by_measures(columns, [](const Measures& m) { return m.brightness_99; });
-    case Issue::kBright:
-      return by_measures(columns, [](const Measures& m) { return 1 - m.brightness_5; });
-    case Issue::kOverExposed:
-      return by_measures(columns, [](const Measures& m) { return std::max(0.0F, 1 - m.white); });
-    case Issue::kBlurry:
-      return by_measures(columns, sharp_enough);
-    case Issue::kLowInformation:
-      return by_measures(columns,
-                         [](const Measures& m) { return std::min(1.0F, 0.1F * m.entropy); });
-    case Issue::kGray:
-      return unless_usual(issue, by_measures(columns, [](const Measures& m) { return m.colour; }));
-    case Issue::kOddSize:
-      return by_size(columns);
-    case Issue::kOddShape:
-      return by_sides(columns, [](float shorter, float longer) { return shorter / longer; });
-    case Issue::kTiny:
-      return unless_usual(issue, by_sides(columns, [](float shorter, float) {
-                            return std::min(1.0F, shorter / 64);
-                          }));
-    case Issue::kTurned:
-      return by_measures(columns,
-                         [](const Measures& m) { return m.orientation > 1 ? 0.0F : kGood; });
-    case Issue::kExactDuplicate:
-      return by_equality(columns);
-    case Issue::kNearDuplicate:
-      return by_nearness(columns, hash);
-    case Issue::kLabelConflict:
-      break;
+void for_each_issue(IssueSet wanted, const ColumnSource& columns, const std::string& hash,
+                    const ScoreSink& take) {
+  using enum Issue;
+  const auto wants = [&](std::initializer_list<Issue> some) {
+    return std::ranges::any_of(some, [&](Issue issue) { return wanted.has(issue); });
+  };
+  Scores turned;  // has its turn behind the sides
+  if (wants({kDark, kBright, kOverExposed, kBlurry, kLowInformation, kGray, kTurned})) {
+    const std::vector<Measures> measures = measures_of(columns);
+    score_measures(wanted, measures, take);
+    turned =
+        by_measures(measures, [](const Measures& m) { return m.orientation > 1 ? 0.0F : kGood; });
   }
-  return by_labels(columns, hash);
+  if (wants({kOddSize, kOddShape, kTiny})) {
+    score_sides(wanted, columns({"widths_px", "heights_px"}), take);
+  }
+  if (wanted.has(kTurned)) take(row_of(kTurned), turned);
+  if (wants({kExactDuplicate, kNearDuplicate, kLabelConflict})) {
+    score_equality(wanted, columns, hash, take);
+  }
 }
 
 std::vector<IssueSet> find_issues(IssueSet wanted, const ColumnSource& columns,
                                   const std::string& hash) {
   std::vector<IssueSet> issues(columns({}).size());
-  for (const IssueRow& row : issue_rows()) {
-    if (!wanted.has(row.issue)) continue;
-    const Scores scores = issue_scores(row.issue, columns, hash);
+  for_each_issue(wanted, columns, hash, [&](const IssueRow& row, const Scores& scores) {
     for (std::size_t i = 0; i < scores.size(); ++i) {
       if (scores[i] < row.threshold) issues[i].add(row.issue);
     }
-  }
+  });
   return issues;
 }
 
@@ -236,16 +242,18 @@ std::vector<IssuePicture> issue_pictures(std::vector<std::uint32_t> rows,
       pictures.back().rows.push_back(rows[i]);
     }
   }
-  for (const IssueRow& row : issue_rows()) {
-    const auto has = [&](const IssuePicture& picture) {
-      return !of_row.empty() && of_row[picture.rows.front()].has(row.issue);
-    };
-    if (std::ranges::none_of(pictures, has)) continue;
-    const Scores scores = issue_scores(row.issue, columns, hash);
+  const auto issues_of = [&](const IssuePicture& picture) {
+    return of_row.empty() ? IssueSet() : of_row[picture.rows.front()];
+  };
+  IssueSet wanted;
+  for (const IssuePicture& picture : pictures) wanted.add(issues_of(picture));
+  for_each_issue(wanted, columns, hash, [&](const IssueRow& row, const Scores& scores) {
     for (IssuePicture& picture : pictures) {
-      if (has(picture)) picture.scores.push_back({row.issue, scores[picture.rows.front()]});
+      if (issues_of(picture).has(row.issue)) {
+        picture.scores.push_back({row.issue, scores[picture.rows.front()]});
+      }
     }
-  }
+  });
   std::ranges::sort(pictures, {}, [](const IssuePicture& picture) {
     const bool none = picture.scores.empty();
     return std::tuple(none, none ? Issue{} : picture.scores.front().issue,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
@@ -141,6 +142,15 @@ std::vector<std::uint32_t> rows_with(Issue issue, const Fingerprints& table) {
   return rows;
 }
 
+std::vector<float> scores_of(Issue issue, const Fingerprints& table, const std::string& hash) {
+  IssueSet wanted;
+  wanted.add(issue);
+  std::vector<float> scores;
+  for_each_issue(wanted, columns_of(table), hash,
+                 [&](const IssueRow&, const std::vector<float>& found) { scores = found; });
+  return scores;
+}
+
 TEST(Issues, OfOnePictureBeginBelowTheirThresholds) {
   Fingerprints table = table_of(std::vector(12, kFine));
   for (const IssueRow& row : issue_rows()) EXPECT_THAT(rows_with(row.issue, table), ElementsAre());
@@ -215,7 +225,45 @@ TEST(Issues, OfPicturesBesideEachOther) {
     table.labels.push_back(std::span(&label, 1));
   }
   EXPECT_THAT(rows_with(Issue::kLabelConflict, table), ElementsAre(2, 3, 4, 5));
-  EXPECT_THAT(issue_scores(Issue::kNearDuplicate, columns_of(table), ""), testing::Each(1.0F));
+  EXPECT_THAT(scores_of(Issue::kNearDuplicate, table, ""), testing::Each(1.0F));
+}
+
+TEST(Issues, OfNearPicturesAreOfThoseThatHaveEnoughForTheHash) {
+  Fingerprints table = table_of(std::vector(6, kFine));
+  for (const std::size_t row : {1, 3, 5}) table.codes[0].words[row] = table.codes[0].words[row - 1];
+  table.quality = {0.5F, 0.5F, 49, 50, 50, 51};
+  table.labels = {};
+  for (const std::int32_t label : {0, 1, 2, 3, 4, 5}) table.labels.push_back(std::span(&label, 1));
+  for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
+    EXPECT_THAT(rows_with(issue, table), ElementsAre(0, 1, 2, 3, 4, 5));
+  }
+  table.codes[0].hash = "pdq";  // of which 50 is advised
+  for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
+    EXPECT_THAT(scores_of(issue, table, "pdq"), ElementsAre(1, 1, 1, 1, 0, 0));
+  }
+}
+
+TEST(Issues, ReadEachColumnOnceAndComeInOrder) {
+  Fingerprints table = table_of(std::vector(8, kFine));
+  table.codes[0].words[1] = table.codes[0].words[0];
+  std::map<std::string, int> reads;
+  const ColumnSource counted = [&](const ColumnNames& names) {
+    for (const std::string& name : names) ++reads[name];
+    return select_columns(table, names);
+  };
+  std::vector<Issue> seen;
+  for_each_issue(all_issues(), counted, "phash",
+                 [&](const IssueRow& row, const std::vector<float>& scores) {
+                   seen.push_back(row.issue);
+                   // Alone as with all others.
+                   EXPECT_EQ(scores, scores_of(row.issue, table, "phash")) << row.name;
+                 });
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kIssueCount));
+  EXPECT_TRUE(std::ranges::is_sorted(seen));
+  for (const char* name : {"audit", "widths_px", "heights_px", "file_hashes", "pixel_hashes",
+                           "labels", "quality", "codes:phash"}) {
+    EXPECT_EQ(reads[name], 1) << name;
+  }
 }
 
 TEST(Issues, NeedMeasuresOrSaySo) {

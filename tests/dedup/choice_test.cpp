@@ -123,6 +123,40 @@ TEST(Choice, CopiesDoNotPassForStrangersThatAreNear) {
   EXPECT_GT(chosen_of(table)->choice.threshold, 80);
 }
 
+TEST(Choice, SetsOfNothingButCopiesOfCopiesAreToldFromStrangers) {
+  constexpr std::uint32_t kPictures = 20;
+  constexpr std::uint32_t kCopies = 10;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    Images images(kPictures, seed);
+    for (std::size_t i = 0; i < kPictures; ++i) {
+      images.add_near(i, 8);
+      for (std::uint32_t copy = 2; copy < kCopies; ++copy) images.add_near(images.size() - 1, 8);
+    }
+    const Fingerprints table = images.table();
+    const auto chosen = chosen_of(table);
+    ASSERT_TRUE(chosen);
+    EXPECT_EQ(chosen->choice.reason, ThresholdReason::kRisk);
+    EXPECT_GT(chosen->choice.threshold, 60);
+    EXPECT_LT(chosen->choice.threshold, 100);
+    Options options;
+    options.hash = "phash16";
+    options.threshold = chosen->choice.threshold;
+    const Result result = deduplicate(columns_of(table), options, chosen->links);
+    ASSERT_EQ(result.groups.size(), kPictures);
+    for (const Group& group : result.groups) {
+      EXPECT_EQ(group.rows.size(), kCopies);
+      const auto picture_of = [](std::uint32_t row) {
+        return row < kPictures ? row : (row - kPictures) / (kCopies - 1);
+      };
+      for (const std::uint32_t row : group.rows) {
+        EXPECT_EQ(picture_of(row), picture_of(group.rows.front()));
+      }
+    }
+    EXPECT_EQ(choose_by_chance(columns_of(table), "phash16", {})->threshold,
+              chosen->choice.threshold);
+  }
+}
+
 TEST(Choice, LabelsLowerItWhereStrangersAreNearerThanByChance) {
   Images images(2000);
   for (std::size_t i = 0; i < 200; ++i) images.add_near(i, 70);
@@ -198,6 +232,44 @@ TEST(Choice, IsOfTheHashThatFindsMostAndOfMuchTheSameTheLongest) {
   EXPECT_EQ(with(26).pairs, 22U);
   EXPECT_EQ(with(29).hash, "phash");
   EXPECT_EQ(with(29).pairs, 29U);
+}
+
+// All of whose pairs are right.
+Curve curve_of(const std::string& hash, int bits, std::uint64_t pairs) {
+  Curve curve;
+  curve.hash = hash;
+  curve.bits = bits;
+  curve.images = 1000;
+  curve.points = {{.threshold = 0, .pairs = pairs, .precision = {}, .precision_at_least = {}}};
+  return curve;
+}
+
+TEST(Choice, OfSeveralIsTheSameInAnyOrderOfThem) {
+  // 10 and 14 differ by little, and 14 and 18, but 10 are too few.
+  const std::vector curves{curve_of("longest", 256, 10), curve_of("long", 128, 14),
+                           curve_of("short", 64, 18)};
+  std::vector<std::size_t> order{0, 1, 2};
+  do {
+    const std::vector ordered{curves[order[0]], curves[order[1]], curves[order[2]]};
+    const auto choice = choose(ordered, {});
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->hash, "long") << testing::PrintToString(order);
+    EXPECT_EQ(choice->pairs, 14U);
+  } while (std::ranges::next_permutation(order).found);
+  EXPECT_EQ(choose(std::vector{curve_of("a", 64, 18), curve_of("b", 64, 20)}, {})->hash, "a");
+  EXPECT_EQ(choose(std::vector{curve_of("a", 256, 13), curve_of("b", 64, 18)}, {})->hash, "a");
+  EXPECT_EQ(choose(std::vector{curve_of("a", 256, 12), curve_of("b", 64, 18)}, {})->hash, "b");
+  EXPECT_FALSE(choose(std::vector<Curve>(), {}));
+}
+
+TEST(Choice, OfVeryManyImagesLongCodesAreNotComparedUnasked) {
+  using Names = std::vector<std::string>;
+  const Names all{"phash16", "phash_dihedral", "pdq@1/8", "dhash"};
+  EXPECT_EQ(worth_comparing(all, 2'000'000), all);
+  EXPECT_EQ(worth_comparing(all, 2'000'001), (Names{"phash_dihedral", "dhash"}));
+  const Names long_ones{"phash16", "pdq"};
+  EXPECT_EQ(worth_comparing(long_ones, 2'000'001), long_ones) << "there are no others";
+  EXPECT_EQ(worth_comparing(Names(), 2'000'001), Names());
 }
 
 TEST(Choice, IsNothingWhereEqualCodesAreNoRarity) {

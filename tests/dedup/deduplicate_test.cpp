@@ -509,6 +509,30 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   EXPECT_THROW(of_other({}), FormatError);
 }
 
+TEST(PutUpon, LeavesNoIssueToWhatTheSelectionBelowRemoved) {
+  const Fingerprints table = make_table({
+      {.id = 1, .code = 0, .file = 1, .pixels = 1, .width_px = 100},
+      {.id = 2, .code = ~0ULL, .file = 2, .pixels = 2, .width_px = 100},
+      {.id = 3, .code = 0xFF00FF, .file = 3, .pixels = 3},
+  });
+  auto base = std::make_shared<Selection>(keep_all(table.ids));
+  base->weights[0] = 0;
+  base->kept[0] = 3;
+  base->components = {0, 1, 0};
+  base->rules[0] = Rule::kDuplicate;
+  Options options;
+  options.policy.drop_issues = parse_issues({"odd_shape"});
+  Result result = deduplicate(
+      with_splits_of(base, [&](const ColumnNames& names) { return select_columns(table, names); }),
+      options);
+  EXPECT_FALSE(result.issues[0].empty());
+  put_upon(*base, table.splits, result);
+  EXPECT_TRUE(result.issues[0].empty());
+  EXPECT_THAT(names_of(result.issues[1]), ElementsAre("odd_shape"));
+  EXPECT_THAT(result.selection.rules, ElementsAre(Rule::kDuplicate, Rule::kIssue, Rule::kKept));
+  EXPECT_EQ(nlohmann::json::parse(json_summary(result, options))["issues"]["odd_shape"], 1);
+}
+
 TEST(Deduplicate, GivesTheSameBytesOn1And2And8Threads) {
   const World world = random_world(9, 5000, 4);
   const Fingerprints table = make_table(world.images);
@@ -758,6 +782,16 @@ TEST(Settings, SayWhatDecided) {
             R"({"group_keys":true,"hash":"phash","hash_version":3,"of":["train","test"],)"
             R"("seed":18446744073709551615,"shares":{"test":0.2,"train":0.7,"val":0.1},)"
             R"("stay":false,"threshold":4,"verb":"split"})");
+  split.chosen_by = {"risk 0.5", /*hash=*/true};
+  const std::string chosen = settings_of(split, 3);
+  const auto json = nlohmann::json::parse(chosen);
+  EXPECT_EQ(json["chosen_by"], "risk 0.5");
+  EXPECT_EQ(json["hash_chosen"], true);
+  EXPECT_THAT(settings_in_words(chosen), HasSubstr("phash within 4 bits (chosen by risk 0.5)"));
+  split.threshold = 5;
+  EXPECT_TRUE(same_but_for_choice(chosen, settings_of(split, 3)));
+  split.chosen_by.hash = false;
+  EXPECT_FALSE(nlohmann::json::parse(settings_of(split, 3)).contains("hash_chosen"));
 }
 
 TEST(Settings, AreTheSameButForWhatImagesChose) {

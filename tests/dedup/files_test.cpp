@@ -215,6 +215,20 @@ TEST(SelectionFile, HoldsEveryColumn) {
   EXPECT_EQ(small_selection().split_of(2, Split::kTrain), Split::kTrain);
 }
 
+TEST(KeepAll, IsASelectionOfEachForItself) {
+  const std::vector<SampleId> ids{3, 7, 1000};
+  const Selection selection = keep_all(ids);
+  EXPECT_NO_THROW(check_selection(selection, "test"));
+  EXPECT_EQ(selection.ids, ids);
+  EXPECT_EQ(selection.kept, ids);
+  EXPECT_EQ(selection.weights, std::vector<float>(3, 1));
+  EXPECT_EQ(selection.components, (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(selection.rules, std::vector(3, Rule::kKept));
+  EXPECT_EQ(selection.split_of(1, Split::kTest), Split::kTest);
+  EXPECT_EQ(parse_selection(serialize(selection), "file"), selection);
+  EXPECT_EQ(keep_all({}), Selection());
+}
+
 // The first bytes of both files, as the format documents have them: fixed for good.
 TEST(FingerprintFile, BeginsAsItsDocumentSays) {
   const Bytes bytes = serialize(small_table());

@@ -289,7 +289,16 @@ class Dedup(Case):
         self.refused(2, ["is a data set; ingest it first"], "dedup", self.source, "--splits", "x")
         self.refused(2, ["a number from 0 to 1"], "dedup", self.source, "--precision", "nan")
         self.refused(2, ["has none"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
-        self.refused(2, ["give one of both"], "dedup", self.source, "--on-leak", "drop-eval", "--split-order", "test,val,train")
+        # Before anything is read, be it there or not.
+        nowhere = self.folder / "nowhere"
+        self.refused(2, ["no issue 'ugly'", "known: dark"], "dedup", nowhere, "--drop-issues", "dark,ugly")
+        self.refused(2, ["near_duplicate is not told of one picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
+        for verb in (["dedup"], ["index", "dedup"]):
+            self.refused(2, ["give one of both"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
+            self.refused(2, ["give one of both"], *verb, nowhere, "--thin", "val", "--scope", "across")
+            self.refused(2, ["two lists would go into"], *verb, nowhere, "--list", "l.csv", "--list-groups", "./l.csv")
+            self.refused(2, ["--json", "name a file"], *verb, nowhere, "--list", "-", "--json")
+            self.refused(2, ["a list and the report"], *verb, nowhere, "--list", "l.csv", "--report", "l.csv")
         self.refused(2, ["two lists would go into"], "dedup", self.source, "--list", self.folder / "l.csv",
                      "--list-groups", self.folder / "l.csv")
 

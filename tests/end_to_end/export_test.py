@@ -250,11 +250,16 @@ class Export(Case):
         temporary = self.folder / "tmp"
         temporary.mkdir()
         before = sorted(os.listdir(self.folder))
-        for point in ("dir.create.after:fingerprints", "file.create.after:unfinished"):  # of the fingerprints, of the tree
+        trace = self.folder / "tmp" / "trace"
+        # While the fingerprints are made, when they are there and nothing is decided yet, while the tree is made.
+        for point, decided in (("dir.create.after:fingerprints:1", False), ("file.remove.after:unfinished:1", False),
+                               ("file.create.after:unfinished:2", True)):
             stopped = run("export", root, "--to", self.folder / "out",
-                          env={"WINNOW_FAILPOINTS": f"term={point}:1", "TMPDIR": str(temporary)})
+                          env={"WINNOW_FAILPOINTS": f"term={point},trace={trace}", "TMPDIR": str(temporary)})
             self.assertEqual(stopped.code, 75, stopped.err)
             self.assertIn("left nothing; run the same command again to make it", stopped.err)
+            self.assertEqual(".selection" in trace.read_text(), decided)
+            trace.unlink()
             self.assertEqual(os.listdir(temporary), [])
             self.assertEqual(sorted(os.listdir(self.folder)), before)
 

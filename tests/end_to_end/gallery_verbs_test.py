@@ -64,6 +64,21 @@ class Index(Verbs):
         named = {json.loads(line)["name"] for line in listing.read_text().splitlines()}
         self.assertEqual({m["name"] for group in groups for m in group["members"]}, named)
 
+    def test_an_index_that_ends_in_a_slash_has_a_name(self):
+        for verb in (["dedup"], ["query", self.source]):
+            verb, *asked = verb
+            self.ok("index", verb, f"{self.index}/", *asked, "--threshold", 2, "--report", self.page)
+            self.assertIn(f"winnow index {verb} all.index ", self.read()[0])
+
+    def test_nothing_else_goes_into_the_page(self):
+        listing = self.folder / "removed.csv"
+        for at in (listing, f"{self.folder}/./removed.csv"):
+            for flag in ("--list", "--list-groups"):
+                self.refused(2, ["a list and the report would both go into", "name another file"],
+                             "index", "dedup", self.index, flag, at, "--report", listing)
+        self.assertFalse(listing.exists())
+        self.assertFalse((self.index / "selections").exists())
+
     def test_pictures_are_of_what_was_added(self):
         dedup = ["index", "dedup", self.index, "--report", self.page, "--source"]
         self.ok("ingest", self.source, "--out", self.folder / "bare", "--store", "none")
@@ -74,8 +89,8 @@ class Index(Verbs):
         self.refused(2, ["nowhere"], *dedup, self.folder / "nowhere")
         self.assertFalse(self.page.exists())
         self.page.write_text("text")
-        self.refused(2, ["for the report"], "index", "dedup", self.index, "--report", self.page)
-        self.refused(2, ["for the report"], "index", "query", self.index, self.source, "--report", self.page)
+        self.refused(2, ["is no page"], "index", "dedup", self.index, "--report", self.page)
+        self.refused(2, ["is no page"], "index", "query", self.index, self.source, "--report", self.page)
         self.page.unlink()
         for verb in (["dedup", self.index], ["query", self.index, self.source]):
             self.refused(2, ["--source", "--report"], "index", *verb, "--source", self.source)
@@ -154,7 +169,7 @@ class Split(Verbs):
     def test_writes_nothing_where_there_is_no_page(self):
         cache = self.cache()
         self.page.write_text("text")
-        self.refused(2, ["for the report"], "split", cache, "--report", self.page)
+        self.refused(2, ["is no page"], "split", cache, "--report", self.page)
         self.assertEqual(list((cache / "selections").glob("*")), [])
 
 
@@ -174,6 +189,7 @@ class Tune(Verbs):
         plain = self.ok(*tune).out
         self.assertEqual(self.ok(*tune, "--report", self.page).out, plain)
         words, config, groups = self.read()
+        self.assertNotIn("x0A", words)
         best = self.ok(*tune, "--json").json()
         self.assertRegex(words, r"Recommended: winnow dedup \S+/tuned --hash \w+ --threshold \d+ \(")
         root = xml.fromstring(self.page.read_text())
@@ -192,6 +208,17 @@ class Tune(Verbs):
             self.assertEqual(group["distance"], distances[tuple(sorted(m["hash"] for m in group["members"]))])
         self.assertEqual(set(self.pictures(groups).values()), {True})
         self.assertEqual(config["fates"], {"kept": ""})
+        # Text stands in lines, as it is printed.
+        (edits,) = [pre.text for pre in root.iter(SPACE + "pre")]
+        self.assertGreater(len(edits.splitlines()), 10)
+        self.assertIn(edits.strip("\n"), plain)
+
+    def test_the_plot_and_the_page_are_two_files(self):
+        both = self.folder / "both"
+        for plot in (both, f"{self.folder}/./both"):
+            self.refused(2, ["the plot and the report would both go into", "name another file"],
+                         "tune", self.tuned, "--plot", plot, "--report", both)
+        self.assertFalse(both.exists())
 
     def test_what_is_judged_says_how_precise_it_is(self):
         self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--report", self.page)
@@ -203,8 +230,13 @@ class Tune(Verbs):
         review.write_text("".join(json.dumps(line) + "\n" for line in lines))
         judged = self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--review", review, "--json").json()["hashes"][0]["judged"]
         self.assertTrue(judged["sampled"])
-        self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--review", review, "--report", self.page)
-        self.assertIn("phash by pairs that people judged, drawn for that", self.read()[0])
+        printed = self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--review", review, "--report", self.page).out
+        words = self.read()[0]
+        self.assertIn("phash by pairs that people judged, drawn for that", words)
+        self.assertNotIn("x0A", words)
+        (table,) = [pre.text.strip("\n") for pre in xml.fromstring(self.page.read_text()).iter(SPACE + "pre")]
+        self.assertGreater(len(table.splitlines()), 3)
+        self.assertIn(table, printed)
 
     def test_without_pictures_says_so(self):
         self.ok("ingest", self.source, "--out", self.folder / "bare", "--store", "none")

@@ -188,6 +188,9 @@ class Index(Case):
             self.refused(2, [f"{cache} is a cache, not an index"], "index", *command)
         self.assertEqual(tree(cache), before)
 
+    def test_dedups_hash_is_that_of_the_index(self):
+        self.assertIn("auto: that of the index", " ".join(self.ok("index", "dedup", "--help-all").out.split()))
+
     def test_leaves_nothing_behind_when_stopped(self):
         self.ok("index", "add", self.index, self.sources[0])
         before = tree(self.index)

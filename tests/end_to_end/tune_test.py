@@ -1,8 +1,10 @@
 """winnow tune, and winnow dedup --precision: what a threshold comes to, before it is taken."""
 
+import json
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+from golden import with_digest
 from program import Case
 
 
@@ -92,6 +94,9 @@ class Tune(Case):
         self.assertGreaterEqual(point["removable"], 20)
         self.assertIn("pairs are false", result.err)
 
+    def settings(self, selection):
+        return self.ok("info", self.cache, "--selection", selection, "--json").json()["selection"]["settings"]
+
     def test_without_flags_all_verbs_take_what_tune_recommends(self):
         for flags in ([], ["--risk", 3], ["--precision", 0.9]):
             tuned = self.ok("tune", self.cache, "--images", 0, "--json", *flags).json()
@@ -104,7 +109,10 @@ class Tune(Case):
                 self.assertIn("it finds JPEG", told.err)
                 if verb == "dedup":
                     self.assertEqual(told.json()["chosen_by"], by)
-            self.assertIn(f"(chosen by {by})", self.ok("info", self.cache, "--selection", "default").out)
+            for name in ("default", "split"):
+                self.assertIn(f"(chosen by {by})", self.ok("info", self.cache, "--selection", name).out)
+                settings = self.settings(name)
+                self.assertEqual((settings["chosen_by"], settings["hash_chosen"]), (by, True))
         said = self.ok("ingest", self.source, "--out", self.folder / "dropped", "--drop", "--json")
         self.assertIn(" false pairs expected among 140 images", said.err)
         kept = self.ok("dedup", self.cache, "--json").json()
@@ -112,14 +120,45 @@ class Tune(Case):
         index = self.folder / "all.index"
         self.ok("index", "add", index, self.cache, "--hash", "phash")
         of_index = self.ok("index", "dedup", index, "--json").json()
-        of_cache = self.ok("dedup", self.cache, "--hash", "phash", "--json").json()
+        of_cache = self.ok("dedup", self.cache, "--hash", "phash16", "--json").json()
         self.assertEqual(of_index, of_cache)
-        self.assertRegex(self.ok("index", "query", index, self.source).err, r"phash within \d+ bits of 64: fewer than 0.5")
+        self.assertRegex(self.ok("index", "query", index, self.source).err, r"phash16 within \d+ bits of 256: fewer than 0.5")
         # Where both are said, nothing is chosen.
         told = self.ok("dedup", self.cache, "--threshold", 4, "--json")
         self.assertNotIn(" within ", told.err)
         self.assertNotIn("chosen_by", told.json())
         self.assertEqual((told.json()["hash"], told.json()["threshold"]), ("phash", 4))
+        self.ok("split", self.cache, "--hash", "phash")
+        self.assertEqual(self.settings("split")["chosen_by"], "risk 0.5")
+        self.assertNotIn("hash_chosen", self.settings("split"))
+        self.ok("split", self.cache, "--threshold", 4)
+        self.assertNotIn("chosen_by", self.settings("split"))
+
+    def test_where_no_hash_will_do_files_and_pixels_are_compared(self):
+        # Shades of one picture: random pairs are as near as any.
+        pixels = self.image(24, seed=1)
+        for i in range(120):
+            self.write_ppm(self.folder / "shades" / f"{i:03}.ppm", bytes(max(0, p - i // 2) for p in pixels), 24)
+        cache = self.folder / "of shades"
+        self.ok("ingest", self.folder / "shades", "--out", cache, "--hash", "phash")
+        told = self.ok("dedup", cache, "--self-check", 5, "--json")
+        self.assertIn("no stored hash has fewer than 0.5 false pairs expected among 120 images", told.err)
+        self.assertIn("no self-check: codes are not compared", told.err)
+        self.assertEqual((told.json()["hash"], told.json()["removed"]), ("exact", 60))
+        # Of as many bits as are said there is a search to check.
+        told = self.ok("dedup", cache, "--threshold", 4, "--self-check", 5)
+        self.assertIn("self-check: 5 images compared with every other", told.err)
+
+    def test_the_hashes_of_a_cache_are_those_of_its_table(self):
+        made = self.ok("dedup", self.cache, "--json").json()
+        file = self.cache / "manifest.json"
+        manifest = json.loads(file.read_text())
+        file.write_text(with_digest(manifest | {"settings": None}))  # as one that does not say how it was made
+        self.assertEqual(self.ok("dedup", self.cache, "--json").json(), made)
+        self.assertIn(f"--hash {made['hash']} --threshold {made['threshold']}", self.ok("tune", self.cache, "--images", 0).out)
+        file.write_text(with_digest(manifest | {"hashes": []}))
+        for verb in ("dedup", "split", "tune"):
+            self.refused(1, ["manifest.json names no hash"], verb, self.cache)
 
     def test_pictures_that_are_alike_are_warned_of(self):
         # Of ten classes, and each close to one of another.

@@ -132,10 +132,10 @@ AuditPage look_at(const pipeline::Cache& cache, std::span<const pipeline::Ledger
   const dedup::Fingerprints table = columns({"labels"});
   if (page.audited) {
     const std::string hash = first_hash(cache.manifest());
-    for (const dedup::IssueRow& issue : dedup::issue_rows()) {
-      page.issues.push_back(
-          look_at(issue, dedup::issue_scores(issue.issue, columns, hash), table.ids));
-    }
+    dedup::for_each_issue(dedup::all_issues(), columns, hash,
+                          [&](const dedup::IssueRow& issue, const std::vector<float>& scores) {
+                            page.issues.push_back(look_at(issue, scores, table.ids));
+                          });
   }
   page.classes = some_of_classes(cache.manifest(), table);
   for (const pipeline::LedgerRow& row : warned) page.warned.push_back({.id = row.id, .name = {}});
