@@ -41,6 +41,17 @@ std::size_t file_size(const Fd& fd, const fs::path& path) {
   return static_cast<std::size_t>(info.st_size);
 }
 
+// A file to be read. A pipe would let us wait for somebody to write into it, a device never ends.
+Fd open_to_read(const fs::path& path) {
+  Fd fd = open_fd(path, O_RDONLY | O_NONBLOCK);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) throw_errno("cannot look at " + path.string());
+  if (!S_ISREG(info.st_mode)) {
+    throw SystemError("cannot read " + path.string() + ": it is no regular file; name one that is");
+  }
+  return fd;
+}
+
 Fd create_fd(const fs::path& path, int flags, const fs::path& final_path) {
   if (fault_before("file.create", final_path)) throw_errno("cannot open " + path.string());
   Fd fd = open_fd(path, O_WRONLY | O_CREAT | flags);
@@ -113,6 +124,20 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
 
+// Renaming over a device or a pipe would put a file in its place, for all who use it; and
+// /dev/stdout is a link to what a process has open.
+const fs::path& replaceable(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status now = fs::status(path, ignored);
+  const bool is_process = fs::read_symlink(path, ignored).native().starts_with("/proc/");
+  if (is_process || (fs::exists(now) && fs::status_known(now) && !fs::is_regular_file(now))) {
+    throw UsageError(path.string() +
+                     " is there and is no regular file, so it cannot be replaced by one; name "
+                     "another file to write");
+  }
+  return path;
+}
+
 }  // namespace
 
 void FdTraits::close(Raw fd) noexcept { ::close(fd); }
@@ -128,7 +153,7 @@ int try_patiently(const std::function<int()>& attempt) {
 }
 
 Bytes read_file(const fs::path& path) {
-  const Fd fd = open_fd(path, O_RDONLY);
+  const Fd fd = open_to_read(path);
   Bytes bytes(file_size(fd, path));
   std::size_t done = 0;  // less than all where it is cut short while we read
   errno = try_patiently([&] {
@@ -147,7 +172,7 @@ std::string read_text(const fs::path& path) {
 }
 
 InputFile::InputFile(fs::path path)
-    : path_(std::move(path)), fd_(open_fd(path_, O_RDONLY)), size_(file_size(fd_, path_)) {}
+    : path_(std::move(path)), fd_(open_to_read(path_)), size_(file_size(fd_, path_)) {}
 
 InputFile::InputFile(Fd fd, fs::path path)
     : path_(std::move(path)), fd_(std::move(fd)), size_(file_size(fd_, path_)) {}
@@ -228,7 +253,7 @@ void write_file_durably(const fs::path& path, std::string_view text) {
 }
 
 DurableFile::DurableFile(fs::path path)
-    : path_(std::move(path)), fd_(create_fd(temporary_of(path_), O_TRUNC, path_)) {}
+    : path_(std::move(path)), fd_(create_fd(temporary_of(replaceable(path_)), O_TRUNC, path_)) {}
 
 DurableFile::~DurableFile() {
   if (!path_.empty()) ::unlink(temporary_of(path_).c_str());
@@ -373,7 +398,7 @@ std::uint64_t free_bytes(const fs::path& path) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const Fd fd = open_fd(path, O_RDONLY);
+  const Fd fd = open_to_read(path);
   const std::size_t size = file_size(fd, path);
   if (size == 0) return;
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);

@@ -26,7 +26,7 @@ using Fd = UniqueHandle<FdTraits>;
 int try_patiently(const std::function<int()>& attempt);
 
 // All throw SystemError naming the path. What opens a file to read it and what reads tries
-// patiently.
+// patiently. Only regular files are read: what else a path may name could let us wait for ever.
 
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
@@ -73,11 +73,13 @@ void sync_file_system(const std::filesystem::path& path);
 
 // The durable way to put a whole file in place: temporary name in the same folder, write, fsync,
 // rename, fsync of the folder. After a crash the path holds the old bytes or the new, never a part.
+// Throws UsageError, before it writes, where a device, a pipe or a folder is at the path.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
 // The same for a file that is made in pieces. Until finish() nothing is at its path, or what was
-// there before; without finish() that stays. Not for several threads at once.
+// there before; without finish() that stays. Throws UsageError likewise. Not for several threads at
+// once.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path);

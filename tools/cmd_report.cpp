@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/gallery_report.h"
 #include "tools/run_page.h"
+#include "train/run/run_state.h"
 #include "train/run/setup.h"
 
 namespace winnow::tools {
@@ -29,6 +31,32 @@ struct ReportOptions {
   fs::path cache;  // empty: where the evaluation was
 };
 
+// Numbers beyond these are of no run, and sums of them would be no numbers.
+std::vector<train::MetricsRow> read_rows(const fs::path& path) {
+  constexpr double kMost = 1e100;
+  constexpr double kMostSeconds = 1e15;
+  std::vector<train::MetricsRow> rows = train::read_metrics(path);
+  std::erase_if(rows, [](const train::MetricsRow& row) {
+    return std::abs(row.epoch) > kMost || row.wall > kMostSeconds;
+  });
+  for (train::MetricsRow& row : rows) {
+    std::erase_if(row.values, [](const auto& entry) { return std::abs(entry.second) > kMost; });
+  }
+  return rows;
+}
+
+// The metric that its newest checkpoint says is watched. Empty: none, or that is damaged, which
+// does not keep from looking at the run.
+std::string read_watched(const fs::path& run) {
+  const fs::path state = run / "checkpoints" / "latest" / "state.json";
+  try {
+    const auto best = train::parse_state(read_text(state), state.string()).best;
+    return best ? best->metric : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 RunView read_run(const fs::path& path) {
   const fs::path config = path / "config.json";
   if (!fs::exists(config)) {
@@ -37,7 +65,8 @@ RunView read_run(const fs::path& path) {
   RunView run{
       .name = name_of_folder(path), .settings = train::config_facts(read_text(config)), .rows = {}};
   const fs::path metrics = path / "metrics.jsonl";
-  if (fs::exists(metrics)) run.rows = train::read_metrics(metrics);
+  if (fs::exists(metrics)) run.rows = read_rows(metrics);
+  run.watched = read_watched(path);
   const fs::path evaluation = path / "evaluation.json";
   if (!fs::exists(evaluation)) return run;
   run.evaluation = train::parse_evaluation(read_text(evaluation), evaluation.string());

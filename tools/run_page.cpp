@@ -10,11 +10,14 @@
 #include <string_view>
 #include <utility>
 
+#include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/utf8.h"
 #include "tools/report/curves.h"
 #include "tools/report/html.h"
 #include "tools/report/page.h"
 #include "tools/report/words.h"
+#include "train/run/best.h"
 
 namespace winnow::tools {
 namespace {
@@ -23,6 +26,7 @@ using train::MetricsRow;
 using train::StoredEvaluation;
 
 constexpr std::size_t kColours = 8;
+constexpr std::size_t kMostSettings = 2000;
 constexpr std::size_t kMostListed = 12;  // classes, confusions
 constexpr std::size_t kMostClassesDrawn = 200;
 constexpr std::size_t kMostClassesWritten = 12;  // with names and numbers in the picture
@@ -116,19 +120,6 @@ std::string curves_section(const std::vector<RunView>& runs) {
                                figures(all));
 }
 
-// The best of the evaluations on val.
-std::string best_html(const RunView& run) {
-  const MetricsRow* best = nullptr;
-  for (const MetricsRow& row : run.rows) {
-    const auto value = row.values.find("val.top1");
-    if (value == row.values.end()) continue;
-    if (best == nullptr || value->second > best->values.at("val.top1")) best = &row;
-  }
-  if (best == nullptr) return "";
-  return fmt::format("{}, step {}", percent(best->values.at("val.top1")),
-                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, best->step))));
-}
-
 std::string figure_html(const std::string& name, double value) {
   if (name.find(".top") != std::string::npos) return percent(value);
   if (name.ends_with("_time")) return in_seconds(value);
@@ -138,10 +129,25 @@ std::string figure_html(const std::string& name, double value) {
   return fmt::format("{:.4g}", value);
 }
 
+// The best of the evaluations by that metric.
+std::string best_html(const RunView& run, const std::string& metric) {
+  const MetricsRow* best = nullptr;
+  for (const MetricsRow& row : run.rows) {
+    const auto value = row.values.find(metric);
+    if (value == row.values.end()) continue;
+    if (best == nullptr || train::is_better(metric, value->second, best->values.at(metric))) {
+      best = &row;
+    }
+  }
+  if (best == nullptr) return "";
+  return fmt::format("{}, step {}", figure_html(metric, best->values.at(metric)),
+                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, best->step))));
+}
+
 // A row of a table with a column for each run.
 std::string row_of_runs(const std::string& title, const std::vector<std::string>& cells) {
   if (std::ranges::all_of(cells, [](const std::string& cell) { return cell.empty(); })) return "";
-  std::string html = key_cell(escaped(title));
+  std::string html = key_cell(name_html(title));
   for (const std::string& text : cells) html += number_cell(text);
   return row(html);
 }
@@ -181,8 +187,21 @@ std::string figures_section(const std::vector<RunView>& runs) {
       return value ? figure_html(name, *value) : std::string();
     });
   }
-  rows += row_of(runs, "best val.top1", best_html);
+  std::set<std::string> metrics;
+  for (const RunView& run : runs) metrics.insert(run.watched.empty() ? "val.top1" : run.watched);
+  for (const std::string& metric : metrics) {
+    rows +=
+        row_of(runs, "best " + metric, [&](const RunView& run) { return best_html(run, metric); });
+  }
   return section("Figures", table(run_columns(runs, "the last of each"), rows));
+}
+
+// What has lines, as the description of a net, is shown as they are.
+std::string value_html(const std::string& text) {
+  if (text.find('\n') == std::string::npos) return name_html(text);
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  return details(fmt::format("{} lines, XXH3 {}", grouped(lines), to_hex(xxh3_64(as_bytes(text)))),
+                 preformatted(text), false);
 }
 
 std::string settings_table(const std::vector<RunView>& runs, bool differing) {
@@ -191,21 +210,25 @@ std::string settings_table(const std::vector<RunView>& runs, bool differing) {
     for (const auto& [name, value] : run.settings) names.insert(name);
   }
   std::string rows;
+  std::size_t count = 0;
   for (const std::string& name : names) {
-    std::string cells = key_cell(escaped(name));
+    std::string cells = key_cell(name_html(shown_short(name)));
     std::set<std::string> values;
     for (const RunView& run : runs) {
       const auto value = run.settings.find(name);
       const std::string text = value == run.settings.end() ? "" : value->second;
       values.insert(text);
-      cells += cell(name_html(text));
+      cells += cell(value_html(text));
     }
-    if (!differing || values.size() > 1) rows += row(cells);
+    if (differing && values.size() == 1) continue;
+    if (++count <= kMostSettings) rows += row(cells);
   }
   if (rows.empty()) return "";
   std::vector<std::string> columns{"setting"};
   for (std::size_t i = 0; i < runs.size(); ++i) columns.push_back(run_key(i, runs[i].name));
-  return table(columns, rows);
+  if (count <= kMostSettings) return table(columns, rows);
+  return table(columns, rows) +
+         paragraph(aside(fmt::format("and {} more", grouped(count - kMostSettings))));
 }
 
 std::string settings_section(const std::vector<RunView>& runs) {
@@ -240,13 +263,13 @@ std::vector<ClassCount> count_classes(const StoredEvaluation& evaluation) {
   return counts;
 }
 
-std::string class_html(const StoredEvaluation& evaluation, std::int32_t label) {
-  return name_html(from_utf8(evaluation.classes[static_cast<std::size_t>(label)]));
+// A name may be of any length, and is there in many places.
+std::string class_name(const StoredEvaluation& evaluation, std::int32_t label) {
+  return shown_short(from_utf8(evaluation.classes[static_cast<std::size_t>(label)]));
 }
 
-// In a picture, which knows no HTML.
-std::string class_text(const StoredEvaluation& evaluation, std::int32_t label) {
-  return escaped(from_utf8(evaluation.classes[static_cast<std::size_t>(label)]));
+std::string class_html(const StoredEvaluation& evaluation, std::int32_t label) {
+  return name_html(class_name(evaluation, label));
 }
 
 // Rows are labels, columns predictions; the deeper, the larger the share of the label.
@@ -256,6 +279,10 @@ std::string matrix_svg(const StoredEvaluation& evaluation) {
   const double left = written ? 110 : 0;
   const double side = (written ? 330.0 : 440.0) / static_cast<double>(n);
   const std::vector<ClassCount> counts = count_classes(evaluation);
+  std::vector<std::string> names;  // in a picture, which knows no HTML
+  for (std::size_t k = 0; k < n; ++k) {
+    names.push_back(escaped(class_name(evaluation, static_cast<std::int32_t>(k))));
+  }
   std::string out = fmt::format(
       "<svg class=\"chart matrix\" viewBox=\"0 0 440 {0:.1f}\" role=\"img\" "
       "aria-label=\"confusion matrix\">\n<rect class=\"rest\" x=\"{1}\" width=\"{0:.1f}\" "
@@ -269,8 +296,9 @@ std::string matrix_svg(const StoredEvaluation& evaluation) {
     out += fmt::format(
         "<g><title>{}: {} taken for {}</title><rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
         "width=\"{:.2f}\" height=\"{:.2f}\" fill-opacity=\"{:.2f}\"/>",
-        class_text(evaluation, c.label), grouped(c.samples), class_text(evaluation, c.prediction),
-        c.label == c.prediction ? "right" : "wrong", x, y, side, side, 0.08 + 0.92 * share);
+        names[static_cast<std::size_t>(c.label)], grouped(c.samples),
+        names[static_cast<std::size_t>(c.prediction)], c.label == c.prediction ? "right" : "wrong",
+        x, y, side, side, 0.08 + 0.92 * share);
     if (written) {
       out += fmt::format("<text class=\"cell\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + side / 2,
                          y + side / 2 + 3.5, c.samples);
@@ -279,8 +307,7 @@ std::string matrix_svg(const StoredEvaluation& evaluation) {
   }
   for (std::size_t k = 0; written && k < n; ++k) {
     out += fmt::format("<text class=\"tick last\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", left - 6,
-                       side * (static_cast<double>(k) + 0.5) + 4,
-                       class_text(evaluation, static_cast<std::int32_t>(k)));
+                       side * (static_cast<double>(k) + 0.5) + 4, names[k]);
   }
   return out + "</svg>\n";
 }
@@ -335,7 +362,7 @@ std::string mistakes_html(const RunView& run) {
     if (!picture.empty()) all.insert(all.rfind("<figcaption>"), picture + "\n");
   }
   return heading(fmt::format("The {} mistakes of largest loss", run.mistakes.size())) +
-         (run.no_pictures.empty() ? "" : paragraph(escaped(run.no_pictures))) +
+         (run.no_pictures.empty() ? "" : paragraph(name_html(run.no_pictures))) +
          "<div class=\"mistakes\">\n" + all + "</div>\n";
 }
 
@@ -350,7 +377,7 @@ std::string evaluation_section(const RunView& run) {
   }
   std::string content =
       paragraph(fmt::format("{} of {} images of {} have the right class, after {} steps.",
-                            grouped(correct), grouped(samples), escaped(evaluation.about.split),
+                            grouped(correct), grouped(samples), name_html(evaluation.about.split),
                             grouped(static_cast<std::uint64_t>(evaluation.about.step))));
   if (evaluation.classes.size() <= kMostClassesDrawn) {
     content += figure("Confusion: a row is a class, a column what it was taken for",
@@ -380,7 +407,7 @@ std::string header_of(const std::vector<RunView>& runs) {
   for (const RunView& run : runs) {
     title += (title.empty() ? "" : ", ") + name_html(run.name);
     const auto figure = verdict_of(run);
-    verdict += fmt::format("{}: {}{}. ", name_html(run.name), escaped(setting(run, "net.name")),
+    verdict += fmt::format("{}: {}{}. ", name_html(run.name), name_html(setting(run, "net.name")),
                            figure ? fmt::format(", {} {}", figure->first, percent(figure->second))
                                   : std::string(", not evaluated yet"));
   }

@@ -23,7 +23,8 @@ struct ShownMistake {
 struct RunView {
   std::string name;                             // as people call it
   std::map<std::string, std::string> settings;  // config_facts()
-  std::vector<train::MetricsRow> rows;
+  std::vector<train::MetricsRow> rows;          // numbers up to 1e100 in size, seconds up to 1e15
+  std::string watched{};  // the metric that it keeps the best checkpoint by; empty: none
   std::optional<train::StoredEvaluation> evaluation{};
   std::vector<ShownMistake> mistakes{};
   std::string no_pictures{};  // why, as a sentence; empty: there are

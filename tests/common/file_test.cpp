@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 #include "common/csv.h"
 #include "common/error.h"
@@ -208,6 +211,55 @@ TEST(File, MappedFilesHoldTheBytes) {
   EXPECT_EQ(as_text(file.bytes()), text);
   write_file_durably(folder / "empty", "");
   EXPECT_TRUE(MappedFile(folder / "empty").bytes().empty());
+}
+
+// A pipe, and a device where this user may make one (that of /dev/null, in a folder of the test).
+std::vector<fs::path> special_files(const TemporaryFolder& folder) {
+  std::vector<fs::path> made;
+  const auto add = [&](const fs::path& path, int failed) {
+    if (failed == 0) made.push_back(path);
+  };
+  add(folder / "pipe", ::mkfifo((folder / "pipe").c_str(), 0666));
+  add(folder / "device", ::mknod((folder / "device").c_str(), S_IFCHR | 0666, makedev(1, 3)));
+  return made;
+}
+
+TEST(File, OnlyRegularFilesAreRead) {
+  const TemporaryFolder folder;
+  const std::vector<fs::path> special = special_files(folder);
+  ASSERT_FALSE(special.empty());
+  for (const fs::path& path : special) {
+    const auto says_so = AllOf(HasSubstr(path.string()), HasSubstr("no regular file"));
+    EXPECT_THAT(system_error_of([&] { read_file(path); }), says_so);
+    EXPECT_THAT(system_error_of([&] { read_text(path); }), says_so);
+    EXPECT_THAT(system_error_of([&] { InputFile{path}; }), says_so);
+    EXPECT_THAT(system_error_of([&] { MappedFile{path}; }), says_so);
+  }
+  EXPECT_THAT(system_error_of([&] { read_file(folder.path()); }), HasSubstr("no regular file"));
+}
+
+TEST(File, WhatIsNoRegularFileIsNotReplaced) {
+  const TemporaryFolder folder;
+  std::vector<fs::path> special = special_files(folder);
+  ASSERT_FALSE(special.empty());
+  fs::create_symlink("pipe", folder / "link to pipe");
+  fs::create_symlink("/proc/self/fd/2", folder / "link to what is open");
+  special.insert(special.end(), {folder / "link to pipe", folder / "link to what is open"});
+  for (const fs::path& path : special) {
+    const fs::file_type before = fs::symlink_status(path).type();
+    EXPECT_THROW(write_file_durably(path, "x"), UsageError) << path;
+    EXPECT_THROW(DurableFile{path}, UsageError) << path;
+    EXPECT_EQ(fs::symlink_status(path).type(), before) << path;
+  }
+  EXPECT_EQ(files_in(folder.path()), special.size()) << "a temporary file";
+  write_file_durably(folder / "a", "old");
+  fs::create_symlink("a", folder / "link");
+  fs::create_symlink("nowhere", folder / "broken");
+  for (const char* link : {"link", "broken"}) {
+    write_file_durably(folder / link, "new");
+    EXPECT_EQ(read_text(folder / link), "new");
+  }
+  EXPECT_EQ(read_text(folder / "a"), "old") << "the link is what is replaced";
 }
 
 TEST(File, LinksAreReplaced) {

@@ -4,13 +4,14 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import Case, run, tensors
+from program import WINNOW, Case, run, tensors
 
 # A Python with TensorBoard, as `python3 -m venv` and `pip install tensorboard` make one.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
@@ -220,6 +221,7 @@ class Best(Follow):
     def test_what_cannot_be_watched(self):
         for words, more in ((["--early-stop", "--keep-best"], ["--early-stop", 2]),
                             (["--holdout"], ["--keep-best", "top1"]),
+                            (["--eval-every", "--holdout"], ["--eval-every", 2]),
                             (["accuracy", "top1_leak_free"], ["--keep-best", "accuracy", "--holdout", 0.2]),
                             (["top1:test", "test is looked at once"], ["--keep-best", "top1:test", "--holdout", 0.2]),
                             (["--ema-decay"], ["--keep-best", "top1:val_ema", "--holdout", 0.2]),
@@ -372,6 +374,82 @@ class Reports(Follow):
             self.assertNotEqual(stored.read_text(), text)
             self.refused(1, ["evaluation.json"], "report", self.folder / "run", "--out", self.folder / "page.html")
         self.assertFalse((self.folder / "page.html").exists())
+
+    def forged(self, **changes):
+        """The page of `run` with these changes to its evaluation.json, where there is one."""
+        stored = self.folder / "run" / "evaluation.json"
+        stored.write_text(json.dumps({**json.loads(stored.read_text()), **changes}))
+        return ["report", self.folder / "run", "--out", self.folder / "page.html"]
+
+    def test_a_strangers_run_makes_no_page_larger_than_its_size_bounds(self):
+        self.trained("run")
+        stored = self.folder / "run" / "evaluation.json"
+        text = stored.read_text()
+        classes = json.loads(text)["classes"]
+        n = len(classes)
+        for words, change in ((["follow"], {"confusion": [[0, 0, 1]] * 2000}), (["samples"], {"confusion": [[0, 1, 0]]}),
+                              (["version"], {"version": 0}), (["val"], {"split": "\u202e"}),
+                              (["worst", "60"], {"worst": [{"id": i, "label": 0, "prediction": 1, "loss": 1} for i in range(61)]})):  # fmt: skip
+            self.refused(1, ["evaluation.json", *words], *self.forged(**change))
+            stored.write_text(text)
+        cells = [[label, prediction, 1] for label in range(n) for prediction in range(n)]
+        self.ok(*self.forged(classes=["é" * 100_000] * n, confusion=cells))
+        self.assertLess((self.folder / "page.html").stat().st_size, 300_000)
+        self.assertIn("é" * 50 + "…", self.page(self.folder / "page.html")[0])
+        stored.unlink()
+        config = {"k" * 50_000: {str(i): 0 for i in range(10_000)}, "many": {str(i): i for i in range(3000)}}
+        (self.folder / "run" / "config.json").write_text(json.dumps(config))
+        self.ok("report", self.folder / "run", "--out", self.folder / "page.html")
+        self.assertLess((self.folder / "page.html").stat().st_size, 500_000)
+        self.assertIn("and 1,001 more", self.page(self.folder / "page.html")[0])
+
+    def test_numbers_of_no_run_are_left_out(self):
+        self.trained("run")
+        with open(self.folder / "run" / "metrics.jsonl", "a") as file:
+            for epoch, value in ((1.8, 1e308), (1.9, -1e308), (1e308, 1), (2, 5e-324)):
+                file.write(json.dumps({"step": 12, "epoch": epoch, "wall": 1e300 if value == 1 else 9, "train.loss": value,
+                                       "val.top1": value, "train.lr": value}) + "\n")  # fmt: skip
+        self.ok("report", self.folder / "run", "--out", self.folder / "page.html")
+        self.page(self.folder / "page.html")
+        self.assertEqual(re.findall(r"[^a-z](?:nan|inf)[^a-z]", (self.folder / "page.html").read_text()), [])
+
+    def test_a_cache_that_is_a_pipe_keeps_nobody_waiting(self):
+        self.trained("run")
+        (self.folder / "pipe").mkdir()
+        os.mkfifo(self.folder / "pipe" / "manifest.json")
+        command = self.forged(cache=str(self.folder / "pipe"))
+        subprocess.run([WINNOW, *map(str, command)], check=True, timeout=60, capture_output=True)
+        text, _ = self.page(self.folder / "page.html")
+        self.assertIn("There are no pictures: cannot read", text)
+        self.assertIn("no regular file", text)
+
+    def test_the_best_is_that_of_the_metric_that_is_watched(self):
+        self.trained("watched", "--keep-best", "loss")
+        self.trained("plain")
+        self.ok("report", self.folder / "watched", "--out", self.folder / "page.html")
+        text, _ = self.page(self.folder / "page.html")
+        state = json.loads((self.folder / "watched" / "checkpoints" / "latest" / "state.json").read_text())["best"]
+        self.assertIn(f"best val.loss{state['value']:.4g}, step {state['step']}", text)
+        self.assertNotIn("best val.top1", text)
+        self.ok("report", self.folder / "watched", self.folder / "plain", "--out", self.folder / "page.html")
+        text, _ = self.page(self.folder / "page.html")
+        self.assertIn("best val.loss", text)
+        self.assertIn("best val.top1", text)
+
+    def test_names_do_not_turn_the_text_around_them(self):
+        self.trained("run")
+        config = {"net": {"name": "\u202ea", "description": "a = 1\nb = 2\n"}, "\u202ekey": 1}
+        (self.folder / "run" / "config.json").write_text(json.dumps(config))
+        self.cache.rename(self.folder / "moved")
+        self.ok("report", self.folder / "run", "--out", self.folder / "page.html")
+        _, root = self.page(self.folder / "page.html")
+        for element in root.iter():
+            apart = element.tag.split("}")[-1] == "bdi"
+            for text in ((element.text or "") if not apart else "", element.tail or ""):
+                self.assertNotIn("\u202e", text)
+                self.assertNotIn("There are no pictures", text)
+        (lines,) = [element for element in root.iter() if element.tag.endswith("pre")]
+        self.assertEqual(lines.text, "a = 1\nb = 2\n")
 
     def test_the_summary_has_a_row_for_each_epoch_and_evaluation(self):
         self.ok(*self.command("run", "--epochs", 2, "--log-interval", 1, "--holdout", 0.25, "--eval-every", 4))

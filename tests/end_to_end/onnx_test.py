@@ -64,7 +64,10 @@ class Onnx(Case):
         self.ok("ingest", self.folder / "more", "--out", self.folder / "more.cache")
         self.refused(2, ["4 classes and the net 3"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
-        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:net.onnx:1"})
+        os.mkfifo(self.folder / "pipe")  # as a device would, it stays what it is
+        self.refused(2, ["pipe", "no regular file"], "onnx", run_folder, "--to", self.folder / "pipe")
+        self.assertTrue((self.folder / "pipe").is_fifo())
+        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:*net.onnx*:1"})
         self.assertEqual(full.code, 1, full.err)
         self.assertEqual(to.read_bytes(), content)
 

@@ -268,6 +268,33 @@ TEST(Curves, WideRangesAreLogarithmicWhereThatIsWanted) {
   EXPECT_NE(curves_svg(chart).find(">80<"), std::string::npos);
 }
 
+TEST(Curves, OfTheLargestAndTheSmallestNumbersAreDrawnInNumbers) {
+  for (const bool log : {false, true}) {
+    CurveChart chart{.name = "loss",
+                     .x_name = "epoch",
+                     .log_if_wide = log,
+                     .curves = {{.name = "run", .points = {}}}};
+    for (const double y : {5e-324, 1e-320, 1e-101, 1.0, 1e100}) {
+      chart.curves[0].points.push_back({y, y});
+      chart.curves[0].points.push_back({y, log ? y : -y});
+      const std::string svg = curves_svg(chart);
+      EXPECT_EQ(svg.find("inf"), std::string::npos) << y << svg;
+      EXPECT_EQ(svg.find("nan"), std::string::npos) << y << svg;
+    }
+  }
+}
+
+TEST(Names, AreCutBetweenCharacters) {
+  EXPECT_EQ(shown_short("a name"), "a name");
+  EXPECT_EQ(shown_short(std::string(100, 'a')), std::string(100, 'a'));
+  EXPECT_EQ(shown_short(std::string(101, 'a')), std::string(100, 'a') + "…");
+  std::string wide;
+  for (int i = 0; i < 60; ++i) wide += "é";
+  EXPECT_EQ(shown_short("a" + wide), "a" + wide.substr(0, 98) + "…");
+  EXPECT_EQ(shown_short(std::string(60, '\x01')).size(), 103U);
+  EXPECT_EQ(shown_short(std::string(1'000'000, '&')).size(), 103U);
+}
+
 TEST(Curves, ThousandsOfPointsBecomeHundreds) {
   CurveChart chart{.name = "loss", .x_name = "epoch", .curves = {{.name = "run", .points = {}}}};
   for (int i = 0; i < 100'000; ++i) chart.curves[0].points.push_back({i * 1.0, 2});

@@ -111,10 +111,14 @@ TEST_F(CheckpointTest, TheBestStaysUntilAnotherIsBetter) {
 
 TEST_F(CheckpointTest, TheBestIsMarkedWhereItIs) {
   save_checkpoint(folder_, some_checkpoint(10), 2);
-  mark_best_checkpoint(folder_, 20);
+  EXPECT_FALSE(mark_best_checkpoint(folder_, 20));
   EXPECT_FALSE(fs::is_symlink(folder_ / "best"));
-  mark_best_checkpoint(folder_, 10);
-  EXPECT_EQ(fs::read_symlink(folder_ / "best"), "step-10");
+  for (const std::optional<std::int64_t> gone : {std::optional<std::int64_t>(20), {}}) {
+    EXPECT_TRUE(mark_best_checkpoint(folder_, 10));
+    EXPECT_EQ(fs::read_symlink(folder_ / "best"), "step-10");
+    EXPECT_FALSE(mark_best_checkpoint(folder_, gone));
+    EXPECT_FALSE(fs::is_symlink(folder_ / "best"));
+  }
 }
 
 TEST_F(CheckpointTest, RoundTripAndHistory) {

@@ -190,6 +190,13 @@ TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
   EXPECT_EQ(facts.at("a.b.0"), "x");
   EXPECT_EQ(facts.at("a.b.1.c/d"), "null");
   EXPECT_THROW(config_facts(std::string(300'000, '[')), FormatError);
+  // A long name is not repeated with each of what it holds.
+  std::string inner;
+  for (int i = 0; i < 10'000; ++i) inner += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
+  const std::string name(50'000, 'k');
+  const auto long_facts = config_facts("{\"" + name + "\":{" + inner + "}}");
+  ASSERT_EQ(long_facts.size(), 1U);
+  EXPECT_EQ(long_facts.at(name), "{" + inner + "}");
 }
 
 TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {

@@ -83,15 +83,22 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   for (const auto& [path, value] :
        std::vector<std::pair<std::string, Json>>{{"/version", 2},
                                                  {"/version", "1"},
+                                                 {"/version", 0},
                                                  {"/step", -1},
                                                  {"/epoch", -0.5},
                                                  {"/split", 1},
+                                                 {"/split", "val "},
                                                  {"/cache", nullptr},
                                                  {"/classes", {1}},
                                                  {"/confusion/0/0", 3},
                                                  {"/confusion/0/1", -1},
                                                  {"/confusion/0", {0, 1}},
                                                  {"/confusion/0/2", {}},
+                                                 {"/confusion/0/2", 0},
+                                                 {"/confusion/0/2", 1ULL << 54},
+                                                 {"/confusion/1", {0, 0, 1}},
+                                                 {"/confusion/2/0", 0},
+                                                 {"/worst/1/id", 13},
                                                  {"/worst/0/label", 3},
                                                  {"/worst/0/prediction", 3},
                                                  {"/worst/0/id", -1},
@@ -104,6 +111,15 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   Json none = good;
   none["classes"] = Json::array();
   EXPECT_THROW(parse_evaluation(none.dump(), "it"), FormatError);
+  Json sum = good;  // of a label, beyond what counts
+  sum["confusion"] = {{0, 0, 1ULL << 53}, {0, 1, 1ULL << 53}};
+  EXPECT_THROW(parse_evaluation(sum.dump(), "it"), FormatError);
+  Json many = good;
+  for (SampleId id = 100; many["worst"].size() <= kMostMistakes; ++id) {
+    many["worst"].push_back(many["worst"][0]);
+    many["worst"].back()["id"] = id;
+  }
+  EXPECT_THROW(parse_evaluation(many.dump(), "it"), FormatError);
 }
 
 }  // namespace

@@ -160,6 +160,108 @@ TEST_F(Trainer, SaysThatABatchIsLargerThanTheData) {
   EXPECT_THAT(notes_, Not(Contains(HasSubstr("training samples"))));
 }
 
+// A batch of 66 is nearly three epochs of 24 samples, so that each step ends some.
+TEST_F(Trainer, EvaluatesAfterEachStepWhereABatchIsLargerThanAnEpoch) {
+  const auto reference = make_reference_backend();
+  TrainOptions whole = options("whole", 0);
+  whole.data.holdout = 0.25;
+  whole.recipe.epochs = 15;
+  whole.batch = {.batch = 66, .micro_batch = 11};
+  whole.run.checkpoints.kept = 9;
+  const TrainResult want = trained(whole, *reference);
+  ASSERT_GT(want.steps, 3);
+  std::vector<double> losses;
+  for (std::int64_t step = 1; step <= want.steps; ++step) {
+    ASSERT_EQ(values(whole.run.out, "val.loss", step).size(), 1U) << step;
+    EXPECT_TRUE(fs::exists(whole.run.out / "checkpoints" / ("step-" + std::to_string(step))));
+  }
+  TrainOptions cut = whole;
+  cut.run.out = folder_ / "cut";
+  int asked = 0;
+  cut.run.stop = [&] { return ++asked == 2; };
+  EXPECT_THROW(trained(cut, *reference), comm::AgreedError);
+  cut.run.stop = {};
+  cut.run.resume = true;
+  const TrainResult got = trained(cut, *reference);
+  for (std::int64_t step = 1; step <= want.steps; ++step) {
+    EXPECT_EQ(values(cut.run.out, "val.loss", step), values(whole.run.out, "val.loss", step));
+  }
+  EXPECT_EQ(got.steps, want.steps);
+  EXPECT_EQ(got.train_loss, want.train_loss);
+  expect_equal(last_checkpoint("cut").model, last_checkpoint("whole").model);
+}
+
+// Its fourth step is the last: weights that stay are no better. A stop leaves that evaluation to
+// the next start, which does no step of its own.
+TEST_F(Trainer, SaysNothingOfStepsThatAStartDidNotDo) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 0);
+  o.data.holdout = 0.25;
+  o.recipe.rate.base = 0;
+  o.run.log.interval = 3;
+  o.run.evaluation = {.interval = 2, .keep_best = "loss", .patience = 1};
+  int asked = 0;
+  o.run.stop = [&] { return ++asked == 4; };
+  EXPECT_THROW(trained(o, *reference), comm::AgreedError);
+  o.run.stop = {};
+  o.run.resume = true;
+  write_file_durably(o.run.out / "summary.csv", "of the time before\n");
+  EXPECT_EQ(trained(o, *reference).steps, 4);
+  EXPECT_THAT(notes_, Contains(HasSubstr("ended after step 4")));
+  EXPECT_EQ(values(o.run.out, "train.loss", 4).size(), 1U);
+  EXPECT_EQ(values(o.run.out, "train.weight_norm", 4).size(), 1U);
+  EXPECT_THAT(values(o.run.out, "train.gradient_norm", 4), IsEmpty());
+  EXPECT_THAT(values(o.run.out, "train.total_ips", 4), IsEmpty());
+  EXPECT_EQ(values(o.run.out, "train.gradient_norm", 3).size(), 1U);
+  EXPECT_THAT(read_text(o.run.out / "summary.csv"), HasSubstr("val.loss"));
+}
+
+TEST_F(Trainer, RemovesTheSummaryOfARunThatGoesOn) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 1);
+  trained(o, *reference);
+  ASSERT_TRUE(fs::exists(o.run.out / "summary.csv"));
+  o.run.max_steps = 4;
+  o.run.resume = true;
+  o.run.stop = [] { return true; };
+  EXPECT_THROW(trained(o, *reference), comm::AgreedError);
+  EXPECT_FALSE(fs::exists(o.run.out / "summary.csv")) << "of the first step only";
+}
+
+TEST_F(Trainer, RefusesToEvaluateOftenWhereThereIsNothingToEvaluateOn) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 1);
+  o.data.cache = folder_ / "no_val";
+  fs::copy(kCache, o.data.cache, fs::copy_options::recursive);
+  o.run.evaluation.interval = 2;
+  const std::string refusal = refusal_of(o, *reference);
+  EXPECT_THAT(refusal, AllOf(HasSubstr("--eval-every"), HasSubstr("--holdout")));
+}
+
+// The best is of a step that is lost with the newest checkpoint, or the link is of a later one.
+TEST_F(Trainer, ForgetsABestCheckpointThatIsGone) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 4);
+  o.data.holdout = 0.25;
+  o.recipe.rate.base = 0;  // the first evaluation stays the best
+  o.run.checkpoints.interval = 1;
+  o.run.checkpoints.kept = 3;
+  o.run.evaluation = {.interval = 1, .keep_best = "loss"};
+  trained(o, *reference);
+  const fs::path checkpoints = o.run.out / "checkpoints";
+  ASSERT_EQ(fs::read_symlink(checkpoints / "best"), "step-1");
+  fs::remove_all(checkpoints / "step-1");
+  fs::resize_file(checkpoints / "step-4" / "model.safetensors", 99);
+  o.run.max_steps = 5;
+  o.run.resume = true;
+  notes_.clear();
+  const TrainResult got = trained(o, *reference);
+  EXPECT_THAT(notes_, Contains(AllOf(HasSubstr("of step 1, is gone"), HasSubstr("chosen anew"))));
+  ASSERT_TRUE(got.best);
+  EXPECT_EQ(got.best->step, 4) << "the first that was evaluated since";
+  EXPECT_EQ(fs::read_symlink(checkpoints / "best"), "step-4");
+}
+
 TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
   const auto reference = make_reference_backend();
   for (const bool reproducible : {false, true}) {

@@ -84,7 +84,8 @@ Axis y_axis_of(const CurveChart& chart) {
     for (const Curve::Point& point : curve.points) range.add(point.y);
   }
   if (chart.percent) return linear_axis({std::max(0.0, range.least), std::min(1.0, range.most)}, 5);
-  const bool wide = range.least > 0 && range.most > kLogFrom * range.least;
+  constexpr double kLeastLog = 1e-100;
+  const bool wide = range.least > kLeastLog && range.most > kLogFrom * range.least;
   if (chart.log_if_wide && wide) return log_axis(range);
   return linear_axis(range, 5);
 }

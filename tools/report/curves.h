@@ -9,7 +9,7 @@ namespace winnow::tools {
 struct Curve {
   struct Point {
     double x = 0;
-    double y = 0;  // finite
+    double y = 0;  // both at most 1e100 in size
   };
   std::string name;           // shown when pointed at
   std::vector<Point> points;  // by ascending x

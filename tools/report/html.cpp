@@ -73,6 +73,19 @@ bool is_plain(char c) noexcept {
 
 std::string shown(std::string_view bytes) { return replaced(bytes, replacement_of); }
 
+std::string shown_short(std::string_view bytes) {
+  constexpr std::size_t kMostBytes = 100;
+  std::string text = shown(bytes.substr(0, kMostBytes + 4));  // a character has four at most
+  if (text.size() <= kMostBytes) return text;
+  std::size_t end = 0;
+  for (std::string_view rest = text; !rest.empty(); rest = std::string_view(text).substr(end)) {
+    if (end + length_of(rest) > kMostBytes) break;
+    end += length_of(rest);
+  }
+  text.resize(end);
+  return text + "\xE2\x80\xA6";
+}
+
 std::string escaped(std::string_view bytes) {
   return replaced(bytes, [](std::uint32_t code) {
     const std::string entity = entity_of(code);

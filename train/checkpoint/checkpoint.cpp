@@ -132,9 +132,16 @@ void keep_newest_checkpoints(const fs::path& newest, int keep) {
   }
 }
 
-void mark_best_checkpoint(const fs::path& directory, std::int64_t step) {
-  const fs::path target = directory / ("step-" + std::to_string(step));
-  if (fs::is_directory(target)) point_at(directory / kBestLink, target);
+bool mark_best_checkpoint(const fs::path& directory, std::optional<std::int64_t> step) {
+  if (step) {
+    const fs::path target = directory / ("step-" + std::to_string(*step));
+    if (fs::is_directory(target)) {
+      point_at(directory / kBestLink, target);
+      return true;
+    }
+  }
+  remove_file(directory / kBestLink);
+  return false;
 }
 
 Checkpoint load_checkpoint(const fs::path& step_directory) {

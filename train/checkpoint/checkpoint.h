@@ -33,8 +33,9 @@ void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& c
 // before may have been killed in between.
 void keep_newest_checkpoints(const std::filesystem::path& newest, int keep);
 
-// Points DIR/best at DIR/step-N, where that is there.
-void mark_best_checkpoint(const std::filesystem::path& directory, std::int64_t step);
+// Points DIR/best at DIR/step-N. False where that is not there, or there is no best one: DIR/best
+// is removed.
+bool mark_best_checkpoint(const std::filesystem::path& directory, std::optional<std::int64_t> step);
 
 // Throws FormatError naming the file that is damaged, missing or of a newer version. Sizes are
 // compared with the manifest's before anything is read.

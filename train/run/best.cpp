@@ -18,11 +18,18 @@ constexpr int kTop5Classes = 6;  // of fewer, all are among the five largest
 constexpr std::array<std::string_view, 4> kMetrics{"top1", "top5", "top1_leak_free", "loss"};
 constexpr std::array<std::string_view, 2> kSplits{"val", "val_ema"};
 
-bool is_better(const std::string& metric, double value, double than) {
-  return metric.ends_with(".loss") ? value < than : value > than;
+void require_val(const Job& job, const std::string& who) {
+  if (!job.data.evaluation_sets.at(Split::kVal).samples.ids.empty()) return;
+  throw UsageError(who +
+                   ", and there are none of split val; cut some from the training images by "
+                   "--holdout 0.1, or make splits by winnow split");
 }
 
 }  // namespace
+
+bool is_better(const std::string& metric, double value, double than) {
+  return metric.ends_with(".loss") ? value < than : value > than;
+}
 
 std::map<std::string, double> figures_of(const Evaluation& evaluation, const std::string& split,
                                          int classes) {
@@ -76,15 +83,12 @@ std::string watched_metric(const std::string& text) {
 void check_evaluation(const TrainOptions& options, const Job& job) {
   const EvaluationOptions& evaluation = options.run.evaluation;
   const std::string metric = watched_metric(evaluation.keep_best);
+  if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
   if (metric.empty()) {
     if (evaluation.patience == 0) return;
     throw UsageError("--early-stop goes by the metric of --keep-best; give that too");
   }
-  if (job.data.evaluation_sets.at(Split::kVal).samples.ids.empty()) {
-    throw UsageError(
-        "--keep-best needs images to choose by, and there are none of split val; cut some from "
-        "the training images by --holdout 0.1, or make splits by winnow split");
-  }
+  require_val(job, "--keep-best needs images to choose by");
   const std::string wanted = "--keep-best " + evaluation.keep_best;
   if (metric.starts_with("val_ema.") && ema_of(options.recipe.options).every == 0) {
     throw UsageError(wanted + " is of the moving average of the weights; give --ema-decay too");

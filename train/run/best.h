@@ -25,6 +25,9 @@ struct BestEvaluation {
 std::map<std::string, double> figures_of(const Evaluation& evaluation, const std::string& split,
                                          int classes);
 
+// Whether a figure of that name is better `than` another: a lower loss, a higher share.
+bool is_better(const std::string& metric, double value, double than);
+
 // Enters figures of an evaluation after `step` steps into `best`. True: it is the best so far. An
 // evaluation without `metric`, or where that is not finite, is none of the better ones. What is
 // known of another metric is forgotten.
@@ -40,7 +43,8 @@ std::string in_words(const BestEvaluation& best);
 // The name in metrics.jsonl of METRIC[:SPLIT]; empty for an empty one. UsageError: not known.
 std::string watched_metric(const std::string& text);
 
-// Throws UsageError where the job cannot have the metric that is to be watched, or none is.
+// Throws UsageError where the job cannot have the metric that is to be watched, or none is, or
+// nothing to evaluate as often as is asked for.
 void check_evaluation(const TrainOptions& options, const Job& job);
 
 }  // namespace winnow::train

@@ -146,7 +146,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     if (!newest) return;
     const Checkpoint checkpoint = load_checkpoint(*newest);
     const std::string where = (*newest / "state.json").string();
-    const RunState found = parse_state(checkpoint.state, where);
+    RunState found = parse_state(checkpoint.state, where);
     if (found.step != checkpoint.step) {
       throw FormatError(where + " is of step " + std::to_string(found.step) +
                         ", its checkpoint of step " + std::to_string(checkpoint.step) +
@@ -163,10 +163,17 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
     load_ema_state_dict(model, checkpoint.ema, (*newest / "ema.safetensors").string());
-    if (found.best) mark_best_checkpoint(checkpoints(), found.best->step);
+    const auto best = found.best ? std::optional(found.best->step) : std::nullopt;
+    const bool is_kept = mark_best_checkpoint(checkpoints(), best);
     keep_newest_checkpoints(*newest, keep);
     note_("going on from " + newest->string());
     state = checkpoint.state;
+    if (best && !is_kept) {
+      note_("the best checkpoint so far, of step " + std::to_string(*best) +
+            ", is gone; the best is chosen anew, of the evaluations from here on");
+      found.best.reset();
+      state = to_text(found);
+    }
   });
   state = comm::broadcast_text(comm_, state);
   for (Model::Tensor& t : model.tensors) {

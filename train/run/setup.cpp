@@ -184,9 +184,13 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
 
 namespace {
 
+// Each entry has the names of all that it lies in: names of any length would be repeated without
+// end.
+constexpr std::size_t kMostPathBytes = 200;
+
 void add_facts(const std::string& name, const Json& value,
                std::map<std::string, std::string>& facts) {
-  if (value.is_primitive() || value.empty()) {
+  if (value.is_primitive() || value.empty() || name.size() > kMostPathBytes) {
     facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
     return;
   }

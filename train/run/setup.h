@@ -49,7 +49,8 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
                         const std::string& init_from_digest);
 
-// Entries of a configuration by path ("data.cache_digest"), to name differences.
+// Entries of a configuration by path ("data.cache_digest"), to name differences. What has a path of
+// over 200 bytes is one entry, as JSON. Their size grows with that of the text, not its square.
 std::map<std::string, std::string> config_facts(const std::string& text);
 
 struct StoredConfig {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;  // all of them numbers in a double
 
 // One that is no number counts as the largest.
 double finite(float loss) {
@@ -40,6 +42,26 @@ std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
       [](const auto& a, const auto& b) { return std::tie(b.loss, a.id) < std::tie(a.loss, b.id); });
   mistakes.resize(kept);
   return mistakes;
+}
+
+// Cells ascend and hold samples, so that there are no more than a page of them can have, and shares
+// of a label are numbers.
+std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, std::int32_t last) {
+  std::vector<StoredEvaluation::Confusion> confusion;
+  std::uint64_t left = kMostSamples;
+  for (const JsonReader& row : in.items()) {
+    const std::vector<JsonReader> cells = row.items(3);
+    const StoredEvaluation::Confusion next{cells[0].number(last), cells[1].number(last),
+                                           cells[2].number(left)};
+    const auto place = [](const auto& c) { return std::pair(c.label, c.prediction); };
+    if (next.samples == 0) row.fail("has no samples");
+    if (!confusion.empty() && place(next) <= place(confusion.back())) {
+      row.fail("does not follow the one before it, by label, then by prediction");
+    }
+    left -= next.samples;
+    confusion.push_back(next);
+  }
+  return confusion;
 }
 
 }  // namespace
@@ -84,7 +106,9 @@ std::string to_text(const StoredEvaluation& evaluation) {
 
 StoredEvaluation parse_evaluation(const std::string& text, const std::string& where) {
   const JsonReader in(text, {where, "remove it, or evaluate again by winnow train --resume auto"});
-  if (in.at("version").number<int>() > kVersion) in.fail("was written by a newer winnow");
+  const auto version = in.at("version").number<int>();
+  if (version > kVersion) in.fail("was written by a newer winnow");
+  if (version < 1) in.at("version").fail("is no version that there was");
   StoredEvaluation stored{.about = {.step = in.at("step").number(kMostSteps),
                                     .epoch = in.at("epoch").real_from_0(),
                                     .split = in.at("split").text(),
@@ -93,11 +117,18 @@ StoredEvaluation parse_evaluation(const std::string& text, const std::string& wh
                           .classes = in.at("classes").texts()};
   const auto last = static_cast<std::int32_t>(stored.classes.size()) - 1;
   if (last < 0) in.at("classes").fail("is empty");
-  for (const JsonReader& row : in.at("confusion").items()) {
-    const std::vector<JsonReader> cells = row.items(3);
-    stored.confusion.push_back({cells[0].number(last), cells[1].number(last), cells[2].number()});
+  if (stored.about.split != "val" && stored.about.split != "test") {
+    in.at("split").fail("is neither val nor test");
   }
-  for (const JsonReader& row : in.at("worst").items()) {
+  stored.confusion = parse_confusion(in.at("confusion"), last);
+  const std::vector<JsonReader> worst = in.at("worst").items();
+  if (worst.size() > kMostMistakes) {
+    in.at("worst").fail("has more than " + std::to_string(kMostMistakes) + " entries");
+  }
+  std::set<SampleId> seen;
+  for (const JsonReader& row : worst) {
+    if (!seen.insert(row.at("id").number<SampleId>()).second)
+      row.fail("is of a sample named before");
     stored.worst.push_back({.id = row.at("id").number<SampleId>(),
                             .label = row.at("label").number(last),
                             .prediction = row.at("prediction").number(last),

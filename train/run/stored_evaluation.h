@@ -36,7 +36,7 @@ struct StoredEvaluation {
   About about;
   std::vector<std::string> classes;    // UTF-8, see to_utf8()
   std::vector<Confusion> confusion{};  // those that there are, by label, then by prediction
-  std::vector<Mistake> worst{};        // by falling loss, at most kMostMistakes
+  std::vector<Mistake> worst{};        // by falling loss, at most kMostMistakes, of as many samples
 };
 
 // Of an evaluation as rank 0 has it. `ids`: of its samples; `classes`: any bytes.

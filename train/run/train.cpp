@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
@@ -111,7 +113,8 @@ class Trainer {
     loader_ = load_training_batches(job_, options_, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
     log_.throughput().begin(steps_.first, job_.batches.batch);
-    while (end_of_epoch() <= steps_.first && end_of_epoch() < steps_.last) ++epoch_;
+    on_root(comm_, [&] { remove_file(directory_.summary()); });  // it says nothing of what follows
+    leave_epochs(steps_.first);
     if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
       save(steps_.first);
     }
@@ -157,19 +160,29 @@ class Trainer {
 
   // Norms cost a look at every gradient and weight, so they are taken here and not each step.
   void log_interval(std::int64_t done) {
-    log_.write(done, {{"train.loss", state_.losses.interval.value()},
-                      {"train.top1", state_.interval_hits.top1()},
-                      {"train.lr", rate_at(lr_, done - 1)},
-                      {"train.gradient_norm", engine_.executor().gradient_norm()},
-                      {"train.weight_norm", engine_.weight_norm()},
-                      {"train.total_ips", log_.throughput().of_interval(done)},
-                      {"data.wait_time", loader_->waited_seconds()},
-                      {"data.received", static_cast<double>(loader_->received_bytes())},
-                      {"comm.exposed_time", speed_.exposed_comm_seconds},
-                      {"memory.peak", peak_memory()}});
+    std::map<std::string, double> values{
+        {"train.loss", state_.losses.interval.value()},
+        {"train.top1", state_.interval_hits.top1()},
+        {"train.lr", rate_at(lr_, done - 1)},
+        {"train.weight_norm", engine_.weight_norm()},
+        {"data.wait_time", loader_->waited_seconds()},
+        {"data.received", static_cast<double>(loader_->received_bytes())},
+        {"comm.exposed_time", speed_.exposed_comm_seconds},
+        {"memory.peak", peak_memory()}};
+    // A run that goes on may end before it did a step.
+    if (done > first_) {
+      values["train.gradient_norm"] = engine_.executor().gradient_norm();
+      values["train.total_ips"] = log_.throughput().of_interval(done);
+    }
+    log_.write(done, values);
     state_.losses.interval = {};
     state_.interval_hits = {};
     log_.throughput().begin_interval(done);
+  }
+
+  // Many epochs end in one step where a batch is larger than they are.
+  void leave_epochs(std::int64_t done) {
+    while (end_of_epoch() <= done && end_of_epoch() < steps_.last) ++epoch_;
   }
 
   // The last step of the current epoch.
@@ -195,7 +208,7 @@ class Trainer {
     if (done == end_of_epoch()) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
-      ++epoch_;
+      leave_epochs(done);
     }
     // There may be no time left to evaluate. The run does it when it goes on.
     state_.evaluated = !(due && stopping);
@@ -275,6 +288,7 @@ class Trainer {
   const Note& note_;
   RunState state_;
   StepRange steps_;
+  const std::int64_t first_ = steps_.first;  // steps done before this start
   const LearningRate lr_;
   RunLog log_;
   RunEvaluations evaluations_;
