@@ -76,7 +76,7 @@ class Onnx(Case):
         (run_folder / "evaluation.json").unlink()
         self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
-        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:*net.onnx*:1"})
+        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:net.onnx:1"})
         self.assertEqual(full.code, 1, full.err)
         self.assertEqual(to.read_bytes(), content)
 
