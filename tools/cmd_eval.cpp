@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
+#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
@@ -164,9 +165,7 @@ Command add_eval(CLI::App& program) {
                   "names")
       ->required();
   app->add_option("cache", o->eval.data.cache, "Cache to evaluate on")->required();
-  app->add_option("--checkpoint", o->eval.checkpoint,
-                  "Which of the run's checkpoints: best, of winnow train --keep-best, or step-N "
-                  "(default: the newest that is whole)");
+  add_checkpoint_flags(*app, o->eval.checkpoint);
   app->add_option("--net", o->eval.file.net.name,
                   "For a file: the net that the weights are of, as winnow train takes it");
   app->add_option("--image-size", o->eval.file.image_side_px,

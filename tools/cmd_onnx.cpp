@@ -1,57 +1,104 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
+#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "train/onnx/onnx.h"
+#include "train/run/stored_evaluation.h"
 #include "train/run/stored_run.h"
 
 namespace winnow::tools {
 namespace {
 
+using Note = std::function<void(std::string)>;
+
 struct OnnxOptions {
   std::filesystem::path run;
   std::filesystem::path to;
-  std::string checkpoint;
+  train::CheckpointChoice checkpoint;
   std::filesystem::path cache;
 };
 
-// What programs that use the model have to know besides its inputs and outputs.
-std::map<std::string, std::string> metadata_of(const OnnxOptions& o,
-                                               const train::StoredRun& stored) {
-  std::map<std::string, std::string> metadata{
-      {"net", stored.config.setup.net.name},
-      {"epoch", fmt::format("{}", stored.epoch)},
-      {"resize_px", std::to_string(stored.config.eval_resize_px)}};
-  if (o.cache.empty()) return metadata;
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+std::vector<std::string> in_utf8(std::vector<std::string> names) {
+  for (std::string& name : names) name = to_utf8(name);
+  return names;
+}
+
+// Throws UsageError where the run had other classes than `cache`. Where the run does not say,
+// `note` takes a sentence.
+void check_classes(const OnnxOptions& o, const train::StoredConfig& config,
+                   const pipeline::Cache& cache, const Note& note) {
+  if (cache.digest() == config.cache_digest) return;
   const auto& known = cache.manifest().classes;
-  const auto wanted = static_cast<std::size_t>(stored.config.setup.options.classes);
+  const auto wanted = static_cast<std::size_t>(config.setup.options.classes);
   if (known.size() != wanted) {
     throw UsageError(
         fmt::format("{} has {} classes and the net {}; name the cache it was trained on",
                     o.cache.string(), known.size(), wanted));
   }
-  nlohmann::json names = nlohmann::json::array();
-  for (const std::string& name : known) names.push_back(to_utf8(name));
-  metadata["classes"] = names.dump();
+  const std::filesystem::path evaluation = o.run / "evaluation.json";
+  if (!std::filesystem::exists(evaluation)) {
+    note(
+        fmt::format("{} is not the cache that the run was trained on: look whether its classes "
+                    "are the same, in the same order",
+                    o.cache.string()));
+    return;
+  }
+  const std::vector<std::string> names = in_utf8(known);
+  const std::vector<std::string> trained =
+      train::parse_evaluation(read_text(evaluation), evaluation.string()).classes;
+  const auto [name, other] = std::ranges::mismatch(names, trained);
+  if (name == names.end() && other == trained.end()) return;
+  throw UsageError(fmt::format(
+      "{} has other classes than the run was trained for{}; name the cache it was trained on",
+      o.cache.string(),
+      name == names.end() || other == trained.end()
+          ? ""
+          : fmt::format(", '{}' in place of '{}'", *name, *other)));
+}
+
+// Pixels that the shorter side is scaled to before the centre is cut. As evaluation does where no
+// margin is asked for, too, but for pixels that are not square: these are covered, which no number
+// says.
+int resize_px_of(const train::StoredConfig& config) {
+  const train::NetOptions& net = config.setup.options;
+  if (config.eval_resize_px > 0) return config.eval_resize_px;
+  return net.height_px == net.width_px ? net.height_px : 0;
+}
+
+// What programs that use the model have to know besides its inputs and outputs.
+std::map<std::string, std::string> metadata_of(const OnnxOptions& o, const train::StoredRun& stored,
+                                               const Note& note) {
+  std::map<std::string, std::string> metadata{
+      {"net", stored.config.setup.net.name},
+      {"epoch", fmt::format("{}", stored.epoch)},
+      {"loss", stored.config.setup.options.loss.name},
+      {"resize_px", std::to_string(resize_px_of(stored.config))}};
+  if (o.cache.empty()) return metadata;
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  check_classes(o, stored.config, cache, note);
+  metadata["classes"] = nlohmann::json(in_utf8(cache.manifest().classes)).dump();
   return metadata;
 }
 
 void run(const OnnxOptions& o, const Session& session) {
-  train::StoredRun stored = train::load_run(
-      o.run, o.checkpoint, [&](const std::string& sentence) { say(session, sentence); });
-  const auto metadata = metadata_of(o, stored);
+  const Note note = [&](const std::string& sentence) { say(session, sentence); };
+  train::StoredRun stored = train::load_run(o.run, o.checkpoint, note);
+  const auto metadata = metadata_of(o, stored, note);
   DurableFile file(o.to);
   train::write_onnx(
       stored.graph,
@@ -71,18 +118,20 @@ Command add_onnx(CLI::App& program) {
       "onnx", "Write a trained net as an ONNX model, for other programs to run");
   app->add_option("run", o->run, "Run directory made by winnow train")->required();
   app->add_option("--to", o->to, "The file to write, as net.onnx")->required();
-  app->add_option("--checkpoint", o->checkpoint,
-                  "Name of the checkpoint, as best or step-500 (default: the newest)");
+  add_checkpoint_flags(*app, o->checkpoint);
   app->add_option("--cache", o->cache, "Cache it was trained on: its class names are stored, too");
   app->footer(
       R"(The model takes pixels as they are decoded (u8, channels first, R before G before B) at the
 size that training had, and normalises them itself; any number of images at once. It gives
-logits. Its metadata_props say the net, the epoch, resize_px (the shorter side before the
-centre is cut; 0: none) and, with --cache, the classes as a list in JSON.
+logits: of the loss cross_entropy take their softmax, of bce and focal the sigmoid of each. Its
+metadata_props say the net, the epoch, the loss, resize_px (scale the shorter side of an image to
+so many pixels, bilinear and antialiased, then cut the centre; 0, where the net's pixels are no
+square: scale until they are covered) and, with --cache, the classes as a list in JSON.
 
 Examples:
   winnow onnx run --to net.onnx --cache cache
-  winnow onnx run --to best.onnx --checkpoint best)");
+  winnow onnx run --to best.onnx --checkpoint best
+  winnow onnx run --to average.onnx --ema)");
   return {app, false, [o](Session& session) { run(*o, session); }};
 }
 

@@ -441,7 +441,11 @@ Command add_train(CLI::App& program) {
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
                 "--selection", "--init-from", "--resume"},
                kFirstExamples);
-  return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  const auto work = [o, app](Session& session) {
+    take_own_recipe(*app, o->recipe, session.comm);
+    run(*o, session);
+  };
+  return {app, true, work, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -134,6 +134,9 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
                                  : unknown;
     fmt::print(stderr, "winnow: {}\n", printable(what));
     return 2;
+  } catch (const Error& error) {  // of what --show looks at
+    say_failure(error.what());
+    return comm::exit_code_of_current_exception();
   }
 }
 

@@ -10,8 +10,11 @@
 #include <span>
 #include <vector>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "pipeline/load/dataset.h"
+#include "pipeline/store/cache.h"
 #include "tools/net_list.h"
 #include "tools/report/html.h"
 #include "tools/training_recipes.h"
@@ -85,6 +88,7 @@ void give(CLI::App& train, const Settings& settings) {
     } else {
       option->add_result(setting.values);
     }
+    option->run_callback();
   }
 }
 
@@ -96,6 +100,23 @@ TakenRecipe take_named(CLI::App& train, const std::string& name) {
   return {.own = {}, .sentence = "recipe " + name};
 }
 
+// The shorter side of the images that are trained on; 0: nobody says, or the cache cannot be read.
+int side_px_of(const CLI::App& train) {
+  if (const double given = number_given(train, "--image-size"); given > 0) {
+    return static_cast<int>(std::min<double>(given, train::kMostSidePx));
+  }
+  const fs::path cache = text_given(train, "cache", "");
+  if (cache.empty()) return 0;
+  try {
+    pipeline::OpenOptions no_shards;
+    no_shards.held.emplace();
+    const pipeline::DatasetInfo info = describe(pipeline::Cache::open(cache, no_shards));
+    return std::min(info.height_px, info.width_px);
+  } catch (const Error&) {
+    return 0;  // it is told when that is trained on
+  }
+}
+
 // The name of the recipe that goes with the net; of a run that goes on the one it began with.
 // Empty: none, or it is not known what net or run is meant, which is told when that is trained.
 std::string name_of_own(const CLI::App& train) {
@@ -105,15 +126,14 @@ std::string name_of_own(const CLI::App& train) {
       return train::parse_config(read_text(config), config.string()).own_recipe;
     }
     if (train.get_option("--init-from")->count() > 0) return "finetune";
-    return std::string(own_recipe(net_of(train)).name);
+    return std::string(own_recipe(net_of(train), side_px_of(train)).name);
   } catch (const Error&) {
     return {};
   }
 }
 
-// The net's own. Batch and epochs are the program's where they are not given.
-TakenRecipe take_own(CLI::App& train) {
-  const std::string name = name_of_own(train);
+// The net's own, by its name. Batch and epochs are the program's where they are not given.
+TakenRecipe take_own(CLI::App& train, const std::string& name) {
   if (name.empty()) return {};
   const train::TrainOptions initial;
   RecipeTask task{.batch = number_given(train, "--batch-size"),
@@ -139,6 +159,8 @@ TakenRecipe take_own(CLI::App& train) {
               "recipe {}, this net's, for batches of {:g}, {:g} epochs (or --recipe none)", name,
               task.batch, task.epochs)};
 }
+
+bool takes_own(const CLI::App& train) { return text_given(train, "--recipe", kOwn) == kOwn; }
 
 // Of the verb and its groups, in their order.
 std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
@@ -180,9 +202,9 @@ void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken) {
       .add_option_function<std::string>(
           "--recipe",
           [&train, &taken](const std::string& name) {
-            if (!train.parsed() || name == kNone) return;
+            if (!train.parsed() || name == kNone || name == kOwn) return;
             try {
-              taken = name == kOwn ? take_own(train) : take_named(train, name);
+              taken = take_named(train, name);
             } catch (const UsageError& error) {
               throw CLI::ValidationError("--recipe", error.what());
             }
@@ -195,15 +217,26 @@ void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken) {
   train.add_flag_function(
       "--show",
       [&train](std::int64_t) {
-        try {
-          const std::string net = net_row(net_of(train));
-          fmt::print("# {}\n# {}\n{}\n", net_list_head(), net, shown(train));
-        } catch (const Error& error) {
-          throw CLI::ValidationError("--net", error.what());
-        }
+        const std::string net = net_row(net_of(train));
+        if (takes_own(train)) take_own(train, name_of_own(train));
+        fmt::print("# {}\n# {}\n{}\n", net_list_head(), net, shown(train));
         throw CLI::Success();
       },
       "Print the net's size and cost and the command that --recipe comes to, and train nothing");
+}
+
+void take_own_recipe(CLI::App& train, TakenRecipe& taken, comm::Communicator& comm) {
+  if (!takes_own(train)) return;
+  std::string name;
+  on_root(comm, [&] { name = name_of_own(train); });
+  name = comm::broadcast_text(comm, name);
+  on_all(comm, [&] {
+    try {
+      taken = take_own(train, name);
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(error.what());
+    }
+  });
 }
 
 }  // namespace winnow::tools

@@ -229,8 +229,9 @@ Settings krizhevsky_alexnet(const RecipeTask& task) {
   return without_nesterov(sgd_settings({128, 0.01, 5e-4, 1, 90}, task, "cosine"));
 }
 
-// Liu et al. 2022, appendix A.1, without its augmentation. The rate follows the root of the batch,
-// as that of Adam should (Malladi et al. 2022).
+// Liu et al. 2022, appendix A.1, without its augmentation. For ViTs it is near to DeiT's (Touvron
+// et al. 2021), which has a warm-up of 5 epochs. The rate follows the root of the batch, as that of
+// Adam should (Malladi et al. 2022).
 Settings liu_convnext(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 4096;
   return {{"--optimizer", {"adamw"}},
@@ -265,8 +266,8 @@ constexpr std::array kRecipes{
     TrainingRecipe{"caffe-lenet", "LeNet as Caffe's example, with a cosine", "lenet", caffe_lenet},
     TrainingRecipe{"krizhevsky-alexnet", "AlexNet (Krizhevsky 2014), with a cosine", "alexnet",
                    krizhevsky_alexnet},
-    TrainingRecipe{"liu-convnext", "ConvNeXts by AdamW (Liu et al. 2022)", "convnext_tiny",
-                   liu_convnext},
+    TrainingRecipe{"liu-convnext", "ConvNeXts by AdamW (Liu et al. 2022), and ViTs",
+                   "convnext_tiny", liu_convnext},
 };
 
 // Nets whose own recipe does not follow from the size of their images.
@@ -275,7 +276,10 @@ struct OwnRecipe {
 };
 constexpr std::array kOwnRecipes{OwnRecipe{"lenet", "caffe-lenet"},
                                  OwnRecipe{"alexnet", "krizhevsky-alexnet"},
-                                 OwnRecipe{"convnext_tiny", "liu-convnext"}};
+                                 OwnRecipe{"alexnet_lrn", "krizhevsky-alexnet"},
+                                 OwnRecipe{"convnext_tiny", "liu-convnext"},
+                                 OwnRecipe{"vit_b_16", "liu-convnext"},
+                                 OwnRecipe{"vit_tiny_patch4_32", "liu-convnext"}};
 constexpr int kSmallSidePx = 64;
 
 }  // namespace
@@ -297,10 +301,10 @@ TrainingRecipe find_training_recipe(std::string_view name) {
                    "'; winnow train --help-all lists them");
 }
 
-TrainingRecipe own_recipe(const train::NetChoice& net) {
+TrainingRecipe own_recipe(const train::NetChoice& net, int side_px) {
   const auto own = std::ranges::find(kOwnRecipes, net.name, &OwnRecipe::net);
   if (net.description.empty() && own != kOwnRecipes.end()) return find_training_recipe(own->recipe);
-  const bool small = train::default_side_px(net) < kSmallSidePx;
+  const bool small = (side_px > 0 ? side_px : train::default_side_px(net)) < kSmallSidePx;
   return find_training_recipe(small ? "small-images" : "goyal-imagenet");
 }
 

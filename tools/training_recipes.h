@@ -34,9 +34,9 @@ std::vector<TrainingRecipe> training_recipes();
 // UsageError that says where they are listed.
 TrainingRecipe find_training_recipe(std::string_view name);
 
-// The recipe that `net` is trained by where nobody names one: by its name, else by the size of its
-// images. Throws as train::default_side_px().
-TrainingRecipe own_recipe(const train::NetChoice& net);
+// The recipe that `net` is trained by where nobody names one: by its name, else by the shorter side
+// of its images; 0: not known, the net's default. Throws as train::default_side_px().
+TrainingRecipe own_recipe(const train::NetChoice& net, int side_px);
 
 // The settings of a recipe for this task. Milestones, warm-up and warm-down keep their share of a
 // run of other epochs. Learning rates follow the batch, by the recipe's table or in proportion.

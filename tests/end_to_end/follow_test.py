@@ -218,6 +218,37 @@ class Best(Follow):
         self.assertEqual(results[0]["best"]["metric"], "val_ema.top1")
         self.assertEqual(self.state_of("on-1")[:3], self.state_of("on-3")[:3])
 
+    def test_the_best_by_its_averages_is_these(self):
+        averages = ["--ema-decay", 0.9, "--max-steps", 6]
+        self.ok(*self.command("run", *self.WATCHED, "--eval-every", 2, "--keep-best", "loss:val_ema", *averages))
+        run = self.folder / "run"
+
+        def figures(*what):
+            said = self.ok("eval", *what, "--json")
+            return {key: said.json()[key] for key in ("loss", "top1")}, said.err
+
+        def of_file(checkpoint, name):
+            return figures(run / "checkpoints" / checkpoint / f"{name}.safetensors", self.cache, "--net", "lenet")[0]
+
+        self.assertNotEqual(of_file("best", "ema"), of_file("best", "model"))
+        found, said = figures(run, self.cache, "--checkpoint", "best")
+        self.assertEqual(found, of_file("best", "ema"))
+        self.assertIn("moving averages: they were the best by val_ema.loss", said)
+        found, said = figures(run, self.cache)
+        self.assertEqual((found, "moving averages" in said), (of_file("latest", "model"), False))
+        self.assertEqual(figures(run, self.cache, "--ema")[0], of_file("latest", "ema"))
+        models = []
+        for flags in (["--checkpoint", "best"], ["--checkpoint", "best", "--ema"], ["--ema"], []):
+            self.ok("onnx", run, "--to", self.folder / "net.onnx", *flags)
+            models.append((self.folder / "net.onnx").read_bytes())
+        self.assertEqual(models[0], models[1])
+        self.assertNotEqual(models[2], models[3])
+        self.ok(*self.command("plain", *self.WATCHED, "--eval-every", 2, "--keep-best", "loss", *averages))
+        self.assertNotIn("averages", figures(self.folder / "plain", self.cache, "--checkpoint", "best")[1])
+        self.ok(*self.command("none", "--max-steps", 1))
+        self.refused(2, ["no moving averages", "--ema-decay"], "eval", self.folder / "none", self.cache, "--ema")
+        self.refused(2, ["is a file", "--ema"], "eval", run / "checkpoints" / "best" / "ema.safetensors", self.cache, "--net", "lenet", "--ema")
+
     def test_what_cannot_be_watched(self):
         for words, more in ((["--early-stop", "--keep-best"], ["--early-stop", 2]),
                             (["--holdout"], ["--keep-best", "top1"]),

@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from golden import GOLDEN
+from golden import GOLDEN, with_digest
 from program import ROOT, Case, tensors
 
 CACHE = GOLDEN / "v1" / "raw"  # 24 gray images of 16 x 16 to train on
@@ -82,7 +82,7 @@ class NetFiles(Case):
                 said = self.ok("train", "--net", file, "--show").out.splitlines()
                 self.assertEqual(said[0], "# " + listed[0])
                 self.assertIn(said[1].removeprefix("# "), listed)
-        self.refused(2, ["nowhere.toml"], "train", "--net", self.folder / "nowhere.toml", "--show")
+        self.refused(1, ["nowhere.toml"], "train", "--net", self.folder / "nowhere.toml", "--show")
 
     def test_the_page_has_the_blocks_of_the_program(self):
         rows = re.search(r"^Blocks of a net's file.*:\n((?:  \w.*\n)+)", self.ok("train", "--help-all").out, re.MULTILINE)
@@ -99,6 +99,25 @@ class NetFiles(Case):
             known = re.search(r"known are (.*)", said.err)[1].split(", ")
             self.assertEqual(sorted(known), sorted({"block", "name", *keys}), block)
 
+    def test_takes_no_memory_for_a_net_that_the_weights_are_not_of(self):
+        self.train("run", "--max-steps", 1)
+        config = self.folder / "run" / "config.json"
+        forged = json.loads(config.read_text())
+        forged["net"]["description"] = SMALL.replace("width = 8", "width = 4096")  # 1.8 GB
+        config.write_text(with_digest(forged))
+        little = {"before": ["prlimit", f"--data={1 << 30}"]}
+        self.refused(1, ["model.safetensors", "stages.0.0.conv1.weight", "has shape"], "eval", self.folder / "run", CACHE, **little)
+        self.refused(1, ["stages.0.0.conv1.weight"], "onnx", self.folder / "run", "--to", self.folder / "net.onnx", **little)
+        self.assertFalse((self.folder / "net.onnx").exists())
+
+    def test_leaves_nothing_behind_where_memory_is_too_small(self):
+        self.net.write_text(SMALL.replace("width = 8", "width = 2000"))  # 8 GB for what a layer computes
+        command = ["train", CACHE, "--out", self.folder / "run", "--net", self.net]
+        self.refused(2, ["needs", "GB"], *command, "--batch-size", 16384, "--micro-batch", 16384)
+        self.assertFalse((self.folder / "run").exists())
+        self.net.write_text(SMALL)
+        self.ok(*command, "--batch-size", 6, "--max-steps", 1)
+
     def test_mistakes(self):
         self.net.write_text(SMALL.replace("basic", "bassic"))
         command = ["train", CACHE, "--out", self.folder / "run", "--net", self.net]
@@ -107,6 +126,9 @@ class NetFiles(Case):
         self.refused(2, [f"{self.net}:4: no TOML: "], *command)
         self.net.write_text(SMALL.replace("global_avg_pool", 'max_pool", kernel = 9, name = "p'))
         self.refused(1, [f"{self.net}:6: max_pool 'p': a kernel of 9 does not fit"], *command)
+        wide = '{block = "linear", width = 65536}'
+        self.net.write_text(f'head = [{wide}, {wide}, {{block = "linear"}}]')
+        self.refused(2, ["head.1.weight", "narrower"], *command)
         self.net.write_bytes(b"\xff\xfe\x00")
         self.refused(2, [f"{self.net}:1: no TOML: "], *command)
         self.refused(1, ["nowhere.toml"], "train", CACHE, "--out", self.folder / "run", "--net", self.folder / "nowhere.toml")

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -57,17 +58,28 @@ class Onnx(Case):
         self.assertIn(f"pixels (N,3,{SIDE},{SIDE}) of u8 to logits (N,3)", said.err)
         content = to.read_bytes()
         self.assertIn(b'["class 0","class 1","class 2"]', content)
+        for key, value in ((b"resize_px", b"%d" % SIDE), (b"loss", b"cross_entropy")):  # as protobuf has them
+            self.assertIn(b"\n%c%b\x12%c%b" % (len(key), key, len(value), value), content)
         self.refused(2, ["holds no run"], "onnx", self.folder / "data", "--to", to)
         self.refused(2, ["no checkpoint other"], "onnx", run_folder, "--to", to, "--checkpoint", "other")
         for i in range(4):
             self.write_ppm(self.folder / "more" / "train" / f"class {i}" / "0.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "more.cache")
         self.refused(2, ["4 classes and the net 3"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
+        shutil.rmtree(self.folder / "more")
+        for i, name in enumerate(("class 0", "class 1b", "class 2")):
+            for split in ("train", "test"):
+                self.write_ppm(self.folder / "more" / split / name / f"{i}.ppm", self.image(SIDE), SIDE)
+        self.ok("ingest", self.folder / "more", "--out", self.folder / "dogs.cache")
+        with_dogs = ["onnx", run_folder, "--to", self.folder / "other.onnx", "--cache", self.folder / "dogs.cache"]
+        self.refused(2, ["'class 1b' in place of 'class 1'"], *with_dogs)
+        (run_folder / "evaluation.json").unlink()
+        self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
         os.mkfifo(self.folder / "pipe")  # as a device would, it stays what it is
         self.refused(2, ["pipe", "no regular file"], "onnx", run_folder, "--to", self.folder / "pipe")
         self.assertTrue((self.folder / "pipe").is_fifo())
-        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:*net.onnx*:1"})
+        full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:net.onnx:1"})
         self.assertEqual(full.code, 1, full.err)
         self.assertEqual(to.read_bytes(), content)
 

@@ -34,7 +34,7 @@ class Result:
 
 def run(*args, ranks=0, env=None, before=()):
     """winnow ARGS..., on `ranks` ranks under mpirun, or plainly; `before` is a command that runs it."""
-    command = [*before, WINNOW, *map(str, args)]
+    command = [*map(str, before), WINNOW, *map(str, args)]
     if ranks:
         command = [str(ROOT / "tools" / "local_mpirun"), str(ranks), *command]
     done = subprocess.run(
@@ -73,6 +73,15 @@ class Case(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
         return result
+
+    def rank_folders(self, ranks):
+        """A command for run(before=...): each rank works in a folder of its own, SELF.folder/on-RANK."""
+        for rank in range(ranks):
+            (self.folder / f"on-{rank}").mkdir()
+        script = self.folder / "in_my_folder"
+        script.write_text(f'#!/bin/sh\ncd "{self.folder}/on-$OMPI_COMM_WORLD_RANK" && exec "$@"\n')
+        script.chmod(0o755)
+        return [script]
 
     def image(self, side, channels=3, seed=None):
         """Smooth random pixels: corner colours interpolated, so that hashes have something to see."""

@@ -93,7 +93,8 @@ class Recipes(Case):
 
     def test_without_a_recipe_it_is_the_nets_own(self):
         own = {"lenet": "caffe-lenet", "resnet20": "small-images", "wrn16_4": "small-images", "resnet50": "goyal-imagenet",
-               "alexnet": "krizhevsky-alexnet", "convnext_tiny": "liu-convnext"}
+               "alexnet": "krizhevsky-alexnet", "alexnet_lrn": "krizhevsky-alexnet", "convnext_tiny": "liu-convnext",
+               "vit_b_16": "liu-convnext", "vit_tiny_patch4_32": "liu-convnext"}
         for net, recipe in own.items():
             named = self.shown("--net", net, "--recipe", recipe, "--batch-size", 128, "--epochs", 10)
             given = self.shown("--net", net)
@@ -109,6 +110,17 @@ class Recipes(Case):
             self.assertEqual(self.shown("--net", small)["--lr"], [lr])
         self.assertEqual(self.shown("--init-from", "weights.safetensors")["--milestones"], ["3", "6", "9"])
         self.assertEqual(self.shown("--recipe", "none", "--seed", 3), {"--out": ["RUN"], "--recipe": ["none"], "--seed": ["3"]})
+
+    def test_the_own_recipe_follows_the_size_of_the_images(self):
+        small, large = "0.1", "0.05"  # small-images and goyal-imagenet, for a batch of 128
+        net = self.folder / "net.toml"
+        net.write_text('head = [{block = "linear"}]\n')
+        for lr, *flags in ((large, "--net", net), (small, "--net", net, "--image-size", 32), (small, CACHE, "--net", net),
+                           (large, CACHE, "--net", net, "--image-size", 64), (small, CACHE, "--net", "resnet50"),
+                           (large, "--net", "resnet20", "--image-size", 224), (large, self.folder, "--net", net)):  # fmt: skip
+            self.assertEqual(self.shown(*flags)["--lr"], [lr], flags)
+        said = self.ok("train", CACHE, "--out", self.folder / "run", "--net", net, "--batch-size", 6, "--max-steps", 1)
+        self.assertIn("recipe small-images", said.err)
 
     def test_the_own_recipe_follows_batch_and_epochs_and_gives_way(self):
         flags = self.shown("--net", "resnet50", "--batch-size", 1024, "--epochs", 45)
@@ -148,10 +160,25 @@ class Recipes(Case):
         self.assertEqual(json.loads((out / "config.json").read_text())["own_recipe"], "caffe-lenet")
         self.ok(*command, "--max-steps", 2, "--resume", "auto")
         self.refused(2, ["recipe.lr"], *command, "--recipe", "none", "--resume", "auto")
+        self.ok(*command, "--max-steps", 3, "--resume", "auto", "--recipe", "caffe-lenet", "--epochs", 10)
+        self.ok(*command, "--max-steps", 4, "--resume", "auto")
         out = command[3] = self.folder / "plain"  # as older programs had it
         self.ok(*command, "--max-steps", 1, "--recipe", "none")
         self.assertNotIn("own_recipe", json.loads((out / "config.json").read_text()))
         self.assertNotIn("recipe", self.ok(*command, "--max-steps", 2, "--resume", "auto").err)
+
+    def test_rank_0_decides_for_all(self):
+        two = {"ranks": 2, "before": self.rank_folders(2)}
+        net = self.folder / "on-0" / "my.toml"
+        for out, *recipe in (("own",), ("plain", "--recipe", "none")):
+            net.write_text('image_size = 16\nhead = [{block = "linear"}]\n')
+            command = ["train", CACHE, "--out", out, "--net", "my.toml", "--batch-size", 6, "--micro-batch", 3]
+            said = self.ok(*command, "--max-steps", 1, *recipe, **two).err
+            self.assertEqual("recipe small-images" in said, not recipe)
+            net.unlink()
+            said = self.ok(*command, "--max-steps", 2, "--resume", "auto", **two).err
+            self.assertEqual("recipe small-images" in said, not recipe)
+            self.assertFalse((self.folder / "on-1" / out).exists())
 
     def test_a_shell_understands_what_is_shown(self):
         names = ["it's (here)", "$(touch x) `y`", "two  #words~", "*"]

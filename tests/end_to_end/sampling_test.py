@@ -1,6 +1,8 @@
 """Which samples an epoch has: those that take turns, the same on any number of ranks and after a resume."""
 
 import json
+import os
+import pathlib
 import unittest
 
 from program import Case, tensors
@@ -110,6 +112,18 @@ class Sampling(Case):
         self.refused(2, ["options differ", "data.class_weights"], *again)
         fresh = [*again[:-1], self.folder / "fresh", "--class-weights"]
         self.refused(2, ["--sampling weighted", "--class-weights"], *fresh, "balanced", "--sampling", "weighted")
+        # Names are bytes.
+        for label in (b"caf\xe9", b"tea"):
+            for i in range(6):
+                self.write_ppm(pathlib.Path(os.fsdecode(os.fsencode(self.folder / "named" / "train") + b"/" + label)) / f"{i}.ppm",
+                               self.image(16), 16)
+        self.ok("ingest", self.folder / "named", "--out", self.folder / "named.cache")
+        table.write_bytes(b"caf\xe9,2\n")
+        for steps in (1, 2):
+            self.ok("train", self.folder / "named.cache", *self.RECIPE, "--epochs", 2, "--max-steps", steps, "--class-weights", table,
+                    "--out", self.folder / "named.run")
+        config = json.loads((self.folder / "named.run" / "config.json").read_text())
+        self.assertEqual(config["data"]["class_weights"], {"caf\uefe9": 2})
         table.write_text("cow,2\n")
         self.refused(2, ["'cow'", "no class"], *fresh, table)
 

@@ -263,8 +263,10 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   const auto comm = comm::make_single();
   std::vector<std::string> notes;
   const auto note = [&](const std::string& sentence) { notes.push_back(sentence); };
-  const Model model =
-      begin_model(graph, 1, {.init_from = file_, .lr_scales = {{"fc.*", 3}}}, *comm, note);
+  const StartOptions start{.init_from = file_, .lr_scales = {{"fc.*", 3}}};
+  Model model = outline_model(graph, start, *comm);
+  EXPECT_TRUE(model.tensors.front().data.empty());
+  begin_model(model, graph, 1, start, *comm, note);
   EXPECT_EQ(model.tensors.front().data, make_model(graph, 99).tensors.front().data);
   EXPECT_EQ(model.tensors.back().lr_scale, 3);
   ASSERT_EQ(notes.size(), 2U);

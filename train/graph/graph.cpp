@@ -102,9 +102,11 @@ void check_elements(const Value& value) {
   std::int64_t room = kMostElements;
   for (const std::int64_t extent : value.shape) room /= std::max<std::int64_t>(1, extent);
   if (room >= 1) return;
+  const bool is_computed = value.kind == ValueKind::kInput || value.kind == ValueKind::kComputed;
   throw UsageError("the net's '" + value.name + "' would have " + to_string(value.shape) +
                    " elements, over " + std::to_string(kMostElements) +
-                   "; choose smaller images or a smaller micro-batch");
+                   (is_computed ? "; choose smaller images or a smaller micro-batch"
+                                : "; make this layer narrower, or what it reads"));
 }
 
 }  // namespace

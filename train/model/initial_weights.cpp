@@ -159,14 +159,19 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   return result;
 }
 
-Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
-                  comm::Communicator& comm, const std::function<void(std::string)>& note) {
-  Model model = make_model(graph, seed);
+Model outline_model(const Graph& graph, const StartOptions& options, comm::Communicator& comm) {
+  Model model = make_model(graph, [](const Value&) { return std::vector<float>(); });
   on_all(comm, [&] {
     apply_lr_scales(model, options.lr_scales);
     if (options.no_decay) apply_no_decay(model, *options.no_decay);
   });
-  if (options.init_from.empty()) return model;
+  return model;
+}
+
+void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const StartOptions& options,
+                 comm::Communicator& comm, const std::function<void(std::string)>& note) {
+  for (Model::Tensor& t : model.tensors) t.data = initial_value(t.about, seed);
+  if (options.init_from.empty()) return;
   InitialWeights weights;
   on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });
   const std::string file = options.init_from.string();
@@ -178,7 +183,6 @@ Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& op
     note(file +
          " has tensors that the net does not, which are ignored: " + listed(weights.ignored));
   }
-  return model;
 }
 
 std::string digest_of_weights(const std::filesystem::path& file, comm::Communicator& comm) {

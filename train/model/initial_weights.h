@@ -54,11 +54,14 @@ struct InitialWeights {
 InitialWeights load_initial_weights(Model& model, const Graph& graph,
                                     const std::filesystem::path& file);
 
-// The model a run begins with. Collective: rank 0 reads options.init_from and tells by `note` what
-// it left alone; the other ranks have the values of the seed until RunDirectory::begin gives them
-// rank 0's.
-Model begin_model(const Graph& graph, std::uint64_t seed, const StartOptions& options,
-                  comm::Communicator& comm, const std::function<void(std::string)>& note);
+// A run's tensors, as they are trained, yet without numbers. Collective.
+Model outline_model(const Graph& graph, const StartOptions& options, comm::Communicator& comm);
+
+// Gives an outline the numbers that a run begins with. Collective: rank 0 reads options.init_from
+// and tells by `note` what it left alone; the other ranks have the values of the seed until
+// RunDirectory::restore_newest_checkpoint() gives them rank 0's.
+void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const StartOptions& options,
+                 comm::Communicator& comm, const std::function<void(std::string)>& note);
 
 // XXH3-128 of the file as rank 0 reads it, hex, on every rank; empty for an empty path. Collective.
 std::string digest_of_weights(const std::filesystem::path& file, comm::Communicator& comm);

@@ -74,6 +74,13 @@ std::vector<NamedTensor> to_optimizer_state(const Model& model) {
   return tensors;
 }
 
+Model model_of(const Graph& graph, const std::vector<NamedTensor>& tensors,
+               const std::string& where) {
+  return make_model(graph, [&](const Value& value) {
+    return f32_values(find_tensor(tensors, value.name, value.shape, where));
+  });
+}
+
 void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,
                      const std::string& where) {
   for (Model::Tensor& t : model.tensors) load(t.data, tensors, t.about.name, t.about.shape, where);

@@ -17,6 +17,11 @@ std::vector<NamedTensor> to_ema_state_dict(const Model& model, std::int64_t step
 // "lookahead.<parameter>" where there is one.
 std::vector<NamedTensor> to_optimizer_state(const Model& model);
 
+// A model of the graph's tensors with these numbers, or as below. Takes no memory for a tensor
+// whose numbers are not there.
+Model model_of(const Graph& graph, const std::vector<NamedTensor>& tensors,
+               const std::string& where);
+
 // Overwrites the model's numbers. Every tensor must be there with its shape; FormatError names the
 // first that is not.
 void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,

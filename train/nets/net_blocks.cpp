@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "train/nets/activation.h"
 #include "train/nets/convnext_block.h"
@@ -20,10 +21,25 @@ namespace {
 using At = BlockPlace;
 using Values = BlockValues;
 
-constexpr std::array<std::string_view, 7> kActivations{
-    "relu", "relu6", "sigmoid", "hard_sigmoid", "hard_swish", "silu", "gelu"};  // as its enum
-constexpr double kRelu6 = 1;
-constexpr double kSilu = 5;
+template <class Row, std::size_t n>
+constexpr std::array<std::string_view, n> names_of(const std::array<Row, n>& rows) {
+  std::array<std::string_view, n> names;
+  std::ranges::transform(rows, names.begin(), &Row::name);
+  return names;
+}
+
+struct NamedActivation {
+  std::string_view name;
+  std::optional<ActivationKind> kind;  // none: ReLU, which is an operation of its own
+};
+constexpr std::array kActivations{NamedActivation{"relu", {}},
+                                  NamedActivation{"relu6", ActivationKind::kRelu6},
+                                  NamedActivation{"sigmoid", ActivationKind::kSigmoid},
+                                  NamedActivation{"hard_sigmoid", ActivationKind::kHardSigmoid},
+                                  NamedActivation{"hard_swish", ActivationKind::kHardSwish},
+                                  NamedActivation{"silu", ActivationKind::kSilu},
+                                  NamedActivation{"gelu", ActivationKind::kGelu}};
+constexpr auto kActivationNames = names_of(kActivations);
 
 struct NamedInit {
   std::string_view name;
@@ -35,11 +51,7 @@ constexpr std::array kInits{NamedInit{"kaiming_fan_out", Init::kKaimingFanOut},
                             NamedInit{"uniform_fan_out", Init::kUniformFanOut},
                             NamedInit{"normal_0.01", Init::kNormal001},
                             NamedInit{"normal_0.02", Init::kNormal002}};
-constexpr auto kInitNames = [] {
-  std::array<std::string_view, kInits.size()> names;
-  std::ranges::transform(kInits, names.begin(), &NamedInit::name);
-  return names;
-}();
+constexpr auto kInitNames = names_of(kInits);
 
 constexpr double kHalfTheKernel = -1;
 constexpr double kTheKernel = 0;
@@ -57,8 +69,12 @@ constexpr BlockKey stride_or(double initial) {
 constexpr BlockKey pad_or(double initial) {
   return {.name = "pad", .initial = initial, .least = 0, .most = 31};
 }
-constexpr BlockKey activation_or(double initial) {
-  return {.name = "activation", .kind = KeyKind::kWord, .initial = initial, .words = kActivations};
+constexpr BlockKey activation_or(std::string_view initial) {
+  const auto at = std::ranges::find(kActivationNames, initial) - kActivationNames.begin();
+  return {.name = "activation",
+          .kind = KeyKind::kWord,
+          .initial = static_cast<double>(at),
+          .words = kActivationNames};
 }
 constexpr BlockKey init_or(double initial) {
   return {.name = "init", .kind = KeyKind::kWord, .initial = initial, .words = kInitNames};
@@ -83,30 +99,29 @@ constexpr BlockKey kRate{
 
 constexpr std::array kConvKeys{kWidth,  kernel_or(3), kStride,   pad_or(kHalfTheKernel),
                                kGroups, bias_or(0),   init_or(0)};
-constexpr std::array kConvBnReluKeys{kWidth,  kernel_or(3),     kStride,   pad_or(kHalfTheKernel),
-                                     kGroups, activation_or(0), init_or(0)};
+constexpr std::array kConvBnReluKeys{
+    kWidth,  kernel_or(3),          kStride,   pad_or(kHalfTheKernel),
+    kGroups, activation_or("relu"), init_or(0)};
 constexpr std::array kBatchNormKeys{epsilon_or(1e-5)};
 constexpr std::array kLayerNormKeys{epsilon_or(kConvnextEpsilon)};
-constexpr std::array kActivationKeys{activation_or(0)};
+constexpr std::array kActivationKeys{activation_or("relu")};
 constexpr std::array kPoolKeys{kernel_or(2), stride_or(kTheKernel), pad_or(0)};
 constexpr std::array kBasicKeys{kWidth, kStride};
 constexpr std::array kBottleneckKeys{kWidth, kStride, kGroups, kInner};
 constexpr std::array kInvertedResidualKeys{kWidth,  kernel_or(3),  kStride,
-                                           kExpand, squeeze_or(0), activation_or(kRelu6)};
+                                           kExpand, squeeze_or(0), activation_or("relu6")};
 constexpr std::array kMbconvKeys{kWidth,  kernel_or(3),     kStride,
-                                 kExpand, squeeze_or(0.25), activation_or(kSilu)};
+                                 kExpand, squeeze_or(0.25), activation_or("silu")};
 constexpr std::array kDropoutKeys{kRate};
 constexpr std::array kLinearKeys{width_or(kOneAClass), bias_or(1), init_or(1)};
 
-// ReLU is an operation of its own, and first among the words.
-ValueId activated(NetBuilder& net, const std::string& name, ValueId x, int word) {
-  return word == 0 ? net.relu(name, x)
-                   : activation(net, name, x, static_cast<ActivationKind>(word - 1));
+std::optional<ActivationKind> activation_of(const Values& v) {
+  return kActivations.at(static_cast<std::size_t>(v.whole("activation"))).kind;
 }
 
 Activate activate_of(const Values& v) {
-  return [word = v.whole("activation")](NetBuilder& net, const std::string& name, ValueId x) {
-    return activated(net, name, x, word);
+  return [kind = activation_of(v)](NetBuilder& net, const std::string& name, ValueId x) {
+    return kind ? activation(net, name, x, *kind) : net.relu(name, x);
   };
 }
 
@@ -148,7 +163,7 @@ ValueId make_layer_norm(NetBuilder& net, const At& at, ValueId x, const Values& 
 }
 
 ValueId make_activation(NetBuilder& net, const At& at, ValueId x, const Values& v) {
-  return activated(net, at.name, x, v.whole("activation"));
+  return activate_of(v)(net, at.name, x);
 }
 
 int stride_of_pool(const Values& v) {
@@ -197,10 +212,9 @@ ValueId make_inverted(NetBuilder& net, const At& at, ValueId x, const Values& v,
   shape.activate = activate_of(v);
   shape.flat = flat;
   if (const double share = v.real("squeeze_excite"); share > 0) {
-    const int word = v.whole("activation");
     shape.squeeze = SqueezeExcite{
         .squeezed = std::max<std::int64_t>(1, static_cast<std::int64_t>(share * channels))};
-    if (word > 0) shape.squeeze->between = static_cast<ActivationKind>(word - 1);
+    if (const auto kind = activation_of(v)) shape.squeeze->between = *kind;
   }
   return inverted_residual(net, at.name + (flat ? ".conv" : ".block"), x, shape);
 }

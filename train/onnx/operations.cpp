@@ -9,6 +9,7 @@
 #include "train/ops/attention.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/concat.h"
+#include "train/ops/conv2d.h"
 #include "train/ops/elementwise.h"
 #include "train/ops/group_norm.h"
 #include "train/ops/grouped_conv2d.h"
@@ -39,8 +40,8 @@ std::string normalize_input(const Source& source, Nodes& to) {
 // Zeros after the data along one axis, as many as the last of `windows` windows reads.
 std::int64_t pad_after(std::int64_t size, std::int64_t windows, std::int64_t kernel,
                        const ConvAxis& axis) {
-  const std::int64_t reach = (kernel - 1) * axis.dilation + 1;
-  return std::max<std::int64_t>(0, (windows - 1) * axis.stride + reach - size - axis.before);
+  const std::int64_t end = (windows - 1) * axis.stride + span_of(kernel, axis) - axis.before;
+  return std::max<std::int64_t>(0, end - size);
 }
 
 // How windows move over images. The shapes say how many there are, so no rounding is left to ONNX.

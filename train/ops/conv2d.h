@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,10 @@ struct ConvAxis {
   int dilation = 1;           // from one element that a window reads to the next
   bool operator==(const ConvAxis&) const = default;
 };
+// How many elements a window of `kernel` elements spans.
+constexpr std::int64_t span_of(std::int64_t kernel, const ConvAxis& axis) {
+  return (kernel - 1) * axis.dilation + 1;
+}
 struct ConvAxes {
   ConvAxis rows;     // along the height
   ConvAxis columns;  // along the width

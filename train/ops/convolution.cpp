@@ -14,11 +14,6 @@ Shape filter_of(Shape shape) {
   return shape;
 }
 
-// How many elements a window of `kernel` elements spans.
-std::int64_t span_of(std::int64_t kernel, const ConvAxis& axis) {
-  return (kernel - 1) * axis.dilation + 1;
-}
-
 std::int64_t windows(const ShapeInference& in, std::int64_t size, std::int64_t kernel,
                      const ConvAxis& axis) {
   if (axis.dilation < 1) {

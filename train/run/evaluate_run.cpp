@@ -60,8 +60,9 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
   const std::string file = options.run.string();
-  if (!options.checkpoint.empty()) {
-    throw UsageError(file + " is a file, and checkpoints are a run's; leave --checkpoint out");
+  if (!options.checkpoint.name.empty() || options.checkpoint.ema) {
+    throw UsageError(file +
+                     " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
   if (options.file.net.name.empty())
     throw UsageError("say by --net which net the weights in " + file + " are of");

@@ -13,6 +13,7 @@
 #include "pipeline/load/dataset.h"
 #include "train/evaluate/evaluate.h"
 #include "train/nets/net_file.h"
+#include "train/run/stored_run.h"
 #include "train/tensor/tensor.h"
 
 namespace winnow::train {
@@ -34,8 +35,8 @@ struct EvalDataOptions {
 };
 
 struct EvalOptions {
-  std::filesystem::path run;  // a run's folder, or a safetensors file with torchvision's names
-  std::string checkpoint{};   // of the run, its name: "best", "step-400"; empty: the newest sound
+  std::filesystem::path run;      // a run's folder, or a safetensors file with torchvision's names
+  CheckpointChoice checkpoint{};  // of the run
   FileNetOptions file;
   EvalDataOptions data;
   bool with_logits = false;

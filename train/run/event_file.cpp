@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/tfrecord_frame.h"
 #include "common/wire_writer.h"
@@ -64,7 +65,7 @@ EventFile::EventFile(const fs::path& folder, const std::vector<MetricsRow>& rows
   WireWriter version = event(began_, 0).text(3, "brain.Event:2");
   WireWriter session;
   session.number(1, 1);
-  WireWriter start = event(began_, 0).bytes(7, session.view());
+  WireWriter start = event(began_, 0).message(7, session);
   Bytes all = tfrecord_of(version.view());
   const auto add = [&](const Bytes& record) {
     all.insert(all.end(), record.begin(), record.end());
@@ -83,9 +84,9 @@ Bytes EventFile::event_of(const MetricsRow& row) const {
   for (const auto& [name, value] : row.values) {
     WireWriter scalar;
     scalar.text(1, tag_of(name)).real(2, static_cast<float>(value));
-    summary.bytes(1, scalar.view());
+    summary.message(1, std::move(scalar));
   }
-  WireWriter out = event(began_ + row.wall, row.step).bytes(5, summary.view());
+  WireWriter out = event(began_ + row.wall, row.step).message(5, std::move(summary));
   return tfrecord_of(out.view());
 }
 

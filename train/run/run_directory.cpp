@@ -11,6 +11,7 @@
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "common/json_text.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/model/state_dict.h"
 #include "train/run/setup.h"
@@ -46,52 +47,56 @@ std::string find_run_id(const fs::path& path) {
   return id;
 }
 
-// " in a, b (see its config.json)": the names of what differs.
-std::string differences(const std::string& stored, const std::string& wanted) {
+// The names of what differs. Who named the recipe makes no difference: what it says is there.
+std::set<std::string> differences(const std::string& stored, const std::string& wanted) {
+  auto before = config_facts(stored);
+  auto now = config_facts(wanted);
+  for (auto* facts : {&before, &now}) facts->erase("own_recipe");
   std::set<std::string> names;
-  try {
-    const auto before = config_facts(stored);
-    const auto now = config_facts(wanted);
-    for (const auto& [name, value] : before) {
-      if (!now.contains(name) || now.at(name) != value) names.insert(name);
-    }
-    for (const auto& [name, value] : now) {
-      if (!before.contains(name)) names.insert(name);
-    }
-  } catch (const std::exception&) {  // what is stored is damaged
-    return " (its config.json)";
+  for (const auto& [name, value] : before) {
+    if (!now.contains(name) || now.at(name) != value) names.insert(name);
   }
+  for (const auto& [name, value] : now) {
+    if (!before.contains(name)) names.insert(name);
+  }
+  return names;
+}
+
+// Throws UsageError where a run that began with `stored` cannot go on with `wanted`.
+void check_same_run(const fs::path& path, const std::string& stored, const std::string& wanted) {
+  if (stored == wanted) return;
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? " in " : ", ") + name;
-  return text + " (see its config.json)";
+  try {
+    const std::set<std::string> names = differences(stored, wanted);
+    if (names.empty() && digest_line_matches(stored)) return;
+    for (const std::string& name : names) text += (text.empty() ? " in " : ", ") + name;
+    text += " (see its config.json)";
+  } catch (const std::exception&) {  // what is stored is damaged
+    text = " (its config.json)";
+  }
+  throw UsageError("the options differ from those the run in " + path.string() +
+                   " was started with" + text + "; give the same, or choose another --out");
+}
+
+[[noreturn]] void throw_holds_run(const fs::path& path) {
+  throw UsageError(path.string() +
+                   " holds a run already; go on with it by --resume auto, or choose another --out");
 }
 
 }  // namespace
 
-std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume, bool replan) {
+std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume, bool replan) {
   const fs::path config_path = path_ / "config.json";
   on_root(comm_, [&] {
     if (!fs::exists(config_path)) {
       if (!holds_nothing(path_)) {
         throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
       }
-      make_directories(path_);
-      lock_ = lock_directory(path_);
-      write_file_durably(config_path, config);
-      run_id_ = find_run_id(path_ / "run_id");
       return;
     }
     lock_ = lock_directory(path_);
-    if (!resume) {
-      throw UsageError(
-          path_.string() +
-          " holds a run already; go on with it by --resume auto, or choose another --out");
-    }
-    if (const std::string stored = read_text(config_path); stored != config) {
-      throw UsageError("the options differ from those the run in " + path_.string() +
-                       " was started with" + differences(stored, config) +
-                       "; give the same, or choose another --out");
-    }
+    if (!resume) throw_holds_run(path_);
+    check_same_run(path_, read_text(config_path), config);
     run_id_ = find_run_id(path_ / "run_id");
     if (!fs::exists(plan_path())) {
       if (replan || !newest_checkpoint(checkpoints())) return;
@@ -111,6 +116,18 @@ std::optional<RunPlan> RunDirectory::open(const std::string& config, bool resume
   stored_plan_ = comm::broadcast_text(comm_, stored_plan_);
   if (stored_plan_.empty()) return std::nullopt;
   return parse_plan(stored_plan_, plan_path().string());
+}
+
+void RunDirectory::begin(const std::string& config) {
+  on_root(comm_, [&] {
+    if (lock_.get() >= 0) return;  // it goes on
+    make_directories(path_);
+    lock_ = lock_directory(path_);
+    const fs::path config_path = path_ / "config.json";
+    if (fs::exists(config_path)) throw_holds_run(path_);
+    write_file_durably(config_path, config);
+    run_id_ = find_run_id(path_ / "run_id");
+  });
 }
 
 void RunDirectory::use_plan(RunPlan plan, bool replan) {

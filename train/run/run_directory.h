@@ -14,23 +14,28 @@
 
 namespace winnow::train {
 
-// The folder a run writes into. Order of calls: open(), use_plan(), restore_newest_checkpoint(),
-// then save_checkpoint() again and again. All are collective: rank 0 touches the disk, the others
-// learn what it found.
+// The folder a run writes into. Order of calls: find(), begin(), use_plan(),
+// restore_newest_checkpoint(), then save_checkpoint() again and again. All are collective: rank 0
+// touches the disk, the others learn what it found.
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, comm::Communicator& comm,
                std::function<void(std::string)> note)
       : path_(std::move(path)), comm_(comm), note_(std::move(note)) {}
 
-  // Begins a run with `config` in the folder, or with `resume` goes on with the one that is there.
+  // Looks whether a run with `config` can begin in the folder, or with `resume` go on, which is
+  // locked then. Writes nothing.
   //
   // Out      The plan of a run that goes on. With `replan` a damaged one counts as none.
   // Throws   UsageError: the folder holds something else, a run without `resume`, one of another
   //          config, or one that another process works on.
-  std::optional<RunPlan> open(const std::string& config, bool resume, bool replan);
+  std::optional<RunPlan> find(const std::string& config, bool resume, bool replan);
 
-  // Makes `plan` the run's. It supersedes the plan that open() found where they differ. Throws
+  // Makes the folder and its config.json, and locks it, where find() found no run that goes on.
+  // Throws UsageError where another process was faster.
+  void begin(const std::string& config);
+
+  // Makes `plan` the run's. It supersedes the plan that find() found where they differ. Throws
   // UsageError where they must not differ (compare_plans).
   void use_plan(RunPlan plan, bool replan);
 
@@ -48,7 +53,7 @@ class RunDirectory {
   // and the best. It becomes the best where state.best is of this step.
   void save_checkpoint(RunState state, const Model& model, int keep);
 
-  // Names the run: 16 hex digits, drawn once. Rank 0 after open().
+  // Names the run: 16 hex digits, drawn once. Rank 0 after begin().
   const std::string& run_id() const noexcept { return run_id_; }
 
   std::filesystem::path checkpoint(std::int64_t step) const {

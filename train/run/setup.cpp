@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/json_reader.h"
+#include "common/utf8.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
 #include "train/rewrites/rewrites.h"
@@ -157,8 +158,8 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["partitions"] = sampling.shuffle.partitions;
   }
   if (options.class_weights.balanced) config["data"]["class_weights"] = "balanced";
-  if (!options.class_weights.of.empty()) {
-    config["data"]["class_weights"] = options.class_weights.of;
+  for (const auto& [name, weight] : options.class_weights.of) {
+    config["data"]["class_weights"][to_utf8(name)] = weight;
   }
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.rate.base}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));

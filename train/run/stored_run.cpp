@@ -39,9 +39,14 @@ Graph stored_graph(const NetSetup& setup, const std::string& where) {
   }
 }
 
+// Whether `state` is of a checkpoint that is the best by its moving averages.
+bool is_best_by_ema(const std::string& name, const RunState& state) {
+  return name == "best" && state.best && state.best->metric.starts_with("val_ema.");
+}
+
 }  // namespace
 
-StoredRun load_run(const std::filesystem::path& run, const std::string& checkpoint,
+StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice,
                    const std::function<void(std::string)>& note) {
   const std::filesystem::path config = run / "config.json";
   if (!std::filesystem::exists(config)) {
@@ -49,12 +54,20 @@ StoredRun load_run(const std::filesystem::path& run, const std::string& checkpoi
   }
   StoredRun stored;
   stored.config = parse_config(read_text(config), config.string());
-  const std::filesystem::path from = find_checkpoint(run, checkpoint, note);
+  const std::filesystem::path from = find_checkpoint(run, choice.name, note);
   const Checkpoint loaded = load_checkpoint(from);
   stored.graph = for_inference(stored_graph(stored.config.setup, config.string()));
-  stored.model = make_model(stored.graph, 0);
-  load_state_dict(stored.model, loaded.model, (from / "model.safetensors").string());
-  stored.epoch = parse_state(loaded.state, (from / "state.json").string()).epoch;
+  const RunState state = parse_state(loaded.state, (from / "state.json").string());
+  stored.epoch = state.epoch;
+  const bool unasked = !choice.ema && is_best_by_ema(choice.name, state);
+  if (unasked) note("taking the moving averages: they were the best by " + state.best->metric);
+  const bool ema = choice.ema || unasked;
+  if (ema && loaded.ema.empty()) {
+    throw UsageError(from.string() +
+                     " has no moving averages; winnow train --ema-decay keeps them");
+  }
+  stored.model = model_of(stored.graph, ema ? loaded.ema : loaded.model,
+                          (from / (ema ? "ema.safetensors" : "model.safetensors")).string());
   return stored;
 }
 

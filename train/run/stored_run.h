@@ -10,6 +10,12 @@
 
 namespace winnow::train {
 
+// Which numbers of a run.
+struct CheckpointChoice {
+  std::string name;  // "best", "step-400"; empty: the newest sound one
+  bool ema = false;  // its moving averages, in place of the weights
+};
+
 // A net with the numbers of a checkpoint.
 struct StoredRun {
   StoredConfig config;
@@ -18,12 +24,14 @@ struct StoredRun {
   double epoch = 0;
 };
 
-// Reads a run's folder.
+// Reads a run's folder. Of the checkpoint `best`, where that is the best of the moving averages,
+// these.
 //
-// checkpoint  Its name; empty: the newest sound one.
-// note        Takes sentences for people: damaged checkpoints that were passed over.
-// Throws      UsageError: no run, or no such checkpoint. FormatError: files that are damaged.
-StoredRun load_run(const std::filesystem::path& run, const std::string& checkpoint,
+// note    Takes sentences for people: damaged checkpoints that were passed over, averages taken
+//         unasked.
+// Throws  UsageError: no run, no such checkpoint or none with averages. FormatError: files that
+//         are damaged.
+StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice,
                    const std::function<void(std::string)>& note);
 
 }  // namespace winnow::train

@@ -315,11 +315,13 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   options.net = choose_net(given, comm, note);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
-  Model model = begin_model(job.forward, options.recipe.seed, options.start, comm, note);
+  Model model = outline_model(job.forward, options.start, comm);
   RunDirectory directory(run.out, comm, note);
-  const std::optional<RunPlan> stored = directory.open(job.config, run.resume, run.replan);
+  const std::optional<RunPlan> stored = directory.find(job.config, run.resume, run.replan);
   const JobGraphs graphs = graphs_of(job, model);
-  PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);
+  PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
+  begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
+  directory.begin(job.config);
   note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
   const std::unique_ptr<Engine> compiled =
