@@ -347,8 +347,8 @@ TEST(DropIssues, ObeysWhatPeopleSaid) {
   for (const std::size_t row : {0, 1, 2, 3}) table.audit[row].brightness_99 = 0.1F;
   Options options;
   options.policy.drop_issues = parse_issues({"dark"});
-  options.decided = std::make_shared<const Decided>(
-      Decided{.same = {}, .apart = {}, .kept = {}, .spared = {1, 3}, .dropped = {2, 4}});
+  options.decided = std::make_shared<const Decided>(Decided{
+      .same = {}, .apart = {}, .kept = {}, .spared = {1, 3}, .dropped = {2, 4}, .reviews = {}});
   const Result result = deduplicate(table, options);
   EXPECT_THAT(result.selection.rules,
               ElementsAre(Rule::kIssue, Rule::kKept, Rule::kReview, Rule::kKept, Rule::kReview));
