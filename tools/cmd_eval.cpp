@@ -11,8 +11,10 @@
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/help.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
+#include "train/evaluate/test_augmentation.h"
 #include "train/run/evaluate_run.h"
 #include "train/run/setup.h"
 
@@ -90,7 +92,19 @@ pipeline::OpenOptions no_shards() {
   return options;
 }
 
-nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion) {
+nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
+  nlohmann::ordered_json views = nlohmann::ordered_json::array();
+  for (const auto& [view, weight] : tta.views) {
+    views.push_back({{"top_px", view.top_px},
+                     {"left_px", view.left_px},
+                     {"mirrored", view.mirrored},
+                     {"weight", weight}});
+  }
+  return {{"name", tta.name}, {"mean_of", mean_of_name(tta.mean)}, {"views", std::move(views)}};
+}
+
+nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion,
+                               const train::TestAugmentation* tta) {
   std::vector<std::string> names = result.classes;
   for (std::string& name : names) name = to_utf8(name);
   nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
@@ -104,6 +118,7 @@ nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion&
                               {"images_per_second", result.images_per_second},
                               {"classes", names},
                               {"confusion", confusion}};
+  if (tta != nullptr) json["tta"] = to_json(*tta);
   if (result.epoch) json["epoch"] = *result.epoch;
   if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
   return json;
@@ -111,7 +126,9 @@ nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion&
 
 void run(const EvalOptions& o, Session& session) {
   train::EvalOptions options = o.eval;
+  const train::TestAugmentation* tta = nullptr;
   comm::on_all(session.comm, [&] {
+    if (!options.data.tta.empty()) tta = &train::find_test_augmentation(options.data.tta);
     options.dtype = train::parse_dtype(o.dtype);
     if (options.with_logits && o.predictions.empty()) {
       throw UsageError("--logits go into the file of --predictions; give that too");
@@ -135,6 +152,10 @@ void run(const EvalOptions& o, Session& session) {
   say(session, fmt::format("{} accuracy {} on {} images, loss {:.4f}", result.split,
                            percent(result.evaluation.top1), grouped(result.evaluation.samples),
                            result.evaluation.loss));
+  if (tta != nullptr) {
+    say(session, fmt::format("each predicted by the mean of the {} of {} views, --tta {}",
+                             mean_of_name(tta->mean), tta->views.size(), tta->name));
+  }
   if (result.evaluation.top1_leak_free) {
     say(session,
         fmt::format("{} without the {} that have a duplicate in training",
@@ -150,7 +171,7 @@ void run(const EvalOptions& o, Session& session) {
                                               no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
-  if (o.json) fmt::print("{}\n", to_json(result, confusion).dump());
+  if (o.json) fmt::print("{}\n", to_json(result, confusion, tta).dump());
 }
 
 }  // namespace
@@ -179,6 +200,8 @@ Command add_eval(CLI::App& program) {
   app->add_option("--split", o->eval.data.split, "train, val or test (default: test, else val)");
   app->add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");
+  app->add_option("--tta", o->eval.data.tta,
+                  "Test-time augmentation: predict each image by the mean of several views of it");
   add_memory_flags(*app, o->memory);
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   app->add_flag("--logits", o->eval.with_logits,
@@ -192,9 +215,14 @@ Command add_eval(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout, with the confusion matrix");
   app->footer(
-      R"(Examples:
+      "Test-time augmentations, the mean of the softmax or, of such losses, sigmoid"
+      " probabilities:" +
+      table_of(train::test_augmentations()) + R"(
+
+Examples:
   winnow eval run cache
   winnow eval run cache --checkpoint best
+  winnow eval run cache --tta mirror
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
