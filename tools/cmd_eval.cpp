@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/csv.h"
@@ -12,8 +14,10 @@
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
+#include "tools/help.h"
 #include "tools/load_shards.h"
 #include "tools/progress_bar.h"
+#include "train/evaluate/test_augmentation.h"
 #include "train/run/evaluate_run.h"
 #include "train/run/setup.h"
 
@@ -22,6 +26,8 @@ namespace {
 
 struct EvalOptions {
   train::EvalOptions eval;
+  std::vector<std::filesystem::path> caches;
+  std::vector<std::string> splits;  // of each cache; none: the one that evaluate_run() takes
   std::string dtype = "f32";
   std::filesystem::path predictions;
   MemoryFlags memory;
@@ -91,6 +97,17 @@ pipeline::OpenOptions no_shards() {
   return options;
 }
 
+nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
+  nlohmann::ordered_json views = nlohmann::ordered_json::array();
+  for (const auto& [view, weight] : tta.views) {
+    views.push_back({{"top_px", view.top_px},
+                     {"left_px", view.left_px},
+                     {"mirrored", view.mirrored},
+                     {"weight", weight}});
+  }
+  return {{"name", tta.name}, {"mean_of", mean_of_name(tta.mean)}, {"views", std::move(views)}};
+}
+
 nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion) {
   std::vector<std::string> names = result.classes;
   for (std::string& name : names) name = to_utf8(name);
@@ -110,32 +127,30 @@ nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion&
   return json;
 }
 
-void run(const EvalOptions& o, Session& session) {
-  train::EvalOptions options = o.eval;
-  comm::on_all(session.comm, [&] {
-    options.dtype = train::parse_dtype(o.dtype);
-    if (options.with_logits && o.predictions.empty()) {
-      throw UsageError("--logits go into the file of --predictions; give that too");
-    }
-  });
-  options.threads = thread_plan(session, o.threads);
-  const pipeline::PlacedShards placed = place_shards(options.data.cache, o.memory, session);
-  options.data.placement = placed.placement;
-  train::EvalResult result;
-  {
-    const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
-    const ProgressSink watch = [&](const Progress& progress) {
-      if (session.stop()) throw StoppedError("stopped before the end; run the same command again");
-      if (bar) bar(progress);
-    };
-    result = train::evaluate_run(options, session.comm, watch,
-                                 [&](const std::string& sentence) { say(session, sentence); });
-  }
-  if (session.comm.rank() != 0) return;
+train::EvalResult evaluate(const train::EvalOptions& options, Session& session) {
+  const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
+  const ProgressSink watch = [&](const Progress& progress) {
+    if (session.stop()) throw StoppedError("stopped before the end; run the same command again");
+    if (bar) bar(progress);
+  };
+  return train::evaluate_run(options, session.comm, watch,
+                             [&](const std::string& sentence) { say(session, sentence); });
+}
+
+// On rank 0. `options` are those of this evaluation.
+void tell(const EvalOptions& o, const train::EvalOptions& options, const train::EvalResult& result,
+          const Session& session) {
   const Confusion confusion = confusion_of(result);
-  say(session, fmt::format("{} accuracy {} on {} images, loss {:.4f}", result.split,
-                           percent(result.evaluation.top1), grouped(result.evaluation.samples),
-                           result.evaluation.loss));
+  say(session, fmt::format("{}{} accuracy {} on {} images, loss {:.4f}",
+                           o.caches.size() > 1 ? options.data.cache.string() + ": " : "",
+                           result.split, percent(result.evaluation.top1),
+                           grouped(result.evaluation.samples), result.evaluation.loss));
+  const train::TestAugmentation* const tta =
+      options.data.tta.empty() ? nullptr : &train::find_test_augmentation(options.data.tta);
+  if (tta != nullptr) {
+    say(session, fmt::format("each predicted by the mean of the {} of {} views, --tta {}",
+                             mean_of_name(tta->mean), tta->views.size(), tta->name));
+  }
   if (result.evaluation.top1_leak_free) {
     say(session,
         fmt::format("{} without the {} that have a duplicate in training",
@@ -151,7 +166,40 @@ void run(const EvalOptions& o, Session& session) {
                                               no_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
-  if (o.json) fmt::print("{}\n", to_json(result, confusion).dump());
+  if (!o.json) return;
+  nlohmann::ordered_json json = to_json(result, confusion);
+  if (tta != nullptr) json["tta"] = to_json(*tta);
+  if (o.caches.size() > 1) json["cache"] = to_utf8(options.data.cache.string());
+  fmt::print("{}\n", json.dump());
+}
+
+void check(const EvalOptions& o) {
+  if (!o.eval.data.tta.empty()) train::find_test_augmentation(o.eval.data.tta);
+  if (o.eval.with_logits && o.predictions.empty()) {
+    throw UsageError("--logits go into the file of --predictions; give that too");
+  }
+  if (!o.predictions.empty() && (o.caches.size() > 1 || o.splits.size() > 1)) {
+    throw UsageError("--predictions are of one split of one cache; evaluate the others without");
+  }
+}
+
+void run(const EvalOptions& o, Session& session) {
+  train::EvalOptions options = o.eval;
+  comm::on_all(session.comm, [&] {
+    options.dtype = train::parse_dtype(o.dtype);
+    check(o);
+  });
+  options.threads = thread_plan(session, o.threads);
+  for (const std::filesystem::path& cache : o.caches) {
+    const pipeline::PlacedShards placed = place_shards(cache, o.memory, session);
+    options.data.cache = cache;
+    options.data.placement = placed.placement;
+    for (const std::string& split : o.splits.empty() ? std::vector<std::string>{""} : o.splits) {
+      options.data.split = split;
+      const train::EvalResult result = evaluate(options, session);
+      if (session.comm.rank() == 0) tell(o, options, result, session);
+    }
+  }
 }
 
 }  // namespace
@@ -164,7 +212,7 @@ Command add_eval(CLI::App& program) {
                   "Run directory made by winnow train, or a safetensors file with torchvision's "
                   "names")
       ->required();
-  app->add_option("cache", o->eval.data.cache, "Cache to evaluate on")->required();
+  app->add_option("cache", o->caches, "Cache to evaluate on, or several")->required();
   add_checkpoint_flags(*app, o->eval.checkpoint);
   app->add_option("--net", o->eval.file.net.name,
                   "For a file: the net that the weights are of, as winnow train takes it");
@@ -175,9 +223,13 @@ Command add_eval(CLI::App& program) {
   app->add_option("--eval-resize", o->eval.file.eval_resize_px,
                   "For a file: pixels of the shorter side before the centre is cut; 0: no margin")
       ->check(CLI::Range(0, train::kMostResizePx));
-  app->add_option("--split", o->eval.data.split, "train, val or test (default: test, else val)");
+  app->add_option("--split", o->splits,
+                  "train, val or test (default: test, else val); give it again for another one")
+      ->allow_extra_args(false);
   app->add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");
+  app->add_option("--tta", o->eval.data.tta,
+                  "Test-time augmentation: predict each image by the mean of several views of it");
   add_memory_flags(*app, o->memory);
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   app->add_flag("--logits", o->eval.with_logits,
@@ -189,11 +241,17 @@ Command add_eval(CLI::App& program) {
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout, with the confusion matrix");
-  app->footer(
-      R"(Examples:
+  app->add_flag("--json", o->json,
+                "Print one JSON object on stdout, with the confusion matrix; for "
+                "several splits or caches one on a line each");
+  app->footer("Test-time augmentations, of probabilities where nothing else is said:" +
+              table_of(train::test_augmentations()) + R"(
+
+Examples:
   winnow eval run cache
   winnow eval run cache --checkpoint best
+  winnow eval run cache --tta mirror
+  winnow eval run cache other-cache --split val --split test --json
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
   return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};

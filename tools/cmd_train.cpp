@@ -50,15 +50,6 @@ struct TrainOptions {
   bool json = false;
 };
 
-template <class Rows>
-std::string table_of(const Rows& rows) {
-  std::size_t width = 14;
-  for (const auto& row : rows) width = std::max(width, row.name.size() + 1);
-  std::string text;
-  for (const auto& row : rows) text += fmt::format("\n  {:{}}{}", row.name, width, row.what);
-  return text;
-}
-
 std::string augment_help() {
   return "Augmentation is none, cifar (crop+flip), imagenet (resized_crop+flip), or steps joined\n"
          "by +, done in order, each with parameters where they are not torchvision's:\n" +

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,16 @@ namespace winnow::tools {
 // one that the verb does not have.
 void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
                   const std::string& examples);
+
+// A line for each row of a table: its name and what it is.
+template <class Rows>
+std::string table_of(const Rows& rows) {
+  std::size_t width = 14;
+  for (const auto& row : rows) width = std::max(width, row.name.size() + 1);
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("\n  {:{}}{}", row.name, width, row.what);
+  return text;
+}
 
 // `help [VERB...]` as `VERB... --help`, and `version` as `--version`; other words as they are.
 // `words` begin with the program's name.

@@ -117,8 +117,8 @@ Settings he_cifar(const RecipeTask& task) {
 }
 
 // KellerJordan/cifar10-airbench, legacy/airbench94.py, its rates turned from sums to means of the
-// loss. Left out: its net and frozen scales, 64-fold rates of biases, lookahead of changing share,
-// evaluation of shifted copies.
+// loss. Left out: its net and frozen scales, 64-fold rates of biases, lookahead of changing share;
+// its evaluation of shifted copies is winnow eval --tta airbench94.
 Settings airbench94(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 1024;
   const double lr = 1.5 * batch / 1024;

@@ -12,6 +12,7 @@
 #include "common/resample.h"
 #include "common/rng.h"
 #include "pipeline/augment/ops/colour.h"
+#include "pipeline/augment/ops/geometry.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -66,12 +67,12 @@ ImageView cut_strip(ImageView image, const Geometry& target) noexcept {
 
 // out(y, x) = image(y + top, x' + left), zero outside the image, where x' counts from the other end
 // when flipped. One channel becomes three by repetition.
-void place(const ImageView& image, int top, int left, bool flip, const Geometry& target,
-           std::uint8_t* out) noexcept {
+void place(const ImageView& image, int top, int left, bool flip, PixelSpan target) noexcept {
   const int height = target.height_px;
   const int width = target.width_px;
   const auto channels = static_cast<std::size_t>(target.channels);
-  const std::size_t row_bytes = static_cast<std::size_t>(width) * channels;
+  const std::size_t row_bytes = target.row_bytes();
+  std::uint8_t* out = target.data;
   // Columns [first, last) of the unflipped output that lie in the image.
   const int first = std::clamp(-left, 0, width);
   const int last = std::clamp(image.width_px - left, first, width);
@@ -109,28 +110,6 @@ void place(const ImageView& image, int top, int left, bool flip, const Geometry&
       }
     }
     std::fill(to + count * channels, out + row_bytes, std::uint8_t{0});
-  }
-}
-
-// Where a reflected axis of `size` has what lies at `at`: 2 1 0 1 2 ... as NumPy's pad.
-int reflected(int at, int size) noexcept {
-  if (size == 1) return 0;
-  const int period = 2 * (size - 1);
-  at = ((at % period) + period) % period;
-  return std::min(at, period - at);
-}
-
-// place() with the image's reflection outside it.
-void place_reflected(const ImageView& image, int top, int left, bool flip, const Geometry& target,
-                     std::uint8_t* out) noexcept {
-  for (int y = 0; y < target.height_px; ++y) {
-    const std::uint8_t* const row = image.row(reflected(y + top, image.height_px));
-    for (int x = 0; x < target.width_px; ++x) {
-      const int at = (flip ? target.width_px - 1 - x : x) + left;
-      const std::uint8_t* const from =
-          row + std::ptrdiff_t{reflected(at, image.width_px)} * image.channels;
-      for (int c = 0; c < target.channels; ++c) *out++ = from[image.channels == 1 ? 0 : c];
-    }
   }
 }
 
@@ -272,9 +251,7 @@ class Changer {
     transform(copy(), affine, interpolation, pixels_);
   }
   void crop(int top, int left, Padding mode) {
-    const Geometry same{pixels_.height_px, pixels_.width_px, pixels_.channels};
-    (mode == Padding::kZero ? place : place_reflected)(copy(), top, left, false, same,
-                                                       pixels_.data);
+    (mode == Padding::kZero ? place : place_reflected)(copy(), top, left, false, pixels_);
   }
   PixelSpan pixels() const noexcept { return pixels_; }
 
@@ -382,9 +359,10 @@ void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geome
     }
   }
   const bool reflect = crop != nullptr && whole && crop->mode == Padding::kReflect;
-  (reflect ? place_reflected : place)(image, at.top, at.left, flip, target, out);
+  const PixelSpan pixels{out, target.height_px, target.width_px, target.channels};
+  (reflect ? place_reflected : place)(image, at.top, at.left, flip, pixels);
   if (i == recipe.size) return;
-  Changer changer({out, target.height_px, target.width_px, target.channels});
+  Changer changer(pixels);
   for (; i < recipe.size; ++i) {
     const Step& step = recipe.steps[i];
     std::visit(DoStep{changer, key.epoch, streams.of(step), levels}, step);

@@ -275,6 +275,7 @@ class Schemas(Case):
             evaluated = self.json_of("eval", "eval", self.folder / "judged", cache, "--split", split)
             self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
         self.json_of("eval", "eval", self.folder / "plain", cache)
+        self.json_of("eval", "eval", self.folder / "plain", cache, "--tta", "mirror-shift")
         watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3,
                                "--keep-best", "loss", "--eval-every", 2)  # fmt: skip
         self.lines_of("metrics", self.folder / "watched" / "metrics.jsonl")

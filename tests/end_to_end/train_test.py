@@ -117,6 +117,31 @@ class Train(Case):
             seen.add((json.dumps(figures), table.read_text()))
         self.assertEqual(len(seen), 1)
 
+    def test_several_splits_and_caches_are_evaluated_one_after_the_other(self):
+        run, _ = self.train("run", "--net", "lenet", "--batch-size", 32, "--max-steps", 3, "--threads", 1)
+        self.learnable_idx(self.folder / "more", train=96, test=40)
+        other = self.folder / "other"
+        self.ok("ingest", self.folder / "more", "--out", other)
+
+        def figures(text):
+            found = json.loads(text)
+            del found["images_per_second"]
+            return found
+
+        def alone(cache, split):
+            return figures(self.ok("eval", run, cache, "--split", split, "--threads", 1, "--json").out)
+
+        for ranks in (0, 2):
+            both = self.ok("eval", run, self.cache, other, "--split", "test", "--split", "train", "--threads", 1, "--json",
+                           ranks=ranks)  # fmt: skip
+            wanted = [{**alone(cache, split), "cache": str(cache)} for cache in (self.cache, other) for split in ("test", "train")]
+            self.assertEqual([figures(line) for line in both.out.splitlines()], wanted)
+            self.assertIn(f"{other}: train accuracy", both.err)
+        splits = self.ok("eval", "--split", "train", "--split", "test", run, other, "--threads", 1, "--json").out.splitlines()
+        self.assertEqual([figures(line) for line in splits], [alone(other, "train"), alone(other, "test")])
+        for more in ([other], ["--split", "test", "--split", "train"]):
+            self.refused(2, ["--predictions", "one split"], "eval", run, self.cache, *more, "--predictions", self.folder / "p.csv")
+
     def test_evaluation_of_a_reproducible_run_is_the_same_on_any_ranks_and_threads(self):
         seen = set()
         for ranks, threads in ((1, 1), (1, 2), (1, 3), (3, 2)):

@@ -13,6 +13,9 @@ winnow_test(pipeline.samples
 winnow_test(pipeline.class_weights
   SOURCES class_weights_test.cpp
   DEPS winnow::load)
+winnow_test(pipeline.views
+  SOURCES views_test.cpp
+  DEPS winnow::load)
 winnow_test(pipeline.sampler
   SOURCES sampler_test.cpp
   DEPS winnow::load)

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <tuple>
 
 #include "pipeline/load/order.h"
+#include "pipeline/load/views.h"
 #include "train/evaluate/gather.h"
+#include "train/evaluate/view_mean.h"
 #include "train/step/feed.h"
 
 namespace winnow::train {
@@ -81,22 +84,50 @@ pipeline::RequestsOf requests_of(const Shares& shares, const pipeline::SampleSet
   };
 }
 
+// The views of a lane's micro-batch, and what is made of their logits.
+struct LaneViews {
+  LaneViews(const ViewMean& of, const Graph& graph)
+      : view_mean(of), logits(of.of->views.size()), loss(graph) {}
+
+  ViewMean view_mean;
+  pipeline::Batch shown;
+  std::vector<std::vector<float>> logits;  // of each view
+  LossOfLogits loss;
+};
+
 // A program with its inputs and outputs.
 struct Lane {
-  explicit Lane(Program& of)
+  Lane(Program& of, const ViewMean& view_mean)
       : program(of),
         feed(of),
         loss(bind_output(of, OutputKind::kLoss)),
         per_sample(bind_output(of, OutputKind::kPerSampleLoss)),
         logits(bind_output(of, OutputKind::kLogits)),
-        predictions(feed.size()) {}
+        predictions(feed.size()) {
+    if (view_mean.of != nullptr) views.emplace(view_mean, of.graph());
+  }
 
   void compute(pipeline::Batch& batch) {
+    views ? predict_views(batch) : predict(batch);
+    score(batch, 0, logits, per_sample, predictions);
+  }
+
+  void predict(pipeline::Batch& batch) {
     const std::size_t nodes = program.graph().nodes.size();
     feed.bind(batch, 0, 1.0);
     program.run(0, nodes);
     program.wait(nodes);
-    score(batch, 0, logits, per_sample, predictions);
+  }
+
+  void predict_views(const pipeline::Batch& batch) {
+    views->shown = batch;
+    for (std::size_t v = 0; v < views->logits.size(); ++v) {
+      pipeline::show(batch, views->view_mean.of->views[v].view, views->shown.pixels);
+      predict(views->shown);
+      views->logits[v] = logits;
+    }
+    average_views(views->view_mean, views->logits, feed.classes(), logits);
+    views->loss.compute(logits, feed.targets(), per_sample);
   }
 
   Program& program;
@@ -105,6 +136,7 @@ struct Lane {
   std::vector<float> per_sample;
   std::vector<float> logits;
   std::vector<std::int32_t> predictions;
+  std::optional<LaneViews> views;
 };
 
 // This rank's micro-batches, dealt out to its lanes as they become free.
@@ -242,7 +274,9 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
                     const ProgressSink& progress) {
   std::vector<Lane> lanes;
   lanes.reserve(programs.size());
-  for (const std::unique_ptr<Program>& program : programs) lanes.emplace_back(*program);
+  for (const std::unique_ptr<Program>& program : programs) {
+    lanes.emplace_back(*program, task.view_mean);
+  }
   const Shares shares{task.samples.size(), lanes.front().feed.size(), comm.size()};
   RankEvaluation mine(lanes, shares, comm.rank(), task.with_logits);
   {

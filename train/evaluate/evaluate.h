@@ -12,6 +12,7 @@
 #include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
 #include "train/backend/backend.h"
+#include "train/evaluate/view_mean.h"
 
 namespace winnow::train {
 
@@ -35,17 +36,21 @@ struct EvaluationTask {
   const pipeline::SampleSet& samples;
   const std::vector<SampleId>* leaked = nullptr;  // ascending; null: not known
   bool with_logits = false;
+  ViewMean view_mean{};
 };
 
 // Evaluates every sample once. The last micro-batch is padded with weight 0.
 //
+// Views      With task.view_mean a sample is computed once for each view, and all that is said of
+// it
+//            (loss, prediction, logits) is of the mean: the loss as in training, in float64.
 // programs   Lanes: equal inference programs, bound to the same weights, which they take up here.
 //            Each has a thread, the first one the caller's.
 // Result     The same bits for any number of ranks and lanes: a micro-batch is computed by one
 //            program alone, and losses are added in the order of the samples.
 // Memory     Of each sample 16 bytes, with logits 4 bytes a class more: on rank 0 of all samples,
 // on
-//            the others of their own.
+//            the others of their own. With views a micro-batch more a lane.
 // Collective.
 Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,

@@ -38,11 +38,11 @@ double focal_of_guessing(const LossOptions& options, int classes) {
 }
 
 constexpr auto kLosses = std::to_array<LossRow>({
-    {"cross_entropy", "cross entropy of the softmax", cross_entropy, entropy_of_guessing},
+    {"cross_entropy", "cross entropy of the softmax", cross_entropy, entropy_of_guessing, false},
     {"bce", "binary cross entropy of each class's sigmoid, mean over the classes as timm's", bce,
-     bce_of_guessing},
+     bce_of_guessing, true},
     {kFocalLoss, "focal loss of each class's sigmoid as torchvision's, sum over the classes", focal,
-     focal_of_guessing},
+     focal_of_guessing, true},
 });
 
 }  // namespace

@@ -30,6 +30,7 @@ struct LossRow {
   std::string_view what;
   LossNode (*make)(const LossOptions& options);
   double (*guessing)(const LossOptions& options, int classes);  // the loss of equal chances
+  bool sigmoid;  // a class's probability is the sigmoid of its logit alone; else the softmax of all
 };
 std::span<const LossRow> losses();
 const LossRow& find_loss(std::string_view name);  // UsageError naming the known ones

@@ -8,8 +8,10 @@
 #include "common/comm/agreement.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/evaluate.h"
+#include "train/evaluate/test_augmentation.h"
 #include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
+#include "train/nets/losses.h"
 #include "train/rewrites/rewrites.h"
 #include "train/run/chosen_net.h"
 #include "train/run/setup.h"
@@ -94,6 +96,7 @@ struct EvalJob {
   Split split = Split::kTest;
   pipeline::EvaluationSamples samples;
   bool judged = false;  // by a selection, which says what has leaked
+  ViewMean view_mean;
 };
 
 // The selection that says what has leaked: the one given, else the one the run was trained with.
@@ -114,6 +117,7 @@ std::string choose_selection(const EvalOptions& options, const StoredConfig& sto
 EvalJob look_up_job(const EvalOptions& options, int rank,
                     const std::function<void(std::string)>& note) {
   EvalJob job;
+  if (!options.data.tta.empty()) job.view_mean.of = &find_test_augmentation(options.data.tta);
   job.cache = pipeline::open_cache(options.data.cache, options.data.placement, rank);
   const pipeline::DatasetInfo info = pipeline::describe(*job.cache);
   job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
@@ -124,6 +128,7 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
                      " classes, and " + options.data.cache.string() + " has " +
                      std::to_string(info.classes.size()) + "; name a cache of those classes");
   }
+  job.view_mean.sigmoid = find_loss(stored.setup.options.loss.name).sigmoid;
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();
   std::tie(job.split, job.samples) = choose_split(options, *job.cache, selection);
@@ -160,13 +165,13 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   result.split = std::string(split_name(job.split));
   result.classes = std::move(job.classes);
   const auto begin = std::chrono::steady_clock::now();
-  result.evaluation = evaluate(
-      programs,
-      {source, job.samples.all, job.judged ? &job.samples.leaked : nullptr, options.with_logits},
-      {.geometry = geometry_of(config.setup),
-       .recipe = eval_recipe(config.eval_resize_px),
-       .threads = options.threads.decode},
-      comm, progress);
+  result.evaluation = evaluate(programs,
+                               {source, job.samples.all, job.judged ? &job.samples.leaked : nullptr,
+                                options.with_logits, job.view_mean},
+                               {.geometry = geometry_of(config.setup),
+                                .recipe = eval_recipe(config.eval_resize_px),
+                                .threads = options.threads.decode},
+                               comm, progress);
   result.images_per_second =
       static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

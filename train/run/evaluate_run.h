@@ -32,6 +32,7 @@ struct EvalDataOptions {
   pipeline::Placement placement;  // of its shards
   std::string selection;  // for the leak-free figure; empty: the one the run was trained with
   std::string split;      // "train", "val", "test", "none"; empty: test, else val
+  std::string tta;        // as test_augmentation.h names it; empty: each image as it is
 };
 
 struct EvalOptions {

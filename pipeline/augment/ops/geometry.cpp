@@ -21,6 +21,15 @@ double to_15_places(double value) noexcept {
   return rounded;
 }
 
+// Where a reflected axis of `size` has what lies at `at`: 2 1 0 1 2 ... as NumPy's pad.
+int reflected(int at, int size) noexcept {
+  if (at >= 0 && at < size) return at;
+  if (size == 1) return 0;
+  const int period = 2 * (size - 1);
+  at = ((at % period) + period) % period;
+  return std::min(at, period - at);
+}
+
 template <int kChannels>
 void put(const Byte* from, Byte* to) noexcept {
   for (int c = 0; c < kChannels; ++c) to[c] = from[c];
@@ -189,6 +198,18 @@ void flip_horizontally(PixelSpan pixels) noexcept {
     Byte* left = row;
     Byte* right = row + (std::ptrdiff_t{pixels.width_px} - 1) * 3;
     for (; left < right; left += 3, right -= 3) std::swap_ranges(left, left + 3, right);
+  }
+}
+
+void place_reflected(const ImageView& image, int top, int left, bool flip, PixelSpan out) noexcept {
+  Byte* to = out.data;
+  for (int y = 0; y < out.height_px; ++y) {
+    const Byte* const row = image.row(reflected(y + top, image.height_px));
+    for (int x = 0; x < out.width_px; ++x) {
+      const int at = (flip ? out.width_px - 1 - x : x) + left;
+      const Byte* const from = row + std::ptrdiff_t{reflected(at, image.width_px)} * image.channels;
+      for (int c = 0; c < out.channels; ++c) *to++ = from[image.channels == 1 ? 0 : c];
+    }
   }
 }
 

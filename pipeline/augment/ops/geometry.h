@@ -35,6 +35,11 @@ void rotate(ImageView in, double degrees, Interpolation interpolation, PixelSpan
 
 void flip_horizontally(PixelSpan pixels) noexcept;
 
+// out(y, x) = image(y + top, x' + left), the image's reflection (2 1 0 1 2 ...) outside it, where
+// x' counts from the other end when flipped. One channel becomes three by repetition. They do not
+// overlap.
+void place_reflected(const ImageView& image, int top, int left, bool flip, PixelSpan out) noexcept;
+
 // Fills what of the box lies in the picture; a gray picture takes the first value.
 void erase(PixelSpan pixels, const Box& box, const std::array<std::uint8_t, 3>& value) noexcept;
 

@@ -1,0 +1,56 @@
+#include "train/evaluate/test_augmentation.h"
+
+#include <array>
+#include <string>
+
+#include "common/error.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr auto kMirror = std::to_array<WeightedView>({
+    {{0, 0, false}, 0.5},
+    {{0, 0, true}, 0.5},
+});
+constexpr auto kShift = std::to_array<WeightedView>({
+    {{0, 0, false}, 0.5},
+    {{-1, -1, false}, 0.25},
+    {{1, 1, false}, 0.25},
+});
+// The views and weights of KellerJordan/cifar10-airbench, airbench94.py.
+constexpr auto kMirrorShift = std::to_array<WeightedView>({
+    {{0, 0, false}, 0.25},
+    {{0, 0, true}, 0.25},
+    {{-1, -1, false}, 0.125},
+    {{-1, -1, true}, 0.125},
+    {{1, 1, false}, 0.125},
+    {{1, 1, true}, 0.125},
+});
+
+constexpr auto kTestAugmentations = std::to_array<TestAugmentation>({
+    {"mirror", "image and mirror image", MeanOf::kProbabilities, kMirror},
+    {"shift", "image, and moved by a pixel down and right, up and left", MeanOf::kProbabilities,
+     kShift},
+    {"mirror-shift", "these three and their mirror images", MeanOf::kProbabilities, kMirrorShift},
+    {"airbench94", "the same views as in airbench94: the mean of the logits", MeanOf::kLogits,
+     kMirrorShift},
+});
+
+}  // namespace
+
+std::string_view mean_of_name(MeanOf mean) noexcept {
+  return mean == MeanOf::kProbabilities ? "probabilities" : "logits";
+}
+
+std::span<const TestAugmentation> test_augmentations() { return kTestAugmentations; }
+
+const TestAugmentation& find_test_augmentation(std::string_view name) {
+  std::string known;
+  for (const TestAugmentation& row : kTestAugmentations) {
+    if (row.name == name) return row;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("unknown test-time augmentation '" + std::string(name) + "'; known: " + known);
+}
+
+}  // namespace winnow::train
