@@ -133,6 +133,10 @@ class Schemas(Case):
             self.json_of("info", "info", cache, "--selection", "split")
             self.assertGreater(len(dealt["off"]), 0)
             self.refuses_spoiled("split", dealt)
+            folds = self.json_of("folds", "split", cache, "--threshold", 60, "--folds", 2, "--name", "cv")
+            self.assertGreater(len(folds["off"]), 0)
+            self.refuses_spoiled("folds", folds)
+            self.json_of("info", "info", cache, "--selection", "cv-2")
             exported = self.json_of("export", "export", cache, "--to", self.folder / f"{store}.csv", "--as", "list",
                                     "--selection", "exact")
             self.assertEqual((exported["samples"], exported["left_out"]), (ingested["ok"], exact["removed"]))
