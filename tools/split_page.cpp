@@ -149,7 +149,6 @@ GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Man
 }
 
 GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Manifest& manifest) {
-  const std::uint64_t left_out = summary.left_out + summary.leaks;
   const std::string words = paragraph(
       "Each fold is val in one selection and train in the others. Blocks of two images or more are "
       "shown below, each image with the split that it had before; &quot;leak&quot; is said of "
@@ -157,12 +156,12 @@ GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Man
   return {.verb = "winnow split",
           .obeying = "winnow split",
           .about = "folds",
-          .verdict = blocks_in_words(summary, "folds") + left_out_in_words(left_out),
+          .verdict = blocks_in_words(summary, "folds") + left_out_in_words(summary.left_out),
           .tiles =
               tile(grouped(summary.folds.size()), "folds") +
               tile(grouped(summary.dealt), "images in them") +
               tile(grouped(summary.fixed[static_cast<std::size_t>(Split::kTest)]), "stay in test") +
-              tile(grouped(left_out), "left out"),
+              tile(grouped(summary.left_out), "left out"),
           .sections =
               section("Folds", words + folds_table(summary) + off_table(off_of(summary), manifest)),
           .listed = ""};

@@ -83,23 +83,16 @@ void add_review(const dedup::SplitOptions& options, Json& json) {
                     {"dropped", options.decided->dropped.size()}};
 }
 
+// What the tables do not say.
 template <class Summary>
-void say_left_out(const Session& session, const Summary& summary) {
+void tell_of_both(const Session& session, const Summary& summary) {
+  say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
+                           grouped(summary.blocks), grouped(summary.largest_block)));
   if (summary.left_out > 0) {
     say(session,
         fmt::format("{} samples are left out: each belongs to one in a split that is fixed",
                     grouped(summary.left_out)));
   }
-  if (summary.leaks > 0) {
-    say(session, fmt::format("{} samples of fixed splits are left out: fixed splits shared them",
-                             grouped(summary.leaks)));
-  }
-}
-
-template <class Summary>
-void say_blocks(const Session& session, const Summary& summary) {
-  say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
-                           grouped(summary.blocks), grouped(summary.largest_block)));
 }
 
 }  // namespace
@@ -139,17 +132,19 @@ void print_folds(const dedup::FoldsSummary& summary, const std::string& name,
 }
 
 void tell(const Session& session, const dedup::SplitSummary& summary) {
-  say_blocks(session, summary);
+  tell_of_both(session, summary);
   if (summary.moved > 0) {
     say(session,
         fmt::format("{} samples are used in another split than before", grouped(summary.moved)));
   }
-  say_left_out(session, summary);
+  if (summary.leaks > 0) {
+    say(session, fmt::format("{} samples of fixed splits are left out: fixed splits shared them",
+                             grouped(summary.leaks)));
+  }
 }
 
 void tell(const Session& session, const dedup::FoldsSummary& summary) {
-  say_blocks(session, summary);
-  say_left_out(session, summary);
+  tell_of_both(session, summary);
 }
 
 Json json_of_splits(const dedup::SplitSummary& summary, const dedup::SplitOptions& options,
@@ -181,7 +176,6 @@ Json json_of_folds(const dedup::FoldsSummary& summary, const std::string& name,
                    const dedup::SplitOptions& options, const pipeline::Manifest& manifest) {
   Json json = json_of_blocks("winnow.folds/1", summary, options);
   json["left_out"] = summary.left_out;
-  json["leaks"] = summary.leaks;
   json["dealt"] = summary.dealt;
   json["test"] = summary.fixed[static_cast<std::size_t>(Split::kTest)];
   json["none"] = summary.fixed[static_cast<std::size_t>(Split::kNone)];

@@ -12,7 +12,7 @@
 namespace winnow::dedup {
 namespace {
 
-static_assert(kMostFolds <= kMostParts && kNoFold == kAnyPart);
+static_assert(kMostFolds <= kMostParts && kMostFolds < kLeftOut && kNoFold == kAnyPart);
 
 // What is counted of a class.
 struct ClassTally {
@@ -30,7 +30,7 @@ void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
   for (const std::uint32_t row : rows) {
     const Split own = table.splits[row];
     if (dealt.rows.rules[row] == Rule::kLeak) {
-      ++(is_fixed(options, own) ? summary.leaks : summary.left_out);
+      ++summary.left_out;
     } else if (is_fixed(options, own)) {
       ++summary.fixed[static_cast<std::size_t>(own)];
     } else {
@@ -85,8 +85,13 @@ Folds deal_folds(const Fingerprints& table, const Components& blocks, const Spli
   anywhere.dealing.stay = false;
   Dealt dealt = deal(table, blocks, anywhere, {std::vector<double>(count, 1.0 / count), {}});
   std::vector<bool> reached(count);
-  for (const std::uint8_t fold : dealt.parts) {
-    if (fold != kNoFold) reached[fold] = true;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    std::uint8_t& fold = dealt.parts[row];
+    if (fold != kNoFold) {
+      reached[fold] = true;
+    } else if (!is_fixed(options, table.splits[row])) {
+      fold = kLeftOut;
+    }
   }
   if (std::ranges::find(reached, false) != reached.end()) {
     throw UsageError(std::to_string(count) + " folds need more blocks than " +
@@ -144,7 +149,9 @@ Selection selection_of_fold(const FoldsResult& result, std::uint32_t fold) {
   selection.settings = result.settings[fold];
   for (std::size_t row = 0; row < selection.size(); ++row) {
     if (result.folds[row] == kNoFold) continue;
-    selection.splits[row] = result.folds[row] == fold ? Split::kVal : Split::kTrain;
+    selection.splits[row] = result.folds[row] == kLeftOut ? Split::kNone
+                            : result.folds[row] == fold   ? Split::kVal
+                                                          : Split::kTrain;
   }
   if (selection.splits == result.common.splits) selection.splits.clear();
   return selection;

@@ -13,20 +13,23 @@ namespace winnow::dedup {
 // train.
 
 inline constexpr std::uint32_t kMostFolds = 100;
-inline constexpr std::uint8_t kNoFold = 255;
+inline constexpr std::uint8_t kNoFold = 255;   // it stays in its split
+inline constexpr std::uint8_t kLeftOut = 254;  // it is in no split
 
 // The fold of each row of a table.
 struct Folds {
   Splitting rows;                   // in all folds alike; splits are those of the table
-  std::vector<std::uint8_t> folds;  // from 0; kNoFold: it is not dealt out
+  std::vector<std::uint8_t> folds;  // from 0, or kNoFold, or kLeftOut
 };
 
 // Deals samples out to `count` folds (2 to kMostFolds) that cut no block, each with 1 / count of
 // every class as near as blocks allow (see assign_stratified).
 //
 // in       As split_rows has it, but that options.shares and dealing.stay say nothing.
-// fixed    A block with a fixed row in train, val or test is left out but for the rows that
-//          split_rows leaves at home there, so that a fixed test set neither grows nor leaks.
+// fixed    Rows of a block with a fixed row in train, val or test are left out, so that a fixed
+// test
+//          set neither grows nor leaks. They are in no split then, as are rows that people dropped:
+//          in val they would be evaluated with every fold.
 // pure     Depends on table (ids, splits, labels), blocks, options and count alone.
 // errors   UsageError where a fold would get no sample, as there are fewer blocks than folds.
 Folds deal_folds(const Fingerprints& table, const Components& blocks, const SplitOptions& options,
@@ -51,9 +54,8 @@ struct FoldsSummary {
   std::uint64_t dealt = 0;                         // to all folds together
   std::uint64_t blocks = 0;
   std::uint64_t largest_block = 0;
-  std::uint64_t left_out = 0;  // as SplitSummary has these two
-  std::uint64_t leaks = 0;
-  std::vector<Off> off;  // classes off by more than one in some fold, furthest first
+  std::uint64_t left_out = 0;  // samples to be dealt out that a fixed one has for a duplicate
+  std::vector<Off> off;        // classes off by more than one in some fold, furthest first
 };
 FoldsSummary summarise_folds(const Fingerprints& table, const Components& blocks,
                              const SplitOptions& options, const Folds& dealt, std::uint32_t count);

@@ -225,7 +225,7 @@ class Split(Case):
         flags = ("split", cache, "--threshold", 6, "--folds", 5, "--name", "cv")
         said = self.ok(*flags, "--report", page, "--json").json()
         self.assertEqual([fold["selection"] for fold in said["folds"]], [f"cv-{i}" for i in range(1, 6)])
-        self.assertEqual((said["of"], said["largest_block"], said["leaks"]), (["none", "train", "val"], 3, 0))
+        self.assertEqual((said["of"], said["largest_block"]), (["none", "train", "val"], 3))
         xml.etree.ElementTree.fromstring(page.read_text().split("\n", 1)[1])
         self.assertIn("fold 5", page.read_text())
 
@@ -298,7 +298,7 @@ class Split(Case):
         cache = self.ingest(self.leaking(classes=1, copies=0))
 
         def refused(words, *flags):
-            self.refused(2, words, "split", cache, "--name", "cv", *flags)
+            self.refused(2, words, "split", cache, *flags)
 
         refused(["100 folds", "more blocks than 36"], "--folds", 100, "--hash", "exact")
         refused(["--val"], "--folds", 5, "--val", 0.2)
