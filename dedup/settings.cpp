@@ -90,7 +90,8 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   return settings.dump();
 }
 
-std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version) {
+std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version,
+                        FoldOf fold) {
   nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
   settings["verb"] = "split";
   add_choice(options.chosen_by, settings);
@@ -102,6 +103,10 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
     const std::string name(split_name(static_cast<Split>(split)));
     if (split > 0) settings["shares"][name] = options.shares[split];
     if (options.of[split]) settings["of"].push_back(name);
+  }
+  if (fold.folds > 0) {
+    settings["fold"] = fold.fold;
+    settings["folds"] = fold.folds;
   }
   add_quality(options.least_quality, settings);
   add_reviews(options.decided, settings);
@@ -146,6 +151,7 @@ std::string settings_in_words(const std::string& settings) {
     if (value.empty() || value == usual) return;
     words += (words.empty() ? "" : ", ") + (before + value);
   };
+  if (!text("folds").empty()) add("val is fold ", text("fold") + " of " + text("folds"));
   if (text("verb") == "split") add("winnow split of ", list("of"));
   add("", hash == kExact ? "equal files and pixels" : hash);
   if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";

@@ -15,7 +15,13 @@ namespace winnow::dedup {
 
 // `hash_version`: of the codes compared; nothing for kExact.
 std::string settings_of(const Options& options, std::optional<std::uint32_t> hash_version);
-std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version);
+// Which of how many folds is val, from 1; of 0 folds: there are none.
+struct FoldOf {
+  std::uint32_t fold = 0;
+  std::uint32_t folds = 0;
+};
+std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version,
+                        FoldOf fold = {});
 
 // Whether two were decided alike, if perhaps of other images: the same but for what the images
 // chose (Options::chosen_by).

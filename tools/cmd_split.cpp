@@ -2,15 +2,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
-#include "common/utf8.h"
+#include "dedup/split/folds.h"
 #include "dedup/split/split.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
@@ -21,17 +23,17 @@
 #include "tools/obeyed.h"
 #include "tools/review/group_list.h"
 #include "tools/split_page.h"
+#include "tools/split_report.h"
 
 namespace winnow::tools {
 namespace {
 
-using dedup::ClassOff;
-using dedup::OffReason;
 using Shares = std::array<double, kSplitCount>;
 
 struct ShareFlags {
   std::optional<double> train, val, test;
   std::vector<std::string> of;  // whose samples are dealt out
+  std::uint32_t folds = 0;      // in place of shares; 0: none
 
   bool any() const noexcept { return train || val || test; }
 };
@@ -90,7 +92,9 @@ dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifes
   options.dealing.group_keys = !o.ignore_group_keys;
   options.shares = shares_of(o.shares, manifest);
   options.dealing.stay = o.split.dealing.stay || !o.shares.any();
-  if (o.shares.of.empty()) {
+  if (o.shares.of.empty() && o.shares.folds > 0) {
+    options.of = {true, true, true, false};
+  } else if (o.shares.of.empty()) {
     options.of = {true, true, options.shares[2] > 0, options.shares[3] > 0};
   } else {
     options.of = {};
@@ -99,132 +103,107 @@ dedup::SplitOptions split_options(const SplitOptions& o, const pipeline::Manifes
   return options;
 }
 
-std::string_view reason_name(OffReason reason) {
-  switch (reason) {
-    case OffReason::kFixed:
-      return "fixed";
-    case OffReason::kBlock:
-      return "block";
-    case OffReason::kLabels:
-      return "labels";
-  }
-  return "unknown";
-}
+// What there is to split, and how.
+struct Task {
+  const SplitOptions& asked;
+  const Session& session;
+  const pipeline::Cache& cache;
+  const dedup::ColumnSource& columns;
+  const dedup::SplitOptions& options;
+  const dedup::LinkSource& links;
+};
 
-void print_table(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest) {
-  fmt::print("{:6}{:>14}{:>14}{:>10}\n", "split", "samples", "blocks", "classes");
-  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest, Split::kNone}) {
-    const auto& part = summary.parts[index_of(split)];
-    if (split == Split::kNone && part.samples == 0) continue;
-    fmt::print("{:6}{:>14}{:>14}{:>10}\n", split_name(split), grouped(part.samples),
-               grouped(part.blocks), grouped(part.classes));
-  }
-  fmt::print("the class furthest from its share is off by {:.1f} samples\n", summary.furthest);
-  constexpr std::size_t kMost = 10;
-  for (std::size_t i = 0; i < std::min(kMost, summary.off.size()); ++i) {
-    const ClassOff& off = summary.off[i];
-    const std::string name = class_of(off, manifest).value_or("without labels");
-    fmt::print("{}: {} of {} in {} where {:.1f} are its share; {}\n", printable(name),
-               grouped(off.got), grouped(off.samples), split_name(off.split), off.wanted,
-               reason_in_words(off));
-  }
-  if (summary.off.size() > kMost) {
-    fmt::print("and {} more classes that are off by more than one\n",
-               grouped(summary.off.size() - kMost));
-  }
-}
-
-void tell(const Session& session, const dedup::SplitSummary& summary) {
-  say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
-                           grouped(summary.blocks), grouped(summary.largest_block)));
-  if (summary.moved > 0) {
-    say(session,
-        fmt::format("{} samples are used in another split than before", grouped(summary.moved)));
-  }
-  if (summary.left_out > 0) {
-    say(session,
-        fmt::format("{} samples are left out: each belongs to one in a split that is fixed",
-                    grouped(summary.left_out)));
-  }
-  if (summary.leaks > 0) {
-    say(session, fmt::format("{} samples of fixed splits are left out: fixed splits shared them",
-                             grouped(summary.leaks)));
-  }
-}
-
-nlohmann::ordered_json json_of_split(const dedup::SplitResult& result,
-                                     const dedup::SplitOptions& options,
-                                     const pipeline::Manifest& manifest) {
-  using Json = nlohmann::ordered_json;
-  const dedup::SplitSummary& summary = result.summary;
-  Json json{{"schema", "winnow.split/1"},
-            {"hash", options.hash},
-            {"threshold",
-             dedup::effective_threshold({.hash = options.hash, .threshold = options.threshold})},
-            {"seed", options.dealing.seed},
-            {"of", Json::array()},
-            {"blocks", summary.blocks},
-            {"largest_block", summary.largest_block},
-            {"moved", summary.moved},
-            {"left_out", summary.left_out},
-            {"leaks", summary.leaks},
-            {"splits", Json::array()},
-            {"furthest", summary.furthest},
-            {"off", Json::array()}};
-  for (const Split split : {Split::kNone, Split::kTrain, Split::kVal, Split::kTest}) {
-    const auto& part = summary.parts[index_of(split)];
-    if (options.of[index_of(split)]) json["of"].push_back(split_name(split));
-    json["splits"].push_back({{"split", split_name(split)},
-                              {"share", options.shares[index_of(split)]},
-                              {"samples", part.samples},
-                              {"dealt", part.dealt},
-                              {"blocks", part.blocks},
-                              {"classes", part.classes}});
-  }
-  for (const ClassOff& off : summary.off) {
-    const auto name = class_of(off, manifest);
-    json["off"].push_back({{"class", name ? Json(to_utf8(*name)) : Json(nullptr)},
-                           {"samples", off.samples},
-                           {"split", split_name(off.split)},
-                           {"wanted", off.wanted},
-                           {"got", off.got},
-                           {"largest_block", off.largest_block},
-                           {"reason", reason_name(off.reason)}});
-  }
-  if (options.decided) {
-    json["review"] = {{"judgements", options.decided->judgements},
-                      {"unknown_images", options.decided->unknown},
-                      {"equal_images", options.decided->equal},
-                      {"dropped", options.decided->dropped.size()}};
-  }
-  return json;
-}
-
-// Writes the page of it: the blocks of two images or more.
-void show(const SplitOptions& o, const Session& session, const pipeline::Cache& cache,
-          const dedup::ColumnSource& columns, const dedup::SplitOptions& options,
-          const dedup::SplitResult& split) {
-  const dedup::Options how{.hash = options.hash, .threshold = options.threshold};
+// Writes the page of it, if it was asked for: the blocks of two images or more.
+void show(const Task& task, const dedup::Selection& selection, GalleryFrame frame) {
+  if (task.asked.output.report.empty()) return;
+  const dedup::Options how{.hash = task.options.hash, .threshold = task.options.threshold};
   const bool by_codes = how.hash != dedup::kExact;
   const dedup::Fingerprints codes =
-      by_codes ? columns({"codes:" + how.hash}) : dedup::Fingerprints();
+      by_codes ? task.columns({"codes:" + how.hash}) : dedup::Fingerprints();
   const dedup::Result result =
-      groups_of(split.selection, columns({"labels"}),
+      groups_of(selection, task.columns({"labels"}),
                 by_codes ? codes.find_codes(how.hash) : nullptr, dedup::effective_threshold(how));
+  const pipeline::Cache& cache = task.cache;
   const pipeline::LedgerNames names = cache.read_names();
-  write_gallery(session, {result, how, columns, {}, std::cref(names)}, cache.manifest().classes,
+  write_gallery(task.session, {result, how, task.columns, {}, std::cref(names)},
+                cache.manifest().classes,
                 {.title = title_of(cache.manifest()),
                  .made = made_here(),
                  .picture_of = pipeline::pictures_of(cache),
                  .no_pictures = kNoPicturesInCache,
-                 .frame = split_frame(split.summary, cache.manifest()),
+                 .frame = std::move(frame),
                  .fates = {{"leak", "left out"}}},
-                o.output.report);
+                task.asked.output.report);
+}
+
+void make_splits(const Task& task) {
+  const auto& [o, session, cache, columns, options, links] = task;
+  dedup::SplitResult result = dedup::make_splits(columns, options, links);
+  result.selection.name = o.name;
+  result.selection.cache_digest = cache.digest();
+  show(task, result.selection, split_frame(result.summary, cache.manifest()));
+  keep_previous(session, cache, result.selection);
+  cache.write_selection(result.selection);
+  if (o.output.json) {
+    fmt::print("{}\n", json_of_splits(result.summary, options, cache.manifest()).dump());
+  } else {
+    print_splits(result.summary, cache.manifest());
+  }
+  tell(session, result.summary);
+}
+
+// Of folds before there may have been more: says which selections are none of these.
+void tell_others(const Task& task) {
+  const std::vector<std::string> there = task.cache.selections();  // in order
+  const std::uint32_t folds = task.asked.shares.folds;
+  std::uint32_t last = folds;
+  while (std::ranges::binary_search(there, fold_name(task.asked.name, last + 1))) ++last;
+  if (last == folds) return;
+  say(task.session,
+      fmt::format("selections from '{}' to '{}' are of other folds, made before",
+                  fold_name(task.asked.name, folds + 1), fold_name(task.asked.name, last)));
+}
+
+// Selections are written one after the other, each whole; the same call again makes the same ones,
+// so it mends what one that was killed has left.
+void make_folds(const Task& task) {
+  const auto& [o, session, cache, columns, options, links] = task;
+  const dedup::FoldsResult result = dedup::make_folds(columns, options, o.shares.folds, links);
+  show(task, result.common, folds_frame(result.summary, cache.manifest()));
+  for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {
+    dedup::Selection selection = selection_of_fold(result, fold);
+    selection.name = fold_name(o.name, fold + 1);
+    selection.cache_digest = cache.digest();
+    keep_previous(session, cache, selection);
+    cache.write_selection(selection);
+  }
+  if (o.output.json) {
+    fmt::print("{}\n", json_of_folds(result.summary, o.name, options, cache.manifest()).dump());
+  } else {
+    print_folds(result.summary, o.name, cache.manifest());
+  }
+  tell(session, result.summary);
+  tell_others(task);
+}
+
+// Throws UsageError for what goes with no folds.
+void check_folds(const SplitOptions& o) {
+  if (o.shares.any()) {
+    throw UsageError("folds are of one size each: leave --train, --val and --test away");
+  }
+  if (o.split.dealing.stay) {
+    throw UsageError("with --folds every sample is val once, so none can stay: leave --stay away");
+  }
+  // What a selection is kept as when another replaces it is the longest name.
+  if (!pipeline::is_selection_name(fold_name(o.name, o.shares.folds) + ".previous")) {
+    throw UsageError("'" + o.name + "' is too long for a name of folds, which adds to it");
+  }
 }
 
 void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
   check_choice(o.choice);
+  if (o.shares.folds > 0) check_folds(o);
   check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
@@ -239,18 +218,12 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   options.threshold = settled.threshold;
   options.chosen_by = settled.chosen_by;
   options.least_quality = o.choice.least_quality;
-  dedup::SplitResult result = dedup::make_splits(columns, options, settled.links);
-  result.selection.name = o.name;
-  result.selection.cache_digest = cache.digest();
-  if (!o.output.report.empty()) show(o, session, cache, columns, options, result);
-  keep_previous(session, cache, result.selection);
-  cache.write_selection(result.selection);
-  if (o.output.json) {
-    fmt::print("{}\n", json_of_split(result, options, cache.manifest()).dump());
+  const Task task{o, session, cache, columns, options, settled.links};
+  if (o.shares.folds > 0) {
+    make_folds(task);
   } else {
-    print_table(result.summary, cache.manifest());
+    make_splits(task);
   }
-  tell(session, result.summary);
   if (options.decided) {
     tell_obeyed(session, *options.decided);
     if (!options.decided->dropped.empty()) {
@@ -258,7 +231,10 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
                                grouped(options.decided->dropped.size())));
     }
   }
-  say(session, fmt::format("selection '{}' written", o.name));
+  say(session, o.shares.folds == 0
+                   ? fmt::format("selection '{}' written", o.name)
+                   : fmt::format("selections '{}' to '{}' written", fold_name(o.name, 1),
+                                 fold_name(o.name, o.shares.folds)));
 }
 
 void run(const SplitOptions& o, Session& session) {
@@ -281,9 +257,15 @@ Command add_split(CLI::App& program) {
       ->check(share);
   app->add_option("--val", o->shares.val, "Share of val")->check(share);
   app->add_option("--test", o->shares.test, "Share of test")->check(share);
+  app->add_option(
+         "--folds", o->shares.folds,
+         "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
+         "each with another of K folds as val and the others as train")
+      ->check(CLI::Range(2U, dedup::kMostFolds))
+      ->type_name("K");
   app->add_option("--of", o->shares.of,
                   "Deal out the samples of these splits; others stay where they are. By default "
-                  "none, train, and those that get a share")
+                  "none, train, and those that get a share; with folds none, train and val")
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "train", "val", "test"}));
   add_choice_flags(*app, "--", o->choice);
@@ -306,10 +288,16 @@ Command add_split(CLI::App& program) {
       "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
       "train, eval and export use the splits that it says; one of the same name before is kept as\n"
       "NAME.previous. Under mpirun ranks share the search.\n\n"
+      "With --folds each sample that is dealt out is val in one of K selections and train in the\n"
+      "others, and test stays as it is: what belongs to a sample of test is left out. Classes are\n"
+      "alike in all folds. If it is interrupted while it writes them, call it again: the same\n"
+      "flags make the same selections.\n\n"
       "Examples:\n"
       "  winnow split cache --val 0.1 --test 0.1\n"
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
+      "  winnow split cache --folds 5 --name cv   # then: winnow train cache --selection cv-1, "
+      "...\n"
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
       "  winnow split cache --val 0.1 --report splits.html   # to look at what stays together\n"
       "  winnow export cache --to splits --selection split\n"

@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "dedup/split/folds.h"
 #include "dedup/split/split.h"
 #include "pipeline/store/manifest.h"
 #include "tools/report/gallery_page.h"
@@ -14,7 +16,17 @@ std::optional<std::string> class_of(const dedup::ClassOff& off, const pipeline::
 // Why it is off, in words.
 std::string reason_in_words(const dedup::ClassOff& off);
 
+// A class off its share, and in which split or fold it is furthest off.
+struct OffClass {
+  std::string where;
+  dedup::ClassOff off;
+};
+std::vector<OffClass> off_of(const dedup::SplitSummary& summary);
+std::vector<OffClass> off_of(const dedup::FoldsSummary& summary);
+
 // What the page of `winnow split` says around the blocks that stay together. Pure.
 GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest);
+// The same with --folds.
+GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Manifest& manifest);
 
 }  // namespace winnow::tools

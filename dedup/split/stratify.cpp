@@ -11,21 +11,21 @@
 namespace winnow::dedup {
 namespace {
 
-using Amounts = std::array<double, kMostParts>;  // of samples, one for each part
+using Amounts = std::vector<double>;  // of samples, one for each part
 
 constexpr double kEpsilon = 1e-4;  // above what sums over 2^32 samples lose in rounding
 
 struct Class {
   double samples = 0;
   double singles = 0;  // of them, alone in their blocks and of this class only
-  Amounts dealt{};     // in blocks that are no singles
-  Amounts levelled{};  // what each part wants of the singles
+  Amounts dealt;       // in blocks that are no singles
+  Amounts levelled;    // what each part wants of the singles
 };
 
-// What each part gets of `amount` so that all come as near to their shares of everything as may be,
-// relatively: those that have too much already get nothing.
-Amounts level(std::span<const double> shares, const Amounts& have, double amount) {
-  Amounts got{};
+// Puts into `got` what each part gets of `amount` so that all come as near to their shares of
+// everything as may be, relatively: those that have too much already get nothing.
+void level(std::span<const double> shares, const Amounts& have, double amount, Amounts& got) {
+  got.assign(shares.size(), 0);
   std::array<bool, kMostParts> full{};
   for (bool settled = amount == 0; !settled;) {
     double share = 0;
@@ -45,7 +45,6 @@ Amounts level(std::span<const double> shares, const Amounts& have, double amount
       settled = false;
     }
   }
-  return got;
 }
 
 // The sums that blocks of one class can make in the parts but one, by dynamic programming: of every
@@ -116,7 +115,10 @@ class Sums {
 class Assignment {
  public:
   explicit Assignment(const StratifyInput& input)
-      : in(input), parts(input.parts), classes(input.classes) {
+      : in(input),
+        parts(input.parts),
+        classes(input.classes, {.dealt = Amounts(input.shares.size()), .levelled = {}}),
+        sizes(input.shares.size()) {
     for (std::uint32_t block = 0; block < in.samples.size(); ++block) {
       for (const ClassCount& c : in.blocks[block]) {
         classes[c.label].samples += c.count;
@@ -126,7 +128,7 @@ class Assignment {
       largest_ = std::max<double>(largest_, in.samples[block]);
     }
     for (Class& c : classes) {
-      c.levelled = level(in.shares, c.dealt, c.singles);
+      level(in.shares, c.dealt, c.singles, c.levelled);
       add_to_sizes(c.levelled, 1);
     }
   }
@@ -146,7 +148,7 @@ class Assignment {
       Class& c = classes[count.label];
       add_to_sizes(c.levelled, -1);
       c.dealt[part] += times * count.count;
-      c.levelled = level(in.shares, c.dealt, c.singles);
+      level(in.shares, c.dealt, c.singles, c.levelled);
       add_to_sizes(c.levelled, 1);
     }
     sizes[part] += times * in.samples[block];
@@ -180,7 +182,7 @@ class Assignment {
   const StratifyInput& in;
   std::vector<std::uint8_t> parts;  // of each block
   std::vector<Class> classes;
-  Amounts sizes{};  // of the parts, singles as they are levelled now
+  Amounts sizes;  // of the parts, singles as they are levelled now
 
  private:
   void add_to_sizes(const Amounts& amounts, double times) {
@@ -243,6 +245,7 @@ void assign_blocks(Assignment& a) {
   for (const Next& next : order) a.place(next.block, best_part(a, next.block), 1);
 }
 
+// For at most three parts.
 void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& work_left) {
   std::ranges::sort(blocks, {},
                     [&](std::uint32_t block) { return std::pair(a.in.keys[block], block); });
@@ -275,13 +278,15 @@ void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& w
   };
   Best best{a.distance(c, c.dealt, c.levelled) - kEpsilon};
   const double before = best.distance;
+  Amounts dealt;
+  Amounts levelled;
   sums.for_each([&](std::size_t x, std::size_t y) {
-    Amounts dealt = others;
+    dealt = others;
     dealt[parts[0]] += static_cast<double>(x);
     if (a.in.shares.size() > 2) dealt[parts[1]] += static_cast<double>(y);
     dealt[last] += sum - static_cast<double>(x) - static_cast<double>(y);
     if (dealt[last] < others[last]) return;
-    const Amounts levelled = level(a.in.shares, dealt, c.singles);
+    level(a.in.shares, dealt, c.singles, levelled);
     const double far = a.distance(c, dealt, levelled);
     if (far >= best.distance) return;
     for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
@@ -301,7 +306,7 @@ void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& w
 
 // Looks at all sums that the blocks of one class alone can make, where it is off.
 void mend_classes(Assignment& a) {
-  if (a.in.shares.size() < 2) return;
+  if (a.in.shares.size() < 2 || a.in.shares.size() > 3) return;
   std::vector<std::vector<std::uint32_t>> blocks(a.classes.size());  // of classes to be mended
   for (std::uint32_t block = 0; block < a.in.samples.size(); ++block) {
     if (a.is_single(block) || a.in.parts[block] != kAnyPart || a.in.blocks[block].size() != 1) {
@@ -364,18 +369,18 @@ class Exchange {
       for (const Move& move : moves) all += fault(a_.in.blocks[move.block]);
       return all;
     };
-    const Amounts sizes = a_.sizes;
+    sizes_ = a_.sizes;
     const double before = sum();
     std::array<std::size_t, 2> from{};
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      work_left_ -= static_cast<double>(a_.in.blocks[moves[i].block].size());
+      work_left_ -= static_cast<double>(a_.in.blocks[moves[i].block].size()) * work_of_class_;
       from[i] = a_.parts[moves[i].block];
       a_.place(moves[i].block, from[i], -1);
       a_.place(moves[i].block, moves[i].to, 1);
     }
     bool better = sum() < before - kEpsilon;
     for (std::size_t part = 0; part < a_.in.shares.size(); ++part) {
-      better = better && a_.sizes[part] <= std::max(sizes[part], a_.most_size(part));
+      better = better && a_.sizes[part] <= std::max(sizes_[part], a_.most_size(part));
     }
     if (better) return true;
     for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -406,14 +411,16 @@ class Exchange {
   }
 
   Assignment& a_;
-  double work_left_ = 1e7;  // classes that may be looked at; seconds
+  double work_left_ = 1e7;  // classes of three parts that may be looked at; seconds
+  const double work_of_class_ = std::max(1.0, static_cast<double>(a_.in.shares.size()) / 3);
+  Amounts sizes_;  // before a move
 };
 
 // What parts get of the singles of a class, rounded up or down to come to `sum`; what that
 // changes is booked in `lacking`.
-std::array<std::size_t, kMostParts> round(const Assignment& a, const Class& c, std::size_t sum,
-                                          Amounts& lacking) {
-  std::array<std::size_t, kMostParts> counts{};
+std::vector<std::size_t> round(const Assignment& a, const Class& c, std::size_t sum,
+                               Amounts& lacking) {
+  std::vector<std::size_t> counts(a.in.shares.size());
   std::vector<std::pair<bool, std::size_t>> up;  // parts that may get one more: whether they must
   for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
     const double exact = c.levelled[part];
@@ -460,7 +467,7 @@ void assign_singles(Assignment& a) {
   });
   // What each part still lacks to its size. Rounding up where most is lacking, class after class,
   // diffuses the error of rounding and whatever the blocks have left besides.
-  Amounts lacking{};
+  Amounts lacking(a.in.shares.size());
   for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
     lacking[part] = a.wanted_size(part) - a.sizes[part];
   }

@@ -12,7 +12,7 @@ struct ClassCount {
   std::uint32_t count;  // samples of it
 };
 
-inline constexpr std::size_t kMostParts = 3;
+inline constexpr std::size_t kMostParts = 100;
 inline constexpr std::uint8_t kAnyPart = 255;
 
 // Samples to be dealt out in blocks, which are never cut, to parts that want a share of each class.
@@ -35,12 +35,12 @@ struct StratifyInput {
 // to their classes, are dealt first, each where its classes are furthest behind, relatively
 // (Sechidis, Tsoumakas and Vlahavas 2011 deal the rarest label first for the same reason); single
 // samples level what is left. So blocks of one class each put it off by less than its largest. If a
-// class is still off by more than one, the best of all sums that its blocks can make is taken,
-// where they are few enough to look at; then blocks are exchanged while that helps, for a second or
-// two at most. Shares of classes come before the sizes of the parts, but no part gets off its own
-// size for them by more than a quarter, or the largest block. Wishes decide between what is as
-// good: a block goes where it wishes while no class of it has its share there, and of the singles
-// of a class those that wish to be in a part come first.
+// class is still off by more than one and there are at most three parts, the best of all sums that
+// its blocks can make is taken, where they are few enough to look at; then blocks are exchanged
+// while that helps, for a second or two at most. Shares of classes come before the sizes of the
+// parts, but no part gets off its own size for them by more than a quarter, or the largest block.
+// Wishes decide between what is as good: a block goes where it wishes while no class of it has its
+// share there, and of the singles of a class those that wish to be in a part come first.
 std::vector<std::uint8_t> assign_stratified(const StratifyInput& input);
 
 }  // namespace winnow::dedup

@@ -106,6 +106,17 @@ class Schemas(Case):
         for verb in with_json:
             self.assertIn(verb, SCHEMAS, f"winnow {verb} --json has no schema")
 
+    def test_folds(self):
+        for i in range(8):
+            self.write_ppm(self.folder / "photos" / "stuck" / f"{i}.ppm", self.image(16, seed=0), 16)
+            self.write_ppm(self.folder / "photos" / "free" / f"{i}.ppm", self.image(16, seed=i + 1), 16)
+        cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "photos", "--out", cache)
+        folds = self.json_of("folds", "split", cache, "--folds", 2, "--name", "cv", "--hash", "exact")
+        self.assertEqual([row["class"] for row in folds["off"]], ["stuck"])
+        self.refuses_spoiled("folds", folds)
+        self.json_of("info", "info", cache, "--selection", "cv-2")
+
     def test_caches(self):
         write_tree(self.folder / "mixed", mixed_set())
         for store in ("original", "raw", "none"):

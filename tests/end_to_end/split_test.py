@@ -5,6 +5,7 @@ import csv
 import json
 import struct
 import unittest
+import xml.etree.ElementTree
 
 from program import Case, columns, run
 
@@ -214,6 +215,100 @@ class Split(Case):
         self.assertEqual(shares("--train", 0.7, "--val", 0.2), [0.7, 0.2, 0.1])
         self.assertEqual(shares("--train", 0.7, "--test", 0.2), [0.7, 0.1, 0.2])
         self.assertEqual(shares("--train", 0, "--val", 0, "--test", 1), [0, 0, 1])
+
+    def files_of(self, cache, folds=5):
+        return [(cache / "selections" / f"cv-{i}.selection").read_bytes() for i in range(1, folds + 1)]
+
+    def test_folds(self):
+        cache = self.ingest(self.leaking())
+        page = self.folder / "folds.html"
+        flags = ("split", cache, "--threshold", 6, "--folds", 5, "--name", "cv")
+        said = self.ok(*flags, "--report", page, "--json").json()
+        self.assertEqual([fold["selection"] for fold in said["folds"]], [f"cv-{i}" for i in range(1, 6)])
+        self.assertEqual((said["of"], said["largest_block"]), (["none", "train", "val"], 3))
+        xml.etree.ElementTree.fromstring(page.read_text().split("\n", 1)[1])
+        self.assertIn("fold 5", page.read_text())
+
+        folds = [self.used(cache, f"cv-{i}") for i in range(1, 6)]
+        in_test = {self.picture_of[name] for name in self.picture_of if name.startswith("test/")}
+        for used, fold in zip(folds, said["folds"]):
+            self.expect_no_leak(used, self.picture_of.get)
+            counts = collections.Counter(used.values())
+            self.assertEqual((counts["train"], counts["val"]), (fold["train"], fold["val"]))
+            self.assertEqual((counts["test"], counts[None]), (said["test"], said["left_out"]))
+            by_class = [count for (_, split), count in self.counts(used).items() if split == "val"]
+            self.assertEqual((min(by_class), max(by_class)), (fold["fewest"], fold["most"]))
+            self.assertLessEqual(max(by_class) - min(by_class), 2)
+        self.assertEqual(said["off"], [])
+        for name, picture in self.picture_of.items():
+            splits = [used[name] for used in folds]
+            if name.startswith("test/"):
+                self.assertEqual(splits, ["test"] * 5, name)
+            elif picture in in_test:
+                self.assertEqual(splits, [None] * 5, name)
+            else:
+                self.assertEqual(sorted(splits), ["train"] * 4 + ["val"], name)
+
+        # Ranks make the same, another seed others; what these replace is kept.
+        first = self.files_of(cache)
+        self.ok(*flags, ranks=2)
+        self.assertEqual(self.files_of(cache), first)
+        self.assertEqual(len(list((cache / "selections").glob("*.selection"))), 5)
+        other = self.ok(*flags, "--seed", 1)
+        self.assertEqual(len(set(self.files_of(cache) + first)), 10)
+        self.assertIn("'cv-2.previous'", other.err)
+        self.assertRegex(other.out, r"(?m)^cv-5 +[\d,]+ ")
+        fewer = self.ok("split", cache, "--threshold", 6, "--folds", 3, "--name", "cv")
+        self.assertIn("'cv-4' to 'cv-5' are of other folds", fewer.err)
+
+    def test_folds_are_whole_whenever_it_dies(self):
+        self.use_tmpfs()
+        cache = self.ingest(self.leaking(classes=2))
+        flags = ("split", cache, "--threshold", 6, "--folds", 5, "--name", "cv")
+        self.ok(*flags)
+        expected = self.files_of(cache)
+        for act in ("file.rename.before", "file.rename.after"):
+            for path in (cache / "selections").iterdir():
+                path.unlink()
+            died = run(*flags, env={"WINNOW_FAILPOINTS": f"kill={act}:cv-3.selection:1"})
+            self.assertEqual(died.code, -9)
+            there = [cache / "selections" / f"cv-{i}.selection" for i in range(1, 4 if act.endswith("after") else 3)]
+            self.assertEqual(sorted((cache / "selections").glob("*.selection")), there)
+            self.assertEqual([path.read_bytes() for path in there], expected[: len(there)])
+            self.ok(*flags)
+            self.assertEqual(self.files_of(cache), expected)
+
+    def test_trains_on_a_fold(self):
+        cache = self.ingest(self.leaking(classes=2))
+        said = self.ok("split", cache, "--threshold", 6, "--folds", 4, "--name", "cv", "--json").json()
+        info = self.ok("info", cache, "--selection", "cv-3")
+        self.assertIn("val is fold 3 of 4", info.out)
+        settings = self.ok("info", cache, "--selection", "cv-3", "--json").json()["selection"]["settings"]
+        self.assertEqual((settings["fold"], settings["folds"]), (3, 4))
+        folder = self.folder / "run-3"
+        self.ok("train", cache, "--out", folder, "--net", "lenet", "--selection", "cv-3", "--batch-size", 8, "--epochs", 1)
+        evaluated = self.ok("eval", folder, cache, "--split", "val", "--json").json()
+        self.assertEqual((evaluated["split"], evaluated["samples"]), ("val", said["folds"][2]["val"]))
+        self.assertEqual(evaluated["leaked"], 0)
+        self.assertAlmostEqual(self.metrics(folder, "val.top1")[-1], evaluated["top1"])
+        test = self.ok("eval", folder, cache, "--json").json()
+        self.assertEqual((test["split"], test["samples"], test["leaked"]), ("test", said["test"], 0))
+
+    def test_refuses_folds(self):
+        cache = self.ingest(self.leaking(classes=1, copies=0))
+
+        def refused(words, *flags):
+            self.refused(2, words, "split", cache, *flags)
+
+        refused(["100 folds", "more blocks than 36"], "--folds", 100, "--hash", "exact")
+        refused(["--val"], "--folds", 5, "--val", 0.2)
+        refused(["--stay"], "--folds", 5, "--stay")
+        refused(["train and val"], "--folds", 5, "--of", "train")
+        refused(["too long"], "--folds", 10, "--name", "n" * 189)
+        for count in (-1, 0, 1, 101, "some"):
+            refused(["--folds"], "--folds", count)
+        self.assertEqual(list((cache / "selections").glob("*")) if (cache / "selections").exists() else [], [])
+        self.ok("split", cache, "--folds", 10, "--name", "n" * 188)
 
     def test_refuses(self):
         cache = self.ingest(self.leaking(classes=1, copies=0))

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "dedup/split/folds.h"
+#include "dedup/split/split.h"
+#include "pipeline/store/manifest.h"
+#include "tools/command.h"
+
+// What `winnow split` says of splits and of folds.
+namespace winnow::tools {
+
+// The name of the selection that has this fold, from 1, for val.
+std::string fold_name(const std::string& name, std::uint32_t fold);
+
+// A table on stdout, and the classes that are off.
+void print_splits(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest);
+void print_folds(const dedup::FoldsSummary& summary, const std::string& name,
+                 const pipeline::Manifest& manifest);
+
+// Sentences on stderr.
+void tell(const Session& session, const dedup::SplitSummary& summary);
+void tell(const Session& session, const dedup::FoldsSummary& summary);
+
+// --json. Pure.
+nlohmann::ordered_json json_of_splits(const dedup::SplitSummary& summary,
+                                      const dedup::SplitOptions& options,
+                                      const pipeline::Manifest& manifest);
+nlohmann::ordered_json json_of_folds(const dedup::FoldsSummary& summary, const std::string& name,
+                                     const dedup::SplitOptions& options,
+                                     const pipeline::Manifest& manifest);
+
+}  // namespace winnow::tools
