@@ -127,8 +127,8 @@ StoredEvaluation parse_evaluation(const std::string& text, const std::string& wh
   }
   std::set<SampleId> seen;
   for (const JsonReader& row : worst) {
-    if (!seen.insert(row.at("id").number<SampleId>()).second)
-      row.fail("is of a sample named before");
+    const bool is_new = seen.insert(row.at("id").number<SampleId>()).second;
+    if (!is_new) row.fail("is of a sample named before");
     stored.worst.push_back({.id = row.at("id").number<SampleId>(),
                             .label = row.at("label").number(last),
                             .prediction = row.at("prediction").number(last),
