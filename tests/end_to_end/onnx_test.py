@@ -29,9 +29,26 @@ print(json.dumps({"shape": pixels.shape, "type": pixels.type, "logits": logits.t
                   "metadata": session.get_modelmeta().custom_metadata_map}))
 """
 
+# As winnow onnx --help says to feed it: PPM files of any size in, a line of logits for each out.
+FEED = """
+import json, sys
+import numpy, onnxruntime
+from PIL import Image
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+side = session.get_inputs()[0].shape[2]
+short = int(session.get_modelmeta().custom_metadata_map["resize_px"])
+for path in sys.argv[2:]:
+    image = Image.open(path)
+    w, h = image.size
+    w, h = (short, h * short // w) if w <= h else (w * short // h, short)
+    left, top = round((w - side) / 2), round((h - side) / 2)
+    pixels = numpy.asarray(image.resize((w, h), Image.BILINEAR))[top : top + side, left : left + side]
+    print(json.dumps(session.run(["logits"], {"pixels": pixels.transpose(2, 0, 1)[None].copy()})[0][0].tolist()))
+"""
 
-def has_onnxruntime():
-    return subprocess.run([PYTHON, "-c", "import onnx, onnxruntime"], capture_output=True).returncode == 0
+
+def has_packages(names):
+    return subprocess.run([PYTHON, "-c", "import " + names], capture_output=True).returncode == 0
 
 
 class Onnx(Case):
@@ -83,7 +100,7 @@ class Onnx(Case):
         self.assertEqual(full.code, 1, full.err)
         self.assertEqual(to.read_bytes(), content)
 
-    @unittest.skipUnless(has_onnxruntime(), "no Python here has onnx and onnxruntime (see WINNOW_PYTHON3)")
+    @unittest.skipUnless(has_packages("onnx, onnxruntime"), "no Python here has onnx and onnxruntime (see WINNOW_PYTHON3)")
     def test_onnxruntime_computes_the_same(self):
         for net in self.chosen or QUICK:
             with self.subTest(net=net):
@@ -107,6 +124,25 @@ class Onnx(Case):
                     scale = max(map(abs, ours)) + 1e-3
                     for a, b in zip(ours, logits):
                         self.assertLessEqual(abs(a - b), 1e-4 * scale, (row["name"], ours, logits))
+
+    @unittest.skipUnless(has_packages("onnxruntime, PIL"), "no Python here has onnxruntime and Pillow (see WINNOW_PYTHON3)")
+    def test_images_of_other_sizes_are_fed_as_it_says(self):
+        for i, (w, h) in enumerate(((100, 80), (64, 90), (50, 40), (77, 131), (64, 64), (33, 200))):
+            path = self.folder / "sizes" / "test" / f"class {i % 3}" / f"{i}.ppm"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"P6\n%d %d\n255\n" % (w, h) + self.image(max(w, h))[: 3 * w * h])
+        self.ok("ingest", self.folder / "sizes", "--out", self.folder / "sizes.cache")
+        run_folder, to, predictions = self.train("resnet20"), self.folder / "net.onnx", self.folder / "predictions.csv"
+        self.ok("onnx", run_folder, "--to", to)
+        self.ok("eval", run_folder, self.folder / "sizes.cache", "--predictions", predictions, "--logits")
+        with open(predictions, newline="") as file:
+            rows = list(csv.DictReader(file))
+        done = subprocess.run([PYTHON, "-c", FEED, to, *(self.folder / "sizes" / row["name"] for row in rows)],
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for row, line in zip(rows, done.stdout.splitlines(), strict=True):
+            for k, logit in enumerate(json.loads(line)):
+                self.assertAlmostEqual(logit, float(row[f"logit_class {k}"]), delta=1e-4, msg=row["name"])
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ TEST(MemoryNeeds, ResNet50On64CoresHasAsManyLanesAsFitInto24GB) {
   const Job job = job_of("resnet50", 224, 4096, 64);
   const MemoryNeeds needs = needs_of(job);
   EXPECT_EQ(needs.batch, std::size_t{4096} * 224 * 224 * 3);
+  EXPECT_GE(needs.model, needs.checkpoint);  // which has weights and momentum
   const MemoryFit wished{.lanes = 64, .evaluation_lanes = 1, .batches_ahead = 2};
   EXPECT_GT(peak_bytes(needs, wished), 150 * kGiga);
   const MemoryFit fit = fit_memory(needs, 24 * kGiga, wished, 64);

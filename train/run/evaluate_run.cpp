@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "common/comm/agreement.h"
 #include "train/backend/backend.h"
@@ -78,7 +79,7 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
   subject.config.setup = fit_net(fit, info);
   subject.config.eval_resize_px = eval_resize_of(fit.data, info, subject.config.setup);
   subject.graph = for_inference(forward_graph(subject.config.setup));
-  subject.model = make_model(subject.graph, 0);
+  subject.model = make_model(subject.graph, [](const Value&) { return std::vector<float>(); });
   const InitialWeights weights = load_initial_weights(subject.model, subject.graph, options.run);
   if (!weights.kept.empty()) {
     throw UsageError(file + " is for another number of classes than the " +

@@ -46,7 +46,7 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
 
   MemoryNeeds needs{
       .program = memory_held() + kForLibraries,
-      .model = stored - weights + sums.shared,  // the weights are there already
+      .model = stored + sums.shared,
       .lane = sums.lane,
       .evaluation =
           image * micro_batch * static_cast<std::size_t>(batches_held(kEvaluationBatchesAhead)),

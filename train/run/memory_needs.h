@@ -10,8 +10,8 @@
 
 namespace winnow::train {
 
-// What this rank needs to train `job` in lanes of `lane_threads` threads. Chooses kernels, but
-// allocates none of the memory it tells.
+// What this rank, before it has weights, needs to train `job` in lanes of `lane_threads` threads.
+// Chooses kernels, but allocates none of the memory it tells.
 // In  `writes`: this rank writes checkpoints
 // On a card  only what lies in the machine's memory counts.
 MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobGraphs& graphs,

@@ -120,7 +120,7 @@ std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume
 
 void RunDirectory::begin(const std::string& config) {
   on_root(comm_, [&] {
-    if (lock_.get() >= 0) return;  // it goes on
+    if (lock_) return;  // it goes on
     make_directories(path_);
     lock_ = lock_directory(path_);
     const fs::path config_path = path_ / "config.json";
