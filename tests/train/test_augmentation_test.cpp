@@ -172,7 +172,7 @@ TEST(LossesOfLogits, AreThoseOfTheProgram) {
 
 // The golden run on what it was trained with, 24 samples in micro-batches of 2.
 Evaluation evaluated(Backend& backend, int lanes, std::string_view tta) {
-  StoredRun run = load_run(kGolden / "run", "", [](const std::string&) {});
+  StoredRun run = load_run(kGolden / "run", {}, [](const std::string&) {});
   const auto weights = place_weights(backend, run.model);
   const auto programs = backend.compile_lanes(run.graph, {}, lanes);
   for (const auto& program : programs) weights->bind(*program);
