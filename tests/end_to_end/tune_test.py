@@ -118,7 +118,7 @@ class Tune(Case):
         kept = self.ok("dedup", self.cache, "--json").json()
         self.assertEqual((said.json()["ok"], said.json()["dropped"]), (kept["kept"], kept["removed"]))
         index = self.folder / "all.index"
-        self.ok("index", "add", index, self.cache, "--hash", "phash")
+        self.ok("index", "add", index, self.cache)
         of_index = self.ok("index", "dedup", index, "--json").json()
         of_cache = self.ok("dedup", self.cache, "--hash", "phash16", "--json").json()
         self.assertEqual(of_index, of_cache)
