@@ -37,7 +37,10 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
     }
   }
   if (rows.empty()) return {};
-  return dedup::issue_pictures(std::move(rows), what.result.issues, what.columns, "");
+  // Of those that people dropped, too, which the result has no issues of.
+  const dedup::IssueSet asked = what.options.policy.drop_issues;
+  return dedup::issue_pictures(std::move(rows), dedup::find_issues(asked, what.columns, ""),
+                               what.columns, "");
 }
 
 }  // namespace
