@@ -499,7 +499,7 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   EXPECT_TRUE(same.selection.splits.empty()) << "all are used in their own splits";
   Options judged{.threshold = 2};
   judged.decided = std::make_shared<const Decided>(
-      Decided{.same = {}, .apart = {}, .kept = {}, .spared = {}, .dropped = {3, 4}});
+      Decided{.same = {}, .apart = {}, .kept = {}, .spared = {}, .dropped = {3, 4}, .reviews = {}});
   Result gone = deduplicate(with_splits_of(base, columns), judged);
   put_upon(*base, table.splits, gone);
   EXPECT_EQ(gone.dropped_by_review, 1U) << "the other had gone before";

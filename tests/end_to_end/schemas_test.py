@@ -183,7 +183,7 @@ class Schemas(Case):
         # All that the settings of a selection can say.
         (review := self.folder / "review.jsonl").write_text('{"schema":"winnow.review/1"}\n')
         obeyed = ["--review", review, "--least-quality", 10, "--name"]
-        self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "a/**", "--protect", "b/**", *obeyed, "all")
+        self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "**", "--protect", "**", *obeyed, "all")
         self.json_of("info", "info", cache, "--selection", "all")
         self.json_of("split", "split", cache, *obeyed, "dealt")
         self.json_of("info", "info", cache, "--selection", "dealt")

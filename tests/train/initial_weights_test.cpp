@@ -33,7 +33,8 @@ Graph small_net(int classes) {
                   .width_px = 2,
                   .classes = classes,
                   .mean = {0.5F},
-                  .stddev = {0.25F}});
+                  .stddev = {0.25F},
+                  .loss = {}});
   ValueId x = net.batch_norm("bn1", net.conv("conv1", net.image(), {.filters = 2}));
   x = net.linear("fc", net.global_average_pool("avgpool", x), classes);
   return std::move(net).finish(x);
@@ -263,7 +264,7 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   const auto comm = comm::make_single();
   std::vector<std::string> notes;
   const auto note = [&](const std::string& sentence) { notes.push_back(sentence); };
-  const StartOptions start{.init_from = file_, .lr_scales = {{"fc.*", 3}}};
+  const StartOptions start{.init_from = file_, .lr_scales = {{"fc.*", 3}}, .no_decay = {}};
   Model model = outline_model(graph, start, *comm);
   EXPECT_TRUE(model.tensors.front().data.empty());
   begin_model(model, graph, 1, start, *comm, note);
@@ -284,7 +285,8 @@ Graph small_vit(int side_px) {
                   .width_px = side_px,
                   .classes = 3,
                   .mean = {0.5F},
-                  .stddev = {0.25F}});
+                  .stddev = {0.25F},
+                  .loss = {}});
   const ValueId x = net.conv("conv", net.image(), {.filters = 2});
   const ValueId first = net.weight("class_token", {1, 1, 2}, Init::kZeros);
   const ValueId position =

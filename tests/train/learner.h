@@ -11,11 +11,11 @@
 #include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
 #include "train/backend/reference/reference.h"
-#include "train/rewrites/rewrites.h"
 #include "train/model/model.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
 #include "train/plan/execution.h"
+#include "train/rewrites/rewrites.h"
 #include "train/step/executor.h"
 
 // Steps of small nets on made-up batches, for tests.
@@ -29,7 +29,8 @@ inline Graph training_graph(const char* net, std::int64_t batch) {
                                                       .width_px = 16,
                                                       .classes = 3,
                                                       .mean = {0.5F},
-                                                      .stddev = {0.25F}}))));
+                                                      .stddev = {0.25F},
+                                                      .loss = {}}))));
 }
 
 inline pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
@@ -78,7 +79,7 @@ inline std::int64_t micro_batches_of(const RunPlan& plan) {
 }
 
 inline const UpdateRule kPlainSgd{&find_optimizer("sgd"),
-                                   {{"momentum", {0}}, {"weight_decay", {0}}, {"nesterov", {0}}}};
+                                  {{"momentum", {0}}, {"weight_decay", {0}}, {"nesterov", {0}}}};
 
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 inline std::unique_ptr<Backend> reference() { return make_reference_backend(); }
@@ -98,8 +99,8 @@ struct Learner {
     programs = backend->compile_lanes(graph, {}, static_cast<int>(execution.micro_batches.size()));
     for (const auto& program : programs) weights->bind(*program);
     weights->load();
-    executor =
-        std::make_unique<StepExecutor>(programs, model, *weights, *comm, std::move(execution), clip);
+    executor = std::make_unique<StepExecutor>(programs, model, *weights, *comm,
+                                              std::move(execution), clip);
   }
 
   StepResult step(pipeline::Batch& batch, double lr = 0.1, bool stop = false) {
