@@ -22,6 +22,7 @@ namespace winnow::tools {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
 using testing::Not;
@@ -232,14 +233,16 @@ TEST_F(LocalServerTest, GivesUpOnWhoSendsSlowly) {
   start({.threads = 1, .request_time = milliseconds(600)});
   const Fd slow = connect_to();
   const auto began = steady_clock::now();
+  std::atomic<bool> served = false;
   std::thread drip([&] {
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 400 && !served; ++i) {
       send_all(slow, "G");
       std::this_thread::sleep_for(milliseconds(50));
     }
   });
   EXPECT_THAT(get(base_), HasSubstr("200 OK"));
-  EXPECT_LT(steady_clock::now() - began, milliseconds(1900));
+  EXPECT_LT(steady_clock::now() - began, seconds(15));
+  served = true;
   drip.join();
 }
 
@@ -249,7 +252,7 @@ TEST_F(LocalServerTest, GivesUpOnWhoReadsSlowly) {
   send_all(slow, "GET " + base_ + "large HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n");
   const auto began = steady_clock::now();
   EXPECT_THAT(get(base_), HasSubstr("200 OK"));
-  EXPECT_LT(steady_clock::now() - began, milliseconds(3000));
+  EXPECT_LT(steady_clock::now() - began, seconds(15));
 }
 
 TEST_F(LocalServerTest, IdleConnectionsGiveWay) {
