@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "tools/command.h"
 #include "tools/help.h"
+#include "tools/live_run.h"
 #include "tools/load_shards.h"
 #include "tools/net_list.h"
 #include "tools/progress_bar.h"
@@ -47,6 +48,7 @@ struct TrainOptions {
   TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
+  bool live = false;
   bool json = false;
 };
 
@@ -124,6 +126,26 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
   return json;
 }
 
+// With its progress on stderr, as a view of the whole run where that is asked for and can be.
+train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
+                               Session& session) {
+  const bool shown = session.comm.rank() == 0;
+  if (o.live && shown && can_show_live()) {
+    LiveRun live(options.run.out, options.batch.batch, session.stop);
+    return train::train(
+        options, session.comm, [&](const Progress& progress) { live.show(progress); },
+        [&](const std::string& sentence) { live.say(sentence); });
+  }
+  if (o.live) {
+    say(session,
+        "--live draws in a terminal, and stderr is none: its progress comes as lines; "
+        "winnow report RUN --live draws it from another terminal");
+  }
+  const ProgressSink bar = make_progress_bar("train", "images", shown);
+  return train::train(options, session.comm, bar,
+                      [&](const std::string& sentence) { say(session, sentence); });
+}
+
 void run(const TrainOptions& o, Session& session) {
   train::TrainOptions options = train_options(o, session);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
@@ -135,12 +157,7 @@ void run(const TrainOptions& o, Session& session) {
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
-  train::TrainResult result;
-  {
-    const ProgressSink bar = make_progress_bar("train", "images", session.comm.rank() == 0);
-    result = train::train(options, session.comm, bar,
-                          [&](const std::string& sentence) { say(session, sentence); });
-  }
+  const train::TrainResult result = train_shown(o, options, session);
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
@@ -368,6 +385,9 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
                    "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  run_group->add_flag("--live", o.live,
+                      "Draw the run in the terminal: curves, speed, time left and what the time "
+                      "goes into; where stderr is none, the usual lines");
   run_group->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
@@ -430,7 +450,7 @@ Command add_train(CLI::App& program) {
   app->footer(footer());
   shorten_help(*app,
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
-                "--selection", "--init-from", "--resume"},
+                "--selection", "--init-from", "--resume", "--live"},
                kFirstExamples);
   const auto work = [o, app](Session& session) {
     take_own_recipe(*app, o->recipe, session.comm);
