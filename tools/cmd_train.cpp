@@ -19,6 +19,7 @@
 #include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
+#include "train/evaluate/test_augmentation.h"
 #include "train/nets/net_blocks.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
@@ -93,6 +94,8 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
       options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
     }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
+    const std::string& tta = options.run.evaluation.tta;
+    if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
     options.start.lr_scales = lr_scales(o.given);
     if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
   });
@@ -104,7 +107,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
   return options;
 }
 
-nlohmann::ordered_json to_json(const train::TrainResult& result) {
+nlohmann::ordered_json to_json(const train::TrainResult& result, const std::string& tta) {
   nlohmann::ordered_json json{{"schema", "winnow.train/1"},
                               {"epoch", result.epoch},
                               {"train_loss", result.train_loss},
@@ -123,6 +126,7 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
     if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
     if (score->top1_ema) json["top1_ema"] = *score->top1_ema;
   }
+  if (!tta.empty()) json["tta"] = tta;
   return json;
 }
 
@@ -162,20 +166,23 @@ void run(const TrainOptions& o, Session& session) {
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
+    const std::string& tta = options.run.evaluation.tta;
     say(session,
-        fmt::format("{} accuracy {}{}{}", score->split, percent(score->top1),
+        fmt::format("{} accuracy {}{}{}{}", score->split, percent(score->top1),
                     score->top1_leak_free
                         ? ", " + percent(*score->top1_leak_free) + " without leaked images"
                         : std::string(),
                     score->top1_ema ? ", of the moving average " + percent(*score->top1_ema)
-                                    : std::string()));
+                                    : std::string(),
+                    tta.empty() ? "" : ", with --tta " + tta));
   }
   if (const auto& best = result.best) {
     say(session, fmt::format("best: {} {:.4f} after {} steps, checkpoints/best", best->metric,
                              best->value, grouped(static_cast<std::uint64_t>(best->step))));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
-  if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
+  if (o.json && session.comm.rank() == 0)
+    fmt::print("{}\n", to_json(result, options.run.evaluation.tta).dump());
 }
 
 void add_data_flags(CLI::App& app, TrainOptions& o) {
@@ -339,6 +346,9 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
                    "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
                    "checkpoints/best: top1, top5, top1_leak_free or loss, of val or val_ema; see "
                    "--holdout");
+  group.add_option("--tta", evaluation.tta,
+                   "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "
+                   "winnow eval --tta");
   group
       .add_option("--early-stop", evaluation.patience,
                   "End after so many evaluations in which --keep-best's metric was no better; 0: "

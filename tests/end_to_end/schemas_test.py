@@ -287,7 +287,7 @@ class Schemas(Case):
             self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
         self.json_of("eval", "eval", self.folder / "plain", cache)
         self.json_of("eval", "eval", self.folder / "plain", cache, "--tta", "mirror-shift")
-        watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3,
+        watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3, "--tta", "shift",
                                "--keep-best", "loss", "--eval-every", 2)  # fmt: skip
         self.lines_of("metrics", self.folder / "watched" / "metrics.jsonl")
         self.refuses_spoiled("train", watched)
