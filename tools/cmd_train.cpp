@@ -460,7 +460,7 @@ Command add_train(CLI::App& program) {
   app->footer(footer());
   shorten_help(*app,
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
-                "--selection", "--init-from", "--resume", "--live"},
+                "--selection", "--init-from", "--resume"},
                kFirstExamples);
   const auto work = [o, app](Session& session) {
     take_own_recipe(*app, o->recipe, session.comm);
