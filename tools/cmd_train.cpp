@@ -344,7 +344,7 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
       ->capture_default_str();
   group.add_option("--keep-best", evaluation.keep_best,
                    "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
-                   "checkpoints/best: top1, top5, top1_leak_free or loss, of val or val_ema; see "
+                   "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
                    "--holdout");
   group.add_option("--tta", evaluation.tta,
                    "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "

@@ -108,6 +108,7 @@ std::string curves_section(const std::vector<RunView>& runs) {
   const std::string all =
       chart_of(runs, "Loss", {"train.loss", "val.loss", "test.loss"}, false) +
       chart_of(runs, "Accuracy", {"train.top1", "val.top1", "test.top1"}, true) +
+      chart_of(runs, "Mean average precision", {"val.map", "test.map"}, true) +
       chart_of(runs, "Accuracy of the moving average", {"val_ema.top1", "test_ema.top1"}, true) +
       chart_of(runs, "Label among the five largest logits", {"val.top5", "test.top5"}, true) +
       chart_of(runs, "Learning rate", {"train.lr"}, false) +
@@ -121,7 +122,7 @@ std::string curves_section(const std::vector<RunView>& runs) {
 }
 
 std::string figure_html(const std::string& name, double value) {
-  if (name.find(".top") != std::string::npos) return percent(value);
+  if (name.find(".top") != std::string::npos || name.ends_with(".map")) return percent(value);
   if (name.ends_with("_time")) return in_seconds(value);
   if (name == "memory.peak") {
     return in_bytes(static_cast<std::uint64_t>(std::clamp(value, 0.0, 1e18)));
@@ -175,7 +176,7 @@ std::string figures_section(const std::vector<RunView>& runs) {
       row_of(runs, "epochs",
              [](const RunView& run) { return fmt::format("{:.4g}", run.rows.back().epoch); }) +
       row_of(runs, "time", [](const RunView& run) { return in_seconds(run.rows.back().wall); });
-  constexpr std::array kNames{"test.top1",         "test.top5",          "test.top1_leak_free",
+  constexpr std::array kNames{"test.top1",         "test.top5",          "test.top1_leak_free", "test.map", "val.map",
                               "test.loss",         "test_ema.top1",      "val.top1",
                               "val.top5",          "val.top1_leak_free", "val.loss",
                               "val_ema.top1",      "train.top1",         "train.loss",
@@ -250,7 +251,7 @@ std::string mean_html(const std::vector<const RunView*>& runs, const std::string
 std::string repetitions_section(const std::vector<RunView>& runs) {
   const auto groups = repetitions(runs);
   std::vector<std::string> names;
-  for (const std::string name : {"test.top1", "test.loss", "test_ema.top1", "val.top1", "val.loss",
+  for (const std::string name : {"test.top1", "test.map", "test.loss", "test_ema.top1", "val.top1", "val.map", "val.loss",
                                  "val_ema.top1", "train.loss"}) {
     const auto has = [&](const auto& group) { return !mean_html(group, name).empty(); };
     if (std::ranges::any_of(groups, has)) names.push_back(name);

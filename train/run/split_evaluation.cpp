@@ -20,8 +20,18 @@ Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& e
                   {.source = job.data.source,
                    .samples = set.samples,
                    .leaked = judged ? &set.leaked : nullptr,
-                   .view_mean = view_mean},
+                   .view_mean = view_mean,
+                   .several_labels = set.several_labels ? &*set.several_labels : nullptr},
                   load_options(job, options, eval_recipe(resize_px), 0), comm, {});
+}
+
+std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cache,
+                                                     const std::vector<SampleId>& ids,
+                                                     const std::string& loss) {
+  if (!find_loss(loss).sigmoid) return std::nullopt;
+  pipeline::SampleLabels labels = pipeline::read_labels(cache, ids);
+  if (labels.labels.size() <= ids.size()) return std::nullopt;  // each has at least one
+  return labels;
 }
 
 }  // namespace winnow::train
