@@ -191,6 +191,7 @@ std::string json_summary(const Result& result, const Options& options) {
                  {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                {"blank", result.low_quality}};
   if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
+  if (options.least_quality) summary["least_quality"] = *options.least_quality;
   if (!options.policy.drop_issues.empty()) {
     const auto counts = count_issues(result.issues);
     summary["issues"] = Json::object();

@@ -69,6 +69,19 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
   }
 }
 
+// Of several labels all, as a CSV of labels has them.
+std::string label_text(const train::EvalResult& result, std::size_t sample) {
+  const auto name = [&](std::int32_t label) {
+    return result.classes[static_cast<std::size_t>(label)];
+  };
+  if (!result.several_labels) return name(result.evaluation.labels[sample]);
+  std::string text;
+  for (const std::int32_t label : (*result.several_labels)[sample]) {
+    text += (text.empty() ? "" : "|") + name(label);
+  }
+  return text;
+}
+
 std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
   const pipeline::LedgerNames name_of = cache.read_names();
   std::string csv = "id,name,label,prediction";
@@ -80,7 +93,7 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
   for (std::size_t i = 0; i < result.ids.size(); ++i) {
     csv += fmt::format(
         "{},{},{},{}", result.ids[i], csv_field(name_of(result.ids[i])),
-        csv_field(result.classes[static_cast<std::size_t>(result.evaluation.labels[i])]),
+        csv_field(label_text(result, i)),
         csv_field(result.classes[static_cast<std::size_t>(result.evaluation.predictions[i])]));
     for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {
       csv += fmt::format(
@@ -124,6 +137,13 @@ nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion&
                               {"confusion", confusion}};
   if (result.epoch) json["epoch"] = *result.epoch;
   if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
+  if (const auto& mean = result.evaluation.mean_average_precision) {
+    json["map"] = *mean;
+    for (const auto& precision : result.evaluation.average_precisions) {
+      json["average_precision"].push_back(precision ? nlohmann::ordered_json(*precision)
+                                                    : nlohmann::ordered_json(nullptr));
+    }
+  }
   return json;
 }
 
@@ -155,6 +175,11 @@ void tell(const EvalOptions& o, const train::EvalOptions& options, const train::
     say(session,
         fmt::format("{} without the {} that have a duplicate in training",
                     percent(*result.evaluation.top1_leak_free), grouped(result.evaluation.leaked)));
+  }
+  if (const auto& mean = result.evaluation.mean_average_precision) {
+    say(session, fmt::format("{} mean average precision over the classes; an image is right above "
+                             "where one of its labels has the largest logit",
+                             percent(*mean)));
   }
   tell_confusions(session, result, confusion);
   if (!o.predictions.empty()) {

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/gallery_report.h"
+#include "tools/live_run.h"
 #include "tools/run_page.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
@@ -29,20 +29,12 @@ struct ReportOptions {
   std::vector<fs::path> runs;
   fs::path out;
   fs::path cache;  // empty: where the evaluation was
+  bool live = false;
 };
 
-// Numbers beyond these are of no run, and sums of them would be no numbers.
-std::vector<train::MetricsRow> read_rows(const fs::path& path) {
-  constexpr double kMost = 1e100;
-  constexpr double kMostSeconds = 1e15;
-  std::vector<train::MetricsRow> rows = train::read_metrics(path);
-  std::erase_if(rows, [](const train::MetricsRow& row) {
-    return std::abs(row.epoch) > kMost || row.wall > kMostSeconds;
-  });
-  for (train::MetricsRow& row : rows) {
-    std::erase_if(row.values, [](const auto& entry) { return std::abs(entry.second) > kMost; });
-  }
-  return rows;
+void require_run(const fs::path& path) {
+  if (fs::exists(path / "config.json")) return;
+  throw UsageError(path.string() + " holds no run; make one by winnow train");
 }
 
 // The metric that its newest checkpoint says is watched. Empty: none, or that is damaged, which
@@ -58,14 +50,10 @@ std::string read_watched(const fs::path& run) {
 }
 
 RunView read_run(const fs::path& path) {
-  const fs::path config = path / "config.json";
-  if (!fs::exists(config)) {
-    throw UsageError(path.string() + " holds no run; make one by winnow train");
-  }
-  RunView run{
-      .name = name_of_folder(path), .settings = train::config_facts(read_text(config)), .rows = {}};
-  const fs::path metrics = path / "metrics.jsonl";
-  if (fs::exists(metrics)) run.rows = read_rows(metrics);
+  require_run(path);
+  RunView run{.name = name_of_folder(path),
+              .settings = train::config_facts(read_text(path / "config.json")),
+              .rows = train::MetricsTail(path / "metrics.jsonl").read().rows};
   run.watched = read_watched(path);
   const fs::path evaluation = path / "evaluation.json";
   if (!fs::exists(evaluation)) return run;
@@ -125,6 +113,12 @@ void name_apart(std::vector<RunView>& runs, const std::vector<fs::path>& paths) 
 }
 
 void report(const ReportOptions& o, const Session& session) {
+  if (o.live) {
+    if (o.runs.size() > 1) throw UsageError("--live draws one run; name one");
+    require_run(o.runs.front());
+    return watch_run(o.runs.front(), session.stop);
+  }
+  if (o.out.empty()) throw UsageError("give --out PAGE.html, or --live to look in the terminal");
   check_report_path(o.out);
   std::vector<RunView> runs;
   for (const fs::path& path : o.runs) runs.push_back(read_run(path));
@@ -141,17 +135,21 @@ Command add_report(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "report", "Show runs of winnow train on a page, one or several side by side");
   app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
-  app->add_option("--out", o->out, "Write the page here, an HTML file")->required();
+  auto* out = app->add_option("--out", o->out, "Write the page here, an HTML file");
   app->add_option("--cache", o->cache,
                   "Cache with the pictures of mistakes (default: where it was when the run was "
                   "evaluated)");
+  app->add_flag("--live", o->live,
+                "In place of a page: draw one run in this terminal, as it goes on, until Ctrl-C")
+      ->excludes(out);
   app->footer(
       R"(The page needs nothing but itself: curves, figures, the settings that differ, and of the last
 evaluation what was taken for what, with the worst mistakes as pictures. A run may still go on.
 
 Examples:
   winnow report run --out run.html
-  winnow report small large larger --out compared.html)");
+  winnow report small large larger --out compared.html
+  winnow report run --live)");
   return {app, false, [o](Session& session) { report(*o, session); }, /*stops=*/true};
 }
 

@@ -220,15 +220,17 @@ std::string page_of(const ReviewOptions& o, const Subject& subject, const Galler
 
 const char* noun_of(const ReviewOptions& o) { return o.instead.issues ? "picture" : "group"; }
 
-void tell_end(const ReviewOptions& o, const dedup::ReviewLog& log, const ReviewSite& site,
-              std::size_t groups) {
+// `least`: the quality that the selection asked of images, where it was given.
+void tell_end(const ReviewOptions& o, dedup::LeastQuality least, const dedup::ReviewLog& log,
+              const ReviewSite& site, std::size_t groups) {
   if (o.json) {
-    const nlohmann::ordered_json json{{"schema", "winnow.review_session/1"},
-                                      {"selection", o.name},
-                                      {"groups", groups},
-                                      {"saved", site.saved()},
-                                      {"left", site.left()},
-                                      {"review", to_utf8(log.path().string())}};
+    nlohmann::ordered_json json{{"schema", "winnow.review_session/1"},
+                                {"selection", o.name},
+                                {"groups", groups},
+                                {"saved", site.saved()},
+                                {"left", site.left()},
+                                {"review", to_utf8(log.path().string())}};
+    if (least) json["least_quality"] = *least;
     fmt::print("{}\n", json.dump());
     std::fflush(stdout);
   }
@@ -276,7 +278,7 @@ void serve(const ReviewOptions& o, const Session& session, const Subject& subjec
   say(session, "Open this address in a browser on this machine; Ctrl-C ends the review:");
   say(session, server.address());
   server.serve(session.stop);
-  tell_end(o, log, site, list.size());
+  tell_end(o, subject.options.least_quality, log, site, list.size());
 }
 
 void review(const ReviewOptions& o, Session& session) {

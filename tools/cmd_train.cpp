@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "tools/command.h"
 #include "tools/help.h"
+#include "tools/live_run.h"
 #include "tools/load_shards.h"
 #include "tools/net_list.h"
 #include "tools/progress_bar.h"
@@ -18,6 +19,7 @@
 #include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
+#include "train/evaluate/test_augmentation.h"
 #include "train/nets/net_blocks.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
@@ -47,6 +49,7 @@ struct TrainOptions {
   TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
+  bool live = false;
   bool json = false;
 };
 
@@ -91,6 +94,8 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
       options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
     }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
+    const std::string& tta = options.run.evaluation.tta;
+    if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
     options.start.lr_scales = lr_scales(o.given);
     if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
   });
@@ -102,7 +107,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
   return options;
 }
 
-nlohmann::ordered_json to_json(const train::TrainResult& result) {
+nlohmann::ordered_json to_json(const train::TrainResult& result, const std::string& tta) {
   nlohmann::ordered_json json{{"schema", "winnow.train/1"},
                               {"epoch", result.epoch},
                               {"train_loss", result.train_loss},
@@ -121,7 +126,28 @@ nlohmann::ordered_json to_json(const train::TrainResult& result) {
     if (score->top1_leak_free) json["top1_leak_free"] = *score->top1_leak_free;
     if (score->top1_ema) json["top1_ema"] = *score->top1_ema;
   }
+  if (!tta.empty()) json["tta"] = tta;
   return json;
+}
+
+// With its progress on stderr, as a view of the whole run where that is asked for and can be.
+train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
+                               Session& session) {
+  const bool shown = session.comm.rank() == 0;
+  if (o.live && shown && can_show_live()) {
+    LiveRun live(options.run.out, options.batch.batch, session.stop);
+    return train::train(
+        options, session.comm, [&](const Progress& progress) { live.show(progress); },
+        [&](const std::string& sentence) { live.say(sentence); });
+  }
+  if (o.live) {
+    say(session,
+        "--live draws in a terminal, and stderr is none: its progress comes as lines; "
+        "winnow report RUN --live draws it from another terminal");
+  }
+  const ProgressSink bar = make_progress_bar("train", "images", shown);
+  return train::train(options, session.comm, bar,
+                      [&](const std::string& sentence) { say(session, sentence); });
 }
 
 void run(const TrainOptions& o, Session& session) {
@@ -135,30 +161,28 @@ void run(const TrainOptions& o, Session& session) {
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
-  train::TrainResult result;
-  {
-    const ProgressSink bar = make_progress_bar("train", "images", session.comm.rank() == 0);
-    result = train::train(options, session.comm, bar,
-                          [&](const std::string& sentence) { say(session, sentence); });
-  }
+  const train::TrainResult result = train_shown(o, options, session);
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
+    const std::string& tta = options.run.evaluation.tta;
     say(session,
-        fmt::format("{} accuracy {}{}{}", score->split, percent(score->top1),
+        fmt::format("{} accuracy {}{}{}{}", score->split, percent(score->top1),
                     score->top1_leak_free
                         ? ", " + percent(*score->top1_leak_free) + " without leaked images"
                         : std::string(),
                     score->top1_ema ? ", of the moving average " + percent(*score->top1_ema)
-                                    : std::string()));
+                                    : std::string(),
+                    tta.empty() ? "" : ", with --tta " + tta));
   }
   if (const auto& best = result.best) {
     say(session, fmt::format("best: {} {:.4f} after {} steps, checkpoints/best", best->metric,
                              best->value, grouped(static_cast<std::uint64_t>(best->step))));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
-  if (o.json && session.comm.rank() == 0) fmt::print("{}\n", to_json(result).dump());
+  if (o.json && session.comm.rank() == 0)
+    fmt::print("{}\n", to_json(result, options.run.evaluation.tta).dump());
 }
 
 void add_data_flags(CLI::App& app, TrainOptions& o) {
@@ -320,8 +344,11 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
       ->capture_default_str();
   group.add_option("--keep-best", evaluation.keep_best,
                    "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
-                   "checkpoints/best: top1, top5, top1_leak_free or loss, of val or val_ema; see "
+                   "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
                    "--holdout");
+  group.add_option("--tta", evaluation.tta,
+                   "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "
+                   "winnow eval --tta");
   group
       .add_option("--early-stop", evaluation.patience,
                   "End after so many evaluations in which --keep-best's metric was no better; 0: "
@@ -368,6 +395,9 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
                    "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  run_group->add_flag("--live", o.live,
+                      "Draw the run in the terminal: curves, speed, time left and what the time "
+                      "goes into; where stderr is none, the usual lines");
   run_group->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 

@@ -108,6 +108,7 @@ std::string curves_section(const std::vector<RunView>& runs) {
   const std::string all =
       chart_of(runs, "Loss", {"train.loss", "val.loss", "test.loss"}, false) +
       chart_of(runs, "Accuracy", {"train.top1", "val.top1", "test.top1"}, true) +
+      chart_of(runs, "Mean average precision", {"val.map", "test.map"}, true) +
       chart_of(runs, "Accuracy of the moving average", {"val_ema.top1", "test_ema.top1"}, true) +
       chart_of(runs, "Label among the five largest logits", {"val.top5", "test.top5"}, true) +
       chart_of(runs, "Learning rate", {"train.lr"}, false) +
@@ -121,7 +122,7 @@ std::string curves_section(const std::vector<RunView>& runs) {
 }
 
 std::string figure_html(const std::string& name, double value) {
-  if (name.find(".top") != std::string::npos) return percent(value);
+  if (name.find(".top") != std::string::npos || name.ends_with(".map")) return percent(value);
   if (name.ends_with("_time")) return in_seconds(value);
   if (name == "memory.peak") {
     return in_bytes(static_cast<std::uint64_t>(std::clamp(value, 0.0, 1e18)));
@@ -175,7 +176,7 @@ std::string figures_section(const std::vector<RunView>& runs) {
       row_of(runs, "epochs",
              [](const RunView& run) { return fmt::format("{:.4g}", run.rows.back().epoch); }) +
       row_of(runs, "time", [](const RunView& run) { return in_seconds(run.rows.back().wall); });
-  constexpr std::array kNames{"test.top1",         "test.top5",          "test.top1_leak_free",
+  constexpr std::array kNames{"test.top1",         "test.top5",          "test.top1_leak_free", "test.map", "val.map",
                               "test.loss",         "test_ema.top1",      "val.top1",
                               "val.top5",          "val.top1_leak_free", "val.loss",
                               "val_ema.top1",      "train.top1",         "train.loss",
@@ -194,6 +195,83 @@ std::string figures_section(const std::vector<RunView>& runs) {
         row_of(runs, "best " + metric, [&](const RunView& run) { return best_html(run, metric); });
   }
   return section("Figures", table(run_columns(runs, "the last of each"), rows));
+}
+
+// `cv` of the fold `cv-3`; empty of a selection whose name does not end in a number.
+std::string folds_of(const std::string& selection) {
+  const std::size_t dash = selection.find_last_not_of("0123456789");
+  if (dash == std::string::npos || selection[dash] != '-' || dash + 1 == selection.size())
+    return "";
+  return selection.substr(0, dash);
+}
+
+// The settings that runs of one recipe over folds and seeds have in common.
+std::map<std::string, std::string> settings_but_fold_and_seed(const RunView& run) {
+  std::map<std::string, std::string> settings = run.settings;
+  settings.erase("recipe.seed");
+  const auto selection = settings.find("data.selection");
+  if (selection == settings.end()) return settings;
+  const std::string folds = folds_of(selection->second);
+  if (folds.empty()) return settings;
+  selection->second = folds;
+  settings.erase("data.selection_digest");
+  return settings;
+}
+
+// Runs that differ by fold or seed alone, of more than one fold or seed.
+std::vector<std::vector<const RunView*>> repetitions(const std::vector<RunView>& runs) {
+  std::map<std::map<std::string, std::string>, std::vector<const RunView*>> alike;
+  for (const RunView& run : runs) alike[settings_but_fold_and_seed(run)].push_back(&run);
+  std::vector<std::vector<const RunView*>> found;
+  for (const auto& [settings, same] : alike) {
+    const bool differ = std::ranges::any_of(
+        same, [&](const RunView* run) { return run->settings != same.front()->settings; });
+    if (differ) found.push_back(same);
+  }
+  return found;
+}
+
+// "89.10 % ± 0.42 %": mean and standard deviation, of n - 1. Empty where a run has no such figure.
+std::string mean_html(const std::vector<const RunView*>& runs, const std::string& name) {
+  std::vector<double> values;
+  double mean = 0;
+  for (const RunView* run : runs) {
+    const auto value = last_of(*run, name);
+    if (!value) return "";
+    values.push_back(*value);
+    mean += *value / static_cast<double>(runs.size());
+  }
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return figure_html(name, mean) + " ± " + figure_html(name, deviation);
+}
+
+// Empty where no runs differ by fold or seed alone.
+std::string repetitions_section(const std::vector<RunView>& runs) {
+  const auto groups = repetitions(runs);
+  std::vector<std::string> names;
+  for (const std::string name : {"test.top1", "test.map", "test.loss", "test_ema.top1", "val.top1", "val.map", "val.loss",
+                                 "val_ema.top1", "train.loss"}) {
+    const auto has = [&](const auto& group) { return !mean_html(group, name).empty(); };
+    if (std::ranges::any_of(groups, has)) names.push_back(name);
+  }
+  if (names.empty()) return "";
+  std::vector<std::string> columns{"runs", "#number"};
+  for (const std::string& name : names) columns.push_back("#" + name);
+  std::string rows;
+  for (const auto& group : groups) {
+    std::string members;
+    for (const RunView* run : group) members += (members.empty() ? "" : ", ") + run->name;
+    std::string cells = key_cell(name_html(members)) + number_cell(grouped(group.size()));
+    for (const std::string& name : names) cells += number_cell(mean_html(group, name));
+    rows += row(cells);
+  }
+  return section("Over folds and seeds",
+                 paragraph("Runs that differ by nothing but the seed, or the number at the end of "
+                           "their selection's name. Of the last of each figure: the mean, every "
+                           "run alike, ± the standard deviation from run to run (n - 1).") +
+                     table(columns, rows));
 }
 
 // What has lines, as the description of a net, is shown as they are.
@@ -431,8 +509,8 @@ std::string header_of(const std::vector<RunView>& runs) {
 }  // namespace
 
 std::string html_of(const std::vector<RunView>& runs, const std::string& made) {
-  std::string body =
-      header_of(runs) + curves_section(runs) + figures_section(runs) + settings_section(runs);
+  std::string body = header_of(runs) + curves_section(runs) + figures_section(runs) +
+                     repetitions_section(runs) + settings_section(runs);
   for (const RunView& run : runs) body += evaluation_section(run);
   std::string title;
   for (const RunView& run : runs) title += (title.empty() ? "" : ", ") + shown(run.name);

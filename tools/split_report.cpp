@@ -59,6 +59,7 @@ Json json_of_blocks(const char* schema, const Summary& summary,
   for (const Split split : {Split::kNone, Split::kTrain, Split::kVal, Split::kTest}) {
     if (options.of[static_cast<std::size_t>(split)]) json["of"].push_back(split_name(split));
   }
+  if (options.least_quality) json["least_quality"] = *options.least_quality;
   return json;
 }
 

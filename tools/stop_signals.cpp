@@ -20,6 +20,8 @@ std::atomic<std::int64_t> first_term{0};
 std::atomic<std::int64_t> first_usr1{0};
 std::atomic<bool> verb_asks{false};
 std::atomic<bool> has_bus_error{false};
+std::atomic<const char*> last_words{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
@@ -33,6 +35,10 @@ void say_in_handler(std::string_view sentence) noexcept {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
 }
 
+void say_last_words() noexcept {
+  if (const char* const text = last_words.exchange(nullptr)) say_in_handler(text);
+}
+
 // Those within a second are one: batch systems signal every process of a job, and mpirun hands on
 // what it gets.
 extern "C" void note_signal(int number) {
@@ -42,6 +48,7 @@ extern "C" void note_signal(int number) {
   std::int64_t first = 0;
   if (first_of(number).compare_exchange_strong(first, ms)) {
     if (!verb_asks) {
+      say_last_words();
       say_in_handler("winnow: stopped before the end; run the same command again\n");
       ::_exit(kStopped);
     }
@@ -51,6 +58,7 @@ extern "C" void note_signal(int number) {
     return;
   }
   if (ms - first <= 1000) return;
+  say_last_words();
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -60,6 +68,7 @@ extern "C" void say_bus_error(int) {
   if (has_bus_error.exchange(true)) {
     for (;;) ::pause();  // another thread says it
   }
+  say_last_words();
   say_in_handler(
       "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
       "cache is overwritten in place; put it back, and run the same command again\n");
@@ -89,6 +98,8 @@ NothingToFinish::NothingToFinish() : asked_(verb_asks.exchange(false)) {
 NothingToFinish::~NothingToFinish() { verb_asks = asked_; }
 
 bool stop_requested() noexcept { return first_int != 0 || first_term != 0 || first_usr1 != 0; }
+
+void set_last_words(const char* text) noexcept { last_words = text; }
 
 void explain_bus_errors() { std::signal(SIGBUS, &say_bus_error); }
 

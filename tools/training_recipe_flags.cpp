@@ -69,7 +69,7 @@ const RecipeSetting& setting_of(const Settings& settings, std::string_view flag)
 }
 
 // Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
-// out where another one was given.
+// out where another one was given, and so is a last rate that this one does not lead to.
 void give(CLI::App& train, const Settings& settings) {
   const auto chosen = [&](const char* flag) {
     return text_given(train, flag, setting_of(settings, flag).values.front());
@@ -78,6 +78,8 @@ void give(CLI::App& train, const Settings& settings) {
   const train::LrSchedule& schedule = train::find_lr_schedule(chosen("--sched"));
   for (const RecipeSetting& setting : settings) {
     CLI::Option* option = train.get_option(setting.flag);
+    const bool ends = schedule.has_end || number_given(train, "--cooldown-epochs") > 0;
+    if (setting.flag == "--lr-end" && !ends) continue;
     if (option->count() > 0 ||
         is_of_another(setting.flag, train::optimizer_options(), optimizer.options) ||
         is_of_another(setting.flag, train::lr_schedule_options(), schedule.options)) {

@@ -924,6 +924,9 @@ TEST(Report, SumsUpInJson) {
       json_summary(deduplicate(r.table, {.hash = "exact"}), {.hash = "exact"}));
   EXPECT_EQ(exact.at("threshold"), 0);
   EXPECT_TRUE(exact.at("leaks").empty() && exact.at("leaks").is_array());
+  Options asked = r.options;
+  asked.least_quality = 30;
+  EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, asked)).at("least_quality"), 30);
 }
 
 }  // namespace

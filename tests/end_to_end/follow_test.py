@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import statistics
 import struct
 import subprocess
 import unittest
@@ -334,6 +335,31 @@ class Reports(Follow):
         for title in ("Loss", "Accuracy", "Learning rate", "Norm of the gradients", "recipe.lr", "net.name"):
             self.assertIn(title, text)
 
+    def over_runs(self, outs):
+        """The row of these runs, of val alone."""
+        cells = [", ".join(outs), str(len(outs))]
+        for name in ("val.top1", "val.loss", "train.loss"):
+            last = [[row[name] for row in self.rows(out) if name in row][-1] for out in outs]
+            figure = "{:.2f} %" if "top1" in name else "{:.4g}"
+            scale = 100 if "top1" in name else 1
+            cells += [f"{figure} ± {figure}".format(scale * statistics.mean(last), scale * statistics.stdev(last))]
+        return "".join(cells)
+
+    def test_runs_over_folds_have_a_mean(self):
+        self.ok("split", self.cache, "--folds", 3, "--name", "cv")
+        for out, fold, rate in (("fold-1", 1, 0.01), ("fold-2", 2, 0.01), ("fold-3", 3, 0.01), ("other", 1, 0.02)):
+            self.ok(*self.command(out, "--epochs", 1, "--lr", rate, "--selection", f"cv-{fold}"))
+        for out in ("other", "fold-1", "fold-2", "fold-3"):  # leave out test, which every fold has
+            rows = [row for row in self.rows(out) if "test.loss" not in row]
+            (self.folder / out / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        folds = [self.folder / f"fold-{fold}" for fold in (1, 2, 3)]
+        self.ok("report", *folds, self.folder / "other", "--out", self.folder / "folds.html")
+        text, _ = self.page(self.folder / "folds.html")
+        self.assertIn(self.over_runs(["fold-1", "fold-2", "fold-3"]), text)
+        self.assertNotIn(", other", text.partition("Over folds and seeds")[2].partition("Settings")[0])
+        self.ok("report", folds[0], self.folder / "other", "--out", self.folder / "two.html")
+        self.assertNotIn("Over folds", self.page(self.folder / "two.html")[0])
+
     def test_several_runs_and_what_differs(self):
         for out, seed in (("a", 1), ("b", 2)):
             self.trained(out, "--seed", seed)
@@ -342,11 +368,13 @@ class Reports(Follow):
         differs = text.partition("What differs")[2].partition("All settings")[0]
         self.assertIn("recipe.seed", differs)
         self.assertNotIn("recipe.lr", differs)
+        self.assertIn(self.over_runs(["a", "b"]), text)
         other = self.folder / "other" / "a"
         shutil.copytree(self.folder / "a", other, symlinks=True)
         self.ok("report", self.folder / "a", other, "--out", self.folder / "two.html")
         text, _ = self.page(self.folder / "two.html")
         self.assertIn("All settings are the same", text)
+        self.assertNotIn("Over folds and seeds", text)
         self.assertIn(str(other), text)  # which of the two it is
 
     def test_a_run_whose_data_is_gone_or_elsewhere(self):

@@ -215,17 +215,23 @@ class InABrowser(Photos):
             browser.open(page.as_uri())
             browser.wait_for("return document.documentElement.dataset.ready")
             self.assertEqual(browser.run(GROUPS), [f"Group {i}" for i in range(5)] + ["Picture 5"])
+            count = "return document.querySelector('.count').textContent"
+            self.assertEqual(browser.run(count), "5 groups and 1 picture")
             self.assertEqual(self.choose(browser, "reason", "dark"), ["Picture 5"])
+            self.assertEqual(browser.run(count), "0 of 5 groups and 1 picture")
             browser.press("j2")  # of a picture: drop
             self.choose(browser, "reason", "")
             browser.press("j2a")
             dialog = "return document.querySelector('dialog[open]').textContent"
             self.assertIn("pictures: Keep", browser.run(dialog))
+            self.assertIn("all 5 groups and 1 picture that pass", browser.run(dialog))
             browser.press("a1")  # of groups
             verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
             browser.wait_for("return document.querySelector('.said').textContent.includes(': duplicate')")
             self.assertEqual(browser.run(verdicts), ["not a duplicate"] + ["duplicate"] * 2 + ["", "duplicate", "drop"])
+            self.assertEqual(browser.run("return document.querySelector('button.back').textContent"), "U Take back 3 groups")
             browser.click("button.save")
+            self.assertIn("What was said of 4 groups and 1 picture is saved", browser.run("return document.querySelector('.said').textContent"))
             file = self.folder / "review.jsonl"
             end = time.monotonic() + 30
             while not file.exists() and time.monotonic() < end:

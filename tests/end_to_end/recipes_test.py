@@ -81,6 +81,8 @@ class Recipes(Case):
         self.assertEqual(of(816), [816, 3.7, 2, 35])
         self.assertEqual(of(67840), [67840, 24.7, 31, 60])
         self.assertEqual(self.shown("--recipe", "airbench94", "--batch-size", 512)["--lr-end"], ["0.0525"])
+        self.assertNotIn("--lr-end", self.shown("--recipe", "airbench94", "--sched", "constant"))
+        self.assertIn("--lr-end", self.shown("--recipe", "airbench94", "--sched", "constant", "--cooldown-epochs", 1))
 
     def test_what_is_run_is_what_is_shown(self):
         out = self.folder / "run"

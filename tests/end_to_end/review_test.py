@@ -83,9 +83,19 @@ class Review(Case):
         self.assertEqual((value["saved"], value["left"], value["groups"]), (5, 3, 6))
         if jsonschema:
             validator("review").validate(value)
+        self.assertNotIn("least_quality", value)
         again = self.serve()
         wanted = {str(first["number"]): "unsure", str(second["number"]): "different", str(third["number"]): "keep"}
         self.assertEqual(again.groups()["judged"], wanted)
+
+    def test_it_says_the_quality_that_the_selection_asked_for(self):
+        self.ok("ingest", self.photos, "--out", self.cache)
+        self.ok("dedup", self.cache, "--threshold", "8", "--name", "near", "--least-quality", 20)
+        _, out, _ = self.serve("--json").end()
+        value = json.loads(out)
+        self.assertEqual(value["least_quality"], 20)
+        if jsonschema:
+            validator("review").validate(value)
 
     def test_the_page_is_called_as_the_cache(self):
         self.make()

@@ -183,9 +183,12 @@ class Schemas(Case):
         # All that the settings of a selection can say.
         (review := self.folder / "review.jsonl").write_text('{"schema":"winnow.review/1"}\n')
         obeyed = ["--review", review, "--least-quality", 10, "--name"]
-        self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "**", "--protect", "**", *obeyed, "all")
+        said = self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "**", "--protect", "**", *obeyed, "all")
+        self.assertEqual(said["least_quality"], 10)
+        self.assertNotIn("least_quality", alike)
         self.json_of("info", "info", cache, "--selection", "all")
-        self.json_of("split", "split", cache, *obeyed, "dealt")
+        self.assertEqual(self.json_of("split", "split", cache, *obeyed, "dealt")["least_quality"], 10)
+        self.assertEqual(self.json_of("folds", "split", cache, "--folds", 2, *obeyed, "cv")["least_quality"], 10)
         self.json_of("info", "info", cache, "--selection", "dealt")
 
     def test_index(self):
@@ -287,7 +290,7 @@ class Schemas(Case):
             self.assertEqual(sum(map(sum, evaluated["confusion"])), evaluated["samples"])
         self.json_of("eval", "eval", self.folder / "plain", cache)
         self.json_of("eval", "eval", self.folder / "plain", cache, "--tta", "mirror-shift")
-        watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3,
+        watched = self.json_of("train", "train", cache, "--out", self.folder / "watched", *recipe, "--holdout", 0.3, "--tta", "shift",
                                "--keep-best", "loss", "--eval-every", 2)  # fmt: skip
         self.lines_of("metrics", self.folder / "watched" / "metrics.jsonl")
         self.refuses_spoiled("train", watched)

@@ -154,6 +154,34 @@ class TestTimeAugmentation(Case):
         for name in VIEWS:
             self.assertRegex(help_text, rf"(?m)^  {name} +\w")
 
+    def test_a_run_evaluates_with_it(self):
+        command = ["train", self.cache, "--net", "lenet", "--loss", "bce", "--selection", "default", "--batch-size", 8,
+                   "--micro-batch", 8, "--lr", 0.05, "--recipe", "none", "--ema-decay", 0.9, "--threads", 1,
+                   "--resume", "auto"]  # fmt: skip
+        for name in ("airbench94", "mirror"):
+            with self.subTest(tta=name):
+                run = self.folder / name
+                said = self.ok(*command, "--out", run, "--epochs", 3, "--tta", name, "--json")
+                self.assertIn(f"with --tta {name}", said.err)
+                self.assertEqual(said.json()["tta"], name)
+                rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+                for row in rows:
+                    self.assertEqual("train.loss" in row, "tta" not in row, row)
+                for prefix, more in (("test", []), ("test_ema", ["--ema"])):
+                    found = next(row for row in rows if f"{prefix}.loss" in row)
+                    self.assertEqual(found["tta"], name)
+                    due, _ = self.evaluated(run, self.cache, "--tta", name, *more)
+                    plain, _ = self.evaluated(run, self.cache, *more)
+                    for figure in ("loss", "top1", "top1_leak_free"):
+                        self.assertAlmostEqual(found[f"{prefix}.{figure}"], due[figure], delta=1e-6)
+                    self.assertGreater(abs(plain["loss"] - due["loss"]), 1e-5)
+        self.refused(2, ["evaluation.tta"], *command, "--out", self.folder / "mirror", "--epochs", 3)
+        self.refused(2, ["'turn'", "known: " + ", ".join(VIEWS)], *command, "--out", self.folder / "no", "--tta", "turn")
+        self.assertFalse((self.folder / "no").exists())
+        self.ok(*command, "--out", self.folder / "plain", "--epochs", 1)
+        self.assertNotIn('"tta"', (self.folder / "plain" / "metrics.jsonl").read_text())
+        self.assertNotIn("tta", (self.folder / "plain" / "config.json").read_text())
+
     def test_an_unknown_name(self):
         for ranks in (0, 2):
             self.refused(2, ["'turn'", "known: " + ", ".join(VIEWS)], "eval", self.runs["bce"], self.cache, "--tta", "turn",

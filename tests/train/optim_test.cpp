@@ -222,6 +222,27 @@ TEST(RecipeOptions, OptionsThatWouldNotBeStoredAreRefused) {
   }
 }
 
+TEST(RecipeOptions, ALastRateThatNothingLeadsToIsRefused) {
+  for (const LrSchedule& row : lr_schedules()) {
+    SCOPED_TRACE(row.name);
+    OptionValues given{{"lr_end", {0.5}}};
+    if (row.name == "multistep") given["milestones"] = {3};
+    LearningRate rate{.base = 8, .total_steps = 10, .schedule = row, .options = given};
+    const double with = rate_at(rate, 9);
+    rate.options["lr_end"] = {0};
+    const auto check = [&] { check_recipe("sgd", row.name, given); };
+    EXPECT_EQ(with != rate_at(rate, 9), row.has_end);
+    if (row.has_end) {
+      EXPECT_NO_THROW(check());
+    } else {
+      EXPECT_THAT(check, ThrowsMessage<UsageError>(
+                             StartsWith("--lr-end is where --sched poly, cosine lead to")));
+    }
+    given["cooldown_epochs"] = {1};
+    EXPECT_NO_THROW(check());
+  }
+}
+
 TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
   const auto check = [](const OptionValues& given) {
     return [given] { check_recipe("sgd", "cosine", given); };

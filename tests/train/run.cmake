@@ -20,6 +20,7 @@ winnow_test(train.event_file SOURCES event_file_test.cpp DEPS winnow::datasets w
 winnow_test(train.summary SOURCES summary_test.cpp DEPS winnow::run nlohmann_json::nlohmann_json)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)
 winnow_test(train.trainer SOURCES trainer_test.cpp deferred_backend.cpp DEPS winnow::run)
+winnow_test(train.average_precision SOURCES average_precision_test.cpp DEPS winnow::evaluate)
 winnow_test(train.test_augmentation SOURCES test_augmentation_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.optimizer_resume SOURCES optimizer_resume_test.cpp DEPS winnow::run)
 foreach(test golden optimizer_resume test_augmentation trainer)

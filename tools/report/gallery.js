@@ -24,6 +24,8 @@
     said: { keep: "keep", drop: "drop", unsure: "unsure" },
   };
   const kindOf = (group) => (group.scores ? PICTURES : GROUPS);
+  // How many there are of each kind of the page.
+  const countKinds = (groups) => new Map(KINDS.map((kind) => [kind, groups.filter((group) => kindOf(group) === kind).length]));
 
   const byId = (id) => document.getElementById(id);
   const take = (id) => {
@@ -106,13 +108,13 @@
       number: () => 0,
     };
     return {
-      total: groups.length,
+      totals: countKinds(groups),
       saves: true,
       async list(query, first, count) {
         const found = groups
           .filter((g) => matches(g, query) && !(query.todo && judged.has(g.number)))
           .sort((a, b) => orders[query.sort](a, b, query) || a.number - b.number);
-        return { total: found.length, groups: found.slice(first, first + count) };
+        return { total: found.length, counts: countKinds(found), groups: found.slice(first, first + count) };
       },
       batchesOf: (group) => judged.get(group.number) || [],
       // What stands of groups from now on: [group, batches] of each.
@@ -133,6 +135,7 @@
         return judgeThese(this, groups.filter((g) => matches(g, query)), kind, verdict);
       },
       judgedCount: () => judged.size,
+      judgedCounts: () => countKinds(groups.filter((group) => judged.has(group.number))),
       file() {
         const lines = [{ schema: "winnow.review/1" }];
         if (firstLine) lines.push(firstLine);
@@ -177,14 +180,14 @@
       before.clear();
     };
     return {
-      total: null,
+      totals: null,
       saves: false,
       async list(query, first, count) {
         const answer = await fetch(`groups?first=${first}&count=${count}&${asked(query)}`);
         if (!answer.ok) throw new Error(await answer.text());
         const found = await answer.json();
         for (const [group, verdict] of Object.entries(found.judged)) before.set(Number(group), { verdict, lines: found.said[group] });
-        return found;
+        return { ...found, counts: new Map([[KINDS[0], found.total]]) }; // it serves one kind at a time
       },
       batchesOf(group) {
         const told = before.get(group.number);
@@ -272,13 +275,13 @@
   const config = take("config");
   const ISSUES = config.issues.map((issue) => issue.name);
   const KINDS = [...(config.duplicates ? [GROUPS] : []), ...(config.pictures ? [PICTURES] : [])];
-  const NOUN = KINDS.length === 1 ? KINDS[0].noun : GROUPS.noun;
+  const NOUN = KINDS.length === 1 ? KINDS[0].noun : ["group or picture", "groups and pictures"];
   const fates = config.fates || {};
   const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config);
   const root = byId("gallery");
   const shown = []; // {group, article, chosen, byHand}
   let more = false; // whether there are groups behind those shown
-  let passing = 0; // groups, shown or not
+  let passing = new Map(); // how many of each kind, shown or not
   let current = -1;
   let drawing = 0; // a number that tells the newest drawing from older ones
   let loading = false;
@@ -536,10 +539,17 @@
   function setLastMany(judged) {
     lastMany = judged;
     tools.back.hidden = judged === null;
-    if (judged) tools.back.replaceChildren(make("kbd", {}, "U"), ` Take back ${groupCount(judged.count)}`);
+    if (judged) tools.back.replaceChildren(make("kbd", {}, "U"), ` Take back ${counted(judged.count, judged.kind.noun)}`);
   }
   const counted = (count, noun) => (count === 1 ? `1 ${noun[0]}` : `${number(count)} ${noun[1]}`);
-  const groupCount = (count) => counted(count, NOUN);
+  // "5 groups", or of a page of both kinds "5 groups and 1 picture".
+  const countedKinds = (counts) => [...counts].map(([kind, count]) => counted(count, kind.noun)).join(" and ");
+  // The same with how many there are in all, where these are not all: "2 of 5 groups and 1 picture".
+  const countedOf = (counts, totals) =>
+    [...counts].map(([kind, count]) => {
+      const all = totals ? totals.get(kind) : count;
+      return count === all ? counted(count, kind.noun) : `${number(count)} of ${counted(all, kind.noun)}`;
+    }).join(" and ");
 
   // `entries`: those judged, where it is not all that pass the filters.
   async function judgeMany(entries, kind, verdict) {
@@ -547,7 +557,7 @@
     try {
       const done = await inTurn(() =>
         entries ? judgeThese(source, entries.map((entry) => entry.group), kind, verdict) : source.judgeAll(query(), kind, verdict));
-      if (done.count > 0) setLastMany({ ...done, redraw: !entries });
+      if (done.count > 0) setLastMany({ ...done, kind, redraw: !entries });
       say(done.count > 0 ? `${counted(done.count, kind.noun)}: ${kind.said[verdict]}. ${done.note} U takes all of it back.`
                          : "There is nothing to judge: all of them are judged, or the same file.");
       if (entries) setCurrent(shown.indexOf(entries.at(-1)) + 1, true);
@@ -562,12 +572,12 @@
       say(`Nothing was judged of many ${NOUN[1]} that could be taken back.`);
       return;
     }
-    const { count, undo, redraw } = lastMany;
-    say(`${groupCount(count)} are being taken back …`, true);
+    const { count, kind, undo, redraw } = lastMany;
+    say(`${counted(count, kind.noun)} are being taken back …`, true);
     try {
       const note = await inTurn(undo);
       setLastMany(null);
-      say(`${groupCount(count)}: taken back. ${note}`);
+      say(`${counted(count, kind.noun)}: taken back. ${note}`);
       await showMany(redraw);
     } catch (error) {
       say(`This was not taken back: ${error.message}`, true);
@@ -584,7 +594,7 @@
     const link = make("a", { href: address, download: "review.jsonl" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
-    say(`${number(source.judgedCount())} judged ${NOUN[1]} are saved as review.jsonl.`);
+    say(`What was said of ${countedKinds(source.judgedCounts())} is saved as review.jsonl.`);
   }
 
   // ---- Drawing ----
@@ -618,10 +628,9 @@
         groups.append(entry.article);
         pickMember(entry, entry.chosen, false);
       }
-      passing = found.total;
+      passing = found.counts;
       more = found.groups.length > 0 && first + found.groups.length < found.total;
-      const all = source.total === null || source.total === found.total ? "" : ` of ${number(source.total)}`;
-      tools.count.textContent = `${number(found.total)}${all} ${NOUN[1]}`;
+      tools.count.textContent = countedOf(found.counts, source.totals);
       end.replaceChildren(shown.length === 0 ? `No ${NOUN[0]} is like that.` : "");
       if (more && source.saves) {
         const words = `Show all ${number(found.total)}, to print them`;
@@ -868,8 +877,9 @@
     function open() {
       entries = onScreen();
       const numbers = entries.slice(0, 8).map((entry) => number(entry.group.number)).join(", ") + (entries.length > 8 ? " and so on" : "");
-      choices[0].words.textContent = `${groupCount(entries.length)} on the screen${entries.length > 0 ? `: ${numbers}` : ""}`;
-      choices[1].words.textContent = `${passing === 1 ? `the one ${NOUN[0]} that passes` : `all ${number(passing)} ${NOUN[1]} that pass`}: ${filterWords() || "no filter is set"}`;
+      choices[0].words.textContent = `${countedKinds(countKinds(entries.map((entry) => entry.group)))} on the screen${entries.length > 0 ? `: ${numbers}` : ""}`;
+      const one = [...passing.values()].reduce((sum, count) => sum + count, 0) === 1;
+      choices[1].words.textContent = `${one ? `the one ${NOUN[0]} that passes` : `all ${countedKinds(passing)} that pass`}: ${filterWords() || "no filter is set"}`;
       choices[0].input.checked = true;
       dialog.showModal();
     }
@@ -953,7 +963,7 @@
   });
   draw().then(() => {
     tools.save.disabled = source.judgedCount() === 0;
-    if (source.saves && source.judgedCount() > 0) say(`${groupCount(source.judgedCount())} were judged here before.`);
+    if (source.saves && source.judgedCount() > 0) say(`${countedKinds(source.judgedCounts())} were judged here before.`);
     document.documentElement.dataset.ready = "1";
   });
 })();

@@ -10,6 +10,7 @@
 
 #include "pipeline/load/order.h"
 #include "pipeline/load/views.h"
+#include "train/evaluate/average_precision.h"
 #include "train/evaluate/gather.h"
 #include "train/evaluate/view_mean.h"
 #include "train/step/feed.h"
@@ -37,6 +38,21 @@ std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
     before += logits[k] > mine || (logits[k] == mine && k < own) ? 1 : 0;
   }
   return before;
+}
+
+// What is kept of a sample with these labels. Of several the one that was predicted, else the
+// first; the best of their ranks.
+SampleResult result_of(std::span<const std::int32_t> labels, std::span<const float> logits,
+                       std::int32_t prediction, float loss) {
+  SampleResult result{.loss = loss,
+                      .label = labels.front(),
+                      .prediction = prediction,
+                      .rank = rank_of(logits, labels.front())};
+  for (const std::int32_t label : labels.subspan(1)) {
+    result.rank = std::min(result.rank, rank_of(logits, label));
+    if (label == prediction) result.label = label;
+  }
+  return result;
 }
 
 // Which samples each rank evaluates: contiguous runs of whole micro-batches.
@@ -195,12 +211,11 @@ class RankEvaluation {
     const std::size_t count = std::min(shares_.micro_batch, own_.second - first);
     const std::size_t classes = lane.feed.classes();
     for (std::size_t i = 0; i < count; ++i) {
-      const std::int32_t label = batch.labels[batch.label_offsets[i]];
-      results_[first - own_.first + i] = {
-          .loss = lane.per_sample[i],
-          .label = label,
-          .prediction = lane.predictions[i],
-          .rank = rank_of(std::span(lane.logits).subspan(i * classes, classes), label)};
+      const std::uint32_t begin = batch.label_offsets[i];
+      results_[first - own_.first + i] =
+          result_of(std::span(batch.labels).subspan(begin, batch.label_offsets[i + 1] - begin),
+                    std::span(lane.logits).subspan(i * classes, classes), lane.predictions[i],
+                    lane.per_sample[i]);
     }
     if (logits_.empty()) return;
     std::copy_n(lane.logits.begin(), count * classes,
@@ -267,6 +282,18 @@ Evaluation evaluation_of(const Figures& sum, const EvaluationTask& task) {
   return result;
 }
 
+// `logits` of all samples are on rank 0.
+void judge_by_class(std::span<const float> logits, const pipeline::SampleLabels& labels,
+                    std::size_t classes, comm::Communicator& comm, Evaluation& result) {
+  double mean = -1;  // none
+  if (comm.rank() == 0) {
+    result.average_precisions = average_precisions(logits, labels, classes);
+    mean = mean_of(result.average_precisions).value_or(mean);
+  }
+  comm.broadcast(std::as_writable_bytes(std::span(&mean, 1)), 0);
+  if (mean >= 0) result.mean_average_precision = mean;
+}
+
 }  // namespace
 
 Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
@@ -278,7 +305,8 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
     lanes.emplace_back(*program, task.view_mean);
   }
   const Shares shares{task.samples.size(), lanes.front().feed.size(), comm.size()};
-  RankEvaluation mine(lanes, shares, comm.rank(), task.with_logits);
+  const bool keeps_logits = task.with_logits || task.several_labels != nullptr;
+  RankEvaluation mine(lanes, shares, comm.rank(), keeps_logits);
   {
     pipeline::Loader loader(*task.source.cache, load,
                             pipeline::make_planner(task.source.spread, comm.rank(),
@@ -289,7 +317,7 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   std::vector<SampleResult>& results = mine.results();
   gather_on_root(comm, shares.bytes_of_ranks(sizeof(SampleResult)),
                  std::as_writable_bytes(std::span(results)));
-  if (task.with_logits) {
+  if (keeps_logits) {
     const std::size_t row = lanes.front().feed.classes() * sizeof(float);
     gather_on_root(comm, shares.bytes_of_ranks(row),
                    std::as_writable_bytes(std::span(mine.logits())));
@@ -298,13 +326,16 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   if (comm.rank() == 0) sum = add_up(results, task);
   comm.broadcast(std::as_writable_bytes(std::span(&sum, 1)), 0);
   Evaluation result = evaluation_of(sum, task);
+  if (task.several_labels != nullptr) {
+    judge_by_class(mine.logits(), *task.several_labels, lanes.front().feed.classes(), comm, result);
+  }
   if (comm.rank() != 0) return result;
   for (const SampleResult& sample : results) {
     result.labels.push_back(sample.label);
     result.predictions.push_back(sample.prediction);
     result.losses.push_back(sample.loss);
   }
-  result.logits = std::move(mine.logits());
+  if (task.with_logits) result.logits = std::move(mine.logits());
   return result;
 }
 

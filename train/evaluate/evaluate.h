@@ -11,6 +11,7 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
+#include "pipeline/load/sampler.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/view_mean.h"
 
@@ -18,14 +19,18 @@ namespace winnow::train {
 
 struct Evaluation {
   double loss = 0;  // mean
-  double top1 = 0;  // in [0, 1]
-  double top5 = 0;  // likewise: the label is among the five largest logits
+  double top1 = 0;  // in [0, 1]; of several labels one has the largest logit
+  double top5 = 0;  // likewise: a label is among the five largest logits
   std::uint64_t samples = 0;
   std::optional<double> top1_leak_free{};  // without the leaked samples; none without their list
   std::uint64_t leaked = 0;
+  std::optional<double> mean_average_precision{};  // with task.several_labels
+
+  // Rank 0 only.
+  std::vector<std::optional<double>> average_precisions{};  // likewise, of each class
 
   // Rank 0 only, in the order of the samples.
-  std::vector<std::int32_t> labels{};
+  std::vector<std::int32_t> labels{};  // of several the one that was predicted, else the first
   std::vector<std::int32_t> predictions{};
   std::vector<float> losses{};
   std::vector<float> logits{};  // (samples, classes), when asked for
@@ -37,6 +42,8 @@ struct EvaluationTask {
   const std::vector<SampleId>* leaked = nullptr;  // ascending; null: not known
   bool with_logits = false;
   ViewMean view_mean{};
+  // Of each sample, for their average precision; null where each has one. On all ranks or on none.
+  const pipeline::SampleLabels* several_labels = nullptr;
 };
 
 // Evaluates every sample once. The last micro-batch is padded with weight 0.
@@ -48,7 +55,7 @@ struct EvaluationTask {
 //            Each has a thread, the first one the caller's.
 // Result     The same bits for any number of ranks and lanes: a micro-batch is computed by one
 //            program alone, and losses are added in the order of the samples.
-// Memory     Of each sample 16 bytes, with logits 4 bytes a class more: on rank 0 of all samples,
+// Memory     Of each sample 16 bytes, with logits or several labels 4 bytes a class more: on rank 0 of all samples,
 // on
 //            the others of their own. With views a micro-batch more a lane.
 // Collective.

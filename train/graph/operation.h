@@ -40,6 +40,8 @@ struct Operation {
   // Multiply-adds of a node, padding counted as if it were data. Null: none; bound by its bytes.
   double (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   OperationChecks checks = {};
+  // A loss of each class by itself: its targets need not be a distribution over the classes.
+  bool each_class = false;
 };
 
 inline std::string_view op_name(const Operation* op) noexcept { return op->name; }

@@ -116,7 +116,8 @@ const Operation kSigmoidCrossEntropy = {.name = "sigmoid_cross_entropy",
                                         .reference = forward,
                                         .text = text,
                                         .gradient = gradient,
-                                        .checks = {.cases = cases}};
+                                        .checks = {.cases = cases},
+                                        .each_class = true};
 const Operation kSigmoidCrossEntropyBackward = {.name = "sigmoid_cross_entropy_backward",
                                                 .infer = infer_as<infer_loss_backward>,
                                                 .reference = backward,

@@ -34,9 +34,16 @@ double cosine(const SchedulePoint& at, const ChosenOptions&) {
 double constant(const SchedulePoint& at, const ChosenOptions&) { return at.base; }
 
 constexpr std::array kSchedules{
-    LrSchedule{"poly", "(1 - progress)^power, LARS's, restarted after the warm-up as MLPerf does",
-               kPolyOptions, &poly},
-    LrSchedule{"cosine", "(1 + cos(pi progress)) / 2", {}, &cosine},
+    LrSchedule{.name = "poly",
+               .what = "(1 - progress)^power, LARS's, restarted after the warm-up as MLPerf does",
+               .options = kPolyOptions,
+               .rate = &poly,
+               .has_end = true},
+    LrSchedule{.name = "cosine",
+               .what = "(1 + cos(pi progress)) / 2",
+               .options = {},
+               .rate = &cosine,
+               .has_end = true},
     LrSchedule{"constant", "no decay", {}, &constant},
     LrSchedule{"multistep", "times gamma at each milestone (He et al. 2016)", kMultistepOptions,
                &multistep_rate},

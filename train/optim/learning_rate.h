@@ -27,6 +27,7 @@ struct LrSchedule {
   std::span<const Option> options;
   double (*rate)(const SchedulePoint& at, const ChosenOptions& chosen);
   bool warms_up = false;  // by itself: the run has no other warm-up
+  bool has_end = false;   // it leads to SchedulePoint::end
 };
 
 std::span<const LrSchedule> lr_schedules();

@@ -82,6 +82,11 @@ void check_row(const Row& row, const std::string& flag, const OptionValues& give
   check_ranges(row.options, given);
 }
 
+bool is_on(const OptionValues& given, std::string_view key) {
+  const auto found = given.find(key);
+  return found != given.end() && found->second.front() != 0;
+}
+
 // Options that say nothing without another, and numbers of steps.
 void check_companions(const OptionValues& given) {
   struct Companion {
@@ -97,15 +102,23 @@ void check_companions(const OptionValues& given) {
       continue;
     throw UsageError(flag_of({.key = key, .what = {}}) + " must be a whole number");
   }
-  const auto on = [&](std::string_view key) {
-    const auto found = given.find(key);
-    return found != given.end() && found->second.front() != 0;
-  };
   for (const Companion& c : kCompanions) {
-    if (!on(c.key) || on(c.needs)) continue;
+    if (!is_on(given, c.key) || is_on(given, c.needs)) continue;
     throw UsageError(flag_of({.key = c.key, .what = {}}) + " needs " +
                      flag_of({.key = c.needs, .what = {}}) + ", " + std::string(c.what));
   }
+}
+
+// The last rate is of schedules that lead to it, and of a warm-down.
+void check_end(const LrSchedule& schedule, const OptionValues& given) {
+  if (schedule.has_end || !is_on(given, "lr_end") || is_on(given, "cooldown_epochs")) return;
+  std::string names;
+  for (const LrSchedule& row : lr_schedules()) {
+    if (row.has_end) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("--lr-end is where --sched " + names +
+                   " lead to, or --cooldown-epochs; this run's --sched is " +
+                   std::string(schedule.name) + ", and it has no --cooldown-epochs");
 }
 
 }  // namespace
@@ -161,6 +174,7 @@ void check_recipe(std::string_view optimizer, std::string_view schedule,
   check_ranges(kRateOptions, given);
   check_ranges(of_steps, given);
   check_companions(given);
+  check_end(decay, given);
 }
 
 }  // namespace winnow::train

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kTop5Classes = 6;  // of fewer, all are among the five largest
 
-constexpr std::array<std::string_view, 4> kMetrics{"top1", "top5", "top1_leak_free", "loss"};
+constexpr std::array<std::string_view, 5> kMetrics{"top1", "top5", "top1_leak_free", "map", "loss"};
 constexpr std::array<std::string_view, 2> kSplits{"val", "val_ema"};
 
 void require_val(const Job& job, const std::string& who) {
@@ -36,6 +36,8 @@ std::map<std::string, double> figures_of(const Evaluation& evaluation, const std
   std::map<std::string, double> figures{{split + ".loss", evaluation.loss},
                                         {split + ".top1", evaluation.top1}};
   if (classes >= kTop5Classes) figures[split + ".top5"] = evaluation.top5;
+  if (evaluation.mean_average_precision)
+    figures[split + ".map"] = *evaluation.mean_average_precision;
   if (evaluation.top1_leak_free) figures[split + ".top1_leak_free"] = *evaluation.top1_leak_free;
   return figures;
 }
@@ -73,9 +75,10 @@ std::string watched_metric(const std::string& text) {
   const std::string split = colon < text.size() ? text.substr(colon + 1) : "val";
   if (std::ranges::find(kMetrics, metric) == kMetrics.end() ||
       std::ranges::find(kSplits, split) == kSplits.end()) {
-    throw UsageError("--keep-best " + text +
-                     " is not METRIC or METRIC:SPLIT; metrics: top1, top5, top1_leak_free, loss; "
-                     "splits: val, val_ema (test is looked at once, at the end)");
+    throw UsageError(
+        "--keep-best " + text +
+        " is not METRIC or METRIC:SPLIT; metrics: top1, top5, top1_leak_free, map, loss; "
+        "splits: val, val_ema (test is looked at once, at the end)");
   }
   return split + "." + metric;
 }
@@ -96,6 +99,9 @@ void check_evaluation(const TrainOptions& options, const Job& job) {
   if (metric.ends_with(".top5") && job.setup.options.classes < kTop5Classes) {
     throw UsageError(wanted + " is 1 for the " + std::to_string(job.setup.options.classes) +
                      " classes of this net; take top1");
+  }
+  if (metric.ends_with(".map") && !job.data.evaluation_sets.at(Split::kVal).several_labels) {
+    throw UsageError(wanted + " is of images with several labels and --loss bce or focal");
   }
   if (metric.ends_with(".top1_leak_free") && options.data.selection.empty()) {
     throw UsageError(wanted + " is known by a selection only; name one by --selection");

@@ -16,6 +16,7 @@
 #include "train/rewrites/rewrites.h"
 #include "train/run/chosen_net.h"
 #include "train/run/setup.h"
+#include "train/run/split_evaluation.h"
 #include "train/run/stored_run.h"
 
 namespace winnow::train {
@@ -98,6 +99,7 @@ struct EvalJob {
   pipeline::EvaluationSamples samples;
   bool judged = false;  // by a selection, which says what has leaked
   ViewMean view_mean;
+  std::optional<pipeline::SampleLabels> several_labels;
 };
 
 // The selection that says what has leaked: the one given, else the one the run was trained with.
@@ -133,6 +135,8 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();
   std::tie(job.split, job.samples) = choose_split(options, *job.cache, selection);
+  job.several_labels =
+      several_labels(*job.cache, job.samples.all.ids, stored.setup.options.loss.name);
   job.classes = info.classes;
   return job;
 }
@@ -166,17 +170,23 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   result.split = std::string(split_name(job.split));
   result.classes = std::move(job.classes);
   const auto begin = std::chrono::steady_clock::now();
-  result.evaluation = evaluate(programs,
-                               {source, job.samples.all, job.judged ? &job.samples.leaked : nullptr,
-                                options.with_logits, job.view_mean},
-                               {.geometry = geometry_of(config.setup),
-                                .recipe = eval_recipe(config.eval_resize_px),
-                                .threads = options.threads.decode},
-                               comm, progress);
+  result.evaluation =
+      evaluate(programs,
+               {.source = source,
+                .samples = job.samples.all,
+                .leaked = job.judged ? &job.samples.leaked : nullptr,
+                .with_logits = options.with_logits,
+                .view_mean = job.view_mean,
+                .several_labels = job.several_labels ? &*job.several_labels : nullptr},
+               {.geometry = geometry_of(config.setup),
+                .recipe = eval_recipe(config.eval_resize_px),
+                .threads = options.threads.decode},
+               comm, progress);
   result.images_per_second =
       static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.ids = std::move(job.samples.all.ids);
+  result.several_labels = std::move(job.several_labels);
   return result;
 }
 

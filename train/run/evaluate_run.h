@@ -52,7 +52,8 @@ struct EvalResult {
   Evaluation evaluation;
   double images_per_second = 0;
   std::vector<std::string> classes;
-  std::vector<SampleId> ids;  // in id order
+  std::vector<SampleId> ids;                               // in id order
+  std::optional<pipeline::SampleLabels> several_labels{};  // of these, where one has several
 };
 
 // Evaluates a trained run, or weights from elsewhere. Collective.

@@ -10,6 +10,7 @@
 #include "train/run/best.h"
 #include "train/run/build_name.h"
 #include "train/run/planning.h"
+#include "train/run/split_evaluation.h"
 
 namespace winnow::train {
 namespace {
@@ -41,7 +42,8 @@ pipeline::SampleSet choose_samples(const DataOptions& options, JobData& data) {
   }
   for (const Split split : {Split::kVal, Split::kTest}) {
     auto found = pipeline::evaluation_samples(cache, split, options.selection);
-    data.evaluation_sets[split] = {std::move(found.all), std::move(found.leaked)};
+    data.evaluation_sets[split] = {.samples = std::move(found.all),
+                                   .leaked = std::move(found.leaked)};
   }
   return train;
 }
@@ -88,6 +90,10 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
   data.info = pipeline::describe(*data.source.cache);
   pipeline::SampleSet train = weighed(options, data, choose_samples(options.data, data));
+  for (auto& [split, set] : data.evaluation_sets) {
+    set.several_labels =
+        several_labels(*data.source.cache, set.samples.ids, options.recipe.loss.name);
+  }
   job.setup = fit_net(options, data.info);
   job.forward = forward_graph(job.setup);
   make_sampler(options, std::move(train), comm.rank(), data);

@@ -24,6 +24,8 @@ class Backend;
 struct EvaluationSet {
   pipeline::SampleSet samples;   // none where the cache has no such split
   std::vector<SampleId> leaked;  // ascending
+  // Of the samples, where the loss takes several and one of them has; else none.
+  std::optional<pipeline::SampleLabels> several_labels{};
 };
 
 // The samples of a job: to train on, in their order, and to evaluate on.

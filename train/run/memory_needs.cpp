@@ -50,6 +50,7 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
       .lane = sums.lane,
       .evaluation =
           image * micro_batch * static_cast<std::size_t>(batches_held(kEvaluationBatchesAhead)),
+      .evaluation_lane = options.run.evaluation.tta.empty() ? 0 : image * micro_batch,
       .checkpoint = writes ? stored : 0,
       .batch = image * static_cast<std::size_t>(batches.micro_batches()) * micro_batch};
   if (!backend.is_on_cpu()) return needs;

@@ -1,9 +1,13 @@
 #include "train/run/metrics.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
 #include "common/error.h"
@@ -54,6 +58,36 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
   std::vector<MetricsRow> rows;
   for_each_row(path, [&](const std::string&, const MetricsRow& row) { rows.push_back(row); });
   return rows;
+}
+
+bool make_sound(MetricsRow& row) {
+  constexpr double kMost = 1e100;
+  constexpr double kMostSeconds = 1e15;
+  if (std::abs(row.epoch) > kMost || row.wall > kMostSeconds) return false;
+  std::erase_if(row.values, [](const auto& entry) { return std::abs(entry.second) > kMost; });
+  return true;
+}
+
+MetricsTail::News MetricsTail::read() {
+  struct stat now {};
+  News news;
+  if (::stat(path_.c_str(), &now) != 0) return news;
+  const InputFile file(path_);
+  if (now.st_ino != file_ || file.size() < read_bytes_) {
+    news.anew = read_bytes_ > 0;
+    read_bytes_ = 0;
+    file_ = now.st_ino;
+  }
+  std::string text(file.size() - read_bytes_, '\0');
+  file.read_at(read_bytes_, std::as_writable_bytes(std::span(text)));
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  read_bytes_ += text.size();
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    auto row = parse_row(line);
+    if (row && make_sound(*row)) news.rows.push_back(std::move(*row));
+  }
+  return news;
 }
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step, bool evaluates_again) {

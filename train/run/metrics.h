@@ -1,11 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/file.h"
@@ -26,6 +29,28 @@ bool is_of_evaluation(std::string_view name);
 // The lines of a file, in its order. What a full disk or a killed run cut short is passed over.
 // Throws SystemError.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
+
+// Leaves out numbers over 1e100 in size, which no run has and whose sums would be none. False: the
+// row's place is such a number.
+bool make_sound(MetricsRow& row);
+
+// The lines of a file that a run is writing, sound ones only. Not for several threads at once.
+class MetricsTail {
+ public:
+  explicit MetricsTail(std::filesystem::path path) : path_(std::move(path)) {}
+
+  struct News {
+    bool anew = false;               // all rows before are void: the run went on from a checkpoint
+    std::vector<MetricsRow> rows{};  // whole lines since the last call
+  };
+  // Reads what is new alone. A file that is not there has no lines. Throws SystemError.
+  News read();
+
+ private:
+  std::filesystem::path path_;
+  ino_t file_ = 0;  // a run that goes on puts another in place
+  std::uint64_t read_bytes_ = 0;
+};
 
 // metrics.jsonl: one JSON object a line, with `step`, `epoch`, `wall` (seconds that the run has
 // trained) and names that people know of DLLogger and MLPerf: train.loss, train.lr,

@@ -73,6 +73,7 @@ struct EvaluationOptions {
   std::int64_t interval = 0;  // steps between evaluations on val; 0: where epochs end
   std::string keep_best{};    // METRIC[:SPLIT] that says which checkpoint is the best; empty: none
   std::int64_t patience = 0;  // evaluations without a better one that end the run; 0: none do
+  std::string tta{};          // test-time augmentation of all of them; empty: the images alone
 };
 
 struct LogOptions {

@@ -1,6 +1,8 @@
 #include "train/run/run_evaluations.h"
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
@@ -56,7 +58,10 @@ void RunEvaluations::evaluate(Split split, std::int64_t step) {
 RunEvaluations::Figures RunEvaluations::log(const Evaluation& evaluation, const std::string& name,
                                             std::int64_t step) {
   Figures figures = figures_of(evaluation, name, job_.setup.options.classes);
-  log_.write(step, figures);
+  const std::string& tta = options_.run.evaluation.tta;
+  std::map<std::string, std::string> texts;
+  if (!tta.empty()) texts["tta"] = tta;
+  log_.write(step, figures, texts);
   return figures;
 }
 

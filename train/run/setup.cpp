@@ -177,6 +177,10 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
   if (options.start.no_decay) config["no_decay"] = *options.start.no_decay;
+  // What is evaluated says which checkpoint is the best, and when a run ends early.
+  if (!options.run.evaluation.tta.empty()) {
+    config["evaluation"]["tta"] = options.run.evaluation.tta;
+  }
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};

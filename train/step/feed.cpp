@@ -16,8 +16,24 @@ std::string describe(SampleId id) {
          std::to_string(source_of(id));
 }
 
-// Of sample `row`, which has one label, or two in a mixed batch.
-void set_target(const pipeline::Batch& batch, std::size_t row, std::span<float> target) {
+bool takes_several_labels(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op->each_class; });
+}
+
+// Throws where sample `who` has another number of labels than the loss takes.
+void check_count(const std::string& who, bool mixed, std::uint32_t count, double total,
+                 bool several) {
+  const std::uint32_t due = mixed ? 2 : 1;
+  if (several ? count >= due : count == due && std::abs(total - 1) <= 1e-3) return;
+  throw UsageError(
+      who + " has " + std::to_string(count) + " labels, training needs " +
+      (several ? "at least" : "exactly") + " one" + (mixed ? " of each" : "") +
+      (count > due ? "; for several take --loss bce or focal" : "; ingest a labelled data set"));
+}
+
+// Of sample `row`, which has one label, or two in a mixed batch, or more if it may have `several`.
+void set_target(const pipeline::Batch& batch, std::size_t row, bool several,
+                std::span<float> target) {
   const std::uint32_t begin = batch.label_offsets[row];
   const std::uint32_t end = batch.label_offsets[row + 1];
   const std::string who =
@@ -25,19 +41,15 @@ void set_target(const pipeline::Batch& batch, std::size_t row, std::span<float> 
       (batch.mix ? ", mixed with " + describe(batch.partners[row]) + "," : std::string());
   double total = 0;
   for (std::uint32_t k = begin; k < end; ++k) total += batch.label_weights[k];
-  const std::uint32_t due = batch.mix ? 2 : 1;
-  if (end - begin != due || std::abs(total - 1) > 1e-3) {
-    throw UsageError(who + " has " + std::to_string(end - begin) +
-                     " labels, training needs exactly one" + (batch.mix ? " of each" : "") +
-                     "; ingest a labelled data set");
-  }
+  check_count(who, batch.mix.has_value(), end - begin, total, several);
   for (std::uint32_t k = begin; k < end; ++k) {
     const std::int32_t label = batch.labels[k];
     if (label < 0 || static_cast<std::size_t>(label) >= target.size()) {
       throw UsageError(who + " has label " + std::to_string(label) + ", the net has " +
                        std::to_string(target.size()) + " classes");
     }
-    target[static_cast<std::size_t>(label)] += batch.label_weights[k];
+    float& share = target[static_cast<std::size_t>(label)];
+    share = std::min(1.0F, share + batch.label_weights[k]);  // of mixed ones it may be both's
   }
 }
 
@@ -63,6 +75,13 @@ std::int32_t main_label(const pipeline::Batch& batch, std::size_t row) {
   return label;
 }
 
+bool is_right(const pipeline::Batch& batch, std::size_t row, std::int32_t predicted) {
+  if (batch.mix) return main_label(batch, row) == predicted;
+  const auto begin = batch.labels.begin();
+  return std::find(begin + batch.label_offsets[row], begin + batch.label_offsets[row + 1],
+                   predicted) != begin + batch.label_offsets[row + 1];
+}
+
 }  // namespace
 
 Feed::Feed(Program& program)
@@ -74,6 +93,7 @@ Feed::Feed(Program& program)
   const Graph& graph = program.graph();
   const ValueId targets = graph.find("targets");
   classes_ = static_cast<std::size_t>(graph.value(targets).shape[1]);
+  several_labels_ = takes_several_labels(graph);
   targets_.resize(size_ * classes_);
   weights_.resize(size_);
   program.bind(targets, std::span(targets_));
@@ -93,7 +113,7 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, cons
     const std::size_t row = m * size_ + i;
     weights_[i] = static_cast<float>(batch.weights[row] / total_weight);
     if (batch.weights[row] > 0)
-      set_target(batch, row, std::span(targets_).subspan(i * classes_, classes_));
+      set_target(batch, row, several_labels_, std::span(targets_).subspan(i * classes_, classes_));
     if (keys_input_)
       set_key(draw, batch.ids[row], std::span(keys_).subspan(i * key_bytes_, key_bytes_));
   }
@@ -129,7 +149,7 @@ Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> 
     total.loss += weight * per_sample_loss[i];
     total.weight += weight;
     total.samples += 1;
-    if (main_label(batch, row) == predicted) total.correct += 1;
+    if (is_right(batch, row, predicted)) total.correct += 1;
   }
   return total;
 }

@@ -27,8 +27,9 @@ class Feed {
   // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
   // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
   // global batch add up to its mean. A sample of weight 0 needs no label; the target of a mixed one
-  // has two, each with its share. Throws UsageError, naming the id, for a sample without exactly
-  // one label, or a label the net has no class for.
+  // has those of both, each with its share. Throws UsageError, naming the id, for a sample without
+  // a label or with several, or a label the net has no class for. Where the loss is of each class's
+  // sigmoid there may be several: the target is 1 for each.
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {});
 
   std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
@@ -42,6 +43,7 @@ class Feed {
   std::size_t size_;
   std::size_t pixels_per_sample_;
   std::size_t classes_;
+  bool several_labels_;  // may be a sample's
   std::vector<float> targets_;
   std::vector<float> weights_;
   std::size_t key_bytes_ = 0;  // of a sample
@@ -55,8 +57,8 @@ std::vector<float> bind_output(Program& program, OutputKind kind);
 struct Score {
   double loss = 0;     // sum of weight * loss
   double weight = 0;   // sum of weights
-  double correct = 0;  // samples whose largest logit (the first of equals) is their label, or that
-                       // of the larger share
+  double correct = 0;  // samples whose largest logit (the first of equals) is their label, one of
+                       // their labels, or that of the larger share
   double samples = 0;
 };
 

@@ -1,0 +1,221 @@
+"""winnow train --live and winnow report --live in a terminal: what it shows, and that it leaves nothing behind."""
+
+import codecs
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+import unittest
+
+from program import WINNOW, Case
+
+OPEN, CLOSE = b"\x1b[?1049h\x1b[?25l\x1b[?7l", b"\x1b[?7h\x1b[?25h\x1b[?1049l"
+
+
+class Terminal:
+    """A program whose stderr is a terminal, and what that terminal got."""
+
+    def __init__(self, command, columns=80, rows=24, kind="xterm", env=()):
+        self.master, slave = pty.openpty()
+        self.resize(columns, rows)
+        self.before = termios.tcgetattr(slave)
+        self.process = subprocess.Popen(
+            [WINNOW, *map(str, command)], stderr=slave, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            env={**os.environ, "TERM": kind, **dict(env)},
+        )  # fmt: skip
+        self.slave = slave  # kept open: what is still in it can be read when the process has gone
+        self.got = b""
+
+    def resize(self, columns, rows):
+        self.columns, self.rows = columns, rows
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self, seconds):
+        if select.select([self.master], [], [], seconds)[0]:
+            self.got += os.read(self.master, 1 << 16)
+
+    def read_until(self, is_there, seconds=60):
+        end = time.monotonic() + seconds
+        while not is_there(self) and time.monotonic() < end:
+            self.read(0.1)
+        return is_there(self)
+
+    def finish(self, seconds=120):
+        """The exit code. All that was written is read."""
+        self.read_until(lambda t: t.process.poll() is not None, seconds)
+        self.process.wait(timeout=5)
+        while select.select([self.master], [], [], 0.2)[0]:
+            self.read(0)
+        after = termios.tcgetattr(self.slave)
+        assert after == self.before, "the terminal's modes are other ones"
+        self.out = self.process.stdout.read().decode()
+        self.process.stdout.close()
+        os.close(self.master)
+        os.close(self.slave)
+        return self.process.returncode
+
+    def frames(self):
+        """Whole frames, each as text of lines."""
+        return self.got.partition(OPEN)[2].partition(CLOSE)[0].split(b"\x1b[H")[1:]
+
+    def screen(self):
+        return Screen(self.columns, self.rows).take(self.frames()) if self.frames() else []
+
+    def shown(self):
+        return "\n".join(self.screen())
+
+
+class Screen:
+    """What a terminal shows of frames: cursor home, lines, erase to the end of the line and below."""
+
+    def __init__(self, columns, rows):
+        self.columns, self.rows = columns, rows
+        self.cells = [[" "] * columns for _ in range(rows)]
+
+    def take(self, frames):
+        for frame in frames:
+            self.take_frame(codecs.getincrementaldecoder("utf-8")("strict").decode(frame))
+        return ["".join(row).rstrip() for row in self.cells]
+
+    def take_frame(self, text):
+        x = y = 0
+        for part in re.findall(r"\x1b\[[0-9?]*[A-Za-z]|.", text, re.DOTALL):
+            if part == "\x1b[K":
+                self.cells[y][x:] = [" "] * (self.columns - x)
+            elif part == "\x1b[J":
+                self.cells[y][x:] = [" "] * (self.columns - x)
+                for row in range(y + 1, self.rows):
+                    self.cells[row] = [" "] * self.columns
+            elif part == "\r":
+                x = 0
+            elif part == "\n":
+                y += 1
+                assert y < self.rows, "a frame that is higher than the terminal scrolls it"
+            else:
+                assert not part.startswith("\x1b"), repr(part)
+                assert x < self.columns - 1, "a line that reaches the edge loses a letter"
+                self.cells[y][x] = part
+                x += 1
+
+
+class Live(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.learnable_idx(self.folder / "data", train=512, test=32)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        self.run_folder = self.folder / "run"
+
+    def command(self, *more, epochs=60):
+        return ["train", self.cache, "--out", self.run_folder, "--net", "lenet", "--recipe", "none", "--batch-size", 64,
+                "--threads", 1, "--epochs", epochs, "--holdout", 0.25, "--log-interval", 3, "--lr", 0.02, "--live",
+                *more]  # fmt: skip
+
+    def start(self, command, **more):
+        terminal = Terminal(command, **more)
+        self.addCleanup(lambda: terminal.process.poll() is None and terminal.process.kill())
+        return terminal
+
+    def test_a_run_is_drawn_and_leaves_the_screen_as_it_was(self):
+        began = time.monotonic()
+        terminal = self.start(self.command("--json"))
+        self.assertEqual(terminal.finish(), 0, terminal.got[-2000:])
+        seconds = time.monotonic() - began
+        self.assertEqual(terminal.got.count(OPEN), 1)
+        self.assertEqual(terminal.got.count(CLOSE), 1)
+        before, _, view = terminal.got.partition(OPEN)
+        self.assertIn(b"1 rank, each with", before)
+        after = view.partition(CLOSE)[2]
+        self.assertNotIn(b"\x1b", before + after)
+        self.assertIn(b"val accuracy", after)
+        self.assertIn('"top1"', terminal.out)
+
+        frames = terminal.frames()
+        self.assertGreater(len(frames), 1)
+        self.assertLess(len(frames), 4 * seconds + 3, "a few frames a second are enough")
+        shown = terminal.screen()
+        self.assertEqual(len(shown), 24)
+        self.assertRegex(shown[0], r"^winnow train  run +all steps are done$")
+        self.assertRegex(shown[1], r"^\[={24}\] 100.0 %  epoch \d+, loss 0\.\d+  \d+ images/s$")
+        text = "\n".join(shown)
+        self.assertRegex(text, r"loss  ⠒⠒ training [\d.]+  o val [\d.]+")
+        self.assertRegex(text, r"accuracy  ⠒⠒ training [\d.]+ %  o val [\d.]+ %")
+        self.assertRegex(text, r"[\u2801-\u28ff]{3}", "there is no curve")
+        for name in ("lately", "so far"):
+            shares = re.search(rf"{name} .*?(\d+) % +(\d+) % +(\d+) % +(\d+) %$", text, re.MULTILINE)
+            self.assertAlmostEqual(sum(map(int, shares.groups())), 100, delta=2)
+
+    def test_it_follows_the_size_of_the_terminal(self):
+        terminal = self.start(self.command(epochs=3000))
+        self.assertTrue(terminal.read_until(lambda t: "val" in t.shown() and len(t.frames()) > 3), terminal.shown())
+        count = len(terminal.frames())
+        terminal.resize(160, 30)
+        self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > count + 3))
+        wide = Screen(160, 30).take(terminal.frames()[-2:-1])
+        self.assertTrue(any(re.match("loss .* accuracy ", line) for line in wide), wide)
+        terminal.resize(30, 8)
+        count = len(terminal.frames())
+        self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > count + 3))
+        Screen(30, 8).take(terminal.frames()[-2:-1])
+        terminal.process.send_signal(signal.SIGTERM)
+        self.assertEqual(terminal.finish(), 75)
+
+    def test_signals_leave_the_screen_as_it_was(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number=number):
+                terminal = self.start(self.command("--resume", "auto", epochs=3000))
+                self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > 2))
+                terminal.process.send_signal(number)
+                self.assertEqual(terminal.finish(), 75, terminal.got[-2000:])
+                self.assertEqual(terminal.got.count(CLOSE), 1)
+                after = terminal.got.partition(CLOSE)[2]
+                self.assertIn(b"winnow: stopped", after)
+                self.assertNotIn(b"\x1b", after)
+
+    def test_a_second_signal_does_too(self):
+        """One that ends a run which gets to no clean place."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number=number):
+                command = [*self.command(epochs=3000), "--resume", "auto"]
+                terminal = self.start(command, env={"WINNOW_FAILPOINTS": "hang=file.write.before:metrics.jsonl:9"})
+                self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > 0))
+                time.sleep(1)  # it hangs by now
+                terminal.process.send_signal(number)
+                time.sleep(1.2)
+                self.assertIsNone(terminal.process.poll())
+                terminal.process.send_signal(number)
+                self.assertEqual(terminal.finish(), -number)
+                self.assertTrue(terminal.got.endswith(CLOSE), terminal.got[-200:])
+
+    def test_without_a_terminal_it_says_so_and_goes_on(self):
+        said = self.ok(*self.command(epochs=1)).err
+        self.assertIn("--live draws in a terminal, and stderr is none", said)
+        self.assertNotIn("\x1b", said)
+        terminal = self.start(["train", self.cache, "--out", self.folder / "dumb", *self.command(epochs=1)[4:]], kind="dumb")
+        self.assertEqual(terminal.finish(), 0, terminal.got)
+        self.assertNotIn(b"\x1b", terminal.got)
+
+    def test_a_run_can_be_watched_from_elsewhere(self):
+        self.ok(*self.command(epochs=4))
+        terminal = self.start(["report", self.run_folder, "--live"])
+        self.assertTrue(terminal.read_until(lambda t: "has ended" in t.shown()), terminal.got)
+        self.assertIn("epoch 4.00 of 4", terminal.shown())
+        self.assertIn("o val", terminal.shown())
+        terminal.process.send_signal(signal.SIGINT)
+        self.assertEqual(terminal.finish(), 0)
+        self.assertTrue(terminal.got.endswith(CLOSE))
+        self.refused(2, ["stderr is none", "--out"], "report", self.run_folder, "--live")
+        self.refused(2, ["one run"], "report", self.run_folder, self.run_folder, "--live")
+        self.refused(2, ["--out", "--live"], "report", self.run_folder)
+        self.refused(2, ["holds no run"], "report", self.folder, "--live")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,159 @@
+"""Images with several labels, from a CSV to the average precision of each class."""
+
+import csv
+import json
+import math
+import os
+import subprocess
+import unittest
+
+from program import Case
+from schemas_test import jsonschema, validator
+
+SIDE = 16
+QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
+# A Python with scikit-learn, as `python3 -m venv` and `pip install scikit-learn` make one.
+PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
+SCIKIT_LEARN = """
+import json, sys
+from sklearn.metrics import average_precision_score
+print(json.dumps([average_precision_score(labels, logits) for labels, logits in json.load(sys.stdin)]))
+"""
+
+
+def average_precision(labels, logits):
+    """The mean, over the positives, of the precision among those that score as high; ties count together."""
+    positive = [score for label, score in zip(labels, logits) if label]
+    return sum(sum(1 for other in positive if other >= score) / sum(1 for other in logits if other >= score)
+               for score in positive) / len(positive)  # fmt: skip
+
+
+class ManyLabels(Case):
+    @classmethod
+    def setUpClass(cls):
+        """Images whose labels are the bright quadrants, one at least; that in the south-east is rare."""
+        case = cls("ok")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.made, cls.cache = case.folder, case.folder / "cache"
+        rows = []
+        for number in range(720):
+            bright = []
+            while not bright:
+                bright = [k for k in range(4) if case.random.random() < (0.15 if k == 3 else 0.45)]
+            pixels = bytearray(case.random.randrange(100) for _ in range(3 * SIDE * SIDE))
+            for y in range(SIDE):
+                for x in range(SIDE):
+                    if 2 * (2 * y // SIDE) + 2 * x // SIDE in bright:
+                        for c in range(3):
+                            pixels[3 * (y * SIDE + x) + c] += 60
+            name, split = f"{number:03}.ppm", "train" if number < 480 else "val" if number < 600 else "test"
+            case.write_ppm(case.folder / "images" / name, bytes(pixels), SIDE)
+            rows.append([name, "|".join(QUADRANTS[k] for k in bright), split])
+        cls.labels = {row[0]: row[1] for row in rows}
+        table = case.folder / "images" / "labels.csv"
+        with table.open("w", newline="") as file:
+            csv.writer(file).writerows([["file", "labels", "split"], *rows])
+        case.ok("ingest", table, "--out", cls.cache)
+
+    def train(self, out, *more, loss="bce", epochs=12, augment="none", ranks=0):
+        """Without flips, which change what is in the west."""
+        return self.ok("train", self.cache, "--out", self.folder / out, "--net", "lenet", "--recipe", "none", "--loss", loss,
+                       "--batch-size", 32, "--micro-batch", 8, "--epochs", epochs, "--lr", 0.1,
+                       "--augment", augment, "--threads", 1, *more, ranks=ranks)  # fmt: skip
+
+    def evaluated(self, out, *more, ranks=0):
+        """What eval says, and of each class [whether an image has it, the image's logit] of all images."""
+        table = self.folder / "table.csv"
+        said = self.ok("eval", self.folder / out, self.cache, "--predictions", table, "--logits", "--threads", 1, "--json",
+                       *more, ranks=ranks)  # fmt: skip
+        rows = list(csv.DictReader(table.read_text().splitlines()))
+        for row in rows:
+            self.assertEqual(set(row["label"].split("|")), set(self.labels[row["name"]].split("|")))
+        figures = said.json()
+        return figures, rows, [
+            ([int(name in row["label"].split("|")) for row in rows], [float(row[f"logit_{name}"]) for row in rows])
+            for name in figures["classes"]
+        ]
+
+    def test_each_class_is_learned_and_judged_as_by_scikit_learn(self):
+        trained = self.train("run", "--json")
+        figures, rows, classes = self.evaluated("run")
+        self.assertEqual(figures["samples"], 120)
+        self.assertEqual(set(figures["classes"]), set(QUADRANTS))
+        found = figures["average_precision"]
+        for precision, (labels, logits) in zip(found, classes):
+            self.assertAlmostEqual(precision, average_precision(labels, logits), delta=1e-12)
+        self.assertAlmostEqual(figures["map"], sum(found) / 4, delta=1e-12)
+        # Chance has the share of the images with a label: with those of another image at most half.
+        by_chance = [average_precision(labels[1:] + labels[:1], logits) for labels, logits in classes]
+        self.assertLess(max(by_chance), 0.75)
+        self.assertGreater(min(found), 0.95)
+        self.assertGreater(figures["map"], 0.97)
+        if subprocess.run([PYTHON, "-c", "import sklearn"], capture_output=True).returncode == 0:
+            done = subprocess.run([PYTHON, "-c", SCIKIT_LEARN], input=json.dumps(classes), capture_output=True, text=True,
+                                  check=True)  # fmt: skip
+            for precision, due in zip(found, json.loads(done.stdout)):
+                self.assertAlmostEqual(precision, due, delta=1e-12)
+        else:
+            print(f"not compared with scikit-learn, which {PYTHON} has not (WINNOW_PACKAGES_PYTHON names one)")
+        # Loss and accuracy, of the logits.
+        loss = right = 0
+        for place, row in enumerate(rows):
+            each = [(labels[place], logits[place]) for labels, logits in classes]
+            loss += sum(math.log1p(math.exp(-x if label else x)) for label, x in each) / 4
+            right += max(each, key=lambda one: one[1])[0]
+        self.assertAlmostEqual(figures["loss"], loss / len(rows), delta=1e-5)
+        self.assertAlmostEqual(figures["top1"], right / len(rows), delta=1e-12)
+        self.assertEqual(sum(map(sum, figures["confusion"])), len(rows))
+        if jsonschema:
+            validator("eval").validate(figures)
+            for line in (self.folder / "run" / "metrics.jsonl").read_text().splitlines():
+                validator("metrics").validate(json.loads(line))
+        # The run's own evaluations say the same.
+        self.assertAlmostEqual(self.metrics(self.folder / "run", "test.map")[-1], figures["map"], delta=1e-9)
+        self.assertAlmostEqual(self.metrics(self.folder / "run", "test.loss")[-1], figures["loss"], delta=1e-6)
+        self.assertEqual(len(self.metrics(self.folder / "run", "val.map")), 12)
+        self.assertAlmostEqual(trained.json()["top1"], figures["top1"], delta=1e-9)
+
+    def test_the_same_on_any_number_of_ranks(self):
+        self.train("run", epochs=2)
+        seen = set()
+        for ranks in (0, 1, 3):
+            figures, _, _ = self.evaluated("run", ranks=ranks)
+            del figures["images_per_second"]
+            seen.add(json.dumps(figures))
+        self.assertEqual(len(seen), 1)
+        self.train("one", "--reproducible", epochs=2)
+        self.train("two", "--reproducible", epochs=2, ranks=2)
+        for name in ("val.map", "test.map", "train.loss"):
+            self.assertEqual(*(self.metrics(self.folder / run, name) for run in ("one", "two")))
+
+    def test_with_focal_loss_mixed_images_and_the_best(self):
+        self.train("run", "--keep-best", "map", loss="focal", augment="mixup")
+        state = json.loads((self.folder / "run" / "checkpoints" / "latest" / "state.json").read_text())
+        precisions = self.metrics(self.folder / "run", "val.map")
+        self.assertEqual(state["best"]["metric"], "val.map")
+        self.assertEqual(state["best"]["value"], max(precisions))
+        self.assertGreater(max(precisions), 0.95)
+        figures, _, classes = self.evaluated("run", "--tta", "mirror", "--split", "val")
+        for precision, (labels, logits) in zip(figures["average_precision"], classes):
+            self.assertAlmostEqual(precision, average_precision(labels, logits), delta=1e-12)
+
+    def test_what_wants_one_label_says_so(self):
+        command = ["train", self.cache, "--out", self.folder / "run", "--net", "lenet", "--recipe", "none"]
+        self.refused(2, ["labels, training needs exactly one", "--loss bce"], *command)
+        one = self.folder / "one"
+        for number, name in enumerate(("train/cat", "train/dog", "val/cat", "val/dog")):
+            self.write_ppm(one / name / "a.ppm", self.image(SIDE, seed=number), SIDE)
+        self.ok("ingest", one, "--out", self.folder / "single")
+        command = ["train", self.folder / "single", "--net", "lenet", "--recipe", "none", "--loss", "bce", "--batch-size", 2,
+                   "--epochs", 1]  # fmt: skip
+        self.refused(2, ["--keep-best map", "several labels"], *command, "--out", self.folder / "no", "--keep-best", "map")
+        self.ok(*command, "--out", self.folder / "plain")
+        self.assertEqual(self.metrics(self.folder / "plain", "val.map"), [])
+        self.assertNotIn("map", self.ok("eval", self.folder / "plain", self.folder / "single", "--json").json())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
