@@ -11,8 +11,8 @@ namespace winnow::comm {
 //
 // Buffer    an all-reduce has one; an all-to-all sends from one and receives into another
 // Chains    independent of each other; they touch disjoint ranges
-// Rounds    transfers of one chain run by ascending round; those of one round run together, their
-//           additions in list order
+// Rounds    transfers of one chain run by ascending round; those of one round run together, and its
+//           additions after all of its messages, in list order
 // Matching  a message belongs to (sender, receiver, chain), and within these to its place in order
 struct Transfer {
   enum class Kind : std::uint8_t {
