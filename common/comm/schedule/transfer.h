@@ -30,6 +30,11 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
+// Chains of an all-reduce that a rank has under way at once: enough to fill a tree of depth 4 up
+// and down for four colours, few enough that the receive buffers (at most a segment per child) stay
+// in a cache.
+inline constexpr std::size_t kChainsAtOnce = 32;
+
 // Where the ranks are. A schedule may keep traffic inside machines by it.
 struct Placement {
   int rank = 0;              // this one
