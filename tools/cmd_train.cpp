@@ -328,7 +328,7 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.schedule_options.colors,
-                   "Trees of the multi-colour schedule")
+                   "Trees of the multicolor and hierarchical schedules")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   execution->add_option("--bucket-size", o.bucket_kib, "KiB of gradients reduced at a time")

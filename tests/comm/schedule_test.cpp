@@ -21,6 +21,25 @@ namespace {
 
 constexpr int kColors[] = {1, 2, 3, 4, 8};
 
+// One colour's tree, of all ranks.
+struct ColorTree {
+  int root = -1;
+  std::vector<int> parent;
+  std::vector<std::vector<int>> children;
+};
+
+ColorTree multicolor_tree(int color, int colors, int ranks, int children = 0) {
+  ColorTree tree;
+  for (int rank = 0; rank < ranks; ++rank) {
+    TreePlace place =
+        multicolor_place(rank, ranks, color, {.colors = colors, .children = children});
+    if (place.parent < 0) tree.root = rank;
+    tree.parent.push_back(place.parent);
+    tree.children.push_back(std::move(place.children));
+  }
+  return tree;
+}
+
 int depth(const ColorTree& tree) {
   int deepest = 0;
   for (std::size_t rank = 0; rank < tree.parent.size(); ++rank) {
@@ -41,7 +60,7 @@ TEST(MulticolorTree, SpansAllRanksFromOneRoot) {
         const ColorTree tree = multicolor_tree(color, colors, ranks);
         ASSERT_EQ(tree.parent.size(), static_cast<std::size_t>(ranks));
         ASSERT_EQ(tree.children.size(), static_cast<std::size_t>(ranks));
-        EXPECT_EQ(tree.parent[static_cast<std::size_t>(tree.root)], -1);
+        ASSERT_EQ(std::ranges::count(tree.parent, -1), 1);
         std::set<int> reached{tree.root};
         std::vector<int> open{tree.root};
         while (!open.empty()) {
@@ -85,30 +104,83 @@ TEST(MulticolorTree, IsShallow) {
 }
 
 TEST(MulticolorTree, RefusesColorsThatDoNotExist) {
+  EXPECT_THROW(multicolor_place(8, 8, 0, {}), Error);
   EXPECT_THROW(multicolor_tree(4, 4, 8), Error);
   EXPECT_THROW(multicolor_tree(2, 4, 2), Error) << "colours are clamped to ranks";
   EXPECT_THROW(multicolor_tree(-1, 4, 8), Error);
   EXPECT_THROW(multicolor_tree(0, 0, 8), Error);
 }
 
-// Every number of ranks the checker takes, all colours, and counts around all edges.
-TEST(Multicolor, IsAnAllReduce) {
-  for (int ranks = 2; ranks <= 64; ++ranks) {
-    const auto p = static_cast<std::size_t>(ranks);
+// A number of children of its own: no rank has more, and the interiors spread evenly where they
+// cannot be disjoint.
+TEST(MulticolorTree, KeepsToTheChildrenAskedFor) {
+  for (int ranks = 1; ranks <= 130; ++ranks) {
     for (const int colors : kColors) {
-      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1,
-                                      std::size_t{97}, std::size_t{1009}, std::size_t{2500}}) {
-        const auto transfers =
-            transfers_of_all(find_schedule("multicolor"), ranks, count,
-                             {.colors = colors, .segment_elements = count > 1000 ? 100u : 24u});
-        ASSERT_EQ(check_all_reduce(transfers, count), "")
-            << ranks << " ranks, " << colors << " colours, " << count << " elements";
+      for (const int children : kColors) {
+        std::vector<int> inside(static_cast<std::size_t>(ranks));
+        for (int color = 0; color < std::min(colors, ranks); ++color) {
+          const ColorTree tree = multicolor_tree(color, colors, ranks, children);
+          for (std::size_t rank = 0; rank < inside.size(); ++rank) {
+            EXPECT_LE(tree.children[rank].size(), static_cast<std::size_t>(children));
+            inside[rank] += tree.children[rank].empty() ? 0 : 1;
+          }
+        }
+        EXPECT_LE(std::ranges::max(inside) - std::ranges::min(inside), 2)
+            << ranks << " ranks, " << colors << " colours, " << children << " children";
       }
     }
   }
 }
 
-// Every schedule of the table, on every number of ranks the checker takes.
+// 1 + c / C of the buffer, c the children that a rank has in all colours together.
+TEST(Multicolor, TrafficIsWhatTheChildrenMakeIt) {
+  constexpr std::size_t kCount = 48'000;
+  for (const int ranks : {2, 3, 5, 6, 7, 8, 12, 24, 31, 48, 64}) {
+    for (const int colors : kColors) {
+      if (colors > ranks) continue;
+      for (const int children : {0, 1, 2, 3, 4, 8}) {
+        const ScheduleOptions options{
+            .colors = colors, .children = children, .segment_elements = 4000};
+        const auto cost =
+            traffic(transfers_of_all(find_schedule("multicolor"), ranks, kCount, options));
+        for (int rank = 0; rank < ranks; ++rank) {
+          std::size_t below = 0;
+          for (int color = 0; color < colors; ++color) {
+            below += multicolor_place(rank, ranks, color, options).children.size();
+          }
+          const auto c = static_cast<std::size_t>(colors);
+          const Traffic& of_rank = cost[static_cast<std::size_t>(rank)];
+          EXPECT_LE(of_rank.sent, kCount + below * kCount / c);
+          EXPECT_LE(of_rank.received, kCount + below * kCount / c);
+        }
+      }
+    }
+  }
+}
+
+void expect_all_reduce(const Schedule& schedule, int ranks, std::size_t count,
+                       const ScheduleOptions& options) {
+  ASSERT_EQ(check_all_reduce(transfers_of_all(schedule, ranks, count, options), count), "")
+      << schedule.name << ", " << ranks << " ranks, " << options.colors << " colours, "
+      << options.children << " children, " << count << " elements in segments of "
+      << options.segment_elements;
+}
+
+// All colours and children, and counts around all edges.
+TEST(Multicolor, IsAnAllReduce) {
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const auto p = static_cast<std::size_t>(ranks);
+    for (const int colors : kColors) {
+      for (const int children : {0, 1, 2, 3, 4, 8}) {
+        for (const std::size_t count : {std::size_t{1}, p - 1, p + 1, std::size_t{97}}) {
+          expect_all_reduce(find_schedule("multicolor"), ranks, count,
+                            {.colors = colors, .children = children, .segment_elements = 24});
+        }
+      }
+    }
+  }
+}
+
 TEST(Schedules, AreAllReduces) {
   for (const Schedule& schedule : schedules()) {
     for (int ranks = 1; ranks <= 64; ++ranks) {
@@ -116,11 +188,7 @@ TEST(Schedules, AreAllReduces) {
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 2 * p,
                                       std::size_t{97}, std::size_t{1009}}) {
         for (const std::size_t segment : {std::size_t{13}, std::size_t{100}}) {
-          const auto transfers =
-              transfers_of_all(schedule, ranks, count, {.segment_elements = segment});
-          ASSERT_EQ(check_all_reduce(transfers, count), "")
-              << schedule.name << ", " << ranks << " ranks, " << count
-              << " elements in segments of " << segment;
+          expect_all_reduce(schedule, ranks, count, {.segment_elements = segment});
         }
       }
     }
@@ -153,6 +221,7 @@ TEST(Schedules, RefuseArgumentsThatMakeNoSense) {
     EXPECT_THROW(schedule.all_reduce(one_machine(3, 3), 10, {}), Error);
     EXPECT_THROW(schedule.all_reduce(one_machine(-1, 3), 10, {}), Error);
     EXPECT_THROW(schedule.all_reduce(one_machine(0, 3), 10, {.colors = 0}), UsageError);
+    EXPECT_THROW(schedule.all_reduce(one_machine(0, 3), 10, {.children = -1}), UsageError);
     EXPECT_THROW(schedule.all_reduce(one_machine(0, 3), 10, {.segment_elements = 0}), UsageError);
     EXPECT_THROW(
         schedule.all_reduce(one_machine(0, 3), std::size_t{1} << 40, {.segment_elements = 1}),

@@ -16,12 +16,9 @@ namespace winnow::comm {
 
 namespace {
 
-// Chains active at once on a rank: enough to fill a tree of depth 4 up and down for four colours,
-// few enough that the receive buffers (at most a segment per child) stay in a cache.
-constexpr std::size_t kWindow = 32;
-
-// The same of data: about 1 MiB of the messages of kExchangeOptions. Where other threads
-// compute, it has to last until this one is run again; gradients that begin wait for it.
+// Chains of data active at once on a rank: about 1 MiB of the messages of kExchangeOptions. Where
+// other threads compute, it has to last until this one is run again; gradients that begin wait for
+// it.
 constexpr std::size_t kDataWindow = 32;
 
 // Gradients of which nothing was heard in so much sleep wait for a rank that is late. The time of a
@@ -70,7 +67,7 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, LastWord
                                Patience patience)
     : last_words_(std::move(last_words)),
       patience_(patience),
-      gradients_(channels.gradients, tag_limit, kWindow, &MPI_Isend, requests_),
+      gradients_(channels.gradients, tag_limit, kChainsAtOnce, &MPI_Isend, requests_),
       // A send of data is done when it is being received, however small it is: what a rank that is
       // busy with gradients has not asked for yet must not pile up there.
       data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_),

@@ -15,6 +15,11 @@ void check_arguments(int rank, int ranks, const ScheduleOptions& options) {
   if (options.colors < 1) {
     throw UsageError("a schedule needs at least 1 colour, not " + std::to_string(options.colors));
   }
+  if (options.children < 0) {
+    throw UsageError(
+        "a schedule needs trees of at least 1 child, or 0 for a number of its own, not " +
+        std::to_string(options.children));
+  }
   if (options.segment_elements < 1) {
     throw UsageError("a schedule needs segments of at least 1 element");
   }

@@ -1,6 +1,8 @@
 #include "common/comm/schedule/multicolor.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 #include "common/comm/schedule/arguments.h"
 #include "common/error.h"
@@ -9,97 +11,70 @@ namespace winnow::comm {
 
 namespace {
 
-constexpr std::size_t kPartGrain = 16;  // elements: parts begin on cache lines of floats
+// Labels 0 .. interior-1 have children, attached breadth-first, so that trees are shallow. Label 0,
+// the root, has no parent; with children that follow from the colours it takes one child more,
+// which evens out the load.
+struct Shape {
+  Shape(int ranks, int colors, int most)
+      : interior(most > 0 ? std::max(1, divide(ranks - 1, most))
+                          : std::max(1, std::min(ranks / colors, ranks - 1))),
+        children(most > 0 ? most : divide(std::max(0, ranks - 2), interior)),
+        of_root(most > 0 ? most : children + 1) {}
 
-// One rank's place in one colour's tree.
-struct Place {
-  int parent;
-  std::vector<int> children;
-};
-
-// Sum up, then hand down. The children's sums arrive together and are added in the tree's order.
-void append_chain(const Place& place, int chain, std::size_t begin, std::size_t count,
-                  std::vector<Transfer>& transfers) {
-  int round = 0;
-  const auto to_all_children = [&](Transfer::Kind kind) {
-    for (const int child : place.children) {
-      transfers.push_back({kind, child, chain, round, begin, count});
-    }
-    if (!place.children.empty()) ++round;
-  };
-  to_all_children(Transfer::Kind::kReceiveAdd);
-  if (place.parent >= 0) {
-    transfers.push_back({Transfer::Kind::kSend, place.parent, chain, round++, begin, count});
-    transfers.push_back({Transfer::Kind::kReceiveCopy, place.parent, chain, round++, begin, count});
+  int parent(int label) const {
+    if (label == 0) return -1;
+    return label <= of_root ? 0 : 1 + (label - of_root - 1) / children;
   }
-  to_all_children(Transfer::Kind::kSend);
-}
+  int first_child(int label) const { return label == 0 ? 1 : of_root + (label - 1) * children + 1; }
+  int end_child(int label) const { return first_child(label) + (label == 0 ? of_root : children); }
+
+  int interior;
+  int children;
+  int of_root;
+
+ private:
+  static int divide(int value, int by) { return (value + by - 1) / by; }
+};
 
 }  // namespace
 
-// Labels 0 .. interior-1 may have children; label l of colour c is rank l + c * interior (mod
-// ranks). Since colors * interior <= ranks, the rotation keeps the colours' interiors apart. A rank
-// in the interior of its one colour moves its children's data and its parent's; the root has no
-// parent and takes one child more, which evens out the load: with ranks mod colors in {0, 1, 2} no
-// rank sends or receives more than twice the buffer. Labels are attached breadth-first, so trees
-// are shallow.
-ColorTree multicolor_tree(int color, int colors, int ranks) {
-  if (ranks < 1 || colors < 1 || color < 0 || color >= std::min(colors, ranks)) {
+// Label l of a colour is rank l + shift. While colors * interior <= ranks, the shifts keep the
+// colours' interiors apart; otherwise they spread them evenly.
+TreePlace multicolor_place(int rank, int ranks, int color, const ScheduleOptions& options) {
+  const int colors = std::min(options.colors, ranks);
+  if (colors < 1 || color < 0 || color >= colors || rank < 0 || rank >= ranks ||
+      options.children < 0) {
     throw Error("there is no tree of colour " + std::to_string(color) + " of " +
-                std::to_string(colors) + " over " + std::to_string(ranks) + " ranks");
+                std::to_string(options.colors) + " over " + std::to_string(ranks) +
+                " ranks, or no rank " + std::to_string(rank) + " in it");
   }
-  const int interior = std::max(1, std::min(ranks / std::min(colors, ranks), ranks - 1));
-  const int inner_children = ranks > 2 ? (ranks - 2 + interior - 1) / interior : 0;
-  const auto rank_of = [&](int label) { return (label + color * interior) % ranks; };
+  const Shape shape(ranks, colors, options.children);
+  const bool disjoint = std::int64_t{colors} * shape.interior <= ranks;
+  const int shift =
+      disjoint ? color * shape.interior : static_cast<int>(std::int64_t{color} * ranks / colors);
+  const auto rank_of = [&](int label) { return (label + shift) % ranks; };
+  const int label = (rank - shift + ranks) % ranks;
 
-  ColorTree tree;
-  tree.root = rank_of(0);
-  tree.parent.assign(static_cast<std::size_t>(ranks), -1);
-  tree.children.resize(static_cast<std::size_t>(ranks));
-  int parent = 0;  // the first label with room; all before it are full
-  int room = inner_children + 1;
-  for (int label = 1; label < ranks; ++label) {
-    if (room == 0) {
-      ++parent;
-      room = inner_children;
-    }
-    --room;
-    tree.parent[static_cast<std::size_t>(rank_of(label))] = rank_of(parent);
-    tree.children[static_cast<std::size_t>(rank_of(parent))].push_back(rank_of(label));
+  TreePlace place;
+  if (label > 0) place.parent = rank_of(shape.parent(label));
+  if (label >= shape.interior) return place;
+  for (int child = shape.first_child(label); child < std::min(shape.end_child(label), ranks);
+       ++child) {
+    place.children.push_back(rank_of(child));
   }
-  return tree;
+  return place;
 }
 
 std::vector<Transfer> multicolor_all_reduce(const Placement& placement, std::size_t count,
                                             const ScheduleOptions& options) {
-  const int rank = placement.rank;
   const int ranks = placement.ranks();
-  check_arguments(rank, ranks, options);
+  check_arguments(placement.rank, ranks, options);
   if (ranks == 1 || count == 0) return {};
-  const auto colors = static_cast<std::size_t>(std::min(options.colors, ranks));
-  const std::size_t part = divide_up(divide_up(count, colors), kPartGrain) * kPartGrain;
-  const std::size_t segments = divide_up(std::min(part, count), options.segment_elements);
-  checked_chains(segments * colors);
-
-  std::vector<Place> places;
-  for (std::size_t color = 0; color < colors; ++color) {
-    ColorTree tree = multicolor_tree(static_cast<int>(color), options.colors, ranks);
-    const auto at = static_cast<std::size_t>(rank);
-    places.push_back({tree.parent[at], std::move(tree.children[at])});
+  std::vector<TreePlace> places;
+  for (int color = 0; color < std::min(options.colors, ranks); ++color) {
+    places.push_back(multicolor_place(placement.rank, ranks, color, options));
   }
-
-  std::vector<Transfer> transfers;
-  for (std::size_t segment = 0; segment < segments; ++segment) {
-    for (std::size_t color = 0; color < colors; ++color) {
-      const std::size_t begin = color * part + segment * options.segment_elements;
-      const std::size_t end =
-          std::min({begin + options.segment_elements, (color + 1) * part, count});
-      if (begin >= end) continue;
-      append_chain(places[color], static_cast<int>(segment * colors + color), begin, end - begin,
-                   transfers);
-    }
-  }
-  return transfers;
+  return tree_all_reduce(places, count, options.segment_elements);
 }
 
 }  // namespace winnow::comm

@@ -12,8 +12,8 @@ namespace winnow::comm {
 //
 // Other numbers  the first 2(p-p') ranks, p' the power of two below p, add up in pairs; then one of
 //                each pair stands for both, and in the end tells the other
-// Messages       of options.segment_elements at most: the buffer is cut into chains of twice as
-// many Source         Thakur, Rabenseifner, Gropp 2005: Optimization of Collective Communication
+// Messages       of options.segment_elements at most: the buffer is cut into chains twice as long
+// Source         Thakur, Rabenseifner, Gropp 2005: Optimization of Collective Communication
 //                Operations in MPICH
 std::vector<Transfer> rabenseifner_all_reduce(const Placement& placement, std::size_t count,
                                               const ScheduleOptions& options);

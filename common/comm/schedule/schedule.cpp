@@ -3,8 +3,11 @@
 #include <array>
 #include <string>
 
+#include "common/comm/schedule/double_binary_tree.h"
+#include "common/comm/schedule/hierarchical.h"
 #include "common/comm/schedule/multicolor.h"
 #include "common/comm/schedule/rabenseifner.h"
+#include "common/comm/schedule/recursive_doubling.h"
 #include "common/comm/schedule/ring.h"
 #include "common/error.h"
 
@@ -21,6 +24,15 @@ constexpr std::array kSchedules{
     Schedule{"rabenseifner",
              "recursive halving and doubling; least traffic on powers of two, 2 log2(p) hops",
              &rabenseifner_all_reduce},
+    Schedule{
+        "recursive_doubling",
+        "exchanges of all there is between ever farther pairs; log2(p) hops, for small buffers",
+        &recursive_doubling_all_reduce},
+    Schedule{"double_binary_tree", "two pipelined binary trees, half of the buffer each",
+             &double_binary_tree_all_reduce},
+    Schedule{"hierarchical",
+             "multicolor between machines, each rank of a machine with its share of each colour",
+             &hierarchical_all_reduce},
 };
 
 }  // namespace

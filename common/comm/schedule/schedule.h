@@ -11,6 +11,7 @@ namespace winnow::comm {
 
 struct ScheduleOptions {
   int colors = 4;                         // trees of the multi-colour schedule; clamped to ranks
+  int children = 0;                       // of a rank in such a tree, at most; 0: by the colours
   std::size_t segment_elements = 32'768;  // pipelining grain inside a colour; longest message
 };
 

@@ -11,8 +11,8 @@ namespace winnow::comm {
 //
 // Buffer    an all-reduce has one; an all-to-all sends from one and receives into another
 // Chains    independent of each other; they touch disjoint ranges
-// Rounds    transfers of one chain run by ascending round; those of one round run together, their
-//           additions in list order
+// Rounds    transfers of one chain run by ascending round; those of one round run together, and its
+//           additions after all of its messages, in list order
 // Matching  a message belongs to (sender, receiver, chain), and within these to its place in order
 struct Transfer {
   enum class Kind : std::uint8_t {
@@ -29,6 +29,11 @@ struct Transfer {
 
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
+
+// Chains of an all-reduce that a rank has under way at once: enough to fill a tree of depth 4 up
+// and down for four colours, few enough that the receive buffers (at most a segment per child) stay
+// in a cache.
+inline constexpr std::size_t kChainsAtOnce = 32;
 
 // Where the ranks are. A schedule may keep traffic inside machines by it.
 struct Placement {

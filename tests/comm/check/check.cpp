@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include "tests/comm/check/check_internal.h"
@@ -11,8 +12,36 @@ namespace winnow::comm {
 
 namespace {
 
-using RankSet = std::uint64_t;
-static_assert(std::numeric_limits<RankSet>::digits == kMaxRanks);
+// Ranks below a number that is the same for all sets that meet.
+class RankSet {
+ public:
+  explicit RankSet(std::size_t ranks) : words_((ranks + kDigits - 1) / kDigits) {}
+
+  void insert(std::size_t rank) { words_[rank / kDigits] |= std::uint64_t{1} << rank % kDigits; }
+
+  void insert(const RankSet& other) {
+    std::ranges::transform(words_, other.words_, words_.begin(), std::bit_or<>());
+  }
+
+  // The lowest rank that is in both, or in this but not in the other one; -1: there is none.
+  int lowest_shared(const RankSet& other) const { return lowest(other, std::bit_and<>()); }
+  int lowest_missing_in(const RankSet& other) const {
+    return lowest(other, [](std::uint64_t mine, std::uint64_t theirs) { return mine & ~theirs; });
+  }
+
+ private:
+  static constexpr std::size_t kDigits = std::numeric_limits<std::uint64_t>::digits;
+
+  int lowest(const RankSet& other, const auto& both) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::uint64_t found = both(words_[i], other.words_[i]);
+      if (found != 0) return static_cast<int>(i * kDigits) + std::countr_zero(found);
+    }
+    return -1;
+  }
+
+  std::vector<std::uint64_t> words_;
+};
 
 // Chains may run in any order against each other, so on one rank their ranges must not meet.
 std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
@@ -63,16 +92,21 @@ class Buffers {
     std::ranges::sort(cuts_);
     const auto repeated = std::ranges::unique(cuts_);
     cuts_.erase(repeated.begin(), repeated.end());
-    for (std::size_t rank = 0; rank < transfers_of_rank.size(); ++rank) {
-      held_.emplace_back(cuts_.size() - 1, RankSet{1} << rank);
+    const std::size_t ranks = transfers_of_rank.size();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      RankSet itself(ranks);
+      itself.insert(rank);
+      held_.emplace_back(cuts_.size() - 1, itself);
     }
+    terms_.resize(ranks);
   }
 
-  // The transfers of one round run together: what one of them writes no other may touch, except
-  // that several may add to the same range.
+  // The transfers of one round run together, its additions afterwards: what is copied into no other
+  // may touch.
   bool meet(const Transfer& a, const Transfer& b) const {
-    const bool harmless = a.kind == b.kind && a.kind != Transfer::Kind::kReceiveCopy;
-    return !harmless && overlap(a, b);
+    const bool copies =
+        a.kind == Transfer::Kind::kReceiveCopy || b.kind == Transfer::Kind::kReceiveCopy;
+    return copies && overlap(a, b);
   }
 
   std::string mismatch(int sender, int receiver, const Transfer& send,
@@ -85,32 +119,47 @@ class Buffers {
 
   std::string deliver(int sender, int receiver, const Transfer&, const Transfer& receive) {
     const std::vector<RankSet>& source = held_[static_cast<std::size_t>(sender)];
-    std::vector<RankSet>& target = held_[static_cast<std::size_t>(receiver)];
-    RankSet twice = 0;
-    for (std::size_t i = index(receive.begin); cuts_[i] < receive.begin + receive.count; ++i) {
-      if (receive.kind == Transfer::Kind::kReceiveAdd) {
-        twice |= target[i] & source[i];
-        target[i] |= source[i];
-      } else {
-        target[i] = source[i];
+    const auto first = static_cast<std::ptrdiff_t>(index(receive.begin));
+    const auto last = static_cast<std::ptrdiff_t>(index(receive.begin + receive.count));
+    if (receive.kind == Transfer::Kind::kReceiveAdd) {
+      terms_[static_cast<std::size_t>(receiver)].push_back(
+          {&receive, {source.begin() + first, source.begin() + last}});
+    } else {
+      std::copy(source.begin() + first, source.begin() + last,
+                held_[static_cast<std::size_t>(receiver)].begin() + first);
+    }
+    return "";
+  }
+
+  std::string end_round(int rank) {
+    std::vector<RankSet>& target = held_[static_cast<std::size_t>(rank)];
+    std::vector<Term>& terms = terms_[static_cast<std::size_t>(rank)];
+    for (const Term& term : terms) {
+      std::size_t i = index(term.receive->begin);
+      for (const RankSet& added : term.sets) {
+        const int twice = target[i].lowest_shared(added);
+        if (twice >= 0) {
+          return "rank " + std::to_string(rank) + " adds the contribution of rank " +
+                 std::to_string(twice) + " a second time, in " + place_text(*term.receive) + ", " +
+                 range_text(term.receive->begin, term.receive->count);
+        }
+        target[i++].insert(added);
       }
     }
-    if (twice == 0) return "";
-    return "rank " + std::to_string(receiver) + " adds the contribution of rank " +
-           std::to_string(std::countr_zero(twice)) + " a second time, in " + place_text(receive) +
-           ", " + range_text(receive.begin, receive.count);
+    terms.clear();
+    return "";
   }
 
   std::string check_complete() const {
     const std::size_t ranks = held_.size();
-    const RankSet all = std::numeric_limits<RankSet>::max() >> (kMaxRanks - ranks);
+    RankSet all(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) all.insert(rank);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       for (std::size_t i = 0; i + 1 < cuts_.size(); ++i) {
-        const RankSet missing = all & ~held_[rank][i];
-        if (missing != 0) {
+        const int missing = all.lowest_missing_in(held_[rank][i]);
+        if (missing >= 0) {
           return "rank " + std::to_string(rank) + " ends without the contribution of rank " +
-                 std::to_string(std::countr_zero(missing)) + " in " +
-                 range_text(cuts_[i], cuts_[i + 1] - cuts_[i]);
+                 std::to_string(missing) + " in " + range_text(cuts_[i], cuts_[i + 1] - cuts_[i]);
         }
       }
     }
@@ -118,12 +167,19 @@ class Buffers {
   }
 
  private:
+  // What a message of the current round brought to be added.
+  struct Term {
+    const Transfer* receive;
+    std::vector<RankSet> sets;
+  };
+
   std::size_t index(std::size_t begin) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(cuts_, begin) - cuts_.begin());
   }
 
   std::vector<std::size_t> cuts_;
   std::vector<std::vector<RankSet>> held_;  // [rank][elementary range]
+  std::vector<std::vector<Term>> terms_;    // [rank]
 };
 
 }  // namespace

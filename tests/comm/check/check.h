@@ -11,7 +11,7 @@ namespace winnow::comm {
 // Executes the transfers of all ranks symbolically: each elementary range holds the set of ranks
 // whose contribution it carries. Returns "" when every rank ends with every rank's contribution
 // exactly once in every element and no message is lost, left over, of the wrong size, or waited for
-// in vain; otherwise one sentence on the first thing that is wrong. ranks <= 64.
+// in vain; otherwise one sentence on the first thing that is wrong. ranks <= 4096.
 std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              std::size_t count);
 

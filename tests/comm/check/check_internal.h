@@ -15,17 +15,17 @@
 // What the checks of all collectives share: the order of lists and the matching and moving of
 // messages. What the messages carry is a type of each check's own, `Buffers`, that has
 //
-//   bool meet(const Transfer& a, const Transfer& b) const;  // transfers of one round that disturb
-//   each other std::string mismatch(int sender, int receiver, const Transfer& send, const Transfer&
-//   receive) const; std::string deliver(int sender, int receiver, const Transfer& send, const
-//   Transfer& receive);
+//   meet      (const Transfer& a, const Transfer& b): transfers of one round disturb each other
+//   mismatch  (int sender, int receiver, const Transfer& send, const Transfer& receive)
+//   deliver   the same
+//   end_round (int rank): all messages of the rank's round have been delivered
 //
-// The last two return "" or the sentence to report.
+// All but the first return "" or the sentence to report.
 namespace winnow::comm {
 
 using TransferLists = std::vector<std::vector<Transfer>>;
 
-inline constexpr std::size_t kMaxRanks = 64;
+inline constexpr std::size_t kMaxRanks = 4096;
 
 inline std::string range_text(std::size_t begin, std::size_t count) {
   return "elements [" + std::to_string(begin) + ", " + std::to_string(begin + count) + ")";
@@ -149,6 +149,9 @@ class ChainRun {
   // Begins the next round of `rank` and moves every message whose other side is already there.
   std::string enter_round(std::size_t rank) {
     Party& me = parties_[rank];
+    if (std::string fault = buffers_.end_round(static_cast<int>(rank)); !fault.empty()) {
+      return fault;
+    }
     me.begin = me.end;
     while (me.end < me.transfers.size() &&
            me.transfers[me.end].round == me.transfers[me.begin].round)
@@ -241,7 +244,7 @@ std::string run_chains(const TransferLists& transfers_of_rank, Buffers& buffers)
 
 inline void require_checkable(std::size_t ranks) {
   if (ranks == 0 || ranks > kMaxRanks) {
-    throw Error("the schedule checker takes 1 to 64 ranks, not " + std::to_string(ranks));
+    throw Error("the schedule checker takes 1 to 4096 ranks, not " + std::to_string(ranks));
   }
 }
 
