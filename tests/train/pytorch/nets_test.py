@@ -34,6 +34,7 @@ NETS = {
     "resnet110": (16, lambda: other_nets.SmallResNet(18, CLASSES)),
     "wrn16_4": (16, lambda: other_nets.WideResNet(16, 4, CLASSES)),
     "resnet9": (16, lambda: other_nets.ResNet9(CLASSES)),
+    "airbench94": (32, lambda: other_nets.Airbench(CLASSES)),
     "resnet50v2": (32, lambda: other_nets.ResNet50v2(CLASSES)),
     "alexnet_bn": (64, lambda: other_nets.AlexNetBn(CLASSES)),
     "alexnet_lrn": (64, lambda: other_nets.AlexNetLrn(CLASSES)),
@@ -87,8 +88,8 @@ def unlike_the_start(module):
             if isinstance(child, (torch.nn.BatchNorm2d, torch.nn.LayerNorm)):
                 child.weight.uniform_(0.8, 1.2)
                 child.bias.normal_(0, 0.1)
-            if isinstance(child, torch.nn.BatchNorm2d):
-                child.momentum = 0.1  # winnow's, of all nets
+            if isinstance(child, torch.nn.BatchNorm2d) and not isinstance(module, other_nets.Airbench):
+                child.momentum = 0.1  # winnow's, of all other nets
 
 
 class Nets(program.Case):

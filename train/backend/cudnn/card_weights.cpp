@@ -165,7 +165,7 @@ class CardWeights final : public WeightStore {
                                            .sum = sum_at(u.offset),
                                            .count = count,
                                            .scalars = scalars_on_device(),
-                                           .momentum = kBatchNormMomentum,
+                                           .momentum = u.momentum,
                                            .scale = u.scale},
                                           *stream_);
     }
