@@ -13,7 +13,7 @@ class HostWeights final : public WeightStore {
  public:
   HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
       : tensors_(std::move(tensors)),
-        lookahead_(lookahead_of(rule.options)),
+        lookahead_(lookahead_of(rule.options, rule.steps)),
         ema_(ema_of(rule.options)) {
     if (rule.optimizer != nullptr) {
       update_ = rule.optimizer->make(ChosenOptions(rule.optimizer->options, rule.options));
