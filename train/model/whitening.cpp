@@ -97,7 +97,7 @@ void PatchSums::add(std::span<const std::uint8_t> pixels, int height_px, int wid
       }
       for (std::size_t i = 0; i < size(); ++i) {
         sums_[i] += patch[i];
-        for (std::size_t j = 0; j < size(); ++j) products_[i * size() + j] += patch[i] * patch[j];
+        for (std::size_t j = 0; j <= i; ++j) products_[i * size() + j] += patch[i] * patch[j];
       }
       ++count_;
     }
@@ -109,7 +109,8 @@ double PatchSums::mean(std::size_t i) const {
 }
 
 double PatchSums::mean(std::size_t i, std::size_t j) const {
-  return static_cast<double>(products_[i * size() + j]) / static_cast<double>(count_);
+  const std::uint64_t product = products_[std::max(i, j) * size() + std::min(i, j)];
+  return static_cast<double>(product) / static_cast<double>(count_);
 }
 
 std::vector<float> whitening_filters(const PatchSums& patches, const WhiteningOptions& options) {

@@ -30,7 +30,8 @@ class PatchSums {
   int side_px_;
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> sums_;
-  std::vector<std::uint64_t> products_;  // size() x size()
+  std::vector<std::uint64_t>
+      products_;  // size() x size(), of which the columns up to the row are used
 };
 
 struct WhiteningOptions {

@@ -11,7 +11,7 @@ namespace winnow::train {
 namespace {
 
 constexpr std::uint64_t kImages = 5000;
-constexpr std::uint64_t kAtOnce = 500;
+constexpr std::uint64_t kAtOnce = 50;
 
 // Rank 0's are of all the images, the others' of none.
 PatchSums sum_patches(const Job& job, const TrainOptions& options, comm::Communicator& comm,
