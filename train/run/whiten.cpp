@@ -1,7 +1,12 @@
 #include "train/run/whiten.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "common/error.h"
 #include "pipeline/load/exchange.h"
 #include "pipeline/load/loader.h"
 #include "train/model/whitening.h"
