@@ -97,7 +97,8 @@ void give(CLI::App& train, const Settings& settings) {
 // A recipe that was named. Its batch and epochs are its own.
 TakenRecipe take_named(CLI::App& train, const std::string& name) {
   const RecipeTask task{.batch = number_given(train, "--batch-size"),
-                        .epochs = number_given(train, "--epochs")};
+                        .epochs = number_given(train, "--epochs"),
+                        .net = text_given(train, "--net", "")};
   give(train, settings_of(find_training_recipe(name), task));
   return {.own = {}, .sentence = "recipe " + name};
 }

@@ -16,10 +16,11 @@ struct RecipeSetting {
   std::vector<std::string> values{};
 };
 
-// What was asked of a recipe. 0: the recipe's own.
+// What was asked of a recipe. 0 and an empty name: the recipe's own.
 struct RecipeTask {
   double batch = 0;
   double epochs = 0;
+  std::string net = {};
 };
 
 struct TrainingRecipe {

@@ -22,7 +22,7 @@ RATES = {"sgd": {"convnext_tiny": 0.05, "vit_tiny_patch4_32": 0.01, "vit_b_16": 
          "adamw": {"vit_tiny_patch4_32": 5e-4, "vit_b_16": 1e-4}}
 BEGIN_HIGH = ("efficientnet_b0",)  # at some 8: a last layer for few classes has large weights
 QUICK = ("lenet", "resnet20", "resnet18", "wrn16_4", "resnet9", "vgg11_bn", "mobilenet_v3_small", "regnet_y_400mf",
-         "vit_tiny_patch4_32")
+         "vit_tiny_patch4_32", "airbench94")
 COPIES, EPOCHS = 40, 2  # few epochs, for each ends with a checkpoint
 
 
@@ -62,7 +62,8 @@ class Nets(Case):
                     out = self.folder / f"{net}-{optimizer}"
                     self.ok("train", self.cache(side), "--out", out, "--net", net, "--optimizer", optimizer, "--lr",
                             RATES[optimizer].get(net, rate), "--batch-size", 8, "--micro-batch", 8, "--epochs", EPOCHS,
-                            "--warmup-epochs", 0.2, "--augment", "none", "--weight-decay", 0, "--log-interval", 1)
+                            "--warmup-epochs", 0.2, "--augment", "none", "--weight-decay", 0, "--label-smoothing", 0,
+                            "--log-interval", 1)
                     losses = self.metrics(out, "train.loss")
                     best = min(sum(losses[i : i + 4]) / 4 for i in range(len(losses) - 3))  # dropout makes them leap
                     begin = sum(losses[:20]) / 20 if net in BEGIN_HIGH else math.log(CLASSES)

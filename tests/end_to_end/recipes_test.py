@@ -43,6 +43,8 @@ class Recipes(Case):
                 small = {"--net": ["lenet"], "--image-size": ["16"], "--batch-size": ["6"], "--micro-batch": ["2"],
                          "--epochs": ["1"], "--max-steps": ["1"], "--out": [str(out)], "--augment": ["none"]}
                 small = {flag: value for flag, value in small.items() if flag != "--net" or "--net" in flags}
+                if "--lr-scale" in flags:  # by names of the net's own parameters
+                    del small["--net"]
                 words = [word for flag, values in {**flags, **small}.items() for word in (flag, *values)]
                 self.ok("train", CACHE, *words)
                 self.assertTrue((out / "config.json").exists())
@@ -80,7 +82,9 @@ class Recipes(Case):
         self.assertEqual(of(6144), [6144, 13.5, 5, 40.5])
         self.assertEqual(of(816), [816, 3.7, 2, 35])
         self.assertEqual(of(67840), [67840, 24.7, 31, 60])
-        self.assertEqual(self.shown("--recipe", "airbench94", "--batch-size", 512)["--lr-end"], ["0.0525"])
+        airbench = self.shown("--recipe", "airbench94", "--batch-size", 512)
+        self.assertEqual((airbench["--lr-end"], airbench["--lr-scale"]), (["0.0525"], ["*.norm?.bias=64"]))
+        self.assertNotIn("--lr-scale", self.shown("--recipe", "airbench94", "--net", "resnet20"))
         self.assertNotIn("--lr-end", self.shown("--recipe", "airbench94", "--sched", "constant"))
         self.assertIn("--lr-end", self.shown("--recipe", "airbench94", "--sched", "constant", "--cooldown-epochs", 1))
 
@@ -96,7 +100,8 @@ class Recipes(Case):
     def test_without_a_recipe_it_is_the_nets_own(self):
         own = {"lenet": "caffe-lenet", "resnet20": "small-images", "wrn16_4": "small-images", "resnet50": "goyal-imagenet",
                "alexnet": "krizhevsky-alexnet", "alexnet_lrn": "krizhevsky-alexnet", "convnext_tiny": "liu-convnext",
-               "vit_b_16": "liu-convnext", "vit_tiny_patch4_32": "liu-convnext"}
+               "vit_b_16": "liu-convnext", "vit_tiny_patch4_32": "liu-convnext",
+               "airbench94": "airbench94"}
         for net, recipe in own.items():
             named = self.shown("--net", net, "--recipe", recipe, "--batch-size", 128, "--epochs", 10)
             given = self.shown("--net", net)

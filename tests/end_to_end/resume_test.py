@@ -170,7 +170,7 @@ class Resume(Case):
     def test_reproducible_for_any_ranks_threads_schedules_and_buckets(self):
         """V = 24 micro-batches."""
         recipe = ["--net", "resnet20", "--batch-size", 48, "--micro-batch", 2, "--max-steps", 6, "--lr", 0.1,
-                  "--reproducible", "--clip-grad-norm", 0.5, "--ema-decay", 0.9, "--lookahead-steps", 4]
+                  "--reproducible", "--clip-grad-norm", 0.5, "--ema-decay", 0.9, "--lookahead-steps", 4, "--lookahead-power", 2]
         schedules = [name for name in ("multicolor", "ring")]
         weights = {}
         variants = [(1, ["--threads", 1]), (1, ["--threads", 2]), (4, ["--threads", 2])]

@@ -69,6 +69,31 @@ TEST(Averaging, LookaheadGoesBackToTheSlowWeights) {
   }
 }
 
+// airbench94: after every 5th step s the slow weights keep 0.95^5 (s / steps)^3 of themselves.
+TEST(Averaging, LookaheadsShareFallsOverTheRun) {
+  constexpr std::int64_t kSteps = 23;
+  const double kept = std::pow(0.95, 5);
+  const Averaging how = lookahead_of(
+      {{"lookahead_steps", {5}}, {"lookahead_alpha", {1 - kept}}, {"lookahead_power", {3}}},
+      kSteps);
+  std::vector<float> fast{2};
+  std::vector<float> slow = fast;
+  double theta = 2;
+  double phi = 2;
+  for (int t = 0; t < kSteps; ++t) {
+    fast[0] += static_cast<float>(move(t));
+    theta += move(t);
+    if ((t + 1) % 5 == 0) {
+      const double decay = kept * std::pow((t + 1.0) / kSteps, 3);
+      phi = decay * phi + (1 - decay) * theta;
+      theta = phi;
+    }
+    update_average(how, t, fast, slow);
+    EXPECT_NEAR(fast[0], theta, 1e-6) << t;
+    EXPECT_NEAR(slow[0], phi, 1e-6) << t;
+  }
+}
+
 TEST(Averaging, NoneWhereNotAskedFor) {
   EXPECT_EQ(ema_of({}).every, 0);
   EXPECT_EQ(lookahead_of({}).every, 0);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -250,6 +251,20 @@ TEST(InitialValue, XavierIsUniformByBothFans) {
   const double bound = std::sqrt(6.0 / 800);
   EXPECT_NEAR(m.largest, bound, bound / 500);
   EXPECT_NEAR(m.smallest, -bound, bound / 500);
+}
+
+// torch.nn.init.dirac_(w[:w.size(1)])
+TEST(InitialValue, DiracCopiesChannelsByTheFirstFilters) {
+  const auto wide = initial_value(parameter("w", {5, 2, 3, 3}, Init::kDirac, 18), 5);
+  const auto uniform = initial_value(parameter("w", {5, 2, 3, 3}, Init::kUniformFanIn, 18), 5);
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    const bool copied = i < 36;
+    const bool centre = i == 4 || i == 18 + 9 + 4;
+    EXPECT_EQ(wide[i], copied ? (centre ? 1 : 0) : uniform[i]) << i;
+  }
+  const auto narrow = initial_value(parameter("w", {1, 2, 3, 3}, Init::kDirac, 18), 5);
+  EXPECT_EQ(std::accumulate(narrow.begin(), narrow.end(), 0.0F), 1);
+  EXPECT_EQ(narrow[4], 1);
 }
 
 TEST(InitialValue, DependsOnSeedAndNameOnly) {

@@ -253,6 +253,8 @@ TEST(RecipeOptions, OptionsThatNeedAnotherSayWhich) {
               ThrowsMessage<UsageError>(StartsWith("--ema-steps needs --ema-decay, ")));
   EXPECT_THAT(check({{"lookahead_alpha", {0.5}}}),
               ThrowsMessage<UsageError>(StartsWith("--lookahead-alpha needs --lookahead-steps, ")));
+  EXPECT_THAT(check({{"lookahead_power", {3}}}),
+              ThrowsMessage<UsageError>(StartsWith("--lookahead-power needs --lookahead-steps, ")));
   EXPECT_THAT(check({{"lookahead_steps", {2.5}}}),
               ThrowsMessage<UsageError>("--lookahead-steps must be a whole number"));
   EXPECT_THROW(check({{"ema_decay", {1}}})(), UsageError);

@@ -87,10 +87,10 @@ TEST_P(OptimizerResume, CheckpointsHaveEverySlotOfEveryParameter) {
 }
 
 // Everything that goes with any optimiser.
-const OptionValues kAll{{"ema_decay", {0.6}},      {"lookahead_steps", {3}},
-                        {"clip_grad_norm", {0.5}}, {"clip_grad_value", {0.2}},
-                        {"lr_end", {0.001}},       {"lr_warmup", {0.002}},
-                        {"cooldown_epochs", {1}},  {"lr_base_size", {3}}};
+const OptionValues kAll{
+    {"ema_decay", {0.6}},       {"lookahead_steps", {3}}, {"clip_grad_norm", {0.5}},
+    {"clip_grad_value", {0.2}}, {"lr_end", {0.001}},      {"lr_warmup", {0.002}},
+    {"cooldown_epochs", {1}},   {"lr_base_size", {3}},    {"lookahead_power", {2}}};
 
 TEST_P(OptimizerResume, TwoAndTwoStepsAreFourWithAverages) {
   const Checkpoint two = trained("cut", 2, kAll);

@@ -19,22 +19,14 @@ struct Known {
   std::size_t tensors;
 };
 constexpr Known kKnown[] = {
-    {"resnet101", 44549160, 7801405440, 314},
-    {"resnet152", 60192808, 11513626624, 467},
-    {"resnext50_32x4d", 25028904, 4230479872, 161},
-    {"wide_resnet50_2", 68883240, 11398021120, 161},
-    {"vgg11_bn", 132868840, 7609090048, 38},
-    {"vgg16_bn", 138365992, 15470264320, 58},
-    {"alexnet", 61100840, 714188480, 16},
-    {"alexnet_lrn", 62378344, 1135256096, 16},
-    {"googlenet_bn", 6624904, 1498376192, 173},
-    {"densenet121", 7978856, 2834161664, 364},
-    {"mobilenet_v2", 3504872, 300774272, 158},
-    {"mobilenet_v3_large", 5483032, 216589760, 174},
-    {"mobilenet_v3_small", 2542856, 56510400, 142},
-    {"efficientnet_b0", 5288548, 385814752, 213},
-    {"regnet_y_400mf", 4344144, 401842848, 225},
-    {"convnext_tiny", 28589128, 4455531264, 182},
+    {"resnet101", 44549160, 7801405440, 314},       {"resnet152", 60192808, 11513626624, 467},
+    {"resnext50_32x4d", 25028904, 4230479872, 161}, {"wide_resnet50_2", 68883240, 11398021120, 161},
+    {"vgg11_bn", 132868840, 7609090048, 38},        {"vgg16_bn", 138365992, 15470264320, 58},
+    {"alexnet", 61100840, 714188480, 16},           {"alexnet_lrn", 62378344, 1135256096, 16},
+    {"googlenet_bn", 6624904, 1498376192, 173},     {"densenet121", 7978856, 2834161664, 364},
+    {"mobilenet_v2", 3504872, 300774272, 158},      {"mobilenet_v3_large", 5483032, 216589760, 174},
+    {"mobilenet_v3_small", 2542856, 56510400, 142}, {"efficientnet_b0", 5288548, 385814752, 213},
+    {"regnet_y_400mf", 4344144, 401842848, 225},    {"convnext_tiny", 28589128, 4455531264, 182},
     {"vit_b_16", 86567656, 17563828224, 152},
 };
 
@@ -80,6 +72,24 @@ TEST(Resnet9, IsPages) {
   EXPECT_THAT(graph.value(graph.find("linear.weight")).shape, ElementsAre(10, 512));
   EXPECT_THROW(graph.find("linear.bias"), Error);
   EXPECT_EQ(count(make("resnet9", 48)).parameters, 6'573'120);
+}
+
+// Frozen: the whitening filters and the scales of six norms, which are buffers here.
+TEST(Airbench94, TrainsShiftsAndConvolutions) {
+  const Graph graph = make("airbench94", 32);
+  EXPECT_EQ(count(graph).parameters, 24 + 24 * 64 * 9 + 64 * 64 * 9 + 64 * 256 * 9 +
+                                         3 * 256 * 256 * 9 + 2 * 64 + 4 * 256 + 2560);
+  EXPECT_EQ(graph.value(graph.find("0.weight")).kind, ValueKind::kBuffer);
+  EXPECT_THAT(graph.value(graph.find("0.weight")).shape, ElementsAre(24, 3, 2, 2));
+  EXPECT_EQ(graph.value(graph.find("4.norm2.weight")).kind, ValueKind::kBuffer);
+  EXPECT_EQ(graph.value(graph.find("4.norm2.bias")).kind, ValueKind::kParameter);
+  for (const Output& output : graph.outputs) {
+    if (output.kind == OutputKind::kMean || output.kind == OutputKind::kVariance) {
+      EXPECT_EQ(output.momentum, 0.4);
+    }
+  }
+  EXPECT_NO_THROW(make("airbench94", 9));
+  EXPECT_THROW(make("airbench94", 8), ShapeError);
 }
 
 // ResNet-50 less the norms behind the projections and the stem, and with norms of other widths.

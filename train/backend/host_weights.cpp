@@ -13,7 +13,7 @@ class HostWeights final : public WeightStore {
  public:
   HostWeights(std::vector<WeightTensor> tensors, const UpdateRule& rule)
       : tensors_(std::move(tensors)),
-        lookahead_(lookahead_of(rule.options)),
+        lookahead_(lookahead_of(rule.options, rule.steps)),
         ema_(ema_of(rule.options)) {
     if (rule.optimizer != nullptr) {
       update_ = rule.optimizer->make(ChosenOptions(rule.optimizer->options, rule.options));
@@ -44,7 +44,7 @@ class HostWeights final : public WeightStore {
       if (tensor.lr_scale == 0) continue;
       const std::span<const float> sum = sums_.subspan(update.offset, tensor.value.size());
       if (!tensor.parameter) {
-        update_statistic(tensor.value, sum, update.scale);
+        update_statistic(tensor.value, sum, update);
       } else {
         update_({.value = tensor.value,
                  .gradient = sum,
@@ -63,10 +63,11 @@ class HostWeights final : public WeightStore {
     return *found;
   }
 
-  static void update_statistic(std::span<float> running, std::span<const float> sum, double scale) {
+  static void update_statistic(std::span<float> running, std::span<const float> sum,
+                               const WeightUpdate& how) {
     for (std::size_t i = 0; i < running.size(); ++i) {
-      running[i] = static_cast<float>((1 - kBatchNormMomentum) * running[i] +
-                                      kBatchNormMomentum * scale * sum[i]);
+      running[i] =
+          static_cast<float>((1 - how.momentum) * running[i] + how.momentum * how.scale * sum[i]);
     }
   }
 

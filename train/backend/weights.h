@@ -29,12 +29,10 @@ struct WeightTensor {
 struct WeightUpdate {
   std::size_t tensor = 0;
   std::size_t offset = 0;  // of its elements among the sums
-  double scale = 1;        // running statistics: factor on the sum, see kBatchNormMomentum
+  // Running statistics: running = (1 - momentum) * running + momentum * scale * sum.
+  double scale = 1;
+  double momentum = kBatchNormMomentum;
 };
-
-// Momentum of batch norm's running statistics, PyTorch's default:
-// running = (1 - m) * running + m * scale * sum.
-inline constexpr double kBatchNormMomentum = 0.1;
 
 // Where the numbers of a net live while it is trained: in the caller's memory or on a card.
 //

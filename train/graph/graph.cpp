@@ -12,10 +12,10 @@ namespace {
 constexpr std::array<std::string_view, 4> kValueKinds = {"input", "parameter", "buffer",
                                                          "computed"};
 constexpr std::array<std::string_view, 3> kStorages = {"compute", "f32", "u8"};
-constexpr std::array<std::string_view, 12> kInits = {
+constexpr std::array<std::string_view, 14> kInits = {
     "zeros",           "ones",        "kaiming_fan_out", "uniform_fan_in", "kaiming_fan_in",
     "uniform_fan_out", "normal_0.01", "normal_0.02",     "1e-6",           "xavier_uniform",
-    "lecun_normal",    "normal_1e-6"};
+    "lecun_normal",    "normal_1e-6", "dirac",           "whitening"};
 constexpr std::array<std::string_view, 7> kOutputKinds = {
     "loss", "per_sample_loss", "logits", "gradient", "mean", "variance", "value"};
 
@@ -71,6 +71,7 @@ std::string output_line(const Graph& graph, const Output& output) {
   std::string line = std::string(kOutputKinds[index_of(output.kind)]) + " " + id_text(output.value);
   if (output.of >= 0) line += " of '" + graph.value(output.of).name + "'";
   if (output.count > 0) line += " count=" + number_text(output.count);
+  if (output.momentum != kBatchNormMomentum) line += " momentum=" + number_text(output.momentum);
   return line + "\n";
 }
 

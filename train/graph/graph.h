@@ -41,6 +41,8 @@ enum class Init : std::uint8_t {
   kXavierUniform,  // uniform in +-sqrt(6 / (fan in + K)) (Glorot and Bengio 2010)
   kLecunNormal,    // normal, variance 1 / (fan in), as patches of torchvision's ViTs
   kNormal1e6,      // normal, deviation 1e-6, biases between the linear layers of ViTs
+  kDirac,          // the first filters copy a channel each, the others are as kUniformFanIn
+  kWhitening,      // of the training images (train/model/whitening.h); else as kUniformFanIn
 };
 
 struct Value {
@@ -49,7 +51,7 @@ struct Value {
   ValueKind kind = ValueKind::kComputed;
   Storage storage = Storage::kCompute;
   Init init = Init::kZeros;  // parameters and buffers
-  std::int64_t fan_in = 0;   // parameters with kUniformFanIn
+  std::int64_t fan_in = 0;   // of parameters whose init asks for it
   // Parameters: weight decay and LARS scaling apply (weights, not norms and biases).
   bool decay = false;
 };
@@ -82,12 +84,17 @@ enum class OutputKind : std::uint8_t {
   kValue,          // any other value somebody wants to read
 };
 
+// Of batch norm's running statistics, PyTorch's default:
+// running = (1 - m) * running + m * the step's mean or variance.
+inline constexpr double kBatchNormMomentum = 0.1;
+
 struct Output {
   OutputKind kind = OutputKind::kValue;
   ValueId value = -1;
   ValueId of = -1;  // parameter or buffer; -1 otherwise
   // kVariance: elements behind each statistic, n = N*H*W (unbiased = * n/(n-1)).
   std::int64_t count = 0;
+  double momentum = kBatchNormMomentum;  // kMean and kVariance
 };
 
 struct Graph {

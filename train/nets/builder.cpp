@@ -51,15 +51,15 @@ ValueId NetBuilder::vector(std::string name, std::int64_t size, ValueKind kind, 
   return add_value(graph_, std::move(value));
 }
 
-ValueId NetBuilder::weight(std::string name, Shape shape, Init init) {
+ValueId NetBuilder::weight(std::string name, Shape shape, Init init, ValueKind kind) {
   Value value;
   value.name = std::move(name);
   value.fan_in = element_count({shape.begin() + 1, shape.end()});
   value.shape = std::move(shape);
-  value.kind = ValueKind::kParameter;
+  value.kind = kind;
   value.storage = Storage::kF32;
   value.init = init;
-  value.decay = true;
+  value.decay = kind == ValueKind::kParameter;
   return add_value(graph_, std::move(value));
 }
 
@@ -81,17 +81,18 @@ ValueId NetBuilder::conv(const std::string& name, ValueId x, const Conv& conv) {
   return add_layer(kConv2d, name, std::move(inputs), attributes);
 }
 
-ValueId NetBuilder::batch_norm(const std::string& name, ValueId x, double epsilon) {
+ValueId NetBuilder::batch_norm(const std::string& name, ValueId x, const BatchNorm& norm) {
   const std::int64_t c = channels(x);
-  const ValueId scale = vector(name + ".weight", c, ValueKind::kParameter, Init::kOnes);
+  const ValueKind trained = norm.trains_scale ? ValueKind::kParameter : ValueKind::kBuffer;
+  const ValueId scale = vector(name + ".weight", c, trained, Init::kOnes);
   const ValueId shift = vector(name + ".bias", c, ValueKind::kParameter, Init::kZeros);
   const ValueId mean = vector(name + ".running_mean", c, ValueKind::kBuffer, Init::kZeros);
   const ValueId variance = vector(name + ".running_var", c, ValueKind::kBuffer, Init::kOnes);
-  const auto made =
-      add_node(graph_, kBatchNorm, name, {x, scale, shift}, NormAttributes{.epsilon = epsilon});
+  const auto made = add_node(graph_, kBatchNorm, name, {x, scale, shift},
+                             NormAttributes{.epsilon = norm.epsilon});
   const std::int64_t samples = element_count(graph_.value(x).shape) / c;
-  graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0});
-  graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, samples});
+  graph_.outputs.push_back({OutputKind::kMean, made[1], mean, 0, norm.momentum});
+  graph_.outputs.push_back({OutputKind::kVariance, made[2], variance, samples, norm.momentum});
   return made[0];
 }
 

@@ -36,8 +36,14 @@ class NetBuilder {
     int dilation = 1;
   };
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
+  struct BatchNorm {
+    double epsilon = 1e-5;
+    double momentum = kBatchNormMomentum;  // of the running statistics
+    bool trains_scale = true;              // false: it stays 1
+  };
   // With its running statistics as buffers and the batch's as outputs.
-  ValueId batch_norm(const std::string& name, ValueId x, double epsilon = 1e-5);
+  ValueId batch_norm(const std::string& name, ValueId x) { return batch_norm(name, x, {}); }
+  ValueId batch_norm(const std::string& name, ValueId x, const BatchNorm& norm);
   ValueId relu(const std::string& name, ValueId x);
   ValueId add(const std::string& name, ValueId a, ValueId b);
   ValueId max_pool(const std::string& name, ValueId x, int kernel, int stride, int pad = 0);
@@ -52,8 +58,9 @@ class NetBuilder {
   }
   ValueId linear(const std::string& name, ValueId x, std::int64_t features, const Linear& linear);
 
-  // A parameter with decay: a filter or the weight of a linear layer.
-  ValueId weight(std::string name, Shape shape, Init init);
+  // A filter or the weight of a linear layer: a parameter with decay, or a buffer where it is not
+  // trained.
+  ValueId weight(std::string name, Shape shape, Init init, ValueKind kind = ValueKind::kParameter);
   // A parameter without decay, or a buffer, of `size` elements.
   ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
                  std::int64_t fan_in = 0);

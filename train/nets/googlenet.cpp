@@ -14,7 +14,7 @@ ValueId basic(NetBuilder& net, const std::string& name, ValueId x, std::int64_t 
               int kernel) {
   x = net.conv(name + ".conv", x,
                {.filters = filters, .kernel = kernel, .pad = kernel / 2, .init = Init::kNormal001});
-  return net.relu(name + ".relu", net.batch_norm(name + ".bn", x, 1e-3));
+  return net.relu(name + ".relu", net.batch_norm(name + ".bn", x, {.epsilon = 1e-3}));
 }
 
 ValueId pool(NetBuilder& net, const std::string& name, ValueId x, int kernel, int stride) {
@@ -52,7 +52,7 @@ Graph make_googlenet_bn(const NetOptions& options) {
   ValueId x =
       net.conv("conv1.conv", net.image(),
                {.filters = 64, .kernel = 7, .stride = 2, .pad = 3, .init = Init::kNormal001});
-  x = net.relu("conv1.relu", net.batch_norm("conv1.bn", x, 1e-3));
+  x = net.relu("conv1.relu", net.batch_norm("conv1.bn", x, {.epsilon = 1e-3}));
   x = basic(net, "conv2", pool(net, "maxpool1", x, 3, 2), 64, 1);
   x = pool(net, "maxpool2", basic(net, "conv3", x, 192, 3), 3, 2);
   x = inception(net, x, {"inception3a", 64, 96, 128, 16, 32, 32});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -23,6 +24,18 @@ void fill_uniform(std::vector<float>& numbers, double bound, CounterRng rng) {
   for (float& number : numbers) number = static_cast<float>(bound * (2 * rng.uniform() - 1));
 }
 
+// Filter i copies channel i, where there is one: PyTorch's dirac_() of the first C filters.
+void put_identities(std::vector<float>& filters, const Shape& shape) {
+  const std::int64_t pixels = shape.at(2) * shape.at(3);
+  const std::int64_t filter = shape.at(1) * pixels;
+  const std::int64_t centre = shape.at(2) / 2 * shape.at(3) + shape.at(3) / 2;
+  for (std::int64_t i = 0; i < std::min(shape.at(0), shape.at(1)); ++i) {
+    const auto begin = filters.begin() + i * filter;
+    std::fill_n(begin, filter, 0.0F);
+    *(begin + i * pixels + centre) = 1;
+  }
+}
+
 float constant(Init init) {
   if (init == Init::kOnes) return 1;
   return init == Init::kMillionth ? 1e-6F : 0;
@@ -45,7 +58,10 @@ std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
       break;
     }
     case Init::kUniformFanIn:
+    case Init::kWhitening:
+    case Init::kDirac:
       fill_uniform(numbers, 1 / std::sqrt(static_cast<double>(value.fan_in)), rng);
+      if (value.init == Init::kDirac) put_identities(numbers, value.shape);
       break;
     case Init::kKaimingFanIn:
       fill_normal(numbers, std::sqrt(2 / static_cast<double>(value.fan_in)), rng);

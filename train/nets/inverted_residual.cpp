@@ -10,7 +10,7 @@ namespace winnow::train {
 ValueId conv_norm_activation(NetBuilder& net, const std::string& name, ValueId x,
                              const ConvNorm& layer) {
   x = conv_in_groups(net, name + ".0", x, layer.conv, layer.groups);
-  x = net.batch_norm(name + ".1", x, layer.epsilon);
+  x = net.batch_norm(name + ".1", x, {.epsilon = layer.epsilon});
   return layer.activate ? layer.activate(net, name + ".2", x) : x;
 }
 
@@ -35,7 +35,7 @@ ValueId inverted_residual(NetBuilder& net, const std::string& name, ValueId x,
   if (shape.squeeze) y = squeeze_excite(net, next(), y, *shape.squeeze);
   if (shape.flat) {
     y = net.conv(next(), y, {.filters = shape.filters});
-    y = net.batch_norm(next(), y, shape.epsilon);
+    y = net.batch_norm(next(), y, {.epsilon = shape.epsilon});
   } else {
     y = layer(y, {.filters = shape.filters}, 1, {});
   }

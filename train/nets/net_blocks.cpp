@@ -155,7 +155,7 @@ ValueId make_conv_bn_relu(NetBuilder& net, const At& at, ValueId x, const Values
 }
 
 ValueId make_batch_norm(NetBuilder& net, const At& at, ValueId x, const Values& v) {
-  return net.batch_norm(at.name, x, v.real("epsilon"));
+  return net.batch_norm(at.name, x, {.epsilon = v.real("epsilon")});
 }
 
 ValueId make_layer_norm(NetBuilder& net, const At& at, ValueId x, const Values& v) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "train/nets/airbench.h"
 #include "train/nets/alexnet.h"
 #include "train/nets/alexnet_bn.h"
 #include "train/nets/alexnet_lrn.h"
@@ -91,6 +92,8 @@ constexpr auto kNets = std::to_array<Net>({
     {"vit_tiny_patch4_32",
      "ViT-Ti of 4-pixel patches for small images, 5.4 M parameters (Touvron et al. 2021)", 32,
      make_vit_tiny_patch4_32},
+    {"airbench94", "airbench94 for small images, 2.0 M parameters (Jordan 2024)", 32,
+     make_airbench94},
 });
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "train/nets/builder.h"
-#include "train/ops/pooling.h"
+#include "train/nets/global_max_pool.h"
 
 namespace winnow::train {
 namespace {
@@ -22,13 +22,6 @@ ValueId residual(NetBuilder& net, const std::string& name, ValueId x) {
 
 ValueId halved(NetBuilder& net, const std::string& name, ValueId x, std::int64_t filters) {
   return net.max_pool(name + ".pool", layer(net, name, x, filters), 2, 2);
-}
-
-ValueId global_max_pool(NetBuilder& net, const std::string& name, ValueId x) {
-  PoolAttributes attributes;
-  attributes.kernel_h = static_cast<int>(net.shape(x)[2]);
-  attributes.kernel_w = static_cast<int>(net.shape(x)[3]);
-  return net.add_layer(kMaxPool, name, {x}, attributes);
 }
 
 }  // namespace

@@ -19,11 +19,13 @@ Averaging ema_of(const OptionValues& given) {
   return {.every = std::llround(chosen.number("ema_steps")), .decay = decay, .grows = true};
 }
 
-Averaging lookahead_of(const OptionValues& given) {
+Averaging lookahead_of(const OptionValues& given, std::int64_t steps) {
   const ChosenOptions chosen(kAveragingOptions, given);
   const double alpha = chosen.number("lookahead_alpha");
   return {.every = std::llround(chosen.number("lookahead_steps")),
           .decay = 1 - alpha,
+          .power = std::llround(chosen.number("lookahead_power")),
+          .steps = steps,
           .takes_back = true};
 }
 

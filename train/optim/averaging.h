@@ -5,6 +5,7 @@
 #include <span>
 
 #include "train/optim/options.h"
+#include "train/optim/rule.h"
 #include "train/tensor/device_function.h"
 
 namespace winnow::train {
@@ -31,6 +32,11 @@ inline constexpr std::array kAveragingOptions{
            .what = "Share of the way that lookahead keeps",
            .initial = 0.5,
            .range = {.most = 1, .above_least = true},
+           .later = true},
+    Option{.key = "lookahead_power",
+           .what = "Lookahead's share falls to --lookahead-alpha over the run, from 1, with this "
+                   "power of the part of the run that is over; 0: it is the same throughout",
+           .range = {.most = 100},
            .later = true}};
 
 // An average of a tensor over the steps of a run, kept beside it. It begins as the tensor does. The
@@ -38,6 +44,8 @@ inline constexpr std::array kAveragingOptions{
 struct Averaging {
   std::int64_t every = 0;   // steps between two updates; 0: there is no average
   double decay = 0;         // in an update average += (1 - decay) (value - average)
+  std::int64_t power = 0;   // after step s of `steps` the decay is (s / steps)^power of `decay`
+  std::int64_t steps = 1;   // of the run
   bool grows = false;       // update n = 1, 2, ... has min(decay, (1 + n) / (10 + n)) as its decay
   bool takes_back = false;  // the value becomes the average
 
@@ -48,7 +56,9 @@ struct Averaging {
   WINNOW_DEVICE_FN Factors factors(std::int64_t step) const {
     const auto n = static_cast<double>((step + 1) / every);
     const double early = (1 + n) / (10 + n);
-    const double now = grows && early < decay ? early : decay;
+    const double part = static_cast<double>(step + 1) / static_cast<double>(steps);
+    const double late = decay * whole_power(part, power);
+    const double now = grows && early < late ? early : late;
     return {static_cast<float>(1 - now), (step + 1) % every == 0, takes_back};
   }
   WINNOW_DEVICE_FN static void update(const Factors& f, float& value, float& average) {
@@ -65,7 +75,8 @@ void update_average(const Averaging& how, std::int64_t step, std::span<float> va
 // Of parameters and running statistics, for evaluation. The decay grows as that of TensorFlow's
 // ExponentialMovingAverage with num_updates, so that the weights of the start are soon forgotten.
 Averaging ema_of(const OptionValues& given);
-// Of parameters: the slow weights of Zhang et al. 2019, arXiv:1907.08610, Algorithm 1.
-Averaging lookahead_of(const OptionValues& given);
+// Of parameters: the slow weights of Zhang et al. 2019, arXiv:1907.08610, Algorithm 1, in a run of
+// `steps` steps.
+Averaging lookahead_of(const OptionValues& given, std::int64_t steps = 1);
 
 }  // namespace winnow::train

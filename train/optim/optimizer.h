@@ -38,6 +38,7 @@ const Optimizer& find_optimizer(std::string_view name);  // UsageError naming th
 struct UpdateRule {
   const Optimizer* optimizer = nullptr;  // null: nothing is ever updated
   OptionValues options{};
+  std::int64_t steps = 1;  // of the run
 };
 
 }  // namespace winnow::train

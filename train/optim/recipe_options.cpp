@@ -95,8 +95,9 @@ void check_companions(const OptionValues& given) {
   constexpr std::array kCompanions{
       Companion{"lr_sqrt", "lr_base_size", "the batch that --lr is for"},
       Companion{"ema_steps", "ema_decay", "the decay of the moving average"},
-      Companion{"lookahead_alpha", "lookahead_steps", "the steps between two looks back"}};
-  for (const std::string_view key : {"ema_steps", "lookahead_steps"}) {
+      Companion{"lookahead_alpha", "lookahead_steps", "the steps between two looks back"},
+      Companion{"lookahead_power", "lookahead_steps", "the steps between two looks back"}};
+  for (const std::string_view key : {"ema_steps", "lookahead_steps", "lookahead_power"}) {
     const auto found = given.find(key);
     if (found == given.end() || found->second.front() == std::round(found->second.front()))
       continue;

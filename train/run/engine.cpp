@@ -31,7 +31,7 @@ InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, 
 
 JobGraphs graphs_of(const Job& job, const Model& model) {
   return {prune(differentiate(freeze(job.forward, frozen_tensors(model)))),
-          for_inference(job.forward)};
+          for_inference(job.forward), job.batches.total_steps};
 }
 
 void Engine::swap_ema() {
@@ -67,7 +67,8 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
                Execution execution, Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
       weights_(place_weights(backend, model_,
-                             {&find_optimizer(options.recipe.optimizer), options.recipe.options})) {
+                             {&find_optimizer(options.recipe.optimizer), options.recipe.options,
+                              graphs.total_steps})) {
   const ExecutionOptions& e = options.execution;
   CompileOptions lane{numerics.dtype, numerics.lane_threads};
   if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;

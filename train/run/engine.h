@@ -21,6 +21,7 @@ namespace winnow::train {
 struct JobGraphs {
   Graph training;  // differentiated, for what of `model` is trained
   Graph inference;
+  std::int64_t total_steps = 1;  // of the run, which updates of the weights may follow
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
@@ -34,8 +35,8 @@ struct InferenceLanes {
 InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
                                bool is_on_cpu, int ranks);
 
-// A sentence for people where layers have no fast kernel in the backend's library: how many, and one
-// of them.
+// A sentence for people where layers have no fast kernel in the backend's library: how many, and
+// one of them.
 std::optional<std::string> note_on_kernels(const KernelChoices& kernels);
 
 // A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling

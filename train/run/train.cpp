@@ -28,6 +28,7 @@
 #include "train/run/run_evaluations.h"
 #include "train/run/run_log.h"
 #include "train/run/summary.h"
+#include "train/run/whiten.h"
 
 namespace winnow::train {
 namespace {
@@ -321,6 +322,7 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   const JobGraphs graphs = graphs_of(job, model);
   PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
+  if (options.start.init_from.empty()) whiten(model, job, options, comm);
   directory.begin(job.config);
   note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);

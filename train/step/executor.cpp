@@ -47,7 +47,8 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
       const Output& output = graph.outputs[tensor.output];
       some.push_back({.tensor = model.index_of(graph.value(output.of).name),
                       .offset = tensor.offset,
-                      .scale = scale_of(output, micro_batches)});
+                      .scale = scale_of(output, micro_batches),
+                      .momentum = output.momentum});
     }
   }
   return updates;

@@ -35,7 +35,8 @@ struct Net {
       state.emplace_back(parameter ? optimizer.slots.size() : 0, std::vector<float>(count, 0.0F));
       slow.push_back(parameter ? values.back() : std::vector<float>());
       ema.push_back(values.back());
-      updates.push_back({.tensor = values.size() - 1, .offset = elements, .scale = 0.75});
+      updates.push_back(
+          {.tensor = values.size() - 1, .offset = elements, .scale = 0.75, .momentum = 0.4});
       facts.push_back({name, parameter, decay, lr_scale});
       elements += count;
     };
@@ -137,9 +138,12 @@ TEST(CardWeights, StepsAreThoseOfTheHost) {
 }
 
 TEST(CardWeights, AveragesAreThoseOfTheHost) {
-  const UpdateRule rule{
-      &find_optimizer("sgd"),
-      {{"ema_decay", {0.5}}, {"lookahead_steps", {2}}, {"lookahead_alpha", {0.3}}}};
+  const UpdateRule rule{&find_optimizer("sgd"),
+                        {{"ema_decay", {0.5}},
+                         {"lookahead_steps", {2}},
+                         {"lookahead_alpha", {0.3}},
+                         {"lookahead_power", {2}}},
+                        5};
   Net here(3);
   Net there(3);
   const auto host = make_host_weights(here.tensors(true), rule);

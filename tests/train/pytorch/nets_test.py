@@ -34,6 +34,7 @@ NETS = {
     "resnet110": (16, lambda: other_nets.SmallResNet(18, CLASSES)),
     "wrn16_4": (16, lambda: other_nets.WideResNet(16, 4, CLASSES)),
     "resnet9": (16, lambda: other_nets.ResNet9(CLASSES)),
+    "airbench94": (32, lambda: other_nets.Airbench(CLASSES)),
     "resnet50v2": (32, lambda: other_nets.ResNet50v2(CLASSES)),
     "alexnet_bn": (64, lambda: other_nets.AlexNetBn(CLASSES)),
     "alexnet_lrn": (64, lambda: other_nets.AlexNetLrn(CLASSES)),
@@ -87,8 +88,8 @@ def unlike_the_start(module):
             if isinstance(child, (torch.nn.BatchNorm2d, torch.nn.LayerNorm)):
                 child.weight.uniform_(0.8, 1.2)
                 child.bias.normal_(0, 0.1)
-            if isinstance(child, torch.nn.BatchNorm2d):
-                child.momentum = 0.1  # winnow's, of all nets
+            if isinstance(child, torch.nn.BatchNorm2d) and not isinstance(module, other_nets.Airbench):
+                child.momentum = 0.1  # winnow's, of all other nets
 
 
 class Nets(program.Case):
@@ -143,6 +144,33 @@ class Nets(program.Case):
             theirs = module.eval().double()(normalised(pixels, config(run)["net"], torch.float64))
         program.shutil.rmtree(run)
         self.near(ours, theirs, "logits", 1e-4)
+
+    def test_whitening_is_airbenchs(self):
+        """Of all training images, on any number of ranks; a run that goes on keeps its filters."""
+        if "airbench94" not in self.chosen:
+            self.skipTest("of airbench94 alone")
+        side = NETS["airbench94"][0]
+        folder = self.shared / str(side)
+        found = []
+        for ranks in (1, 2):
+            run = self.folder / f"ranks-{ranks}"
+            command = ["train", folder / "cache", "--out", run, "--net", "airbench94", "--seed", SEED, "--batch-size", BATCH,
+                       "--micro-batch", BATCH // 2, "--epochs", 4]
+            self.ok(*command, "--max-steps", 1, ranks=ranks)
+            found.append(checkpoint(run)["0.weight"])
+            self.ok(*command, "--max-steps", 2, "--resume", "auto", ranks=ranks)
+            self.assertTrue(torch.equal(checkpoint(run)["0.weight"], found[-1]))
+        self.assertTrue(torch.equal(*found))
+        pixels = [torch.frombuffer(bytearray(path.read_bytes()[-side * side * 3:]), dtype=torch.uint8).reshape(side, side, 3)
+                  for path in sorted((folder / "data" / "train").rglob("*.ppm"))]
+        self.assertEqual(len(pixels), TRAIN)
+        images = normalised(torch.stack(pixels), config(run)["net"], torch.float64)
+        patches = images.unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12)
+        values, vectors = torch.linalg.eigh(patches.T @ patches / len(patches))
+        theirs = (vectors / torch.sqrt(values + 5e-4)).T.flip(0)
+        ours = found[0].reshape(24, 12).double()
+        theirs = theirs * torch.sign((theirs * ours[:12]).sum(1, keepdim=True))
+        self.near(ours, torch.cat([theirs, -theirs]), "filters", 1e-5)
 
     def test_a_step_is_pytorchs(self):
         """In float64 on both sides. Its weights come back under PyTorch's names; dropout drops the same elements."""

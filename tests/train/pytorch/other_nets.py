@@ -117,6 +117,31 @@ class ResNet9(nn.Module):
         return self.linear(x.amax((2, 3)))
 
 
+class Airbench(nn.Sequential):
+    class Conv(nn.Conv2d):
+        def __init__(self, inputs, filters):
+            super().__init__(inputs, filters, 3, padding=1, bias=False)
+
+    class Group(nn.Module):
+        def __init__(self, inputs, filters):
+            super().__init__()
+            self.conv1, self.conv2 = Airbench.Conv(inputs, filters), Airbench.Conv(filters, filters)
+            self.norm1, self.norm2 = (nn.BatchNorm2d(filters, eps=1e-12, momentum=0.4) for _ in range(2))
+
+        def forward(self, x):
+            x = F.gelu(self.norm1(F.max_pool2d(self.conv1(x), 2)))
+            return F.gelu(self.norm2(self.conv2(x)))
+
+    def __init__(self, classes=10):
+        super().__init__(nn.Conv2d(3, 24, 2), nn.GELU(), self.Group(24, 64), self.Group(64, 256), self.Group(256, 256),
+                         nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(256, classes, bias=False))
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad = not (name == "0.weight" or name.endswith(("norm1.weight", "norm2.weight")))
+
+    def forward(self, x):
+        return super().forward(x) / 9
+
+
 class AlexNetLrn(nn.Module):
     def __init__(self, classes=10, map_side=1):
         super().__init__()

@@ -72,8 +72,9 @@ class TorchTrainer:
         self.computing = module if arithmetic == torch.float32 else copy.deepcopy(module).to(arithmetic)
         self.arithmetic = arithmetic
         self.net = config["net"]
-        weights = [p for p in module.parameters() if p.ndim > 1]
-        others = [p for p in module.parameters() if p.ndim == 1]  # biases and batch norm
+        trained = [p for p in module.parameters() if p.requires_grad]
+        weights = [p for p in trained if p.ndim > 1]
+        others = [p for p in trained if p.ndim == 1]  # biases and batch norm
         make, self.slots, _ = vectors.OPTIMIZERS[recipe["optimizer"]]
         self.optimizer = make(
             [{"params": weights, "weight_decay": recipe["weight_decay"]}, {"params": others, "weight_decay": 0}],
@@ -96,7 +97,7 @@ class TorchTrainer:
         loss.backward()
         if self.computing is not self.module:
             for kept, computed in zip(self.module.parameters(), self.computing.parameters()):
-                kept.grad = computed.grad.to(kept.dtype)
+                kept.grad = computed.grad.to(kept.dtype) if kept.requires_grad else None
             for kept, computed in zip(self.module.buffers(), self.computing.buffers()):
                 kept.copy_(computed)
         self.optimizer.step()
@@ -107,7 +108,7 @@ class TorchTrainer:
     def tensors(self):
         """As checkpoint() has them."""
         slots = {f"{ours}.{name}": self.optimizer.state[p][theirs]
-                 for name, p in self.module.named_parameters() for ours, theirs in self.slots.items()}
+                 for name, p in self.module.named_parameters() if p.requires_grad for ours, theirs in self.slots.items()}
         state = {name: tensor for name, tensor in self.module.state_dict().items()
                  if not name.endswith("num_batches_tracked")}
         return {**state, **slots}

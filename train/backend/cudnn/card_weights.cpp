@@ -40,7 +40,7 @@ class CardWeights final : public WeightStore {
               const UpdateRule& rule)
       : device_(std::move(device)),
         tensors_(std::move(tensors)),
-        lookahead_(lookahead_of(rule.options)),
+        lookahead_(lookahead_of(rule.options, rule.steps)),
         ema_(ema_of(rule.options)),
         update_(rule.optimizer == nullptr ? nullptr : make_update(device_->kernels(), rule)),
         stream_(device_->make_stream()),
@@ -165,7 +165,7 @@ class CardWeights final : public WeightStore {
                                            .sum = sum_at(u.offset),
                                            .count = count,
                                            .scalars = scalars_on_device(),
-                                           .momentum = kBatchNormMomentum,
+                                           .momentum = u.momentum,
                                            .scale = u.scale},
                                           *stream_);
     }

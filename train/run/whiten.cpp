@@ -1,0 +1,62 @@
+#include "train/run/whiten.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "pipeline/load/exchange.h"
+#include "pipeline/load/loader.h"
+#include "train/model/whitening.h"
+#include "train/run/loading.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr std::uint64_t kImages = 5000;
+constexpr std::uint64_t kAtOnce = 50;
+
+// Rank 0's are of all the images, the others' of none.
+PatchSums sum_patches(const Job& job, const TrainOptions& options, comm::Communicator& comm,
+                      int side_px) {
+  const pipeline::Sampler& sampler = *job.data.sampler;
+  const std::uint64_t count = std::min(kImages, sampler.epoch_size());
+  const auto requests = [&](int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
+    const std::uint64_t first = i * kAtOnce;
+    if (first >= count) return {};
+    if (rank != 0) return {pipeline::Request{.weight = 0}};
+    return sampler.requests(first, std::min(kAtOnce, count - first));
+  };
+  const int resize_px = eval_resize_of(options.data, job.data.info, job.setup);
+  pipeline::Loader loader(
+      *job.data.source.cache, load_options(job, options, eval_recipe(resize_px), 0),
+      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, options.recipe.seed));
+  PatchSums sums(job.setup.options.channels, side_px);
+  for (pipeline::Batch batch = loader.next(); batch.size() > 0;
+       batch = loader.next(std::move(batch))) {
+    const std::size_t bytes = batch.pixels.size() / batch.size();
+    for (std::size_t i = 0; comm.rank() == 0 && i < batch.size(); ++i) {
+      sums.add(std::span(batch.pixels).subspan(i * bytes, bytes), batch.height_px, batch.width_px);
+    }
+  }
+  loader.settle();
+  return sums;
+}
+
+}  // namespace
+
+void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Communicator& comm) {
+  for (Model::Tensor& t : model.tensors) {
+    if (t.about.init != Init::kWhitening) continue;
+    const PatchSums sums = sum_patches(job, options, comm, static_cast<int>(t.about.shape.back()));
+    if (comm.rank() != 0) continue;
+    std::vector<float> filters = whitening_filters(
+        sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
+    if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
+    t.data = std::move(filters);
+  }
+}
+
+}  // namespace winnow::train
