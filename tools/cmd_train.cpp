@@ -242,6 +242,21 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
                     "the last that matches holds, 0 freezes");
 }
 
+void add_batch_flags(CLI::App& recipe, train::BatchOptions& batch) {
+  recipe.add_option("--batch-size", batch.batch, "Global batch, of all ranks together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  recipe
+      .add_option("--micro-batch", batch.micro_batch,
+                  "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
+                  "up to 64 that leaves four parts")
+      ->check(CLI::Range(0, train::kMostMicroBatch))
+      ->capture_default_str();
+  recipe.add_flag("--sync-bn", batch.sync_bn,
+                  "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
+                  "which are computed at once");
+}
+
 void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* recipe = app.add_option_group("Recipe");
@@ -256,15 +271,7 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
   recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  recipe->add_option("--batch-size", t.batch.batch, "Global batch, of all ranks together")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  recipe
-      ->add_option("--micro-batch", t.batch.micro_batch,
-                   "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
-                   "up to 64 that leaves four parts")
-      ->check(CLI::Range(0, train::kMostMicroBatch))
-      ->capture_default_str();
+  add_batch_flags(*recipe, t.batch);
   recipe->add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

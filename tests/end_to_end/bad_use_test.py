@@ -320,6 +320,7 @@ class Flags(BadUse):
             self.assertLess(max(map(len, result.err.splitlines())), 200, result.err)
         self.refused_without_a_trace(2, ["9"], *train, "--batch-size", 9, "--micro-batch", 4)
         self.refused_without_a_trace(2, ["--lr-end", "constant"], *train, "--sched", "constant", "--lr-end", 0.01, "--recipe", "none")
+        self.refused_without_a_trace(2, ["lenet has no batch norm", "--sync-bn"], *train, "--net", "lenet", "--sync-bn")
         self.refused_without_a_trace(2, ["nope", "golden"], *train, "--selection", "nope")
         self.refused_without_a_trace(2, ["md5"], "dedup", cache, "--hash", "md5")
         self.refused_without_a_trace(2, ["--threshold"], "dedup", cache, "--threshold", "near")

@@ -53,6 +53,49 @@ class Train(Case):
         self.same_losses(self.fashion_mnist(), "--net", "resnet20", "--batch-size", 64, "--lr", 0.0001,
                          "--augment", "none")
 
+    def ten_steps(self, name, *args, ranks=0):
+        """Losses and weights after ten steps of 24 samples."""
+        run, _ = self.train(name, "--net", "resnet20", "--batch-size", 24, "--lr", 0.0001, "--augment", "none",
+                            "--threads", 1, "--log-interval", 1, "--max-steps", 10, *args, ranks=ranks)
+        return self.metrics(run, "train.loss"), tensors(run / "checkpoints" / "latest" / "model.safetensors")
+
+    def apart(self, losses, others):
+        self.assertEqual(len(losses), len(others))
+        return max(abs(a - b) / a for a, b in zip(losses, others))
+
+    def test_sync_bn_makes_ranks_one_batch(self):
+        whole, _ = self.ten_steps("whole", "--micro-batch", 24)
+        for ranks in (1, 2, 3, 4):
+            shares = ["--micro-batch", 24 // ranks]
+            together, weights = self.ten_steps(f"together-{ranks}", "--sync-bn", *shares, ranks=ranks)
+            self.assertLessEqual(self.apart(whole, together), 1e-5, ranks)
+            self.assertEqual(self.ten_steps(f"again-{ranks}", "--sync-bn", *shares, ranks=ranks), (together, weights))
+            if ranks > 1:
+                alone, _ = self.ten_steps(f"alone-{ranks}", *shares, ranks=ranks)
+                self.assertGreater(self.apart(whole, alone), 5e-3, ranks)
+        in_bf16, _ = self.ten_steps("bf16", "--sync-bn", "--micro-batch", 6, "--dtype", "bf16", ranks=2)
+        self.assertLessEqual(self.apart(whole, in_bf16), 5e-2)
+
+    def test_sync_bn_is_reproducible_on_any_ranks(self):
+        for more in ([], ["--freeze", "conv1.weight", "layer1.*"]):
+            recipe = ["--sync-bn", "--reproducible", "--micro-batch", 4, *more]
+            seen = [self.ten_steps(f"on-{ranks}-{len(more)}", *recipe, ranks=ranks) for ranks in (0, 2, 3, 4, 6)]
+            for other in seen[1:]:
+                self.assertEqual(other, seen[0])
+
+    def test_sync_bn_resumes_on_other_ranks(self):
+        recipe = ["--net", "resnet20", "--batch-size", 24, "--micro-batch", 4, "--threads", 1, "--sync-bn"]
+        for sums in ([], ["--reproducible"]):
+            whole, _ = self.train(f"whole-{len(sums)}", *recipe, *sums, "--max-steps", 9, ranks=2)
+            parts, _ = self.train(f"parts-{len(sums)}", *recipe, *sums, "--max-steps", 3, ranks=2)
+            for ranks, end in ((4, 6), (3, 9)):
+                self.train(parts.name, *recipe, *sums, "--resume", "auto", "--max-steps", end, ranks=ranks)
+            weights = [tensors(run / "checkpoints" / "latest" / "model.safetensors") for run in (whole, parts)]
+            self.assertEqual(set(weights[0]), set(weights[1]))
+            self.assertEqual(weights[0] == weights[1], bool(sums))
+        self.refused(2, ["options differ", "recipe.sync_bn"], "train", self.cache, "--out", parts, *recipe[:-1], *sums,
+                     "--resume", "auto")
+
     def test_learns(self):
         for optimizer in (["sgd", "--lr", 0.05], ["lars", "--lr", 4, "--sched", "poly"]):
             run, result = self.train("-".join(map(str, optimizer)), "--net", "lenet", "--epochs", 6,

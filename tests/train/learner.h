@@ -89,17 +89,19 @@ struct Learner {
   Learner(const Graph& graph, const RunPlan& plan, const MakeBackend& make = reference)
       : Learner(graph, make_model(graph, 7), plan, make) {}
 
+  // `world`: of all ranks of the plan; null: there is one.
   Learner(const Graph& graph, Model start, const RunPlan& plan, const MakeBackend& make = reference,
-          const GradientClip& clip = {})
-      : backend(make()),
+          const GradientClip& clip = {}, comm::Communicator* world = nullptr)
+      : comm(world == nullptr ? *single : *world),
+        backend(make()),
         model(std::move(start)),
         weights(place_weights(*backend, model, kPlainSgd)) {
     Execution execution =
-        plan_execution(plan, graph, {.rank = 0, .node_of = {0}}, !backend->is_on_cpu());
+        plan_execution(plan, graph, comm.placement(), !backend->is_on_cpu());
     programs = backend->compile_lanes(graph, {}, static_cast<int>(execution.micro_batches.size()));
     for (const auto& program : programs) weights->bind(*program);
     weights->load();
-    executor = std::make_unique<StepExecutor>(programs, model, *weights, *comm,
+    executor = std::make_unique<StepExecutor>(programs, model, *weights, comm,
                                               std::move(execution), clip);
   }
 
@@ -107,7 +109,8 @@ struct Learner {
     return executor->run(batch, weight_of(batch), lr, steps++, stop);
   }
 
-  std::unique_ptr<comm::Communicator> comm = comm::make_single();
+  std::unique_ptr<comm::Communicator> single = comm::make_single();
+  comm::Communicator& comm;
   std::unique_ptr<Backend> backend;
   Model model;
   std::unique_ptr<WeightStore> weights;

@@ -10,6 +10,8 @@ winnow_test(train.dropout SOURCES dropout_test.cpp run_operation.cpp DEPS winnow
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.step_threads SOURCES step_threads_test.cpp deferred_backend.cpp
   DEPS winnow::backend_reference winnow::nets winnow::rewrites winnow::step LABELS unit tsan)
+winnow_test(train.sync_batch_norm
+  SOURCES sync_batch_norm_test.cpp cases.cpp conformance.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.memory_needs SOURCES memory_needs_test.cpp DEPS winnow::run)
 winnow_test(train.batch_layout SOURCES batch_layout_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)

@@ -30,7 +30,8 @@ inline RunPlan some_plan() {
                       .bucket = 4,
                       .part = {1, 3},
                       .after = {0, 1}},
-                     {.kind = Task::Kind::kFinish, .anywhere = true, .after = {2}}};
+                     {.kind = Task::Kind::kFinish, .anywhere = true, .after = {2}},
+                     {.kind = Task::Kind::kExchange, .anywhere = true, .exchange = 5}};
   return plan;
 }
 

@@ -86,8 +86,9 @@ TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
 class Walk {
  public:
   Walk(const StepTasks& step, const GradientLayout& layout, std::size_t nodes,
-       const std::vector<int>& micro_batches)
-      : step_(step),
+       const std::vector<int>& micro_batches, std::vector<std::size_t> exchanges = {})
+      : exchanges_(std::move(exchanges)),
+        step_(step),
         layout_(layout),
         nodes_(nodes),
         last_of_lane_(micro_batches.size()),
@@ -104,6 +105,7 @@ class Walk {
     for (std::size_t t = 0; t < step_.tasks.size(); ++t) visit(t);
     EXPECT_NEAR(read_, 1, 1e-9);
     for (const double part : updated_) EXPECT_NEAR(part, 1, 1e-9);
+    EXPECT_EQ(exchanged_.size(), exchanges_.size());
     for (std::size_t l = 0; l < lanes_.size(); ++l) {
       EXPECT_EQ(lanes_[l].bound, micro_batches[l] - 1);
       EXPECT_EQ(lanes_[l].node, nodes_);
@@ -184,6 +186,12 @@ class Walk {
       case Task::Kind::kCompute:
         EXPECT_EQ(task.first_node, lane.node);
         lane.node = task.last_node;
+        for (std::size_t e = 0; e < exchanges_.size(); ++e) {
+          if (task.last_node <= exchanges_[e]) continue;
+          EXPECT_GE(task.first_node, exchanges_[e]);
+          ASSERT_GT(exchanged_.size(), e);
+          EXPECT_TRUE(follows(t, exchanged_[e]));
+        }
         break;
       case Task::Kind::kAwait:
         EXPECT_GE(lane.node, layout_.buckets[b].ready_after);
@@ -203,7 +211,18 @@ class Walk {
   void visit_shared(std::size_t t, const Task& task) {
     EXPECT_TRUE(task.anywhere);
     const auto b = static_cast<std::size_t>(std::max(0, task.bucket));
+    if (task.kind == Task::Kind::kReduce || task.kind == Task::Kind::kExchange) {
+      EXPECT_TRUE(collective_ == kNone || follows(t, collective_)) << "the same order everywhere";
+      collective_ = t;
+    }
     switch (task.kind) {
+      case Task::Kind::kExchange:
+        ASSERT_LT(exchanged_.size(), exchanges_.size());
+        EXPECT_EQ(task.exchange, static_cast<int>(exchanged_.size()));
+        for (const Lane& lane : lanes_) EXPECT_EQ(lane.node, exchanges_[exchanged_.size()]);
+        for (const auto& last : last_of_lane_) expect_follows(t, last);
+        exchanged_.push_back(t);
+        break;
       case Task::Kind::kAddLanes:
         EXPECT_GT(lanes_.size(), 1U);
         expect_follows(t, contributions_[b]);
@@ -211,7 +230,7 @@ class Walk {
         EXPECT_LE(summed_[task.bucket].size(), static_cast<std::size_t>(task.part.of));
         break;
       case Task::Kind::kReduce:
-        EXPECT_TRUE(b == 0 || follows(t, reduced_[b - 1])) << "the same order on every rank";
+        EXPECT_TRUE(b == 0 || follows(t, reduced_[b - 1]));
         expect_follows(t, contributions_[b]);
         EXPECT_EQ(summed_.contains(task.bucket), lanes_.size() > 1);
         expect_follows(t, summed_[task.bucket]);
@@ -241,6 +260,9 @@ class Walk {
     }
   }
 
+  const std::vector<std::size_t> exchanges_;
+  std::vector<std::size_t> exchanged_;
+  std::size_t collective_ = kNone;
   const StepTasks& step_;
   const GradientLayout& layout_;
   const std::size_t nodes_;
@@ -273,6 +295,27 @@ TEST(StepTasks, AreSoundForAnyBucketsMicroBatchesAndThreads) {
         }
       }
     }
+  }
+}
+
+TEST(StepTasks, AreSoundWhereMicroBatchesShareNumbers) {
+  const Graph graph = synchronize_batch_norms(training_graph("resnet20", 2), 3);
+  std::vector<std::size_t> exchanges;
+  for (const Exchange& exchange : exchanges_of(graph)) exchanges.push_back(exchange.ready_after);
+  ASSERT_EQ(exchanges.size(), 42U);  // forward and backward of 21 batch norms
+  for (const std::size_t bucket_bytes :
+       {std::size_t{1}, std::size_t{100'000}, std::size_t{1} << 30}) {
+    const GradientLayout layout = layout_gradients(graph, bucket_bytes, kTail);
+    for (const std::vector<int>& lanes : {std::vector{1}, {1, 1, 1}}) {
+      for (const bool asynchronous : {false, true}) {
+        for (const int threads : {1, 8}) {
+          const StepTasks step =
+              plan_step(layout, graph.nodes.size(), {lanes, threads, asynchronous, exchanges});
+          Walk(step, layout, graph.nodes.size(), lanes, exchanges).go(lanes);
+        }
+      }
+    }
+    EXPECT_THROW(plan_step(layout, graph.nodes.size(), {{1, 2}, 1, false, exchanges}), Error);
   }
 }
 

@@ -390,5 +390,37 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 
+TEST_F(Trainer, SyncBatchNormIsRefusedWhereItCannotBe) {
+  TrainOptions o = options("run", 1);
+  o.batch.sync_bn = true;
+  const auto reference = make_reference_backend();
+  EXPECT_EQ(refusal_of(o, *reference), "lenet has no batch norm; leave out --sync-bn");
+  o.net.name = "resnet20";
+  const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
+  EXPECT_EQ(refusal_of(o, *deferred),
+            "--sync-bn on a card takes one micro-batch a rank, and this rank has 3; let "
+            "--micro-batch be --batch-size divided by the ranks");
+  o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte
+  o.data.image_side_px = 128;
+  o.batch.batch = 32'768;
+  o.batch.micro_batch = 16;
+  const auto onednn = make_backend("onednn");
+  EXPECT_THAT(refusal_of(o, *onednn),
+              AllOf(HasSubstr("--sync-bn computes all micro-batches of a rank at once, and of 2048 "
+                              "memory has room for "),
+                    HasSubstr("--batch-size")));
+  EXPECT_FALSE(fs::exists(o.run.out));
+}
+
+TEST_F(Trainer, SyncBatchNormOnACardIsThatOfTheCpu) {
+  TrainOptions o = options("cpu", 3);
+  o.net.name = "resnet20";
+  o.batch = {.batch = 6, .micro_batch = 6, .sync_bn = true};
+  trained(o, *make_reference_backend());
+  o.run.out = folder_ / "card";
+  trained(o, *make_deferred_backend(std::make_shared<DeferredState>()));
+  expect_equal(last_checkpoint("card").model, last_checkpoint("cpu").model);
+}
+
 }  // namespace
 }  // namespace winnow::train

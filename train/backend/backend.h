@@ -41,6 +41,8 @@ struct MemoryUse {
 //           run and alive as long as the program is used. Activations are f32 NHWC, parameters f32
 //           in logical order, pixels u8 NHWC.
 // Outputs   are assigned, never accumulated.
+// Shared    kSharedMean and kSharedVariance outputs: after wait() for the node that writes one, and
+//           before the next run(), the caller may change it. Nodes that follow read what is there.
 // Memory    run() and wait() allocate and create nothing.
 // Threads   One at a time; load_parameters() excepted.
 class Program {

@@ -82,6 +82,10 @@ enum class OutputKind : std::uint8_t {
   kMean,           // batch mean for the buffer `of` (a running_mean), f32
   kVariance,       // biased batch variance for the buffer `of` (a running_var), f32
   kValue,          // any other value somebody wants to read
+  // What micro-batches of a step have in common, (C), f32: once it is computed, the step puts what
+  // is so of all micro-batches in the place of what is so of this one (train/reduce/exchange.h).
+  kSharedMean,      // a mean
+  kSharedVariance,  // a biased variance about the kSharedMean `of`
 };
 
 // Of batch norm's running statistics, PyTorch's default:
@@ -91,11 +95,15 @@ inline constexpr double kBatchNormMomentum = 0.1;
 struct Output {
   OutputKind kind = OutputKind::kValue;
   ValueId value = -1;
-  ValueId of = -1;  // parameter or buffer; -1 otherwise
+  ValueId of = -1;  // parameter or buffer; kSharedVariance: its mean; -1 otherwise
   // kVariance: elements behind each statistic, n = N*H*W (unbiased = * n/(n-1)).
   std::int64_t count = 0;
   double momentum = kBatchNormMomentum;  // kMean and kVariance
 };
+
+inline bool is_shared(const Output& output) {
+  return output.kind == OutputKind::kSharedMean || output.kind == OutputKind::kSharedVariance;
+}
 
 struct Graph {
   std::vector<Value> values;

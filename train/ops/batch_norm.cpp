@@ -52,6 +52,37 @@ std::vector<Value> infer_backward(const ShapeInference& in) {
   return out;
 }
 
+std::vector<Value> infer_statistics(const ShapeInference& in) {
+  in.no_attributes();
+  in.arity(1);
+  const Shape& x = in.rank(0, 4);
+  in.storage(0, Storage::kCompute);
+  return {in.made(".mean", {x[1]}, Storage::kF32), in.made(".variance", {x[1]}, Storage::kF32)};
+}
+
+std::vector<Value> infer_sums(const ShapeInference& in) {
+  const bool relu = in.attributes<NormAttributes>().relu;
+  in.arity(relu ? 5 : 4);
+  const Shape& x = check_norm(in, 2);
+  in.same_as(3, x);
+  if (relu) in.same_as(4, x);
+  const auto made = [&](const char* suffix) { return in.made(suffix, {x[1]}, Storage::kF32); };
+  return {made(".scale"), made(".shift"), made(".mean_product"), made(".mean_gradient")};
+}
+
+std::vector<Value> infer_input_gradient(const ShapeInference& in) {
+  const auto& norm = in.attributes<NormAttributes>();
+  in.arity(norm.relu ? 8 : 7);
+  const Shape& x = check_norm(in, 3);
+  in.same_as(4, x);
+  in.same_as(5, {x[1]});
+  in.same_as(6, {x[1]});
+  if (norm.relu) in.same_as(7, x);
+  std::vector<Value> out = {in.computed(x)};
+  if (norm.relu && norm.residual) out.push_back(in.made(".residual", x, Storage::kCompute));
+  return out;
+}
+
 std::vector<Value> infer_inference(const ShapeInference& in) {
   const bool residual = in.attributes<NormAttributes>().residual;
   in.arity(residual ? 6 : 5);
@@ -97,40 +128,71 @@ void forward(const ReferenceOperands& o) {
 
 void inference(const ReferenceOperands& o) { normalize(o, o.in(3), o.in(4), 5); }
 
+void statistics(const ReferenceOperands& o) { batch_statistics(o.in(0), o.out(0), o.out(1)); }
+
+// What backward operations read of an element.
+struct Backward {
+  const Numbers& x;
+  const Numbers& mean;
+  const Numbers& variance;
+  const Numbers& dy;
+  const Numbers* y;  // null: no relu
+  double epsilon;
+
+  std::size_t channel(std::size_t i) const { return i % mean.size(); }
+  double count() const { return static_cast<double>(x.size() / mean.size()); }
+  double inverse(std::size_t c) const { return 1 / std::sqrt(variance[c] + epsilon); }
+  double normal(std::size_t i) const { return (x[i] - mean[channel(i)]) * inverse(channel(i)); }
+  double gradient(std::size_t i) const { return y == nullptr || (*y)[i] > 0 ? dy[i] : 0; }
+};
+
+void add_up(const Backward& in, Numbers& dscale, Numbers& dshift) {
+  std::fill(dscale.begin(), dscale.end(), 0.0);
+  std::fill(dshift.begin(), dshift.end(), 0.0);
+  for (std::size_t i = 0; i < in.x.size(); ++i) {
+    dscale[in.channel(i)] += in.gradient(i) * in.normal(i);
+    dshift[in.channel(i)] += in.gradient(i);
+  }
+}
+
+Numbers divided(Numbers numbers, double by) {
+  for (double& number : numbers) number /= by;
+  return numbers;
+}
+
 // Ioffe & Szegedy 2015, section 3, the gradients with respect to the statistics folded into dx:
 // dx = scale / sqrt(variance + epsilon) * (g - mean(g) - normal * mean(g * normal)), where g is dy
 // behind the relu and the means are over N, H, W.
+void propagate(const Backward& in, const Numbers& scale, const Numbers& mean_product,
+               const Numbers& mean_gradient, Numbers& dx, Numbers* dresidual) {
+  for (std::size_t i = 0; i < in.x.size(); ++i) {
+    const std::size_t c = in.channel(i);
+    dx[i] = scale[c] * in.inverse(c) *
+            (in.gradient(i) - mean_gradient[c] - in.normal(i) * mean_product[c]);
+    if (dresidual != nullptr) (*dresidual)[i] = in.gradient(i);
+  }
+}
+
 void backward(const ReferenceOperands& o) {
   const auto& norm = o.attributes<NormAttributes>();
-  const Numbers& x = o.in(0);
-  const Numbers& scale = o.in(1);
-  const Numbers& mean = o.in(2);
-  const Numbers& variance = o.in(3);
-  const Numbers& dy = o.in(4);
-  const Numbers* y = o.in_if(5, norm.relu);
-  Numbers& dx = o.out(0);
-  Numbers& dscale = o.out(1);
-  Numbers& dshift = o.out(2);
-  Numbers* dresidual = o.out_if(3, norm.relu && norm.residual);
-  const std::size_t channels = scale.size();
-  const double count = static_cast<double>(x.size() / channels);
-  const auto gradient = [&](std::size_t i) { return y == nullptr || (*y)[i] > 0 ? dy[i] : 0; };
-  const auto normal = [&](std::size_t i) {
-    const std::size_t c = i % channels;
-    return (x[i] - mean[c]) / std::sqrt(variance[c] + norm.epsilon);
-  };
-  std::fill(dscale.begin(), dscale.end(), 0.0);
-  std::fill(dshift.begin(), dshift.end(), 0.0);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    dscale[i % channels] += gradient(i) * normal(i);
-    dshift[i % channels] += gradient(i);
-  }
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::size_t c = i % channels;
-    dx[i] = scale[c] / std::sqrt(variance[c] + norm.epsilon) *
-            (gradient(i) - dshift[c] / count - normal(i) * dscale[c] / count);
-    if (dresidual != nullptr) (*dresidual)[i] = gradient(i);
-  }
+  const Backward in{o.in(0), o.in(2), o.in(3), o.in(4), o.in_if(5, norm.relu), norm.epsilon};
+  add_up(in, o.out(1), o.out(2));
+  propagate(in, o.in(1), divided(o.out(1), in.count()), divided(o.out(2), in.count()), o.out(0),
+            o.out_if(3, norm.relu && norm.residual));
+}
+
+void sums(const ReferenceOperands& o) {
+  const auto& norm = o.attributes<NormAttributes>();
+  const Backward in{o.in(0), o.in(1), o.in(2), o.in(3), o.in_if(4, norm.relu), norm.epsilon};
+  add_up(in, o.out(0), o.out(1));
+  o.out(2) = divided(o.out(0), in.count());
+  o.out(3) = divided(o.out(1), in.count());
+}
+
+void input_gradient(const ReferenceOperands& o) {
+  const auto& norm = o.attributes<NormAttributes>();
+  const Backward in{o.in(0), o.in(2), o.in(3), o.in(4), o.in_if(7, norm.relu), norm.epsilon};
+  propagate(in, o.in(1), o.in(5), o.in(6), o.out(0), o.out_if(1, norm.relu && norm.residual));
 }
 
 void gradient(GradientBuilder& builder, const Node& node) {
@@ -175,9 +237,10 @@ OpCase inference_case(CaseMaker made, const std::string& tail, const Shape& x,
   return std::move(made).finish("batch_norm_inference_" + tail, kBatchNormInference, inputs, a);
 }
 
-// Statistics and y are those of x, so that a backend may use either.
-OpCase backward_case(CaseMaker made, const OpCase& forward, const std::string& tail, const Shape& x,
-                     const NormAttributes& a) {
+// What a backward of `forward` reads: x, scale, mean, variance, dy, [y]. Statistics and y are those
+// of x, so that a backend may use either.
+std::vector<ValueId> backward_inputs(CaseMaker& made, const OpCase& forward, const Shape& x,
+                                     const NormAttributes& a) {
   const auto values = computed_values(forward);
   const auto value = [&](const char* name) {
     return values[static_cast<std::size_t>(forward.graph.find(name))];
@@ -192,26 +255,70 @@ OpCase backward_case(CaseMaker made, const OpCase& forward, const std::string& t
     inputs.push_back(
         made.leaf("relu_y", x, as_f32(value("y")), ValueKind::kInput, Storage::kCompute));
   }
+  return inputs;
+}
+
+OpCase backward_case(CaseMaker made, const OpCase& forward, const std::string& tail, const Shape& x,
+                     const NormAttributes& a) {
+  const std::vector<ValueId> inputs = backward_inputs(made, forward, x, a);
   return std::move(made).finish("batch_norm_backward_" + tail, kBatchNormBackward, inputs, a);
 }
 
-void add_cases(CaseTable& table, const std::string& name, const Shape& x, double epsilon) {
-  for (const bool residual : {false, true}) {
-    for (const bool relu : {false, true}) {
-      const NormAttributes a{epsilon, relu, residual};
-      const std::string tail = name + (residual ? "_residual" : "") + (relu ? "_relu" : "");
-      const OpCase forward = table.keep(forward_case(table.begin(), tail, x, a));
-      table.keep(inference_case(table.begin(), tail, x, a));
-      table.keep(backward_case(table.begin(), forward, tail, x, a));
+OpCase sums_case(CaseMaker made, const OpCase& forward, const std::string& tail, const Shape& x,
+                 const NormAttributes& a) {
+  std::vector<ValueId> inputs = backward_inputs(made, forward, x, a);
+  inputs.erase(inputs.begin() + 1);  // scale
+  return std::move(made).finish("batch_norm_sums_" + tail, kBatchNormSums, inputs, a);
+}
+
+OpCase input_gradient_case(CaseMaker made, const OpCase& forward, const std::string& tail,
+                           const Shape& x, const NormAttributes& a) {
+  std::vector<ValueId> inputs = backward_inputs(made, forward, x, a);
+  const Shape channels = {x[1]};
+  const std::vector<ValueId> means = {
+      made.leaf("mean_product", channels, made.signed_numbers(channels)),
+      made.leaf("mean_gradient", channels, made.signed_numbers(channels))};
+  inputs.insert(inputs.begin() + 5, means.begin(), means.end());
+  return std::move(made).finish("batch_norm_input_gradient_" + tail, kBatchNormInputGradient,
+                                inputs, a);
+}
+
+// f(tail of a name, shape of x, attributes).
+template <class Function>
+void for_each_case(Function f) {
+  const auto add = [&](const std::string& name, const Shape& x, double epsilon) {
+    for (const bool residual : {false, true}) {
+      for (const bool relu : {false, true}) {
+        const std::string tail = name + (residual ? "_residual" : "") + (relu ? "_relu" : "");
+        f(tail, x, NormAttributes{epsilon, relu, residual});
+      }
     }
-  }
+  };
+  add("image", {2, 3, 4, 5}, 1e-5);
+  add("one_sample_odd", {1, 17, 3, 7}, 1e-5);
+  add("one_channel", {4, 1, 3, 3}, 1e-3);
+  add("pixels_of_one", {6, 4, 1, 1}, 1e-5);
 }
 
 void cases(CaseTable& table) {
-  add_cases(table, "image", {2, 3, 4, 5}, 1e-5);
-  add_cases(table, "one_sample_odd", {1, 17, 3, 7}, 1e-5);
-  add_cases(table, "one_channel", {4, 1, 3, 3}, 1e-3);
-  add_cases(table, "pixels_of_one", {6, 4, 1, 1}, 1e-5);
+  for_each_case([&](const std::string& tail, const Shape& x, const NormAttributes& a) {
+    const OpCase forward = table.keep(forward_case(table.begin(), tail, x, a));
+    table.keep(inference_case(table.begin(), tail, x, a));
+    table.keep(backward_case(table.begin(), forward, tail, x, a));
+  });
+}
+
+void cases_in_steps(CaseTable& table) {
+  for_each_case([&](const std::string& tail, const Shape& x, const NormAttributes& a) {
+    const OpCase forward = forward_case(table.begin(), tail, x, a);
+    table.keep(sums_case(table.begin(), forward, tail, x, a));
+    table.keep(input_gradient_case(table.begin(), forward, tail, x, a));
+    if (a.relu || a.residual) return;
+    CaseMaker made = table.begin();
+    const ValueId data = made.data("x", x);
+    table.keep(
+        std::move(made).finish("batch_norm_statistics_" + tail, kBatchNormStatistics, {data}, {}));
+  });
 }
 
 }  // namespace
@@ -229,5 +336,15 @@ const Operation kBatchNormInference = {.name = "batch_norm_inference",
                                        .reference = inference,
                                        .text = text,
                                        .checks = {.sides = sides}};
+const Operation kBatchNormStatistics = {.name = "batch_norm_statistics",
+                                        .infer = infer_statistics,
+                                        .reference = statistics,
+                                        .checks = {.cases = cases_in_steps}};
+const Operation kBatchNormSums = {
+    .name = "batch_norm_sums", .infer = infer_sums, .reference = sums, .text = text};
+const Operation kBatchNormInputGradient = {.name = "batch_norm_input_gradient",
+                                           .infer = infer_input_gradient,
+                                           .reference = input_gradient,
+                                           .text = text};
 
 }  // namespace winnow::train

@@ -25,4 +25,18 @@ extern const Operation kBatchNormBackward;
 // x, scale, shift, running_mean, running_var, [residual] -> y
 extern const Operation kBatchNormInference;
 
+// Batch norm in steps, between which the numbers of several micro-batches can be brought together:
+// kBatchNorm is kBatchNormStatistics, then kBatchNormInference with what that gives, and
+// kBatchNormBackward is kBatchNormSums, then kBatchNormInputGradient.
+
+// x -> mean (C), variance (C), biased.
+extern const Operation kBatchNormStatistics;
+
+// x, mean, variance, dy, [y] -> dscale, dshift, mean_product (C), mean_gradient (C)
+// The last two are dscale and dshift divided by N*H*W.
+extern const Operation kBatchNormSums;
+
+// x, scale, mean, variance, dy, mean_product, mean_gradient, [y] -> dx, [dresidual]
+extern const Operation kBatchNormInputGradient;
+
 }  // namespace winnow::train

@@ -70,6 +70,9 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kSigmoidCrossEntropyBackward,
     &kLocalResponseNorm,
     &kLocalResponseNormBackward,
+    &kBatchNormStatistics,
+    &kBatchNormSums,
+    &kBatchNormInputGradient,
 });
 
 }  // namespace

@@ -5,17 +5,23 @@
 namespace winnow::train {
 namespace {
 
-SumTransfers plan_transfers(const Layout& layout, const GradientLayout& gradients,
-                            const comm::Placement& placement, bool reproducible) {
+SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
+                            const comm::Placement& placement) {
   const comm::Schedule& schedule = comm::find_schedule(layout.schedule);
   const auto all_reduce = [&](std::size_t count) {
     return schedule.all_reduce(placement, count, layout.schedule_options);
   };
   SumTransfers transfers;
-  for (const GradientLayout::Bucket& bucket : gradients.buckets) {
+  for (const GradientLayout::Bucket& bucket : execution.gradients.buckets) {
     transfers.buckets.push_back(all_reduce(bucket.count));
   }
-  if (reproducible) transfers.exponents = all_reduce(exponent_count(gradients));
+  if (execution.reproducible) {
+    transfers.exponents = all_reduce(exponent_count(execution.gradients));
+  }
+  const auto micro_batches = static_cast<std::size_t>(execution.total_micro_batches);
+  for (const Exchange& exchange : execution.exchanges) {
+    transfers.exchanges.push_back(all_reduce(micro_batches * exchange.elements));
+  }
   return transfers;
 }
 
@@ -25,6 +31,7 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
                          bool asynchronous) {
   const Layout& layout = plan.layout;
   Execution execution{.gradients = layout_gradients(graph, layout.bucket_bytes, kTailCount),
+                      .exchanges = exchanges_of(graph),
                       .reproducible = plan.numerics.sums == Sums::kWholeNumbers};
   const RankLayout& mine = layout.ranks.at(static_cast<std::size_t>(placement.rank));
   execution.micro_batches = mine.lanes;
@@ -32,14 +39,17 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
   execution.batches_ahead = mine.batches_ahead;
   execution.total_micro_batches = 0;
   for (const RankLayout& rank : layout.ranks) {
+    if (&rank == &mine) execution.first_micro_batch = execution.total_micro_batches;
     execution.total_micro_batches +=
         std::accumulate(rank.lanes.begin(), rank.lanes.end(), std::int64_t{0});
   }
-  execution.tasks = plan_step(
-      execution.gradients, graph.nodes.size(),
-      {.micro_batches = mine.lanes, .threads = mine.threads, .asynchronous = asynchronous});
-  execution.transfers =
-      plan_transfers(layout, execution.gradients, placement, execution.reproducible);
+  StepShape shape{
+      .micro_batches = mine.lanes, .threads = mine.threads, .asynchronous = asynchronous};
+  for (const Exchange& exchange : execution.exchanges) {
+    shape.exchanges.push_back(exchange.ready_after);
+  }
+  execution.tasks = plan_step(execution.gradients, graph.nodes.size(), shape);
+  execution.transfers = plan_transfers(layout, execution, placement);
   return execution;
 }
 

@@ -10,6 +10,7 @@
 #include "train/graph/graph.h"
 #include "train/plan/run_plan.h"
 #include "train/plan/step_tasks.h"
+#include "train/reduce/exchange.h"
 #include "train/reduce/gradient_layout.h"
 #include "train/reduce/gradient_sum.h"
 
@@ -23,10 +24,12 @@ inline constexpr std::array<const char*, kTailCount> kStepTailNames{"loss", "wei
 // What one rank executes each step: made once, from the run's plan.
 struct Execution {
   GradientLayout gradients{};
+  std::vector<Exchange> exchanges{};
   StepTasks tasks{};
   SumTransfers transfers{};
   std::vector<int> micro_batches{};      // of each lane
   std::int64_t total_micro_batches = 1;  // V, of all lanes of all ranks
+  std::int64_t first_micro_batch = 0;    // of this rank, in the batch
   int evaluation_lanes = 1;
   int batches_ahead = 1;      // that the loader prepares
   bool reproducible = false;  // sums that no order can change

@@ -54,6 +54,7 @@ Json to_json(const Task& task) {
   if (task.lane >= 0 && task.anywhere) row["anywhere"] = true;
   if (task.micro_batch >= 0) row["micro_batch"] = task.micro_batch;
   if (task.bucket >= 0) row["bucket"] = task.bucket;
+  if (task.exchange >= 0) row["exchange"] = task.exchange;
   if (task.part.of > 1) row["part"] = {task.part.index, task.part.of};
   if (task.last_node > 0) row["nodes"] = {task.first_node, task.last_node};
   row["after"] = task.after;
@@ -125,6 +126,7 @@ Task read_task(const JsonReader& in, int lanes, std::size_t before) {
   task.anywhere = task.lane < 0 || (anywhere && anywhere->boolean());
   if (const auto number = in.find("micro_batch")) task.micro_batch = number->integer(0, 1 << 30);
   if (const auto number = in.find("bucket")) task.bucket = number->integer(0, 1 << 30);
+  if (const auto number = in.find("exchange")) task.exchange = number->integer(0, 1 << 30);
   if (const auto part = in.find("part")) {
     const std::vector<JsonReader> pair = part->items(2);
     task.part.of = pair[1].integer(1, kMostThreads);

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "common/error.h"
+
 namespace winnow::train {
 namespace {
 
@@ -24,6 +26,7 @@ class StepPlanner {
       : layout_(layout), node_count_(node_count), shape_(shape), added_(layout.buckets.size()) {
     step_.lanes = static_cast<int>(shape.micro_batches.size());
     step_.threads = std::max(shape.threads, step_.lanes);
+    for (int lane = 0; lane < step_.lanes; ++lane) lanes_.push_back({.index = lane});
   }
 
   StepTasks plan() && {
@@ -33,17 +36,28 @@ class StepPlanner {
                                .lane = lane,
                                .part = {.index = lane, .of = step_.lanes}}));
     }
-    int micro_batch = 0;
-    for (int lane = 0; lane < step_.lanes; ++lane) {
-      before_ = loaded;
-      const int count = shape_.micro_batches[static_cast<std::size_t>(lane)];
-      for (int m = 0; m < count; ++m) plan_micro_batch(lane, micro_batch++, m + 1 == count);
+    for (Lane& lane : lanes_) lane.before = loaded;
+    if (shape_.exchanges.empty()) {
+      plan_lanes();
+    } else {
+      plan_lanes_in_step();
     }
-    plan_update(plan_reductions());
+    plan_reductions(layout_.buckets.size());
+    plan_update();
     return std::move(step_);
   }
 
  private:
+  // What a lane does follows what it did before: each task overwrites what those before it wrote.
+  struct Lane {
+    int index = 0;
+    int micro_batch = 0;        // that it works on
+    bool last = false;          // it has no other after that
+    std::size_t done = 0;       // nodes [0, done) of it
+    std::size_t added = 0;      // buckets of it
+    std::vector<int> before{};  // what the lane did last
+  };
+
   int append(Task task) {
     step_.tasks.push_back(std::move(task));
     return static_cast<int>(step_.tasks.size()) - 1;
@@ -60,59 +74,106 @@ class StepPlanner {
     return made;
   }
 
-  // What a lane does follows what it did before: each task overwrites what those before it wrote.
-  void plan_micro_batch(int lane, int micro_batch, bool last) {
-    const auto next = [&](Task task) {
-      task.lane = lane;
-      task.micro_batch = micro_batch;
-      task.after = before_;
-      before_ = {append(std::move(task))};
-    };
-    const auto add_bucket = [&](std::size_t b) {
-      next({.kind = Kind::kAwait, .bucket = static_cast<int>(b)});
-      const int helpers = step_.threads - step_.lanes + 1;
-      const int parts = parts_of(layout_.buckets[b].count, helpers);
-      before_ = append_parts({.kind = Kind::kAdd,
-                              .lane = lane,
-                              .anywhere = parts > 1,
-                              .micro_batch = micro_batch,
-                              .bucket = static_cast<int>(b),
-                              .after = before_},
-                             parts);
-      if (last) added_[b].insert(added_[b].end(), before_.begin(), before_.end());
-    };
-    next({.kind = Kind::kBind});
-    const std::size_t buckets = layout_.buckets.size();
-    std::size_t done = 0;
-    for (std::size_t b = 0; b < buckets; ++b) {
-      const std::size_t end = b + 1 == buckets ? node_count_ : layout_.buckets[b].ready_after;
-      if (end > done) next({.kind = Kind::kCompute, .first_node = done, .last_node = end});
-      done = std::max(done, end);
-      if (!shape_.asynchronous) add_bucket(b);
+  // One micro-batch after the other, each lane by itself.
+  void plan_lanes() {
+    int micro_batch = 0;
+    for (Lane& lane : lanes_) {
+      const int count = shape_.micro_batches[static_cast<std::size_t>(lane.index)];
+      for (int m = 0; m < count; ++m) {
+        bind(lane, micro_batch++, m + 1 == count);
+        compute(lane, node_count_);
+      }
     }
-    for (std::size_t b = 0; shape_.asynchronous && b < buckets; ++b) add_bucket(b);
   }
 
-  // All-reduces start in the same order on all ranks. Returns the last.
-  int plan_reductions() {
-    int reduced = -1;
-    for (std::size_t b = 0; b < layout_.buckets.size(); ++b) {
-      const int bucket = static_cast<int>(b);
-      std::vector<int> after = added_[b];
+  // All lanes from exchange to exchange. What is reduced before one begins before it.
+  void plan_lanes_in_step() {
+    for (Lane& lane : lanes_) {
+      if (shape_.micro_batches[static_cast<std::size_t>(lane.index)] != 1) {
+        throw Error("micro-batches that tell each other something need a lane each");
+      }
+      bind(lane, lane.index, true);
+    }
+    for (std::size_t e = 0; e < shape_.exchanges.size(); ++e) {
+      for (Lane& lane : lanes_) compute(lane, shape_.exchanges[e]);
+      plan_reductions(lanes_.front().added);
+      Task exchange{.kind = Kind::kExchange, .anywhere = true, .exchange = static_cast<int>(e)};
+      for (const Lane& lane : lanes_) {
+        exchange.after.insert(exchange.after.end(), lane.before.begin(), lane.before.end());
+      }
+      if (collective_ >= 0) exchange.after.push_back(collective_);
+      collective_ = append(std::move(exchange));
+      for (Lane& lane : lanes_) lane.before = {collective_};
+    }
+    for (Lane& lane : lanes_) compute(lane, node_count_);
+  }
+
+  void next(Lane& lane, Task task) {
+    task.lane = lane.index;
+    task.micro_batch = lane.micro_batch;
+    task.after = lane.before;
+    lane.before = {append(std::move(task))};
+  }
+
+  void bind(Lane& lane, int micro_batch, bool last) {
+    lane.micro_batch = micro_batch;
+    lane.last = last;
+    lane.done = lane.added = 0;
+    next(lane, {.kind = Kind::kBind});
+  }
+
+  // Nodes up to `end`, and what buckets these complete.
+  void compute(Lane& lane, std::size_t end) {
+    const auto compute_to = [&](std::size_t stop) {
+      if (stop > lane.done)
+        next(lane, {.kind = Kind::kCompute, .first_node = lane.done, .last_node = stop});
+      lane.done = std::max(lane.done, stop);
+    };
+    std::size_t bucket = lane.added;
+    for (; bucket < layout_.buckets.size(); ++bucket) {
+      const bool is_last = bucket + 1 == layout_.buckets.size();
+      const std::size_t ready = is_last ? node_count_ : layout_.buckets[bucket].ready_after;
+      if (ready > end) break;
+      compute_to(ready);
+      if (!shape_.asynchronous) add_bucket(lane, lane.added++);
+    }
+    compute_to(end);
+    while (lane.added < bucket) add_bucket(lane, lane.added++);
+  }
+
+  void add_bucket(Lane& lane, std::size_t b) {
+    next(lane, {.kind = Kind::kAwait, .bucket = static_cast<int>(b)});
+    const int helpers = step_.threads - step_.lanes + 1;
+    const int parts = parts_of(layout_.buckets[b].count, helpers);
+    lane.before = append_parts({.kind = Kind::kAdd,
+                                .lane = lane.index,
+                                .anywhere = parts > 1,
+                                .micro_batch = lane.micro_batch,
+                                .bucket = static_cast<int>(b),
+                                .after = lane.before},
+                               parts);
+    if (lane.last) added_[b].insert(added_[b].end(), lane.before.begin(), lane.before.end());
+  }
+
+  // Of buckets before `end` that are not planned yet.
+  void plan_reductions(std::size_t end) {
+    for (; reduced_ < end; ++reduced_) {
+      const int bucket = static_cast<int>(reduced_);
+      std::vector<int> after = added_[reduced_];
       if (step_.lanes > 1) {
         after = append_parts(
             {.kind = Kind::kAddLanes, .anywhere = true, .bucket = bucket, .after = after},
-            parts_of(layout_.buckets[b].count, step_.threads));
+            parts_of(layout_.buckets[reduced_].count, step_.threads));
       }
-      if (reduced >= 0) after.push_back(reduced);
-      reduced = append({.kind = Kind::kReduce, .anywhere = true, .bucket = bucket, .after = after});
+      if (collective_ >= 0) after.push_back(collective_);
+      collective_ =
+          append({.kind = Kind::kReduce, .anywhere = true, .bucket = bucket, .after = after});
     }
-    return reduced;
   }
 
   // All lanes are done when the last bucket is reduced, so that parameters may change.
-  void plan_update(int reduced) {
-    const int finish = append({.kind = Kind::kFinish, .anywhere = true, .after = {reduced}});
+  void plan_update() {
+    const int finish = append({.kind = Kind::kFinish, .anywhere = true, .after = {collective_}});
     const std::vector<int> read =
         append_parts({.kind = Kind::kRead, .anywhere = true, .after = {finish}},
                      parts_of(layout_.elements, step_.threads));
@@ -132,16 +193,18 @@ class StepPlanner {
   const std::size_t node_count_;
   const StepShape& shape_;
   StepTasks step_;
-  std::vector<int> before_;              // what the lane being planned did last
+  std::vector<Lane> lanes_;
   std::vector<std::vector<int>> added_;  // to each bucket, by the last micro-batch of each lane
+  std::size_t reduced_ = 0;              // buckets whose reductions are planned
+  int collective_ = -1;                  // the last that begins an all-reduce
 };
 
 }  // namespace
 
 std::string_view kind_name(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 11> kNames{
-      "load_parameters", "bind",   "compute", "await",        "add",   "add_lanes",
-      "reduce",          "finish", "read",    "begin_update", "update"};
+  constexpr std::array<std::string_view, 12> kNames{
+      "load_parameters", "bind",   "compute", "exchange", "await",        "add",
+      "add_lanes",       "reduce", "finish",  "read",     "begin_update", "update"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

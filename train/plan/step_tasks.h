@@ -19,6 +19,7 @@ struct Task {
     kLoadParameters,  // the lane's thread packs its part of the updated parameters, for all lanes
     kBind,            // micro-batch `micro_batch` becomes the lane's input
     kCompute,         // nodes [first_node, last_node) of the lane's program
+    kExchange,        // what `exchange` has of each micro-batch becomes what it has of all
     kAwait,           // `bucket` of the micro-batch is there; with the last one its score as well
     kAdd,             // `part` of `bucket` of the micro-batch enters the lane's sum
     kAddLanes,        // `part` of `bucket`: the sums of all lanes are added up
@@ -33,6 +34,7 @@ struct Task {
   bool anywhere = false;  // any thread may do it; otherwise the lane's does
   int micro_batch = -1;   // of this rank, from 0
   int bucket = -1;
+  int exchange = -1;
   Part part{};
   std::size_t first_node = 0;
   std::size_t last_node = 0;
@@ -56,6 +58,7 @@ struct StepShape {
   std::vector<int> micro_batches;  // of each lane; at least one each
   int threads = 1;                 // of the rank
   bool asynchronous = false;       // a lane is given a whole micro-batch before anything is awaited
+  std::vector<std::size_t> exchanges{};  // ready_after of each Exchange, ascending
 };
 
 // The tasks of a rank's steps. Pure.
@@ -64,6 +67,10 @@ struct StepShape {
 //          a contiguous run. All lanes wait until every part of the parameters is packed.
 // Overlap  A bucket is reduced as soon as the last micro-batch of every lane has written it, while
 //          backward goes on.
+// Exchange What micro-batches tell each other, all lanes wait for. Lanes have one micro-batch each
+//          then.
+// Order    All-reduces, those of exchanges among them, begin in the same order on all ranks.
+// Throws   Error: exchanges, and a lane with several micro-batches
 // Threads  Additions, the look for numbers that are not finite and updates are cut into parts, for
 //          as many threads as the rank has. No cut changes a bit.
 StepTasks plan_step(const GradientLayout& layout, std::size_t node_count, const StepShape& shape);

@@ -18,6 +18,7 @@ namespace winnow::train {
 struct SumTransfers {
   std::vector<std::vector<comm::Transfer>> buckets;  // of each bucket's elements
   std::vector<comm::Transfer> exponents;             // of exponent_count() elements; may be empty
+  std::vector<std::vector<comm::Transfer>> exchanges{};  // of each Exchange of all micro-batches
 };
 
 struct SumOptions {

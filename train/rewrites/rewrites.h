@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,14 @@ Graph freeze(const Graph& graph, const std::vector<std::string>& tensors);
 //         result is the same in every run.
 // Throws  Error, naming the node: there is no loss, or something on the way to it has no gradient.
 Graph differentiate(const Graph& graph);
+
+// Batch norms of a differentiated graph over all micro-batches of a step, as PyTorch's
+// SyncBatchNorm. Each is done in steps (kBatchNormStatistics in train/ops/batch_norm.h) with outputs
+// kSharedMean and kSharedVariance between them, which the step brings together over micro-batches.
+//
+// In      `micro_batches`: of a step, for the elements behind a running variance
+// Values  with one micro-batch the same as before
+Graph synchronize_batch_norms(const Graph& graph, std::int64_t micro_batches);
 
 // For evaluation: batch norms take their statistics from the running buffers; the loss stays;
 // outputs of statistics and gradients go, and all that only they need.

@@ -30,8 +30,11 @@ InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, 
 }
 
 JobGraphs graphs_of(const Job& job, const Model& model) {
-  return {prune(differentiate(freeze(job.forward, frozen_tensors(model)))),
-          for_inference(job.forward), job.batches.total_steps};
+  Graph training = prune(differentiate(freeze(job.forward, frozen_tensors(model))));
+  if (job.sync_bn) {
+    training = synchronize_batch_norms(training, job.batches.batch / job.batches.micro_batch);
+  }
+  return {std::move(training), for_inference(job.forward), job.batches.total_steps};
 }
 
 void Engine::swap_ema() {

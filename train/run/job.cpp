@@ -1,9 +1,12 @@
 #include "train/run/job.h"
 
+#include <algorithm>
+
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/ops/batch_norm.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
 #include "train/optim/recipe_options.h"
@@ -96,6 +99,11 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   }
   job.setup = fit_net(options, data.info);
   job.forward = forward_graph(job.setup);
+  job.sync_bn = options.batch.sync_bn;
+  if (job.sync_bn &&
+      std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
+    throw UsageError(job.setup.net.name + " has no batch norm; leave out --sync-bn");
+  }
   make_sampler(options, std::move(train), comm.rank(), data);
   job.batches =
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,

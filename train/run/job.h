@@ -43,6 +43,7 @@ struct Job {
   JobData data;
   NetSetup setup;
   Graph forward;
+  bool sync_bn = false;  // its batch norms are over the whole batch in training
   BatchLayout batches;
   std::string config;  // text of config.json
 };

@@ -51,6 +51,7 @@ struct RecipeOptions {
 struct BatchOptions {
   std::int64_t batch = 128;      // B, of all ranks together
   std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: default_micro_batch(B)
+  bool sync_bn = false;          // the whole batch is the group of batch norm
 };
 
 struct ExecutionOptions {

@@ -56,25 +56,43 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
                      .bucket_bytes = e.bucket_bytes}};
 }
 
+// Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
+int lanes_wished(const TrainOptions& options, const Job& job, const Backend& backend,
+                 int lane_threads) {
+  const auto micro_batches = static_cast<int>(job.batches.micro_batches());
+  if (!backend.is_on_cpu()) {
+    if (job.sync_bn && micro_batches > 1) {
+      throw UsageError("--sync-bn on a card takes one micro-batch a rank, and this rank has " +
+                       std::to_string(micro_batches) +
+                       "; let --micro-batch be --batch-size divided by the ranks");
+    }
+    return 1;
+  }
+  if (job.sync_bn) return micro_batches;
+  return static_cast<int>(choose_lanes(options.execution.threads.compute, lane_threads,
+                                       micro_batches, std::numeric_limits<int>::max())
+                              .size());
+}
+
 // Lanes and batches ahead of this rank, by its cores and its memory.
 MemoryFit fit_rank(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
                    Backend& backend, const RunPlan& plan, std::size_t available,
                    const comm::Communicator& comm) {
   const int threads = plan.numerics.lane_threads;
-  const std::int64_t micro_batches = job.batches.micro_batches();
-  const auto lanes = backend.is_on_cpu()
-                         ? choose_lanes(options.execution.threads.compute, threads, micro_batches,
-                                        std::numeric_limits<int>::max())
-                               .size()
-                         : 1;
+  const int lanes = lanes_wished(options, job, backend, threads);
   const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
   const InferenceLanes evaluation =
       inference_lanes(job, options.execution, threads, backend.is_on_cpu(), comm.size());
-  return fit_memory(needs, available,
-                    {.lanes = static_cast<int>(lanes),
-                     .evaluation_lanes = evaluation.lanes,
-                     .batches_ahead = kBatchesAhead},
-                    job.batches.micro_batch);
+  const MemoryFit fit = fit_memory(
+      needs, available,
+      {.lanes = lanes, .evaluation_lanes = evaluation.lanes, .batches_ahead = kBatchesAhead},
+      job.batches.micro_batch);
+  if (job.sync_bn && fit.lanes < lanes) {
+    throw UsageError("--sync-bn computes all micro-batches of a rank at once, and of " +
+                     std::to_string(lanes) + " memory has room for " + std::to_string(fit.lanes) +
+                     "; use more machines or a smaller --batch-size");
+  }
+  return fit;
 }
 
 std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& job,
@@ -126,8 +144,7 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
                      .memory = {},
                      .available = memory_for_rank(comm.local_size())};
   on_all(comm, [&] {
-    planned.memory =
-        fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
+    planned.memory = fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
   });
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   // Rank 0's plan is everybody's.

@@ -171,6 +171,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["recipe"]["epochs"] = r.epochs;
   config["recipe"]["seed"] = r.seed;
   config["recipe"]["batch_size"] = options.batch.batch;
+  if (options.batch.sync_bn) config["recipe"]["sync_bn"] = true;
   if (!options.recipe.own.empty()) config["own_recipe"] = options.recipe.own;
   if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
   for (const LrScale& rule : options.start.lr_scales) {

@@ -65,6 +65,22 @@ std::vector<std::span<float>> gradients_of(GradientSum& sum, const Graph& graph,
   return gradients;
 }
 
+void write_tail(const Score& score, bool stop, std::span<float> tail) {
+  tail[kLoss] = static_cast<float>(score.loss);
+  tail[kWeight] = static_cast<float>(score.weight);
+  tail[kCorrect] = static_cast<float>(score.correct);
+  tail[kSamples] = static_cast<float>(score.samples);
+  tail[kStop] = stop ? 1.0F : 0.0F;
+}
+
+std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lanes) {
+  std::vector<std::span<float>> written;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    written.push_back(sum.written(static_cast<int>(lane)));
+  }
+  return written;
+}
+
 }  // namespace
 
 StepExecutor::Lane::Lane(Program& program_of_lane)
@@ -82,6 +98,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
       comm_(comm),
       execution_(std::move(execution)),
       sum_(make_sum(graph_, execution_, comm)),
+      exchanger_(programs, execution_, written_by_lanes(*sum_, programs.size()), comm),
       updates_(
           updates_of_buckets(graph_, execution_.gradients, model, execution_.total_micro_batches)),
       clip_(clip),
@@ -151,6 +168,8 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
       return;
+    case Task::Kind::kExchange:
+      return exchanger_.run(static_cast<std::size_t>(task.exchange));
     case Task::Kind::kAwait:
       return await(task, inputs);
     case Task::Kind::kAdd:
@@ -180,12 +199,7 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   const auto m = static_cast<std::size_t>(task.micro_batch);
   const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
   if (!std::isfinite(static_cast<float>(s.loss))) note_not_finite(inputs.batch, m, lane);
-  const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
-  tail[kLoss] = static_cast<float>(s.loss);
-  tail[kWeight] = static_cast<float>(s.weight);
-  tail[kCorrect] = static_cast<float>(s.correct);
-  tail[kSamples] = static_cast<float>(s.samples);
-  tail[kStop] = inputs.stop ? 1.0F : 0.0F;
+  write_tail(s, inputs.stop, sum_->written(task.lane).subspan(layout.tail_offset));
 }
 
 void StepExecutor::add(const Task& task) {

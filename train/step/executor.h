@@ -16,6 +16,7 @@
 #include "train/optim/clip.h"
 #include "train/plan/execution.h"
 #include "train/reduce/gradient_sum.h"
+#include "train/step/exchanger.h"
 #include "train/step/feed.h"
 #include "train/step/not_finite.h"
 #include "train/step/task_runner.h"
@@ -102,6 +103,7 @@ class StepExecutor {
   std::uint64_t seed_ = 0;
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;
+  Exchanger exchanger_;
   std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
   const GradientClip clip_;
   std::optional<double> unclipped_norm_{};                      // of the last step's gradients

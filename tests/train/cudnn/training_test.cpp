@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "tests/gpu/synthetic.h"
 #include "tests/train/cudnn/host_device.h"
+#include "tests/train/sync_batch_norm.h"
 #include "train/backend/backend.h"
 #include "train/backend/cudnn/cudnn.h"
 
@@ -53,6 +54,11 @@ TEST(TrainingOnACard, RepeatsToTheBit) {
     const gpu::Recipe recipe = small(dtype, true);
     EXPECT_EQ(gpu::losses(*card, recipe, 2), gpu::losses(*card, recipe, 2));
   }
+}
+
+// Between two runs of a step, numbers that are shared go to the host and come back.
+TEST(TrainingOnACard, GoesOnWithSharedNumbersAsTheyAreLeft) {
+  expect_reads_shared_outputs(*make_cudnn_backend(std::make_shared<HostDevice>()));
 }
 
 // The host's f32 losses from the same weights, in bf16.

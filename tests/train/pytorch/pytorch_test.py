@@ -35,6 +35,14 @@ def randomised(module):
     return module.eval()
 
 
+def away_from_kinks(module):
+    """Shifts of batch norm with which few activations are near zero."""
+    for name, parameter in module.named_parameters():
+        if parameter.ndim == 1 and name.endswith(".bias") and name != "fc.bias":
+            torch.nn.init.uniform_(parameter, 2, 3)
+    return module
+
+
 class PyTorch(program.Case):
     @classmethod
     def setUpClass(cls):
@@ -45,12 +53,12 @@ class PyTorch(program.Case):
         done = program.run("ingest", cls.shared / "data", "--out", cls.cache)
         assert done.code == 0, done.err
 
-    def train(self, name, weights, *args):
+    def train(self, name, weights, *args, micro_batch=BATCH, ranks=0):
         """STEPS steps with the recipe all tests share: the run's folder, its losses and learning rates."""
         run = self.folder / name
         self.ok("train", self.cache, "--out", run, "--recipe", "none", "--init-from", weights, "--net", "resnet20", "--seed", SEED,
-                "--batch-size", BATCH, "--micro-batch", BATCH, "--epochs", 4, "--warmup-epochs", 0.5,
-                "--weight-decay", 5e-4, "--log-interval", 1, "--max-steps", STEPS, "--threads", 1, *args)
+                "--batch-size", BATCH, "--micro-batch", micro_batch, "--epochs", 4, "--warmup-epochs", 0.5,
+                "--weight-decay", 5e-4, "--log-interval", 1, "--max-steps", STEPS, "--threads", 1, *args, ranks=ranks)
         return run, self.metrics(run, "train.loss"), self.metrics(run, "train.lr")
 
     def start(self, module):
@@ -63,14 +71,14 @@ class PyTorch(program.Case):
         for name in theirs:
             self.assertLessEqual(relative(ours[name], theirs[name]), most, f"{name} {when}")
 
-    def every_step(self, name, augment, *args):
+    def every_step(self, name, augment, *args, start=lambda module: module, **parts):
         """From the state in which each step found the net, PyTorch goes to the state in which it left it. Both
         compute in float64 and keep float32, so this is about what is computed, at a rate people train with."""
         torch.manual_seed(1)
-        module = nets.ResNet20(classes=CLASSES)
+        module = start(nets.ResNet20(classes=CLASSES))
         run, losses, rates = self.train(
             name, self.start(module), "--augment", augment, "--backend", "reference", "--recovery-interval", 1,
-            "--checkpoint-hist", STEPS, *args)
+            "--checkpoint-hist", STEPS, *args, **parts)
         pixels, labels = batches(self.cache, self.folder, SEED, augment, BATCH, STEPS)
         peer = TorchTrainer(copy.deepcopy(module), config(run), TRAIN, torch.float64)
         for step in range(STEPS):
@@ -85,6 +93,13 @@ class PyTorch(program.Case):
     def test_every_step_is_pytorchs(self):
         for augment, smoothing in (("none", 0), ("cifar", 0.1)):
             self.every_step(augment, augment, "--label-smoothing", smoothing, "--lr", 0.1)
+
+    def test_every_step_with_sync_bn_is_pytorchs_of_the_whole_batch(self):
+        # Statistics are float32 between ranks: see test_twenty_steps_equal_pytorchs for the start and the rate.
+        for ranks, micro_batch in ((0, 16), (3, 8)):
+            with self.subTest(ranks=ranks, micro_batch=micro_batch):
+                self.every_step(f"sync-{ranks}-{micro_batch}", "cifar", "--sync-bn", "--lr", 0.001, start=away_from_kinks,
+                                micro_batch=micro_batch, ranks=ranks)
 
     def test_every_optimizer_is_pytorchs(self):
         # RMSProp's first step divides a gradient by its own size: at a small eps the last bits of the smallest count.
@@ -102,10 +117,7 @@ class PyTorch(program.Case):
         float32 is off from float64 by 4e-6 at most then. The rate is 0.001, for at 0.01 the loss of such a
         start explodes, and rounding with it."""
         torch.manual_seed(2)
-        module = nets.ResNet20(classes=CLASSES)
-        for name, parameter in module.named_parameters():
-            if parameter.ndim == 1 and name.endswith(".bias") and name != "fc.bias":
-                torch.nn.init.uniform_(parameter, 2, 3)
+        module = away_from_kinks(nets.ResNet20(classes=CLASSES))
         weights = self.start(module)
         before = module.state_dict()
         for augment, smoothing in (("none", 0), ("cifar", 0.1)):

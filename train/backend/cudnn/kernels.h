@@ -198,6 +198,9 @@ struct Table {
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
   void (*pad_channels)(const CopyChannels&, Stream&);  // 0 behind the channels of a row of `to`
+  void (*batch_norm_statistics)(const BatchNorm&, Stream&);
+  void (*batch_norm_sums)(const BatchNormBackward&, Stream&);
+  void (*batch_norm_input_gradient)(const BatchNormBackward&, Stream&);
   void (*direct_matmul)(const DirectMatmul&, Stream&);
   void (*split_heads)(const Heads&, Stream&);  // rows -> matrices
   void (*join_heads)(const Heads&, Stream&);   // matrices -> rows

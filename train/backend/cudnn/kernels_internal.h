@@ -81,7 +81,7 @@ struct Launches {
     });
   }
 
-  static void batch_norm(const BatchNorm& a, Stream& stream) {
+  static void batch_norm_statistics(const BatchNorm& a, Stream& stream) {
     const Parts parts = parts_of(a.layer.rows, a.layer.channels);
     auto* means = static_cast<double*>(a.memory.scratch);
     auto* squares = means + parts.parts * a.layer.channels;
@@ -93,11 +93,24 @@ struct Launches {
     launch(FinishMomentsKernel{means, squares, a.layer.channels, parts, a.statistics.mean,
                                a.statistics.variance},
            stream);
+  }
+  static void batch_norm(const BatchNorm& a, Stream& stream) {
+    batch_norm_statistics(a, stream);
     batch_norm_inference(a, stream);
   }
   static void batch_norm_inference(const BatchNorm& a, Stream& stream) {
     by_pack(a.layer.type, {a.x, a.residual, a.y}, a.layer.channels,
             [&]<class T, int N>() { launch(BatchNormKernel<T, N>{a}, stream); });
+  }
+  static void batch_norm_sums(const BatchNormBackward& a, Stream& stream) {
+    by_pack(a.layer.type, {a.x, a.dy, a.y}, a.layer.channels, [&]<class T, int N>() {
+      sum_channels<Launcher, T, N>(NormTerms<T>{a}, a.layer.rows, a.layer.channels,
+                                   a.memory.scratch, stream);
+    });
+  }
+  static void batch_norm_input_gradient(const BatchNormBackward& a, Stream& stream) {
+    by_pack(a.layer.type, {a.x, a.dy, a.y, a.gradients.dx, a.gradients.dresidual}, a.layer.channels,
+            [&]<class T, int N>() { launch(BatchNormBackwardKernel<T, N>{a}, stream); });
   }
   static void batch_norm_backward(const BatchNormBackward& a, Stream& stream) {
     by_pack(a.layer.type, {a.x, a.dy, a.y, a.gradients.dx, a.gradients.dresidual}, a.layer.channels,
@@ -231,6 +244,9 @@ constexpr Table make_table(const char* name) noexcept {
           .copy_channels = copy_channels<Launcher>,
           .dropout = dropout<Launcher>,
           .pad_channels = pad_channels<Launcher>,
+          .batch_norm_statistics = To::batch_norm_statistics,
+          .batch_norm_sums = To::batch_norm_sums,
+          .batch_norm_input_gradient = To::batch_norm_input_gradient,
           .direct_matmul = direct_matmul<Launcher>,
           .split_heads = move_heads<Launcher, true>,
           .join_heads = move_heads<Launcher, false>,

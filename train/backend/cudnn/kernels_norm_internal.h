@@ -266,6 +266,10 @@ struct NormTerms {
     a.gradients.dshift[channel] = static_cast<float>(sums[0]);
     a.gradients.dscale[channel] = static_cast<float>(
         sums[1] * inverse_deviation(a.statistics.variance[channel], a.layer.epsilon));
+    if (a.gradients.mean_product == nullptr) return;
+    const auto rows = static_cast<float>(a.layer.rows);
+    a.gradients.mean_product[channel] = a.gradients.dscale[channel] / rows;
+    a.gradients.mean_gradient[channel] = a.gradients.dshift[channel] / rows;
   }
 };
 
@@ -358,7 +362,8 @@ struct FinishSumsKernel {
   }
 };
 
-// dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows).
+// dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows), with the means
+// in the place of what is divided by rows where they are given.
 template <class T, int N>
 struct BatchNormBackwardKernel {
   static constexpr const char* kName = "batch norm, backward";
@@ -383,8 +388,13 @@ struct BatchNormBackwardKernel {
       const float inverse = inverse_deviation(a.statistics.variance[c + i], a.layer.epsilon);
       mean[i] = a.statistics.mean[c + i];
       factor[i] = a.scale[c + i] * inverse;
-      by_x[i] = inverse * a.gradients.dscale[c + i] / rows;
-      constant[i] = a.gradients.dshift[c + i] / rows;
+      if (a.gradients.mean_product != nullptr) {
+        by_x[i] = inverse * a.gradients.mean_product[c + i];
+        constant[i] = a.gradients.mean_gradient[c + i];
+      } else {
+        by_x[i] = inverse * a.gradients.dscale[c + i] / rows;
+        constant[i] = a.gradients.dshift[c + i] / rows;
+      }
     }
     for_rows(tiles, s, a.layer.rows, [&](Index row) {
       const Index from = row * a.layer.channels + c;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,11 @@ CudnnProgram::CudnnProgram(std::shared_ptr<Device> device, const Graph& graph,
   }
   std::ranges::stable_sort(outputs_, {}, [&](ValueId id) {
     return compiled_->written_by[static_cast<std::size_t>(id)];
+  });
+  std::ranges::copy_if(outputs_, std::back_inserter(shared_), [&](ValueId id) {
+    return std::ranges::any_of(graph_.outputs, [&](const Output& output) {
+      return output.value == id && is_shared(output);
+    });
   });
 }
 
@@ -79,14 +85,32 @@ void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& cross
   }
 }
 
-// From the caller's memory to the device.
+// From the caller's memory to the device, when staging may be written.
+void CudnnProgram::send(ValueId id, const Crossing& c) {
+  std::memcpy(staging_.get() + c.staging, host_[static_cast<std::size_t>(id)], c.bytes);
+  stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
+}
+
 void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
   sent_->wait();
   for (std::size_t v = 0; v < crossings.size(); ++v) {
-    if (!crossings[v] || on_device_[v]) continue;
-    const Crossing& c = *crossings[v];
-    std::memcpy(staging_.get() + c.staging, host_[v], c.bytes);
-    stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
+    if (crossings[v] && !on_device_[v]) send(static_cast<ValueId>(v), *crossings[v]);
+  }
+  stream_->record(*sent_);
+}
+
+// The shared outputs of nodes [0, last_node) that were not sent back yet.
+void CudnnProgram::send_back(std::size_t last_node) {
+  const auto is_due = [&] {
+    return sent_back_ < shared_.size() &&
+           compiled_->written_by[static_cast<std::size_t>(shared_[sent_back_])] < last_node;
+  };
+  if (!is_due()) return;
+  wait(last_node);
+  sent_->wait();
+  for (; is_due(); ++sent_back_) {
+    const ValueId id = shared_[sent_back_];
+    send(id, *compiled_->outputs[static_cast<std::size_t>(id)]);
   }
   stream_->record(*sent_);
 }
@@ -132,7 +156,10 @@ void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
     check_bound(compiled_->outputs);
     wait(next_node_);  // outputs of the step before would be overwritten
     deliveries_used_ = 0;
+    sent_back_ = 0;
     send(compiled_->inputs);
+  } else {
+    send_back(first_node);
   }
   for (std::size_t n = first_node; n < last_node; ++n) {
     for (const Call& call : compiled_->nodes[n]) call(*stream_);

@@ -51,7 +51,9 @@ class CudnnProgram final : public Program {
   bool is_outside(std::size_t value) const;
   void check_bound(const std::vector<std::optional<Crossing>>& crossings) const;
   void load_all();
+  void send(ValueId id, const Crossing& crossing);
   void send(const std::vector<std::optional<Crossing>>& crossings);
+  void send_back(std::size_t last_node);
   void allocate_parameters();
   void deliver(std::size_t first_node, std::size_t last_node);
 
@@ -67,6 +69,8 @@ class CudnnProgram final : public Program {
   std::vector<void*> host_;               // by value: the caller's memory
   std::vector<bool> on_device_;           // by value: bound to a WeightStore
   std::vector<ValueId> outputs_;          // by the node that writes them
+  std::vector<ValueId> shared_;           // of outputs_: those that the caller may change
+  std::size_t sent_back_ = 0;             // of shared_, in this step
   std::vector<Delivery> deliveries_;      // of a step, in order; kept for the next
   std::size_t deliveries_used_ = 0;
   LoadState loaded_;

@@ -66,11 +66,15 @@ struct BatchNorm {
   NormMemory memory;
 };
 
+// Of a backward in steps (train/ops/batch_norm.h) kBatchNormSums writes the last four, and
+// kBatchNormInputGradient reads the means and writes the first two.
 struct NormGradients {
   void* dx;
   void* dresidual;  // or null
   float* dscale;
   float* dshift;
+  float* mean_product = nullptr;   // dscale by row; null where the backward is one step
+  float* mean_gradient = nullptr;  // dshift by row
 };
 
 struct BatchNormBackward {

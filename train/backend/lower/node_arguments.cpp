@@ -1,5 +1,7 @@
 #include "train/backend/lower/node_arguments.h"
 
+#include <array>
+
 #include "train/backend/lower/layer.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/normalize_input.h"
@@ -19,7 +21,7 @@ void* at_or_null(const Slots& at, const std::optional<Slot>& slot) {
 kernels::NormLayer norm_layer(const ValuePlaces& places, const Node& node) {
   const auto& attributes = attributes_of<NormAttributes>(node);
   const ImageExtents extents = image_extents(places.value(node.inputs[0]).shape);
-  return {places.element(node.outputs[0]), extents.rows(), extents.c, attributes.epsilon,
+  return {places.element(node.inputs[0]), extents.rows(), extents.c, attributes.epsilon,
           attributes.relu};
 }
 
@@ -114,6 +116,84 @@ Fill<kernels::BatchNormBackward> batch_norm_backward_arguments(ValuePlaces& plac
                                       .gradients = {at.at(dx), at_or_null(at, dresidual),
                                                     at.as<float>(dscale), at.as<float>(dshift)},
                                       .memory = memory_at(at, memory)};
+  };
+}
+
+Fill<kernels::BatchNorm> batch_norm_statistics_arguments(ValuePlaces& places, const Node& node,
+                                                         const NormSlots& memory) {
+  const ImageExtents extents = image_extents(places.value(node.inputs[0]).shape);
+  const kernels::NormLayer layer{places.element(node.inputs[0]), extents.rows(), extents.c, 0,
+                                 false};
+  const Slot x = places.read(node.inputs[0], layer.type);
+  const Slot mean = places.write(node.outputs[0], Element::kF32);
+  const Slot variance = places.write(node.outputs[1], Element::kF32);
+  return [=](const Slots& at) {
+    return kernels::BatchNorm{.layer = layer,
+                              .x = at.at(x),
+                              .residual = nullptr,
+                              .y = nullptr,
+                              .scale = nullptr,
+                              .shift = nullptr,
+                              .statistics = {at.as<float>(mean), at.as<float>(variance)},
+                              .memory = memory_at(at, memory)};
+  };
+}
+
+Fill<kernels::BatchNormBackward> batch_norm_sums_arguments(ValuePlaces& places, const Node& node,
+                                                           const NormSlots& memory) {
+  const auto& in = node.inputs;
+  const kernels::NormLayer layer = norm_layer(places, node);
+  const Slot x = places.read(in[0], layer.type);
+  const Slot mean = places.read(in[1], Element::kF32);
+  const Slot variance = places.read(in[2], Element::kF32);
+  const Slot dy = places.read(in[3], layer.type);
+  std::optional<Slot> y;
+  if (layer.relu) y = places.read(in[4], layer.type);
+  std::array<Slot, 4> sums{};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums.at(i) = places.write(node.outputs[i], Element::kF32);
+  }
+  return [=](const Slots& at) {
+    return kernels::BatchNormBackward{
+        .layer = layer,
+        .x = at.at(x),
+        .dy = at.at(dy),
+        .y = at_or_null(at, y),
+        .scale = nullptr,
+        .statistics = {at.as<float>(mean), at.as<float>(variance)},
+        .gradients = {nullptr, nullptr, at.as<float>(sums[0]), at.as<float>(sums[1]),
+                      at.as<float>(sums[2]), at.as<float>(sums[3])},
+        .memory = memory_at(at, memory)};
+  };
+}
+
+Fill<kernels::BatchNormBackward> batch_norm_input_gradient_arguments(ValuePlaces& places,
+                                                                     const Node& node,
+                                                                     const NormSlots& memory) {
+  const auto& in = node.inputs;
+  const kernels::NormLayer layer = norm_layer(places, node);
+  const Slot x = places.read(in[0], layer.type);
+  const Slot dy = places.read(in[4], layer.type);
+  std::array<Slot, 5> vectors{};  // scale, mean, variance, mean_product, mean_gradient
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    vectors.at(i) = places.read(in[i < 3 ? 1 + i : 2 + i], Element::kF32);  // dy is between them
+  }
+  std::optional<Slot> y;
+  if (layer.relu) y = places.read(in[7], layer.type);
+  const Slot dx = places.write(node.outputs[0], layer.type);
+  std::optional<Slot> dresidual;
+  if (node.outputs.size() > 1) dresidual = places.write(node.outputs[1], layer.type);
+  return [=](const Slots& at) {
+    return kernels::BatchNormBackward{
+        .layer = layer,
+        .x = at.at(x),
+        .dy = at.at(dy),
+        .y = at_or_null(at, y),
+        .scale = at.as<float>(vectors[0]),
+        .statistics = {at.as<float>(vectors[1]), at.as<float>(vectors[2])},
+        .gradients = {at.at(dx), at_or_null(at, dresidual), nullptr, nullptr,
+                      at.as<float>(vectors[3]), at.as<float>(vectors[4])},
+        .memory = memory_at(at, memory)};
   };
 }
 

@@ -31,6 +31,15 @@ Fill<kernels::BatchNormBackward> batch_norm_backward_arguments(ValuePlaces& plac
                                                                const Node& node,
                                                                const NormSlots& memory);
 
+// The steps of a batch norm.
+Fill<kernels::BatchNorm> batch_norm_statistics_arguments(ValuePlaces& places, const Node& node,
+                                                         const NormSlots& memory);
+Fill<kernels::BatchNormBackward> batch_norm_sums_arguments(ValuePlaces& places, const Node& node,
+                                                           const NormSlots& memory);
+Fill<kernels::BatchNormBackward> batch_norm_input_gradient_arguments(ValuePlaces& places,
+                                                                     const Node& node,
+                                                                     const NormSlots& memory);
+
 // `index`: the value that holds the places of maxima, if any.
 Fill<kernels::Pool> pool_arguments(ValuePlaces& places, const Node& node, bool backward,
                                    std::optional<ValueId> index);

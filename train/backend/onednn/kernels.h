@@ -85,6 +85,9 @@ struct Table {
   void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
   void (*local_response_norm)(const LocalResponseNorm&, int threads);
   void (*local_response_norm_backward)(const LocalResponseNorm&, int threads);
+  void (*batch_norm_statistics)(const BatchNorm&, int threads);
+  void (*batch_norm_sums)(const BatchNormBackward&, int threads);
+  void (*batch_norm_input_gradient)(const BatchNormBackward&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

@@ -55,7 +55,8 @@ class ReferenceProgram final : public Program {
         lanes_(std::move(lanes)),
         values_(lanes_->values[lane]),
         bound_(graph.values.size()),
-        is_outside_(graph.values.size(), false) {
+        is_outside_(graph.values.size(), false),
+        is_read_back_(graph.values.size(), false) {
     for (const Node& node : graph_.nodes) {
       for (const ValueId id : node.inputs) {
         if (graph_.value(id).kind != ValueKind::kComputed) is_outside_[position(id)] = true;
@@ -67,6 +68,7 @@ class ReferenceProgram final : public Program {
                     "' is not computed by the graph");
       }
       is_outside_[position(output.value)] = true;
+      if (is_shared(output)) is_read_back_[position(output.value)] = true;
     }
     values_.resize(graph_.values.size());
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -102,7 +104,7 @@ class ReferenceProgram final : public Program {
     for (std::size_t i = first_node; i < last_node; ++i) {
       const Node& node = graph_.nodes[i];
       for (const ValueId id : node.inputs) {
-        if (graph_.value(id).kind == ValueKind::kInput)
+        if (graph_.value(id).kind == ValueKind::kInput || is_read_back_[position(id)])
           bound_[position(id)].read(values_[position(id)]);
       }
       interpret_node(graph_, node, values_);
@@ -133,7 +135,8 @@ class ReferenceProgram final : public Program {
   const std::shared_ptr<Lanes> lanes_;
   std::vector<std::vector<double>>& values_;  // of this lane
   std::vector<Bound> bound_;
-  std::vector<bool> is_outside_;  // bound memory is needed to run
+  std::vector<bool> is_outside_;    // bound memory is needed to run
+  std::vector<bool> is_read_back_;  // outputs that the caller may change
   std::size_t next_node_ = 0;
 };
 

@@ -30,4 +30,21 @@ void batch_norm_backward(CudnnLowering& lowering, const Node& node) {
                   batch_norm_backward_arguments(lowering, node, memory));
 }
 
+void batch_norm_statistics(CudnnLowering& lowering, const Node& node) {
+  const NormSlots memory = sums_memory(lowering, node);
+  lowering.kernel(lowering.table().batch_norm_statistics,
+                  batch_norm_statistics_arguments(lowering, node, memory));
+}
+
+void batch_norm_sums(CudnnLowering& lowering, const Node& node) {
+  const NormSlots memory = sums_memory(lowering, node);
+  lowering.kernel(lowering.table().batch_norm_sums,
+                  batch_norm_sums_arguments(lowering, node, memory));
+}
+
+void batch_norm_input_gradient(CudnnLowering& lowering, const Node& node) {
+  lowering.kernel(lowering.table().batch_norm_input_gradient,
+                  batch_norm_input_gradient_arguments(lowering, node, {}));
+}
+
 }  // namespace winnow::train::cudnn::ops

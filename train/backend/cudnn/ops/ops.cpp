@@ -47,6 +47,9 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"sigmoid_cross_entropy_backward", ops::sigmoid_cross_entropy_backward},
     {"local_response_norm", ops::local_response_norm},
     {"local_response_norm_backward", ops::local_response_norm_backward},
+    {"batch_norm_statistics", ops::batch_norm_statistics},
+    {"batch_norm_sums", ops::batch_norm_sums},
+    {"batch_norm_input_gradient", ops::batch_norm_input_gradient},
 };
 
 }  // namespace

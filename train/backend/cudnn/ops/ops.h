@@ -54,6 +54,9 @@ void sigmoid_cross_entropy(CudnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy_backward(CudnnLowering& lowering, const Node& node);
 void local_response_norm(CudnnLowering& lowering, const Node& node);
 void local_response_norm_backward(CudnnLowering& lowering, const Node& node);
+void batch_norm_statistics(CudnnLowering& lowering, const Node& node);
+void batch_norm_sums(CudnnLowering& lowering, const Node& node);
+void batch_norm_input_gradient(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

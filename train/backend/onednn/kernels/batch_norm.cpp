@@ -273,7 +273,7 @@ void inference_typed(const BatchNorm& a, int threads) {
 }
 
 template <class T>
-void batch_norm_typed(const BatchNorm& a, int threads) {
+void statistics_typed(const BatchNorm& a, int threads) {
   const auto* x = static_cast<const T*>(a.x);
   auto* sums = static_cast<double*>(a.memory.scratch);
   const Partition p = partition(a.layer.rows, a.layer.channels);
@@ -282,6 +282,11 @@ void batch_norm_typed(const BatchNorm& a, int threads) {
     part_moments(x, a.layer.channels, p, part, sums + 3 * width * part);
   });
   parallel_places(a.layer.channels, threads, [=](Places at) { finish_moments(a, p, sums, at); });
+}
+
+template <class T>
+void batch_norm_typed(const BatchNorm& a, int threads) {
+  statistics_typed<T>(a, threads);
   inference_typed<T>(a, threads);
 }
 
@@ -367,10 +372,17 @@ void part_gradient_sums(const Gradient<T>& in, Index channels, const Partition& 
   }
 }
 
-// dx = by_g * g + (x - mean) * by_x + constant.
-template <class T, Gate kGate>
-void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const float* by_g,
-                    const float* by_x, const float* constant, int threads) {
+// dx = by_g * g + (x - mean) * by_x + constant, by channels, each padded to a whole vector.
+struct Coefficients {
+  float* by_g;
+  float* by_x;
+  float* constant;
+};
+
+// Writes g to dresidual with kKeep.
+template <class T, Gate kGate, bool kKeep>
+void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const Coefficients& by,
+                    int threads) {
   auto* dx = static_cast<T*>(a.gradients.dx);
   const Index channels = a.layer.channels;
   const Index grain = partition(a.layer.rows, channels).chunk_rows;
@@ -380,9 +392,9 @@ void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const flo
       Floats of_g[V], of_x[V], of_none[V];
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) {
-        of_g[v] = load(by_g + c + v * kLanes);
-        of_x[v] = load(by_x + c + v * kLanes);
-        of_none[v] = load(constant + c + v * kLanes);
+        of_g[v] = load(by.by_g + c + v * kLanes);
+        of_x[v] = load(by.by_x + c + v * kLanes);
+        of_none[v] = load(by.constant + c + v * kLanes);
       }
       for (Index row = begin; row < end; ++row) {
 #pragma GCC unroll 4
@@ -390,6 +402,7 @@ void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const flo
           const Index element = row * channels + c + v * kLanes;
           const Floats x = load_as<T, kShort>(in.x + element, lanes);
           const Floats g = in.template at<kGate, kShort>(element, normalized, x, v, lanes);
+          if constexpr (kKeep) store_as<T, kShort>(in.dresidual + element, g, lanes);
           const Floats value = of_g[v] * g + ((x - normalized.mean[v]) * of_x[v] + of_none[v]);
           store_as<T, kShort>(dx + element, value, lanes);
         }
@@ -398,27 +411,44 @@ void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const flo
   });
 }
 
-template <class T, Gate kGate, bool kKeep>
-void batch_norm_backward_gated(const BatchNormBackward& a, int threads) {
-  const Partition p = partition(a.layer.rows, a.layer.channels);
-  const Index channels = a.layer.channels;
-  const Index width = padded(channels);
+// The scratch memory of a backward.
+struct BackwardScratch {
+  double* sums;  // of all parts
+  Coefficients by;
+  float* only_mean;  // coefficients of a Normalizer that knows only the mean
+};
+BackwardScratch scratch_of(const BatchNormBackward& a) {
+  const Index width = padded(a.layer.channels);
   auto* sums = static_cast<double*>(a.memory.scratch);
   auto* by_g = reinterpret_cast<float*>(sums + 3 * kParts * width);
-  float* by_x = by_g + width;
-  float* constant = by_x + width;
-  float* only_mean = constant + width;
-  for (Index c = 0; c < 3 * width; ++c) only_mean[c] = c < channels ? a.statistics.mean[c] : 0;
-  Gradient<T> in{static_cast<const T*>(a.x),
-                 static_cast<const T*>(a.dy),
-                 static_cast<const T*>(a.y),
-                 static_cast<T*>(a.gradients.dresidual),
-                 kGate == Gate::kFromX ? a.memory.coefficients : only_mean,
-                 width};
+  const BackwardScratch scratch{sums, {by_g, by_g + width, by_g + 2 * width}, by_g + 3 * width};
+  for (Index c = 0; c < 3 * width; ++c) {
+    by_g[c] = 0;
+    scratch.only_mean[c] = c < a.layer.channels ? a.statistics.mean[c] : 0;
+  }
+  return scratch;
+}
+
+template <class T, Gate kGate>
+Gradient<T> gradient_of(const BatchNormBackward& a, const BackwardScratch& scratch) {
+  return {static_cast<const T*>(a.x),
+          static_cast<const T*>(a.dy),
+          static_cast<const T*>(a.y),
+          static_cast<T*>(a.gradients.dresidual),
+          kGate == Gate::kFromX ? a.memory.coefficients : scratch.only_mean,
+          padded(a.layer.channels)};
+}
+
+// finish(channel, sum of g, sum of g * (x - mean)).
+template <class T, Gate kGate, bool kKeep, class Finish>
+void sum_gradient(const BatchNormBackward& a, const Gradient<T>& in, double* sums, int threads,
+                  Finish finish) {
+  const Index channels = a.layer.channels;
+  const Partition p = partition(a.layer.rows, channels);
+  const Index width = padded(channels);
   parallel_pieces(p.parts, 1, threads, [=](Index part, Index) {
     part_gradient_sums<T, kGate, kKeep>(in, channels, p, part, sums + 2 * width * part);
   });
-  const auto rows = static_cast<double>(a.layer.rows);
   parallel_places(channels, threads, [=](Places at) {
     Doubles g = {};
     Doubles gx = {};
@@ -426,25 +456,73 @@ void batch_norm_backward_gated(const BatchNormBackward& a, int threads) {
       g += load_vector<Doubles>(sums + 2 * width * part + at.place);
       gx += load_vector<Doubles>(sums + 2 * width * part + width + at.place);
     }
-    for (int i = 0; i < at.lanes; ++i) {
-      const Index c = at.channel + i;
-      const double inverse = inverse_deviation(a.statistics.variance[c], a.layer.epsilon);
-      const double factor = a.scale[c] * inverse;
-      const double sum_g = g[at.lane + i];
-      const double sum_gx = gx[at.lane + i];
-      a.gradients.dshift[c] = static_cast<float>(sum_g);
-      a.gradients.dscale[c] = static_cast<float>(sum_gx * inverse);
-      by_g[c] = static_cast<float>(factor);
-      by_x[c] = static_cast<float>(-factor * inverse * inverse * sum_gx / rows);
-      constant[c] = static_cast<float>(-factor * sum_g / rows);
-    }
+    for (int i = 0; i < at.lanes; ++i) finish(at.channel + i, g[at.lane + i], gx[at.lane + i]);
   });
-  for (Index c = channels; c < width; ++c) by_g[c] = by_x[c] = constant[c] = 0;
+}
+
+template <class T, Gate kGate, bool kKeep>
+void batch_norm_backward_gated(const BatchNormBackward& a, int threads) {
+  const BackwardScratch scratch = scratch_of(a);
+  const Coefficients by = scratch.by;
+  Gradient<T> in = gradient_of<T, kGate>(a, scratch);
+  const auto rows = static_cast<double>(a.layer.rows);
+  sum_gradient<T, kGate, kKeep>(
+      a, in, scratch.sums, threads, [=](Index c, double sum_g, double sum_gx) {
+        const double inverse = inverse_deviation(a.statistics.variance[c], a.layer.epsilon);
+        const double factor = a.scale[c] * inverse;
+        a.gradients.dshift[c] = static_cast<float>(sum_g);
+        a.gradients.dscale[c] = static_cast<float>(sum_gx * inverse);
+        by.by_g[c] = static_cast<float>(factor);
+        by.by_x[c] = static_cast<float>(-factor * inverse * inverse * sum_gx / rows);
+        by.constant[c] = static_cast<float>(-factor * sum_g / rows);
+      });
   if constexpr (kKeep) {
     in.dy = in.dresidual;  // already gated
-    apply_gradient<T, Gate::kNone>(a, in, by_g, by_x, constant, threads);
+    apply_gradient<T, Gate::kNone, false>(a, in, by, threads);
   } else {
-    apply_gradient<T, kGate>(a, in, by_g, by_x, constant, threads);
+    apply_gradient<T, kGate, false>(a, in, by, threads);
+  }
+}
+
+template <class T, Gate kGate>
+void sums_gated(const BatchNormBackward& a, int threads) {
+  const BackwardScratch scratch = scratch_of(a);
+  const auto rows = static_cast<double>(a.layer.rows);
+  sum_gradient<T, kGate, false>(a, gradient_of<T, kGate>(a, scratch), scratch.sums, threads,
+                                [=](Index c, double sum_g, double sum_gx) {
+                                  const double product =
+                                      sum_gx *
+                                      inverse_deviation(a.statistics.variance[c], a.layer.epsilon);
+                                  a.gradients.dshift[c] = static_cast<float>(sum_g);
+                                  a.gradients.dscale[c] = static_cast<float>(product);
+                                  a.gradients.mean_gradient[c] = static_cast<float>(sum_g / rows);
+                                  a.gradients.mean_product[c] = static_cast<float>(product / rows);
+                                });
+}
+
+template <class T>
+void sums_typed(const BatchNormBackward& a, int threads) {
+  a.y != nullptr ? sums_gated<T, Gate::kFromY>(a, threads) : sums_gated<T, Gate::kNone>(a, threads);
+}
+
+template <class T>
+void input_gradient_typed(const BatchNormBackward& a, int threads) {
+  const BackwardScratch scratch = scratch_of(a);
+  const Coefficients& by = scratch.by;
+  for (Index c = 0; c < a.layer.channels; ++c) {
+    const double inverse = inverse_deviation(a.statistics.variance[c], a.layer.epsilon);
+    const double factor = a.scale[c] * inverse;
+    by.by_g[c] = static_cast<float>(factor);
+    by.by_x[c] = static_cast<float>(-factor * inverse * a.gradients.mean_product[c]);
+    by.constant[c] = static_cast<float>(-factor * a.gradients.mean_gradient[c]);
+  }
+  const Gradient<T> in = gradient_of<T, Gate::kFromY>(a, scratch);
+  if (a.y == nullptr) {
+    apply_gradient<T, Gate::kNone, false>(a, in, by, threads);
+  } else if (a.gradients.dresidual == nullptr) {
+    apply_gradient<T, Gate::kFromY, false>(a, in, by, threads);
+  } else {
+    apply_gradient<T, Gate::kFromY, true>(a, in, by, threads);
   }
 }
 
@@ -469,6 +547,18 @@ void batch_norm(const BatchNorm& a, int threads) {
 
 void batch_norm_inference(const BatchNorm& a, int threads) {
   typed<BatchNorm, inference_typed<float>, inference_typed<Bf16>>(a, threads);
+}
+
+void batch_norm_statistics(const BatchNorm& a, int threads) {
+  typed<BatchNorm, statistics_typed<float>, statistics_typed<Bf16>>(a, threads);
+}
+
+void batch_norm_sums(const BatchNormBackward& a, int threads) {
+  typed<BatchNormBackward, sums_typed<float>, sums_typed<Bf16>>(a, threads);
+}
+
+void batch_norm_input_gradient(const BatchNormBackward& a, int threads) {
+  typed<BatchNormBackward, input_gradient_typed<float>, input_gradient_typed<Bf16>>(a, threads);
 }
 
 void batch_norm_backward(const BatchNormBackward& a, int threads) {

@@ -38,6 +38,9 @@ void sigmoid_loss(const SigmoidLoss& a, int threads);
 void sigmoid_loss_backward(const SigmoidLoss& a, int threads);
 void local_response_norm(const LocalResponseNorm& a, int threads);
 void local_response_norm_backward(const LocalResponseNorm& a, int threads);
+void batch_norm_statistics(const BatchNorm& a, int threads);
+void batch_norm_sums(const BatchNormBackward& a, int threads);
+void batch_norm_input_gradient(const BatchNormBackward& a, int threads);
 
 extern const Table kTable;
 

@@ -37,6 +37,9 @@ constinit const Table kTable = {
     .sigmoid_loss_backward = sigmoid_loss_backward,
     .local_response_norm = local_response_norm,
     .local_response_norm_backward = local_response_norm_backward,
+    .batch_norm_statistics = batch_norm_statistics,
+    .batch_norm_sums = batch_norm_sums,
+    .batch_norm_input_gradient = batch_norm_input_gradient,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -1,8 +1,9 @@
+#include "train/ops/batch_norm.h"
+
 #include <optional>
 
 #include "train/backend/lower/node_arguments.h"
 #include "train/backend/onednn/ops/ops_internal.h"
-#include "train/ops/batch_norm.h"
 
 namespace winnow::train::onednn::ops {
 namespace {
@@ -54,6 +55,24 @@ void batch_norm_backward(OneDnnLowering& lowering, const Node& node) {
   const NormSlots memory{forward_coefficients(lowering, node), norm_scratch(lowering, node)};
   lowering.kernel(lowering.table().batch_norm_backward,
                   batch_norm_backward_arguments(lowering, node, memory));
+}
+
+void batch_norm_statistics(OneDnnLowering& lowering, const Node& node) {
+  const NormSlots memory{std::nullopt, norm_scratch(lowering, node)};
+  lowering.kernel(lowering.table().batch_norm_statistics,
+                  batch_norm_statistics_arguments(lowering, node, memory));
+}
+
+void batch_norm_sums(OneDnnLowering& lowering, const Node& node) {
+  const NormSlots memory{std::nullopt, norm_scratch(lowering, node)};
+  lowering.kernel(lowering.table().batch_norm_sums,
+                  batch_norm_sums_arguments(lowering, node, memory));
+}
+
+void batch_norm_input_gradient(OneDnnLowering& lowering, const Node& node) {
+  const NormSlots memory{std::nullopt, norm_scratch(lowering, node)};
+  lowering.kernel(lowering.table().batch_norm_input_gradient,
+                  batch_norm_input_gradient_arguments(lowering, node, memory));
 }
 
 }  // namespace winnow::train::onednn::ops

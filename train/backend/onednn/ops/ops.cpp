@@ -48,6 +48,9 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"sigmoid_cross_entropy_backward", sigmoid_cross_entropy_backward},
     {"local_response_norm", local_response_norm},
     {"local_response_norm_backward", local_response_norm_backward},
+    {"batch_norm_statistics", batch_norm_statistics},
+    {"batch_norm_sums", batch_norm_sums},
+    {"batch_norm_input_gradient", batch_norm_input_gradient},
 };
 
 }  // namespace

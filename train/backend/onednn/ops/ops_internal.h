@@ -54,6 +54,9 @@ void sigmoid_cross_entropy(OneDnnLowering& lowering, const Node& node);
 void sigmoid_cross_entropy_backward(OneDnnLowering& lowering, const Node& node);
 void local_response_norm(OneDnnLowering& lowering, const Node& node);
 void local_response_norm_backward(OneDnnLowering& lowering, const Node& node);
+void batch_norm_statistics(OneDnnLowering& lowering, const Node& node);
+void batch_norm_sums(OneDnnLowering& lowering, const Node& node);
+void batch_norm_input_gradient(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn
