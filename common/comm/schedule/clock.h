@@ -21,8 +21,8 @@ struct LinkCost {
 // Inside a machine  each rank has a port of its own
 // Additions         one at a time on each rank
 struct NetworkModel {
-  LinkCost between;
-  LinkCost inside;
+  LinkCost between{};
+  LinkCost inside{};
   double add_seconds_per_byte = 0;  // gamma
   int cards = 1;
 };
