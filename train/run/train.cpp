@@ -322,7 +322,6 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   const JobGraphs graphs = graphs_of(job, model);
   PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
-  if (options.start.init_from.empty()) whiten(model, job, options, comm);
   directory.begin(job.config);
   note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
@@ -331,10 +330,10 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   Engine& engine = *compiled;
   if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
-  RunState state =
-      directory
-          .restore_newest_checkpoint(engine.model(), job.batches, run.replan, run.checkpoints.kept)
-          .value_or(RunState{});
+  std::optional<RunState> restored = directory.restore_newest_checkpoint(
+      engine.model(), job.batches, run.replan, run.checkpoints.kept);
+  if (!restored && options.start.init_from.empty()) whiten(engine.model(), job, options, comm);
+  RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();

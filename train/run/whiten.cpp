@@ -51,11 +51,13 @@ void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Com
   for (Model::Tensor& t : model.tensors) {
     if (t.about.init != Init::kWhitening) continue;
     const PatchSums sums = sum_patches(job, options, comm, static_cast<int>(t.about.shape.back()));
-    if (comm.rank() != 0) continue;
-    std::vector<float> filters = whitening_filters(
-        sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
-    if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
-    t.data = std::move(filters);
+    if (comm.rank() == 0) {
+      std::vector<float> filters = whitening_filters(
+          sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
+      if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
+      t.data = std::move(filters);
+    }
+    comm.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
   }
 }
 

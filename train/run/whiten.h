@@ -9,8 +9,8 @@ namespace winnow::train {
 
 // Gives the tensors of `model` that begin with Init::kWhitening their filters, of the first images
 // of the first epoch as evaluation would see them. Does nothing where there is no such tensor.
-// Collective: rank 0 has the filters afterwards, the others what they had; no loader prepares
-// batches meanwhile. The filters depend on data and seed alone.
+// Collective: all ranks have the same filters afterwards; no loader prepares batches meanwhile. The
+// filters depend on data and seed alone.
 void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Communicator& comm);
 
 }  // namespace winnow::train
