@@ -5,18 +5,10 @@
 #include <string_view>
 
 #include "common/comm/schedule/schedule.h"
-#include "tests/comm/check/check.h"
-#include "tests/comm/vector_executor.h"
+#include "tests/comm/expect_all_reduce.h"
 
 namespace winnow::comm {
 namespace {
-
-void expect_all_reduce(const Schedule& schedule, int ranks, std::size_t count,
-                       const ScheduleOptions& options) {
-  ASSERT_EQ(check_all_reduce(transfers_of_all(schedule, ranks, count, options), count), "")
-      << schedule.name << ", " << ranks << " ranks, " << options.colors << " colours, "
-      << options.children << " children";
-}
 
 // A ring of p ranks has 2 p (p-1) messages.
 bool is_square(const Schedule& schedule) { return schedule.name == "ring"; }

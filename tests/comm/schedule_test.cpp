@@ -14,6 +14,7 @@
 #include "common/comm/schedule/multicolor.h"
 #include "common/error.h"
 #include "tests/comm/check/check.h"
+#include "tests/comm/expect_all_reduce.h"
 #include "tests/comm/vector_executor.h"
 
 namespace winnow::comm {
@@ -156,14 +157,6 @@ TEST(Multicolor, TrafficIsWhatTheChildrenMakeIt) {
       }
     }
   }
-}
-
-void expect_all_reduce(const Schedule& schedule, int ranks, std::size_t count,
-                       const ScheduleOptions& options) {
-  ASSERT_EQ(check_all_reduce(transfers_of_all(schedule, ranks, count, options), count), "")
-      << schedule.name << ", " << ranks << " ranks, " << options.colors << " colours, "
-      << options.children << " children, " << count << " elements in segments of "
-      << options.segment_elements;
 }
 
 // All colours and children, and counts around all edges.

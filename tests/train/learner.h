@@ -22,15 +22,20 @@
 
 namespace winnow::train {
 
+// Gray images of 16 x 16 pixels, of three classes.
+inline NetOptions small_images(std::int64_t batch) {
+  return {.batch = batch,
+          .channels = 1,
+          .height_px = 16,
+          .width_px = 16,
+          .classes = 3,
+          .mean = {0.5F},
+          .stddev = {0.25F},
+          .loss = {}};
+}
+
 inline Graph training_graph(const char* net, std::int64_t batch) {
-  return prune(differentiate(fuse(find_net(net).make({.batch = batch,
-                                                      .channels = 1,
-                                                      .height_px = 16,
-                                                      .width_px = 16,
-                                                      .classes = 3,
-                                                      .mean = {0.5F},
-                                                      .stddev = {0.25F},
-                                                      .loss = {}}))));
+  return prune(differentiate(fuse(find_net(net).make(small_images(batch)))));
 }
 
 inline pipeline::Batch random_batch(const Graph& graph, std::size_t samples) {
@@ -96,13 +101,12 @@ struct Learner {
         backend(make()),
         model(std::move(start)),
         weights(place_weights(*backend, model, kPlainSgd)) {
-    Execution execution =
-        plan_execution(plan, graph, comm.placement(), !backend->is_on_cpu());
+    Execution execution = plan_execution(plan, graph, comm.placement(), !backend->is_on_cpu());
     programs = backend->compile_lanes(graph, {}, static_cast<int>(execution.micro_batches.size()));
     for (const auto& program : programs) weights->bind(*program);
     weights->load();
-    executor = std::make_unique<StepExecutor>(programs, model, *weights, comm,
-                                              std::move(execution), clip);
+    executor =
+        std::make_unique<StepExecutor>(programs, model, *weights, comm, std::move(execution), clip);
   }
 
   StepResult step(pipeline::Batch& batch, double lr = 0.1, bool stop = false) {

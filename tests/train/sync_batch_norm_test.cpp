@@ -63,15 +63,7 @@ TEST(SyncBatchNorm, ElementsBehindARunningVarianceAreThoseOfTheBatch) {
 
 // The first trained layer is a norm: nothing asks for the gradient of its input.
 TEST(SyncBatchNorm, NothingIsSharedForAGradientThatNobodyReads) {
-  const Graph forward = fuse(find_net("resnet20")
-                                 .make({.batch = 2,
-                                        .channels = 1,
-                                        .height_px = 16,
-                                        .width_px = 16,
-                                        .classes = 3,
-                                        .mean = {0.5F},
-                                        .stddev = {0.25F},
-                                        .loss = {}}));
+  const Graph forward = fuse(find_net("resnet20").make(small_images(2)));
   const Graph graph =
       synchronize_batch_norms(prune(differentiate(freeze(forward, {"conv1.weight"}))), 2);
   EXPECT_EQ(std::ranges::count(graph.nodes, &kBatchNormSums, &Node::op), 21);

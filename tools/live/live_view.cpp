@@ -10,6 +10,7 @@
 #include <limits>
 #include <string_view>
 
+#include "tools/report/range.h"
 #include "tools/report/words.h"
 
 namespace winnow::tools {
@@ -108,19 +109,11 @@ class Canvas {
   int rows_;
 };
 
-struct Range {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-
-  void add(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  int place(double value, int places) const {  // of [0, places)
-    const double share = most > least ? (value - least) / (most - least) : 0.5;
-    return std::clamp(static_cast<int>(std::lround(share * (places - 1))), 0, places - 1);
-  }
-};
+// Of [0, places).
+int place_of(double value, const Range& range, int places) {
+  const double place = range.share(value) * (places - 1);
+  return std::clamp(static_cast<int>(std::lround(place)), 0, places - 1);
+}
 
 struct Chart {
   std::string name;
@@ -163,9 +156,11 @@ Ranges ranges_of(const LiveCurves& curves) {
 }
 
 void draw(Canvas& canvas, const LiveCurves& curves, const Ranges& ranges) {
-  const auto x = [&](const LivePoint& p) { return ranges.epochs.place(p.epoch, canvas.dots_x()); };
+  const auto x = [&](const LivePoint& p) {
+    return place_of(p.epoch, ranges.epochs, canvas.dots_x());
+  };
   const auto y = [&](const LivePoint& p) {
-    return canvas.dots_y() - 1 - ranges.values.place(p.value, canvas.dots_y());
+    return canvas.dots_y() - 1 - place_of(p.value, ranges.values, canvas.dots_y());
   };
   for (std::size_t i = 0; i < curves.train.size(); ++i) {
     const LivePoint& from = curves.train[i == 0 ? 0 : i - 1];

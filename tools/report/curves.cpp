@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tools/report/html.h"
+#include "tools/report/range.h"
 
 namespace winnow::tools {
 namespace {
@@ -21,17 +22,6 @@ constexpr double kBottom = 34;  // for ticks and the name of the axis
 constexpr double kLogFrom = 50;
 constexpr std::size_t kMostPoints = 300;
 constexpr int kColours = 8;
-
-struct Range {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-
-  void add(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  double share(double value) const { return most > least ? (value - least) / (most - least) : 0.5; }
-};
 
 // 1, 2 or 5 times a power of ten, so that about `count` of them make `length`.
 double nice_step(double length, int count) {

@@ -55,8 +55,8 @@ struct EvaluationTask {
 //            Each has a thread, the first one the caller's.
 // Result     The same bits for any number of ranks and lanes: a micro-batch is computed by one
 //            program alone, and losses are added in the order of the samples.
-// Memory     Of each sample 16 bytes, with logits or several labels 4 bytes a class more: on rank 0 of all samples,
-// on
+// Memory     Of each sample 16 bytes, with logits or several labels 4 bytes a class more: on rank 0
+// of all samples, on
 //            the others of their own. With views a micro-batch more a lane.
 // Collective.
 Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
