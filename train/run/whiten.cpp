@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "common/error.h"
@@ -52,10 +51,10 @@ void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Com
     if (t.about.init != Init::kWhitening) continue;
     const PatchSums sums = sum_patches(job, options, comm, static_cast<int>(t.about.shape.back()));
     if (comm.rank() == 0) {
-      std::vector<float> filters = whitening_filters(
+      const std::vector<float> filters = whitening_filters(
           sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
       if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
-      t.data = std::move(filters);
+      std::ranges::copy(filters, t.data.begin());  // in place: weights of the run are views of it
     }
     comm.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
   }
