@@ -129,7 +129,7 @@ ConvolutionDescription some_convolution(Pass pass, Element type, Element result)
   d.pass = pass;
   d.type = type;
   d.result = result;
-  d.extents = {{32, 64, 56, 28}, {32, 128, 28, 14}, 3, 3, 2, 1};
+  d.extents = {{32, 64, 56, 28}, {32, 128, 28, 14}, 3, 3, both_axes(2, 1)};
   return d;
 }
 constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackwardData, Pass::kBackwardFilter};
