@@ -11,6 +11,7 @@ SubVerb add_bench_hash(CLI::App& bench);
 SubVerb add_bench_search(CLI::App& bench);
 SubVerb add_bench_loader(CLI::App& bench);
 SubVerb add_bench_shuffle(CLI::App& bench);
-SubVerb add_bench_alltoall(CLI::App& bench);  // under mpirun
+SubVerb add_bench_alltoall(CLI::App& bench);   // under mpirun
+SubVerb add_bench_allreduce(CLI::App& bench);  // under mpirun
 
 }  // namespace winnow::tools

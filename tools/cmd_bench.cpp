@@ -19,10 +19,11 @@ Examples:
   winnow bench loader cache --augment cifar --batch-size 128 --threads 2
   winnow bench shuffle cache --batch-size 1024 --partitions 16
   winnow bench search --count 10000000 --bits 64 --radius 8
-  mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M)");
+  mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M
+  mpirun -np 4 winnow bench allreduce -b 1M -e 64M    # every schedule beside MPI_Allreduce)");
   return command_of(*app, {add_bench_decode(*app), add_bench_ingest(*app), add_bench_hash(*app),
                            add_bench_search(*app), add_bench_loader(*app), add_bench_shuffle(*app),
-                           add_bench_alltoall(*app)});
+                           add_bench_alltoall(*app), add_bench_allreduce(*app)});
 }
 
 }  // namespace winnow::tools

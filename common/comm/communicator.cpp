@@ -36,6 +36,7 @@ class SingleCommunicator final : public Communicator {
   }
   void all_reduce(std::span<double>) override {}
   void all_reduce(std::span<std::uint64_t>) override {}
+  void all_reduce(std::span<float>) override {}
   void broadcast(std::span<std::byte>, int root) override {
     if (root != 0) {
       throw Error("a broadcast from rank " + std::to_string(root) + " of 1 rank was asked for");

@@ -97,8 +97,10 @@ class Communicator {
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_to_all, but by the MPI library's own algorithm, and of less than 2 GiB each way:
-  // what start_all_to_all is tested and measured against.
+  // As start_all_reduce and start_all_to_all, but by the MPI library's own algorithms, and of less
+  // than 2^31 elements or bytes: what those are tested and measured against. All that is in flight
+  // stands still during the all-reduce.
+  virtual void all_reduce(std::span<float> buffer) = 0;
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 

@@ -99,6 +99,7 @@ class ThreadRanks {
         all_.leave(operation);
       });
     }
+    void all_reduce(std::span<float> buffer) override { reduce(buffer, std::plus<>{}); }
     void all_reduce(std::span<double> buffer) override { reduce(buffer, std::plus<>{}); }
     void all_reduce(std::span<std::uint64_t> buffer) override { reduce(buffer, std::plus<>{}); }
     void broadcast(std::span<std::byte> buffer, int root) override {

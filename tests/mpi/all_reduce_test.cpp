@@ -97,6 +97,15 @@ TEST_P(AllReduce, IntegersAreExact) {
   }
 }
 
+TEST(AllReduceOfTheLibrary, AddsUp) {
+  for (const std::size_t count : {0UL, 1UL, 1009UL, 50'021UL}) {
+    std::vector<float> buffer = integers(count, mpi_world().rank(), 9);
+    const std::vector<double> expected = mpi_sum(buffer);
+    mpi_world().all_reduce(buffer);
+    EXPECT_TRUE(std::ranges::equal(buffer, expected)) << count << " elements";
+  }
+}
+
 // The sum and the largest of whole numbers of all ranks, several counts.
 template <class T, class Start>
 void expect_whole_numbers(const std::vector<std::size_t>& counts, const Start& start) {

@@ -129,6 +129,31 @@ struct PartsInInts {
   std::vector<int> counts;
 };
 
+// Throws Error: more than one call of the MPI library takes.
+void check_fits_int(std::size_t count, const char* what) {
+  if (count <= static_cast<std::size_t>(std::numeric_limits<int>::max())) return;
+  throw Error(std::string(what) + " of " + std::to_string(count) +
+              " by the MPI library was asked for; it takes less than 2^31");
+}
+
+// What a blocking call leaves behind for those who wait for requests. MPI_Iallreduce is no measure
+// of the library: Open MPI's is another algorithm than MPI_Allreduce, and several times slower.
+MPI_Request completed_request() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto query = [](void*, MPI_Status* status) {
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+  };
+  const auto release = [](void*) { return MPI_SUCCESS; };
+  const auto cancel = [](void*, int) { return MPI_SUCCESS; };
+  check_mpi(MPI_Grequest_start(query, release, cancel, nullptr, &request), "MPI_Grequest_start");
+  check_mpi(MPI_Grequest_complete(request), "MPI_Grequest_complete");
+  return request;
+}
+
 // Control collectives go in pieces of so many bytes, each in memory of its own while MPI uses it.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 26;
 
@@ -206,11 +231,7 @@ class MpiCommunicator final : public Communicator {
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                   std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
     check_exchange(size_, {out, out_offsets, in, in_offsets});
-    const std::size_t most = std::max(out_offsets.back(), in_offsets.back());
-    if (most > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw Error("an all-to-all of control of " + std::to_string(most) +
-                  " bytes was asked for; it takes less than 2 GiB");
-    }
+    check_fits_int(std::max(out_offsets.back(), in_offsets.back()), "an all-to-all");
     const PartsInInts from(out_offsets);
     const PartsInInts into(in_offsets);
     const auto start = [&](MPI_Comm comm) {
@@ -224,6 +245,16 @@ class MpiCommunicator final : public Communicator {
     engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
+  void all_reduce(std::span<float> buffer) override {
+    check_fits_int(buffer.size(), "an all-reduce");
+    const auto start = [buffer](MPI_Comm comm) {
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(buffer.size()),
+                              MPI_FLOAT, MPI_SUM, comm),
+                "MPI_Allreduce");
+      return completed_request();
+    };
+    engine_->submit(start, CollectiveMemory::kBorrowed).get();
+  }
   void all_reduce(std::span<double> buffer) override { sum(buffer, MPI_DOUBLE); }
   void all_reduce(std::span<std::uint64_t> buffer) override { sum(buffer, MPI_UINT64_T); }
 

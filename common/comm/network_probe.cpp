@@ -1,0 +1,137 @@
+#include "common/comm/network_probe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace winnow::comm {
+
+namespace {
+
+constexpr int kTurns = 5;  // the median counts
+constexpr int kRounds = 50;
+constexpr int kMessages = 64;
+constexpr std::size_t kSmallElements = 1 << 10;
+constexpr std::size_t kLargeElements = 1 << 15;
+
+double seconds_of(const auto& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median_of_turns(const auto& measure) {
+  std::vector<double> seconds;
+  for (int turn = 0; turn < kTurns; ++turn) seconds.push_back(measure());
+  std::ranges::nth_element(seconds, seconds.begin() + kTurns / 2);
+  return seconds[kTurns / 2];
+}
+
+// Whom a rank sends to and receives from: itself, if nobody.
+struct Neighbours {
+  int to;
+  int from;
+};
+
+Neighbours on_ring(const std::vector<int>& ring, int rank) {
+  const auto found = std::ranges::find(ring, rank);
+  if (found == ring.end()) return {rank, rank};
+  const auto at = static_cast<std::size_t>(found - ring.begin());
+  return {ring[(at + 1) % ring.size()], ring[(at + ring.size() - 1) % ring.size()]};
+}
+
+Neighbours inside(const Placement& placement) {
+  const auto me = static_cast<std::size_t>(placement.rank);
+  std::vector<int> ring;
+  for (int rank = 0; rank < placement.ranks(); ++rank) {
+    if (placement.node_of[static_cast<std::size_t>(rank)] == placement.node_of[me]) {
+      ring.push_back(rank);
+    }
+  }
+  return on_ring(ring, placement.rank);
+}
+
+Neighbours between(const Placement& placement) {
+  std::map<int, int> lowest;
+  for (int rank = 0; rank < placement.ranks(); ++rank) {
+    lowest.emplace(placement.node_of[static_cast<std::size_t>(rank)], rank);
+  }
+  std::vector<int> ring;
+  for (const auto& [machine, rank] : lowest) ring.push_back(rank);
+  return on_ring(ring, placement.rank);
+}
+
+struct Messages {
+  int chains;
+  int rounds;
+  std::size_t elements;
+};
+
+// The mean over the ranks that have neighbours; 0 where none has.
+double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
+  const bool takes_part = peers.to != comm.rank();
+  const std::size_t count = takes_part ? sent.elements : 0;
+  std::vector<float> buffer(2 * count);
+  std::vector<Transfer> transfers;
+  for (int chain = 0; chain < sent.chains; ++chain) {
+    // A rank that is left out has its part in each chain, as every all-reduce demands.
+    for (int round = 0; round < (takes_part ? sent.rounds : 1); ++round) {
+      transfers.push_back(
+          {Transfer::Kind::kReceiveCopy, peers.from, chain, round, /*begin=*/count, count});
+      transfers.push_back({Transfer::Kind::kSend, peers.to, chain, round, /*begin=*/0, count});
+    }
+  }
+  const double seconds = median_of_turns([&] {
+    comm.barrier();
+    return seconds_of([&] { comm.start_all_reduce(buffer, transfers).wait(); });
+  });
+  std::vector<double> sums{takes_part ? seconds : 0.0, takes_part ? 1.0 : 0.0};
+  comm.all_reduce(sums);
+  return sums[1] > 0 ? sums[0] / sums[1] : 0;
+}
+
+LinkCost probe(Communicator& comm, const Neighbours& peers) {
+  const double one = seconds_of_messages(comm, peers, {1, kRounds, 1}) / kRounds;
+  const double small = seconds_of_messages(comm, peers, {kMessages, 1, kSmallElements});
+  const double large = seconds_of_messages(comm, peers, {kMessages, 1, kLargeElements});
+  constexpr double kMoreBytes = kMessages * (kLargeElements - kSmallElements) * sizeof(float);
+  LinkCost cost;
+  cost.seconds_per_byte = std::max(0.0, (large - small) / kMoreBytes);
+  const double bytes_s = kSmallElements * sizeof(float) * cost.seconds_per_byte;
+  cost.message_s = std::clamp((small - one) / kMessages - bytes_s, 0.0, one);
+  cost.latency_s = one - cost.message_s;
+  return cost;
+}
+
+// Of segments that a cache holds, as messages leave them.
+double add_seconds_per_byte() {
+  std::vector<float> sums(kLargeElements), terms(kLargeElements, 1.0F);
+  const double seconds = median_of_turns([&] {
+    return seconds_of([&] {
+      for (int i = 0; i < kMessages; ++i) {
+        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += terms[k];
+      }
+    });
+  });
+  return seconds / static_cast<double>(kMessages * kLargeElements * sizeof(float));
+}
+
+}  // namespace
+
+NetworkModel probe_network(Communicator& comm) {
+  NetworkModel network;
+  network.inside = probe(comm, inside(comm.placement()));
+  network.between = probe(comm, between(comm.placement()));
+  if (network.inside.latency_s == 0) network.inside = network.between;
+  if (network.between.latency_s == 0) network.between = network.inside;
+  std::vector<double> additions{add_seconds_per_byte()};
+  comm.all_reduce(additions);
+  network.add_seconds_per_byte = additions[0] / comm.size();
+  return network;
+}
+
+}  // namespace winnow::comm

@@ -1,0 +1,68 @@
+#include "common/comm/schedule/choice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace winnow::comm {
+
+namespace {
+
+constexpr int kColors[] = {2, 4, 8};
+constexpr std::size_t kSegments[] = {8'192, 32'768, 131'072};
+constexpr std::size_t kMostSegments = 1'024;  // more are not worth the clock's time
+
+std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& schedule,
+                                                    const ScheduleOptions& options,
+                                                    const AllReduceShape& shape) {
+  Placement placement{0, {shape.node_of.begin(), shape.node_of.end()}};
+  std::vector<std::vector<Transfer>> all;
+  for (; placement.rank < placement.ranks(); ++placement.rank) {
+    all.push_back(schedule.all_reduce(placement, shape.count, options));
+  }
+  return all;
+}
+
+}  // namespace
+
+double predicted_seconds(const Schedule& schedule, const ScheduleOptions& options,
+                         const AllReduceShape& shape, const NetworkModel& network) {
+  return predicted_seconds(transfers_of_all(schedule, options, shape), shape.node_of,
+                           shape.element_bytes, network);
+}
+
+ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& network) {
+  ScheduleChoice best;
+  for (const Schedule& schedule : schedules()) {
+    std::vector<std::vector<std::vector<Transfer>>> tried;
+    for (const std::size_t segment : kSegments) {
+      const bool coarsest = segment == *std::ranges::max_element(kSegments);
+      if (shape.count / segment > kMostSegments && !coarsest) continue;
+      for (const int colors : kColors) {
+        const ScheduleOptions options{.colors = colors, .segment_elements = segment};
+        auto transfers = transfers_of_all(schedule, options, shape);
+        // Not every schedule obeys every option.
+        if (std::ranges::find(tried, transfers) != tried.end()) continue;
+        const double seconds =
+            predicted_seconds(transfers, shape.node_of, shape.element_bytes, network);
+        tried.push_back(std::move(transfers));
+        if (best.schedule == nullptr || seconds < best.seconds) {
+          best = {&schedule, options, seconds};
+        }
+      }
+    }
+  }
+  return best;
+}
+
+double least_seconds(const AllReduceShape& shape, const NetworkModel& network) {
+  const auto machines = static_cast<std::size_t>(std::ranges::max(shape.node_of) + 1);
+  const bool apart = machines > 1;
+  const std::size_t n = apart ? machines : shape.node_of.size();
+  const LinkCost& link = apart ? network.between : network.inside;
+  const int cards = apart ? std::max(1, network.cards) : 1;
+  const auto bytes = static_cast<double>(shape.count * shape.element_bytes);
+  const double share = 2.0 * static_cast<double>(n - 1) / static_cast<double>(n);
+  return link.latency_s + share * bytes * link.seconds_per_byte / cards;
+}
+
+}  // namespace winnow::comm

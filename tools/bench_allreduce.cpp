@@ -1,0 +1,285 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/comm/agreement.h"
+#include "common/comm/communicator.h"
+#include "common/comm/network_probe.h"
+#include "common/comm/schedule/choice.h"
+#include "common/error.h"
+#include "tools/bench_rows.h"
+#include "tools/benches.h"
+
+namespace winnow::tools {
+namespace {
+
+using comm::Communicator;
+
+constexpr const char* kAuto = "auto";
+constexpr const char* kMpi = "MPI_Allreduce";
+
+struct BenchAllReduceOptions {
+  std::uint64_t least_bytes = 1 << 20;
+  std::uint64_t most_bytes = 64 << 20;
+  int factor = 4;
+  int rounds = 10;
+  std::vector<std::string> schedules;
+  comm::ScheduleOptions grain;
+  bool json = false;
+};
+
+// One way to sum, and what was measured of it.
+struct Contender {
+  std::string name;
+  comm::ScheduleOptions options{};
+  std::vector<comm::Transfer> transfers{};  // none: MPI's own
+  double predicted_s = 0;
+  std::vector<double> seconds{};
+  std::uint64_t wrong = 0;  // elements, of all ranks and rounds
+};
+
+// Sums of these are exact in any order.
+void fill(std::span<float> buffer, int rank) {
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    buffer[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % 31);
+  }
+}
+
+std::uint64_t count_wrong(std::span<const float> buffer, int ranks) {
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    std::size_t sum = 0;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
+      sum += (i + rank) % 31;
+    }
+    wrong += buffer[i] == static_cast<float>(sum) ? 0 : 1;
+  }
+  return wrong;
+}
+
+class AllReduceBench {
+ public:
+  AllReduceBench(const BenchAllReduceOptions& options, Session& session)
+      : o_(options),
+        session_(session),
+        comm_(session.comm),
+        network_(comm::probe_network(comm_)) {}
+
+  void run() {
+    say_network();
+    say(session_, fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}",
+                              "size", "count", "type", "schedule", "time", "algbw", "busbw", "bound",
+                              "predicted", "wrong"));
+    say(session_,
+        fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}", "(B)",
+                    "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)", "(%)", "(us)", ""));
+    std::uint64_t wrong = 0;
+    for (std::uint64_t bytes = o_.least_bytes; bytes <= o_.most_bytes;
+         bytes *= static_cast<std::uint64_t>(o_.factor)) {
+      wrong += measure(std::max<std::size_t>(1, bytes / sizeof(float)));
+    }
+    if (o_.json && comm_.rank() == 0) print();
+    if (wrong > 0) throw Error(fmt::format("{} elements of all-reduces are wrong", wrong));
+  }
+
+ private:
+  void say_network() const {
+    const auto price = [](const comm::LinkCost& link) {
+      return fmt::format("{:.1f} us, {:.3f} GB/s and {:.2f} us a message", 1e6 * link.latency_s,
+                         1e-9 / link.seconds_per_byte, 1e6 * link.message_s);
+    };
+    say(session_, fmt::format("{} ranks on {} machine{}", comm_.size(), machines(),
+                              machines() == 1 ? "" : "s"));
+    if (machines() < comm_.size()) say(session_, "inside machines: " + price(network_.inside));
+    if (machines() > 1) say(session_, "between machines: " + price(network_.between));
+    say(session_, fmt::format("additions: {:.1f} GB/s", 1e-9 / network_.add_seconds_per_byte));
+  }
+
+  int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
+
+  comm::AllReduceShape shape(std::size_t count) const {
+    return {.node_of = comm_.placement().node_of, .count = count, .element_bytes = sizeof(float)};
+  }
+
+  std::vector<Contender> contenders(std::size_t count) const {
+    std::vector<Contender> all;
+    for (const std::string& name : o_.schedules) {
+      comm::ScheduleChoice choice;
+      if (name == kAuto) {
+        choice = comm::choose_schedule(shape(count), network_);
+      } else {
+        choice = {&comm::find_schedule(name), o_.grain, 0};
+        choice.seconds =
+            comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
+      }
+      all.push_back(
+          {.name = name == kAuto ? fmt::format("auto: {}", choice.schedule->name) : name,
+           .options = choice.options,
+           .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
+           .predicted_s = choice.seconds});
+    }
+    all.push_back({.name = kMpi});
+    return all;
+  }
+
+  // Wrong elements.
+  std::uint64_t measure(std::size_t count) {
+    std::vector<Contender> all = contenders(count);
+    std::vector<float> buffer(count);
+    for (int round = -1; round < o_.rounds; ++round) {  // the first warms up
+      comm::on_all(comm_, [&] { check(session_.stop); });
+      for (Contender& one : all) {
+        const double seconds = seconds_of_one(one, buffer);
+        if (round >= 0) one.seconds.push_back(seconds);
+      }
+    }
+    std::uint64_t wrong = 0;
+    for (const Contender& one : all) {
+      wrong += one.wrong;
+      add_row(one, count);
+    }
+    return wrong;
+  }
+
+  // Of the slowest rank, after all have come to a barrier.
+  double seconds_of_one(Contender& one, std::span<float> buffer) {
+    fill(buffer, comm_.rank());
+    comm_.barrier();
+    const double seconds = seconds_of([&] {
+      if (one.transfers.empty()) {
+        comm_.all_reduce(buffer);
+      } else {
+        comm_.start_all_reduce(buffer, one.transfers).wait();
+      }
+    });
+    const std::vector<std::uint64_t> row{static_cast<std::uint64_t>(1e9 * seconds),
+                                         count_wrong(buffer, comm_.size())};
+    const std::vector<std::uint64_t> rows = comm::all_gather(comm_, row);
+    std::uint64_t slowest = 0;
+    for (std::size_t i = 0; i < rows.size(); i += 2) {
+      slowest = std::max(slowest, rows[i]);
+      one.wrong += rows[i + 1];
+    }
+    return 1e-9 * static_cast<double>(slowest);
+  }
+
+  void add_row(const Contender& one, std::size_t count) {
+    const double seconds = median(one.seconds);
+    const auto bytes = static_cast<double>(count * sizeof(float));
+    const double algbw = 1e-9 * bytes / seconds;
+    const double busbw = algbw * 2 * (comm_.size() - 1) / comm_.size();
+    const double share = comm::least_seconds(shape(count), network_) / seconds;
+    const bool ours = !one.transfers.empty();
+    say(session_,
+        fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
+                    count * sizeof(float), count, "float", one.name, 1e6 * seconds, algbw, busbw,
+                    100 * share, ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
+                    one.wrong));
+    nlohmann::ordered_json row{{"bytes", count * sizeof(float)},
+                               {"count", count},
+                               {"type", "float"},
+                               {"schedule", one.name},
+                               {"seconds", seconds},
+                               {"algbw", algbw},
+                               {"busbw", busbw},
+                               {"share_of_bound", share},
+                               {"wrong", one.wrong}};
+    if (ours) {
+      row["predicted_seconds"] = one.predicted_s;
+      row["colors"] = one.options.colors;
+      row["segment_bytes"] = one.options.segment_elements * sizeof(float);
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  void print() const {
+    const auto link = [](const comm::LinkCost& cost) {
+      return nlohmann::ordered_json{{"latency_s", cost.latency_s},
+                                    {"message_s", cost.message_s},
+                                    {"seconds_per_byte", cost.seconds_per_byte}};
+    };
+    const nlohmann::ordered_json json{
+        {"schema", "winnow.allreduce/1"},
+        {"ranks", comm_.size()},
+        {"machines", machines()},
+        {"network",
+         {{"inside", link(network_.inside)},
+          {"between", link(network_.between)},
+          {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
+        {"rows", rows_}};
+    fmt::print("{}\n", json.dump());
+  }
+
+  const BenchAllReduceOptions& o_;
+  Session& session_;
+  Communicator& comm_;
+  const comm::NetworkModel network_;
+  nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
+};
+
+void bench_allreduce(BenchAllReduceOptions o, Session& session) {
+  comm::on_all(session.comm, [&] {
+    if (session.comm.size() < 2) {
+      throw UsageError("an all-reduce needs at least 2 ranks; start this under mpirun");
+    }
+    if (o.most_bytes < o.least_bytes) {
+      throw UsageError("--max-bytes is less than --min-bytes; give a larger one");
+    }
+    for (const std::string& name : o.schedules) {
+      if (name != kAuto) comm::find_schedule(name);
+    }
+    if (o.schedules.empty()) {
+      for (const comm::Schedule& schedule : comm::schedules()) {
+        o.schedules.emplace_back(schedule.name);
+      }
+      o.schedules.emplace_back(kAuto);
+    }
+  });
+  AllReduceBench(o, session).run();
+}
+
+}  // namespace
+
+SubVerb add_bench_allreduce(CLI::App& bench) {
+  auto o = std::make_shared<BenchAllReduceOptions>();
+  CLI::App* app = bench.add_subcommand(
+      "allreduce",
+      "The all-reduce of gradients by each schedule, beside MPI_Allreduce and what the network "
+      "could do, in the columns of nccl-tests; under mpirun");
+  const auto size = [&](const std::string& flag, std::uint64_t& value, const std::string& what) {
+    app->add_option(flag, value, what)
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
+        ->capture_default_str();
+  };
+  size("-b,--min-bytes", o->least_bytes, "The smallest buffer");
+  size("-e,--max-bytes", o->most_bytes, "The largest buffer");
+  app->add_option("-f,--factor", o->factor, "From one size to the next")
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--schedule", o->schedules,
+                  "Schedules as in winnow train --schedule, or auto: the fastest by prediction; "
+                  "all of them if not given")
+      ->delimiter(',');
+  app->add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app->add_option("--segment", o->grain.segment_elements,
+                  "Elements of a message at most, but for auto")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {app, [o](Session& session) { bench_allreduce(*o, session); },
+          /*uses_ranks=*/true};
+}
+
+}  // namespace winnow::tools
