@@ -21,7 +21,6 @@ namespace {
 
 using comm::Communicator;
 
-constexpr const char* kAuto = "auto";
 constexpr const char* kMpi = "MPI_Allreduce";
 
 struct BenchAllReduceOptions {
@@ -111,7 +110,7 @@ class AllReduceBench {
     std::vector<Contender> all;
     for (const std::string& name : o_.schedules) {
       comm::ScheduleChoice choice;
-      if (name == kAuto) {
+      if (name == comm::kAutoSchedule) {
         choice = comm::choose_schedule(shape(count), network_);
       } else {
         choice = {&comm::find_schedule(name), o_.grain, 0};
@@ -119,7 +118,7 @@ class AllReduceBench {
             comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
       }
       all.push_back(
-          {.name = name == kAuto ? fmt::format("auto: {}", choice.schedule->name) : name,
+          {.name = name == comm::kAutoSchedule ? fmt::format("auto: {}", choice.schedule->name) : name,
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
@@ -232,13 +231,13 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
       throw UsageError("--max-bytes is less than --min-bytes; give a larger one");
     }
     for (const std::string& name : o.schedules) {
-      if (name != kAuto) comm::find_schedule(name);
+      if (name != comm::kAutoSchedule) comm::find_schedule(name);
     }
     if (o.schedules.empty()) {
       for (const comm::Schedule& schedule : comm::schedules()) {
         o.schedules.emplace_back(schedule.name);
       }
-      o.schedules.emplace_back(kAuto);
+      o.schedules.emplace_back(comm::kAutoSchedule);
     }
   });
   AllReduceBench(o, session).run();

@@ -331,7 +331,10 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
       "schedule and buckets; for the same --lane-threads, instruction set and "
       "library");
-  execution->add_option("--schedule", t.execution.schedule, "All-reduce of the gradients")
+  execution
+      ->add_option("--schedule", t.execution.schedule,
+                   "All-reduce of the gradients; auto: the fastest for a bucket, by a short "
+                   "measurement of the network when the run begins")
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.schedule_options.colors,

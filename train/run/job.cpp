@@ -4,6 +4,7 @@
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
+#include "common/comm/schedule/choice.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/ops/batch_norm.h"
@@ -149,7 +150,8 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
     check_evaluation(options, job);
-    comm::find_schedule(options.execution.schedule);
+    const std::string& schedule = options.execution.schedule;
+    if (schedule != comm::kAutoSchedule) comm::find_schedule(schedule);
   });
   job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);
   require_one_job(job, backend, comm);

@@ -7,6 +7,8 @@
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
+#include "common/comm/network_probe.h"
+#include "common/comm/schedule/choice.h"
 #include "common/error.h"
 #include "train/backend/checks.h"
 #include "train/plan/lanes.h"
@@ -54,6 +56,27 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
           .layout = {.schedule = e.schedule,
                      .schedule_options = e.schedule_options,
                      .bucket_bytes = e.bucket_bytes}};
+}
+
+// --schedule auto: what the run began with on as many ranks, else the fastest for its buckets.
+void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const RunPlan* stored,
+                       comm::Communicator& comm) {
+  if (options.schedule != comm::kAutoSchedule) return;
+  layout.schedule = ExecutionOptions{}.schedule;
+  if (comm.size() == 1) return;
+  const bool known =
+      stored != nullptr && stored->layout.ranks.size() == static_cast<std::size_t>(comm.size());
+  if (comm::broadcast(comm, static_cast<int>(known), 0) != 0) {
+    if (comm.rank() != 0) return;  // rank 0's plan is everybody's
+    layout.schedule = stored->layout.schedule;
+    layout.schedule_options = stored->layout.schedule_options;
+    return;
+  }
+  const comm::ScheduleChoice choice = comm::choose_schedule(
+      {.node_of = comm.placement().node_of, .count = options.bucket_bytes / sizeof(float)},
+      comm::probe_network(comm));
+  layout.schedule = choice.schedule->name;
+  layout.schedule_options = choice.options;
 }
 
 // Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
@@ -146,6 +169,7 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
   on_all(comm, [&] {
     planned.memory = fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
   });
+  choose_all_reduce(planned.plan.layout, options.execution, in_force(stored, options), comm);
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   // Rank 0's plan is everybody's.
   planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
@@ -186,11 +210,13 @@ std::string in_words(const PlannedRun& planned, const Job& job, const Backend& b
   const std::string rest = " on rank 0, micro-batches of " +
                            std::to_string(job.batches.micro_batch) + ", about " +
                            in_bytes(planned.memory.peak) + " of " + in_bytes(planned.available);
-  if (!backend.is_on_cpu()) return backend.instruction_set() + rest;
+  const Layout& layout = planned.plan.layout;
+  const std::string schedule = layout.ranks.size() == 1 ? "" : ", all-reduce " + layout.schedule;
+  if (!backend.is_on_cpu()) return backend.instruction_set() + rest + schedule;
   const std::size_t lanes = planned.execution.micro_batches.size();
   const int threads = planned.plan.numerics.lane_threads;
   return std::to_string(lanes) + (lanes == 1 ? " lane of " : " lanes of ") +
-         std::to_string(threads) + (threads == 1 ? " thread" : " threads") + rest;
+         std::to_string(threads) + (threads == 1 ? " thread" : " threads") + rest + schedule;
 }
 
 }  // namespace winnow::train

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "common/comm/schedule/clock.h"
 #include "common/comm/schedule/schedule.h"
@@ -18,6 +18,9 @@ struct AllReduceShape {
 
 double predicted_seconds(const Schedule& schedule, const ScheduleOptions& options,
                          const AllReduceShape& shape, const NetworkModel& network);
+
+// In the place of a schedule's name: the one that choose_schedule() takes.
+inline constexpr std::string_view kAutoSchedule = "auto";
 
 struct ScheduleChoice {
   const Schedule* schedule = nullptr;
