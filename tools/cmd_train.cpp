@@ -333,8 +333,8 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "library");
   execution
       ->add_option("--schedule", t.execution.schedule,
-                   "All-reduce of the gradients; auto: the fastest for a bucket, by a short "
-                   "measurement of the network when the run begins")
+                   "All-reduce of the gradients; auto: the fastest for the largest bucket, by a "
+                   "short measurement of the network when the run begins")
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.schedule_options.colors,

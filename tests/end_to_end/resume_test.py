@@ -176,7 +176,7 @@ class Resume(Case):
         variants = [(1, ["--threads", 1]), (1, ["--threads", 2]), (4, ["--threads", 2])]
         variants += [(ranks, ["--threads", 1, "--schedule", schedule, "--bucket-size", kib])
                      for ranks in (2, 3, 4) for schedule in schedules for kib in (1, 100, 100000)]
-        variants += [(3, ["--threads", 1, "--colors", 2])]
+        variants += [(3, ["--threads", 1, "--colors", 2]), (3, ["--threads", 1, "--schedule", "auto"])]
         for ranks, options in variants:
             out = self.fresh()
             self.ok("train", self.cache, "--out", out, *recipe, *options, ranks=ranks)
@@ -248,6 +248,27 @@ class Resume(Case):
         self.refused(2, ["plan.json is missing", "--replan"], *self.command(out))
         self.ok(*self.command(out, "--replan"))
         self.assertEqual(len(self.metrics(out, "train.loss")), 12)
+
+    def test_an_all_reduce_that_was_chosen_is_kept(self):
+        out = self.fresh()
+        auto = ["--schedule", "auto", "--bucket-size", 10]
+
+        def layout():
+            return json.loads((out / "plan.json").read_text())["layout"]
+
+        begun = self.ok(*self.command(out, *auto, "--max-steps", 5), ranks=2)
+        chosen = layout()
+        self.assertNotEqual(chosen["schedule"], "auto")
+        self.assertIn(f"all-reduce {chosen['schedule']}", begun.err)
+        # As if the network had been another one then.
+        other = "ring" if chosen["schedule"] != "ring" else "rabenseifner"
+        named = ["--schedule", other, "--colors", 3, "--bucket-size", 10]
+        out = self.fresh()
+        self.ok(*self.command(out, *named, "--max-steps", 5), ranks=2)
+        self.ok(*self.command(out, *auto), ranks=2)
+        self.assertEqual((layout()["schedule"], layout()["colors"]), (other, 3))
+        self.assertEqual(json.loads((out / "plan.json").read_text())["supersedes"], [])
+        self.ok(*self.command(self.fresh(), *auto))  # one rank has nothing to choose
 
     def test_a_run_on_other_ranks_says_that_bits_change(self):
         out = self.fresh()

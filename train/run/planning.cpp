@@ -58,9 +58,10 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
                      .bucket_bytes = e.bucket_bytes}};
 }
 
-// --schedule auto: what the run began with on as many ranks, else the fastest for its buckets.
-void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const RunPlan* stored,
-                       comm::Communicator& comm) {
+// --schedule auto: what the run began with on as many ranks, else the fastest for its largest
+// bucket.
+void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Graph& graph,
+                       const RunPlan* stored, comm::Communicator& comm) {
   if (options.schedule != comm::kAutoSchedule) return;
   layout.schedule = ExecutionOptions{}.schedule;
   if (comm.size() == 1) return;
@@ -72,8 +73,14 @@ void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Ru
     layout.schedule_options = stored->layout.schedule_options;
     return;
   }
+  std::size_t largest = 0;
+  for (const auto& bucket : layout_gradients(graph, layout.bucket_bytes, kTailCount).buckets) {
+    largest = std::max(largest, bucket.count);
+  }
   const comm::ScheduleChoice choice = comm::choose_schedule(
-      {.node_of = comm.placement().node_of, .count = options.bucket_bytes / sizeof(float)},
+      {.node_of = comm.placement().node_of,
+       .count = largest,
+       .element_bytes = options.reproducible ? sizeof(std::int64_t) : sizeof(float)},
       comm::probe_network(comm));
   layout.schedule = choice.schedule->name;
   layout.schedule_options = choice.options;
@@ -169,7 +176,8 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
   on_all(comm, [&] {
     planned.memory = fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
   });
-  choose_all_reduce(planned.plan.layout, options.execution, in_force(stored, options), comm);
+  choose_all_reduce(planned.plan.layout, options.execution, graphs.training,
+                    in_force(stored, options), comm);
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   // Rank 0's plan is everybody's.
   planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
