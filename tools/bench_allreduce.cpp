@@ -30,6 +30,7 @@ struct BenchAllReduceOptions {
   int rounds = 10;
   std::vector<std::string> schedules;
   comm::ScheduleOptions grain;
+  bool bf16 = false;
   bool json = false;
 };
 
@@ -43,10 +44,14 @@ struct Contender {
   std::uint64_t wrong = 0;  // elements, of all ranks and rounds
 };
 
-// Sums of these are exact in any order.
-void fill(std::span<float> buffer, int rank) {
+// Whole numbers that repeat: their sums are exact in any order, with bf16 up to 256.
+std::size_t period(int ranks) {
+  return std::clamp<std::size_t>(256 / static_cast<std::size_t>(ranks), 2, 31);
+}
+
+void fill(std::span<float> buffer, int rank, int ranks) {
   for (std::size_t i = 0; i < buffer.size(); ++i) {
-    buffer[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % 31);
+    buffer[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % period(ranks));
   }
 }
 
@@ -55,7 +60,7 @@ std::uint64_t count_wrong(std::span<const float> buffer, int ranks) {
   for (std::size_t i = 0; i < buffer.size(); ++i) {
     std::size_t sum = 0;
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-      sum += (i + rank) % 31;
+      sum += (i + rank) % period(ranks);
     }
     wrong += buffer[i] == static_cast<float>(sum) ? 0 : 1;
   }
@@ -100,10 +105,19 @@ class AllReduceBench {
     say(session_, fmt::format("additions: {:.1f} GB/s", 1e-9 / network_.add_seconds_per_byte));
   }
 
+  comm::Wire wire() const { return o_.bf16 ? comm::Wire::kBF16 : comm::Wire::kF32; }
+
+  // Of messages.
+  const char* type_of(const Contender& one) const {
+    return o_.bf16 && !one.transfers.empty() ? "bf16" : "float";
+  }
+
   int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
 
   comm::AllReduceShape shape(std::size_t count) const {
-    return {.node_of = comm_.placement().node_of, .count = count, .element_bytes = sizeof(float)};
+    return {.node_of = comm_.placement().node_of,
+            .count = count,
+            .element_bytes = o_.bf16 ? 2 : sizeof(float)};
   }
 
   std::vector<Contender> contenders(std::size_t count) const {
@@ -148,13 +162,13 @@ class AllReduceBench {
 
   // Of the slowest rank, after all have come to a barrier.
   double seconds_of_one(Contender& one, std::span<float> buffer) {
-    fill(buffer, comm_.rank());
+    fill(buffer, comm_.rank(), comm_.size());
     comm_.barrier();
     const double seconds = seconds_of([&] {
       if (one.transfers.empty()) {
         comm_.all_reduce(buffer);
       } else {
-        comm_.start_all_reduce(buffer, one.transfers).wait();
+        comm_.start_all_reduce(buffer, one.transfers, wire()).wait();
       }
     });
     const std::vector<std::uint64_t> row{static_cast<std::uint64_t>(1e9 * seconds),
@@ -173,16 +187,18 @@ class AllReduceBench {
     const auto bytes = static_cast<double>(count * sizeof(float));
     const double algbw = 1e-9 * bytes / seconds;
     const double busbw = algbw * 2 * (comm_.size() - 1) / comm_.size();
-    const double share = comm::least_seconds(shape(count), network_) / seconds;
     const bool ours = !one.transfers.empty();
+    comm::AllReduceShape sent = shape(count);
+    if (!ours) sent.element_bytes = sizeof(float);
+    const double share = comm::least_seconds(sent, network_) / seconds;
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
-                    count * sizeof(float), count, "float", one.name, 1e6 * seconds, algbw, busbw,
+                    count * sizeof(float), count, type_of(one), one.name, 1e6 * seconds, algbw, busbw,
                     100 * share, ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
                     one.wrong));
     nlohmann::ordered_json row{{"bytes", count * sizeof(float)},
                                {"count", count},
-                               {"type", "float"},
+                               {"type", type_of(one)},
                                {"schedule", one.name},
                                {"seconds", seconds},
                                {"algbw", algbw},
@@ -276,6 +292,8 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
                   "Elements of a message at most, but for auto")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app->add_flag("--bf16-gradients", o->bf16,
+                "Messages of bf16, as of winnow train --bf16-gradients; MPI_Allreduce's stay f32");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};

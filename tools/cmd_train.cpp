@@ -332,15 +332,19 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "schedule and buckets; for the same --lane-threads, instruction set and "
       "library");
   execution
-      ->add_option("--schedule", t.execution.schedule,
+      ->add_option("--schedule", t.execution.all_reduce.schedule,
                    "All-reduce of the gradients; auto: the fastest for the largest bucket, by a "
                    "short measurement of the network when the run begins")
       ->capture_default_str();
   execution
-      ->add_option("--colors", t.execution.schedule_options.colors,
+      ->add_option("--colors", t.execution.all_reduce.grain.colors,
                    "Trees of the multicolor and hierarchical schedules")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  execution->add_flag_callback(
+      "--bf16-gradients", [&t] { t.execution.all_reduce.wire = comm::Wire::kBF16; },
+      "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
+      "f32, and rounded at each hop");
   execution->add_option("--bucket-size", o.bucket_kib, "KiB of gradients reduced at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -19,7 +19,9 @@ class SingleCommunicator final : public Communicator {
   int local_size() const noexcept override { return 1; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float>, std::span<const Transfer>) override { return {}; }
+  Pending start_all_reduce(std::span<float>, std::span<const Transfer>, Wire) override {
+    return {};
+  }
   Pending start_all_reduce(std::span<std::int32_t>, Reduction, std::span<const Transfer>) override {
     return {};
   }

@@ -43,6 +43,10 @@ class [[nodiscard]] Pending {
 
 enum class Reduction : std::uint8_t { kSum, kMax };
 
+// What messages hold of floats. bf16 halves them: terms and partial sums are rounded to nearest
+// even at each hop, added in f32, and the result is of bf16's values.
+enum class Wire : std::uint8_t { kF32, kBF16 };
+
 // P processes that act together; one progress engine inside moves the data.
 //
 // Ranks    every collective is called by all ranks in the same order, with equal counts
@@ -66,8 +70,8 @@ class Communicator {
   // Order   of additions: that of the transfers, never one of timing; integers have the same bits
   //         in any order
   // Throws  Error at once: a transfer that is not of this buffer. wait(): SystemError
-  virtual Pending start_all_reduce(std::span<float> buffer,
-                                   std::span<const Transfer> transfers) = 0;
+  virtual Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
+                                   Wire wire = Wire::kF32) = 0;
   virtual Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
                                    std::span<const Transfer> transfers) = 0;
   virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,

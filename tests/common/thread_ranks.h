@@ -64,8 +64,8 @@ class ThreadRanks {
     const comm::Placement& placement() const noexcept override { return placement_; }
 
     // Transfers say only in which order to add; here it is that of the ranks.
-    comm::Pending start_all_reduce(std::span<float> buffer,
-                                   std::span<const comm::Transfer>) override {
+    comm::Pending start_all_reduce(std::span<float> buffer, std::span<const comm::Transfer>,
+                                   comm::Wire) override {
       reduce(buffer, std::plus<>{});
       return {};
     }

@@ -42,6 +42,25 @@ class Train(Case):
         self.same_losses(self.cache, "--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02,
                          "--epochs", 4)
 
+    def test_gradients_of_bf16_learn_as_those_of_f32(self):
+        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4]
+        for ranks in (2, 3, 4):
+            exact = self.losses(f"f32-{ranks}", *options, ranks=ranks)
+            for kib in (1, 1024):  # the step's counts have a bucket of their own, or the only one
+                bf16 = ["--bf16-gradients", "--bucket-size", kib]
+                rounded = self.losses(f"bf16-{ranks}-{kib}", *options, *bf16, ranks=ranks)
+                self.assertNotEqual(exact, rounded)
+                self.assertEqual(rounded, self.losses(f"again-{ranks}-{kib}", *options, *bf16, ranks=ranks))
+                self.assertEqual(exact[0], rounded[0])  # the loss itself is f32
+                for step, (a, b) in enumerate(zip(exact, rounded)):
+                    self.assertLessEqual(abs(a - b), 0.02 * abs(a), f"step {step} on {ranks} ranks")
+        run = self.folder / "bf16-2-1"
+        self.assertIn("bf16 messages", (run / "plan.json").read_text())
+        command = ["train", self.cache, "--out", run, *options, "--bucket-size", 1, "--resume", "auto"]
+        self.refused(2, ["execution.gradients"], *command, ranks=2)
+        self.refused(2, ["--bf16-gradients"], "train", self.cache, "--out", self.folder / "none", *options,
+                     "--bf16-gradients", "--reproducible")  # fmt: skip
+
     @needs_fashion_mnist
     def test_losses_do_not_depend_on_the_ranks_lenet(self):
         self.same_losses(self.fashion_mnist(), "--net", "lenet", "--batch-size", 128, "--lr", 0.05)

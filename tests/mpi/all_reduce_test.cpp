@@ -206,6 +206,40 @@ TEST_P(AllReduce, NanAndInfinityTravel) {
   EXPECT_EQ(std::ranges::count_if(buffer, [](float x) { return !std::isfinite(x); }), 3);
 }
 
+// Of the same bits on all ranks, of bf16's values, and as near as so many roundings allow.
+TEST_P(AllReduce, MessagesMayHoldBF16) {
+  const int ranks = mpi_world().size();
+  const auto sum = [](std::vector<float>& buffer) {
+    const auto transfers = find_schedule(GetParam().schedule)
+                               .all_reduce(mpi_world().placement(), buffer.size(),
+                                           GetParam().options);
+    mpi_world().start_all_reduce(buffer, transfers, Wire::kBF16).wait();
+  };
+  for (const std::size_t count : counts()) {
+    std::vector<float> buffer = normals(count, mpi_world().rank(), 7);
+    std::vector<float> magnitude = buffer;
+    for (float& value : magnitude) value = std::abs(value);
+    const std::vector<double> expected = mpi_sum(buffer);
+    const std::vector<double> bound = mpi_sum(magnitude);
+    sum(buffer);
+    ASSERT_TRUE(same_on_all_ranks(buffer)) << count << " elements";
+    if (ranks == 1) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(buffer[i], expected[i], ranks * std::ldexp(bound[i], -8)) << "element " << i;
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, &buffer[i], sizeof(bits));
+      ASSERT_EQ(bits & 0xffffU, 0U) << "element " << i;
+    }
+  }
+  std::vector<float> some{mpi_world().rank() == 0 ? std::numeric_limits<float>::quiet_NaN() : 1.0F,
+                          mpi_world().rank() == 0 ? std::numeric_limits<float>::infinity() : 1.0F,
+                          3.0F};
+  sum(some);
+  EXPECT_TRUE(std::isnan(some[0]));
+  EXPECT_EQ(some[1], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(some[2], 3.0F * static_cast<float>(ranks));
+}
+
 TEST_P(AllReduce, SeveralInFlightAreWaitedForInAnyOrder) {
   constexpr std::size_t kInFlight = 6;
   std::vector<std::vector<float>> buffers;

@@ -15,7 +15,11 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
   for (const GradientLayout::Bucket& bucket : execution.gradients.buckets) {
     transfers.buckets.push_back(all_reduce(bucket.count));
   }
-  if (execution.reproducible) {
+  if (execution.sums == Sums::kBF16Messages) {
+    transfers.buckets.back() = all_reduce(execution.gradients.buckets.back().count - kTailCount);
+    transfers.tail = all_reduce(kTailCount);
+  }
+  if (execution.sums == Sums::kWholeNumbers) {
     transfers.exponents = all_reduce(exponent_count(execution.gradients));
   }
   const auto micro_batches = static_cast<std::size_t>(execution.total_micro_batches);
@@ -32,7 +36,7 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
   const Layout& layout = plan.layout;
   Execution execution{.gradients = layout_gradients(graph, layout.bucket_bytes, kTailCount),
                       .exchanges = exchanges_of(graph),
-                      .reproducible = plan.numerics.sums == Sums::kWholeNumbers};
+                      .sums = plan.numerics.sums};
   const RankLayout& mine = layout.ranks.at(static_cast<std::size_t>(placement.rank));
   execution.micro_batches = mine.lanes;
   execution.evaluation_lanes = mine.evaluation_lanes;

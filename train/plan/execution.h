@@ -32,7 +32,7 @@ struct Execution {
   std::int64_t first_micro_batch = 0;    // of this rank, in the batch
   int evaluation_lanes = 1;
   int batches_ahead = 1;      // that the loader prepares
-  bool reproducible = false;  // sums that no order can change
+  Sums sums = Sums::kFloats;
 };
 
 // What rank `placement.rank` executes by `plan`. Pure.

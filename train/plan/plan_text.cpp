@@ -2,6 +2,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
@@ -17,8 +18,21 @@ constexpr int kPlanVersion = 2;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number in a plan
 constexpr int kMostThreads = 1 << 16;
 
-constexpr const char* kFloats = "f32";
-constexpr const char* kWholeNumbers = "int64";
+constexpr std::pair<Sums, const char*> kSums[] = {{Sums::kFloats, "f32"},
+                                                  {Sums::kBF16Messages, "f32, bf16 messages"},
+                                                  {Sums::kWholeNumbers, "int64"}};
+
+const char* name_of(Sums sums) {
+  return std::ranges::find(kSums, sums, &std::pair<Sums, const char*>::first)->second;
+}
+
+Sums read_sums(const JsonReader& in) {
+  const std::string text = in.text();
+  for (const auto& [sums, name] : kSums) {
+    if (text == name) return sums;
+  }
+  in.fail("is none of what sums are");
+}
 
 Json to_json(const Numerics& n) {
   return {{"backend", n.backend},
@@ -26,7 +40,7 @@ Json to_json(const Numerics& n) {
           {"instruction_set", n.instruction_set},
           {"library", n.library},
           {"dtype", dtype_name(n.dtype)},
-          {"sums", n.sums == Sums::kFloats ? kFloats : kWholeNumbers},
+          {"sums", name_of(n.sums)},
           {"lane_threads", n.lane_threads},
           {"kernels", n.kernels}};
 }
@@ -70,8 +84,6 @@ DType read_dtype(const JsonReader& in) {
 }
 
 Numerics read_numerics(const JsonReader& in) {
-  const std::string sums = in.at("sums").text();
-  if (sums != kFloats && sums != kWholeNumbers) in.at("sums").fail("is neither of what sums are");
   std::map<std::string, std::string> kernels;
   for (const auto& [name, kernel] : in.at("kernels").members()) kernels[name] = kernel.text();
   return {.backend = in.at("backend").text(),
@@ -79,7 +91,7 @@ Numerics read_numerics(const JsonReader& in) {
           .instruction_set = in.at("instruction_set").text(),
           .library = in.at("library").text(),
           .dtype = read_dtype(in.at("dtype")),
-          .sums = sums == kFloats ? Sums::kFloats : Sums::kWholeNumbers,
+          .sums = read_sums(in.at("sums")),
           .lane_threads = in.at("lane_threads").integer(1, kMostThreads),
           .kernels = std::move(kernels)};
 }

@@ -15,6 +15,7 @@ namespace winnow::train {
 // How gradients are added up over micro-batches and ranks.
 enum class Sums : std::uint8_t {
   kFloats,        // in f32; the order of additions decides the last bits
+  kBF16Messages,  // --bf16-gradients: as kFloats, and ranks tell each other bf16
   kWholeNumbers,  // --reproducible: no order changes a bit, see fixed_point.h
 };
 

@@ -20,6 +20,7 @@ std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
   };
   for (const auto& bucket : transfers.buckets) append(bucket);
   append(transfers.exponents);
+  if (!transfers.tail.empty()) append(transfers.tail);  // plans without one keep their digests
   for (const auto& exchange : transfers.exchanges) append(exchange);
   return xxh3_64(std::as_bytes(std::span(numbers)));
 }

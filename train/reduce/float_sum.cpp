@@ -49,12 +49,19 @@ class FloatSum final : public GradientSum {
   }
 
   void reduce(std::size_t bucket) override {
-    reducing_[bucket] =
-        comm_.start_all_reduce(cut(lanes_[0].sum, bucket, {}), options_.transfers->buckets[bucket]);
+    const SumTransfers& transfers = *options_.transfers;
+    std::span<float> sums = cut(lanes_[0].sum, bucket, {});
+    if (!transfers.tail.empty() && bucket + 1 == layout_.buckets.size()) {
+      const std::size_t tail = layout_.elements - layout_.tail_offset;
+      reducing_tail_ = comm_.start_all_reduce(sums.last(tail), transfers.tail);
+      sums = sums.first(sums.size() - tail);
+    }
+    reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
   }
 
   Outcome finish() override {
     for (comm::Pending& pending : reducing_) pending.wait();
+    reducing_tail_.wait();
     return Outcome::kDone;
   }
 
@@ -90,6 +97,7 @@ class FloatSum final : public GradientSum {
   const SumOptions options_;
   std::vector<Lane> lanes_;
   std::vector<comm::Pending> reducing_;  // after what they work on
+  comm::Pending reducing_tail_;
 };
 
 }  // namespace

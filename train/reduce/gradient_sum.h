@@ -18,6 +18,9 @@ namespace winnow::train {
 struct SumTransfers {
   std::vector<std::vector<comm::Transfer>> buckets;  // of each bucket's elements
   std::vector<comm::Transfer> exponents;             // of exponent_count() elements; may be empty
+  // Of the last bucket's tail, which then is no part of buckets.back(): it counts samples, and is
+  // f32 on any wire. Empty: it goes with its bucket.
+  std::vector<comm::Transfer> tail{};
   std::vector<std::vector<comm::Transfer>> exchanges{};  // of each Exchange of all micro-batches
 };
 
@@ -25,6 +28,7 @@ struct SumOptions {
   std::vector<int> micro_batches;           // of each lane of this rank, >= 1
   std::int64_t total_micro_batches = 1;     // V, of all lanes of all ranks
   const SumTransfers* transfers = nullptr;  // outlives the sum
+  comm::Wire wire = comm::Wire::kF32;       // of sums in f32
 };
 
 // Numbers whose exponents reproducible sums share: a tensor, or one number of the tail.

@@ -150,7 +150,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
     check_evaluation(options, job);
-    const std::string& schedule = options.execution.schedule;
+    const std::string& schedule = options.execution.all_reduce.schedule;
     if (schedule != comm::kAutoSchedule) comm::find_schedule(schedule);
   });
   job.data.source.spread = pipeline::spread(*job.data.source.cache, comm, options.data.placement);

@@ -54,14 +54,19 @@ struct BatchOptions {
   bool sync_bn = false;          // the whole batch is the group of batch norm
 };
 
+struct AllReduceOptions {
+  std::string schedule = "multicolor";  // or comm::kAutoSchedule
+  comm::ScheduleOptions grain;
+  comm::Wire wire = comm::Wire::kF32;
+};
+
 struct ExecutionOptions {
   std::string backend = "onednn";
   DType dtype = DType::kF32;
   ThreadPlan threads;
   int lane_threads = 0;       // of each lane; 0: see choose_lane_threads()
   bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
-  std::string schedule = "multicolor";
-  comm::ScheduleOptions schedule_options;
+  AllReduceOptions all_reduce;
   std::size_t bucket_bytes = 1u << 20;
 };
 

@@ -43,6 +43,17 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
+// Of an element.
+std::size_t message_bytes(const ExecutionOptions& options) {
+  if (options.reproducible) return sizeof(std::int64_t);
+  return options.all_reduce.wire == comm::Wire::kBF16 ? sizeof(std::uint16_t) : sizeof(float);
+}
+
+Sums sums_of(const ExecutionOptions& options) {
+  if (options.reproducible) return Sums::kWholeNumbers;
+  return options.all_reduce.wire == comm::Wire::kBF16 ? Sums::kBF16Messages : Sums::kFloats;
+}
+
 // What every rank would choose if it were rank 0, but for its own lanes.
 RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_threads) {
   const ExecutionOptions& e = options.execution;
@@ -51,10 +62,10 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
                        .instruction_set = backend.instruction_set(),
                        .library = backend.library(),
                        .dtype = e.dtype,
-                       .sums = e.reproducible ? Sums::kWholeNumbers : Sums::kFloats,
+                       .sums = sums_of(e),
                        .lane_threads = lane_threads},
-          .layout = {.schedule = e.schedule,
-                     .schedule_options = e.schedule_options,
+          .layout = {.schedule = e.all_reduce.schedule,
+                     .schedule_options = e.all_reduce.grain,
                      .bucket_bytes = e.bucket_bytes}};
 }
 
@@ -62,8 +73,8 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
 // bucket.
 void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Graph& graph,
                        const RunPlan* stored, comm::Communicator& comm) {
-  if (options.schedule != comm::kAutoSchedule) return;
-  layout.schedule = ExecutionOptions{}.schedule;
+  if (options.all_reduce.schedule != comm::kAutoSchedule) return;
+  layout.schedule = AllReduceOptions{}.schedule;
   if (comm.size() == 1) return;
   const bool known =
       stored != nullptr && stored->layout.ranks.size() == static_cast<std::size_t>(comm.size());
@@ -80,7 +91,7 @@ void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Gr
   const comm::ScheduleChoice choice = comm::choose_schedule(
       {.node_of = comm.placement().node_of,
        .count = largest,
-       .element_bytes = options.reproducible ? sizeof(std::int64_t) : sizeof(float)},
+       .element_bytes = message_bytes(options)},
       comm::probe_network(comm));
   layout.schedule = choice.schedule->name;
   layout.schedule_options = choice.options;
@@ -153,6 +164,11 @@ std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& jo
 }  // namespace
 
 void check_execution(const ExecutionOptions& options, const Backend& backend) {
+  if (options.reproducible && options.all_reduce.wire != comm::Wire::kF32) {
+    throw UsageError(
+        "--reproducible sums are of whole numbers, which bf16 cannot hold; leave out "
+        "--bf16-gradients");
+  }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);
   } else if (options.lane_threads > 0) {

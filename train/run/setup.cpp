@@ -185,6 +185,9 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["execution"] = {{"backend", options.execution.backend},
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};
+  if (options.execution.all_reduce.wire == comm::Wire::kBF16) {
+    config["execution"]["gradients"] = "bf16";
+  }
   return with_digest_line(config.dump(2) + "\n");
 }
 

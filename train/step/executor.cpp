@@ -16,8 +16,10 @@ std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execu
   const GradientLayout& layout = execution.gradients;
   SumOptions options{.micro_batches = execution.micro_batches,
                      .total_micro_batches = execution.total_micro_batches,
-                     .transfers = &execution.transfers};
-  if (!execution.reproducible) return make_float_sum(layout, comm, std::move(options));
+                     .transfers = &execution.transfers,
+                     .wire = execution.sums == Sums::kBF16Messages ? comm::Wire::kBF16
+                                                                   : comm::Wire::kF32};
+  if (execution.sums != Sums::kWholeNumbers) return make_float_sum(layout, comm, std::move(options));
   std::vector<std::string> names;
   for (const GradientLayout::Tensor& tensor : layout.tensors) {
     names.push_back(graph.value(graph.outputs[tensor.output].of).name);

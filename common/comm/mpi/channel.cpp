@@ -7,6 +7,16 @@
 
 namespace winnow::comm {
 
+namespace {
+
+// Whether a message is received into memory of its own.
+bool is_kept_apart(const Transfer& transfer, const Combine& combine) {
+  return transfer.kind == Transfer::Kind::kReceiveAdd ||
+         (transfer.kind == Transfer::Kind::kReceiveCopy && combine.coding != nullptr);
+}
+
+}  // namespace
+
 Channel::Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send,
                  RequestPool& requests)
     : comm_(comm), tag_limit_(tag_limit), send_(send), requests_(requests), chains_(window) {
@@ -76,40 +86,66 @@ void Channel::start_round(Chain& chain) {
 
 void Channel::post_receive(Chain& chain, const Transfer& transfer) {
   const Operation& operation = *chain.operation;
-  const std::size_t element_bytes = operation.combine.element_bytes;
-  std::byte* into = transfer.kind == Transfer::Kind::kReceiveAdd
-                        ? receive_buffer(chain, transfer.count * element_bytes)
-                        : operation.in + transfer.begin * element_bytes;
+  const Combine& combine = operation.combine;
+  std::byte* into = is_kept_apart(transfer, combine)
+                        ? take_scratch(chain.arrived, transfer.count * combine.message_bytes())
+                        : operation.in + transfer.begin * combine.element_bytes;
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.receive", transfer.peer);
-  check_mpi(MPI_Irecv(into, static_cast<int>(transfer.count), operation.combine.type, transfer.peer,
-                      chain.tag, comm_, &request),
+  check_mpi(MPI_Irecv(into, static_cast<int>(transfer.count), combine.type, transfer.peer, chain.tag,
+                      comm_, &request),
             "MPI_Irecv", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
 }
 
 void Channel::post_send(Chain& chain, const Transfer& transfer) {
   const Operation& operation = *chain.operation;
-  const std::byte* from = operation.out + transfer.begin * operation.combine.element_bytes;
+  const Combine& combine = operation.combine;
+  const std::size_t at = transfer.begin * combine.element_bytes;
+  const std::byte* from = operation.out + at;
+  if (combine.coding != nullptr) {
+    std::byte* const message =
+        take_scratch(chain.encoded, transfer.count * combine.coding->element_bytes);
+    combine.coding->encode(operation.in + at, message, transfer.count);
+    from = message;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.send", transfer.peer);
-  check_mpi(send_(from, static_cast<int>(transfer.count), operation.combine.type, transfer.peer,
-                  chain.tag, comm_, &request),
+  check_mpi(send_(from, static_cast<int>(transfer.count), combine.type, transfer.peer, chain.tag, comm_,
+                  &request),
             "MPI_Isend", transfer.peer);
   after_message("mpi.send", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
 }
 
-// For the round's next addition. It stays with the chain until the round is finished.
-std::byte* Channel::receive_buffer(Chain& chain, std::size_t bytes) {
+// For a message of the chain's round. It stays there until the round is finished.
+std::byte* Channel::take_scratch(std::vector<std::vector<std::byte>>& into, std::size_t bytes) {
   std::vector<std::byte> free;
   if (!scratch_.empty()) {
     free = std::move(scratch_.back());
     scratch_.pop_back();
   }
   if (free.size() < bytes) free.resize(bytes);
-  chain.arrived.push_back(std::move(free));
-  return chain.arrived.back().data();
+  into.push_back(std::move(free));
+  return into.back().data();
+}
+
+void Channel::give_back(std::vector<std::vector<std::byte>>& scratch) {
+  for (std::vector<std::byte>& buffer : scratch) scratch_.push_back(std::move(buffer));
+  scratch.clear();
+}
+
+// Ranks may come to the same sum on their own, of which only some send it on.
+void Channel::round_sums(const Chain& chain) {
+  const Operation& operation = *chain.operation;
+  const Coding* const coding = operation.combine.coding;
+  if (coding == nullptr) return;
+  for (std::size_t i = chain.first; i < chain.last; ++i) {
+    const Transfer& transfer = operation.transfers[i];
+    if (transfer.kind != Transfer::Kind::kReceiveAdd) continue;
+    coding->encode(operation.in + transfer.begin * operation.combine.element_bytes, nullptr,
+                   transfer.count);
+  }
 }
 
 bool Channel::finish_collective(Operation& operation) {
@@ -120,20 +156,23 @@ bool Channel::finish_collective(Operation& operation) {
 
 bool Channel::finish_round(Chain& chain) {
   Operation& operation = *chain.operation;
+  const Combine& combine = operation.combine;
   std::size_t next = 0;
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Transfer& transfer = operation.transfers[i];
-    if (transfer.kind != Transfer::Kind::kReceiveAdd) continue;
-    std::vector<std::byte>& term = chain.arrived[next++];
-    operation.combine.apply(operation.in + transfer.begin * operation.combine.element_bytes,
-                            term.data(), transfer.count);
-    scratch_.push_back(std::move(term));
+    if (!is_kept_apart(transfer, combine)) continue;
+    const bool adds = transfer.kind == Transfer::Kind::kReceiveAdd;
+    (adds ? combine.apply : combine.coding->decode)(
+        operation.in + transfer.begin * combine.element_bytes, chain.arrived[next++].data(),
+        transfer.count);
   }
-  chain.arrived.clear();
+  give_back(chain.arrived);
+  give_back(chain.encoded);
   if (chain.end < chain.last) {
     start_round(chain);
     return false;
   }
+  round_sums(chain);
   idle_.push_back(&chain);
   operation.finished += chain.last - chain.first;
   return operation.finished == operation.transfers.size();

@@ -19,7 +19,9 @@ struct Chain {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t waiting = 0;                      // requests of the round not yet complete
-  std::vector<std::vector<std::byte>> arrived;  // of the round's additions, in list order
+  // Of the round, in list order: what is to be added, and what is to be decoded.
+  std::vector<std::vector<std::byte>> arrived;
+  std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded
 };
 
 // Which call sends: MPI_Isend or MPI_Issend.
@@ -66,7 +68,9 @@ class Channel {
   void start_round(Chain& chain);
   void post_receive(Chain& chain, const Transfer& transfer);
   void post_send(Chain& chain, const Transfer& transfer);
-  std::byte* receive_buffer(Chain& chain, std::size_t bytes);
+  std::byte* take_scratch(std::vector<std::vector<std::byte>>& into, std::size_t bytes);
+  void give_back(std::vector<std::vector<std::byte>>& scratch);
+  static void round_sums(const Chain& chain);
   static bool finish_collective(Operation& operation);
   bool finish_round(Chain& chain);
 

@@ -8,13 +8,26 @@
 
 namespace winnow::comm {
 
-// The elements of a buffer, and how one range of them enters another (null: data are only moved).
-struct Combine {
-  MPI_Datatype type;
-  std::size_t element_bytes;
-  void (*apply)(std::byte* into, const std::byte* from, std::size_t count);
+// Messages whose elements are others than the buffer's.
+struct Coding {
+  std::size_t element_bytes;  // of a message
+  // Rounds the buffer's elements to what a message can hold, and writes them into `message`, if
+  // there is one: so sender and receivers have the same bits.
+  void (*encode)(std::byte* buffer, std::byte* message, std::size_t count);
+  void (*decode)(std::byte* buffer, const std::byte* message, std::size_t count);
 };
-Combine sum_of_floats();
+
+// The elements of a buffer and of its messages, and how those of a message enter a range of the
+// buffer (null: data are only moved).
+struct Combine {
+  MPI_Datatype type;  // of a message
+  std::size_t element_bytes;
+  void (*apply)(std::byte* into, const std::byte* message, std::size_t count);
+  const Coding* coding = nullptr;  // null: messages have the buffer's elements
+
+  std::size_t message_bytes() const { return coding ? coding->element_bytes : element_bytes; }
+};
+Combine sum_of_floats(Wire wire);
 Combine of_int32(Reduction reduction);
 Combine of_int64(Reduction reduction);
 Combine none();  // elements of 4 bytes

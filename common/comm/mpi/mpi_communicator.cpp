@@ -194,8 +194,9 @@ class MpiCommunicator final : public Communicator {
   int local_size() const noexcept override { return local_size_; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers) override {
-    return start(buffer, sum_of_floats(), transfers);
+  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
+                           Wire wire) override {
+    return start(buffer, sum_of_floats(wire), transfers);
   }
   Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
                            std::span<const Transfer> transfers) override {
