@@ -102,8 +102,8 @@ class Communicator {
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
   // As start_all_reduce and start_all_to_all, but by the MPI library's own algorithms, and of less
-  // than 2^31 elements or bytes: what those are tested and measured against. All that is in flight
-  // stands still during the all-reduce.
+  // than 2^31 elements or bytes: what those are tested and measured against. The all-reduce blocks the
+  // engine: nothing else may be in flight.
   virtual void all_reduce(std::span<float> buffer) = 0;
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
