@@ -45,8 +45,9 @@ struct Contender {
 };
 
 // Whole numbers that repeat: their sums are exact in any order, with bf16 up to 256.
+constexpr int kMostBF16Ranks = 128;
 std::size_t period(int ranks) {
-  return std::clamp<std::size_t>(256 / static_cast<std::size_t>(ranks), 2, 31);
+  return static_cast<std::size_t>(std::clamp(256 / ranks, 2, 31));
 }
 
 void fill(std::span<float> buffer, int rank, int ranks) {
@@ -56,14 +57,14 @@ void fill(std::span<float> buffer, int rank, int ranks) {
 }
 
 std::uint64_t count_wrong(std::span<const float> buffer, int ranks) {
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < buffer.size(); ++i) {
-    std::size_t sum = 0;
-    for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-      sum += (i + rank) % period(ranks);
-    }
-    wrong += buffer[i] == static_cast<float>(sum) ? 0 : 1;
+  std::vector<float> sums(period(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<float> terms(sums.size());
+    fill(terms, rank, ranks);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += terms[i];
   }
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < buffer.size(); ++i) wrong += buffer[i] == sums[i % sums.size()] ? 0 : 1;
   return wrong;
 }
 
@@ -95,8 +96,10 @@ class AllReduceBench {
  private:
   void say_network() const {
     const auto price = [](const comm::LinkCost& link) {
-      return fmt::format("{:.1f} us, {:.3f} GB/s and {:.2f} us a message", 1e6 * link.latency_s,
-                         1e-9 / link.seconds_per_byte, 1e6 * link.message_s);
+      const double rate = link.seconds_per_byte;
+      return fmt::format("{:.1f} us, {} and {:.2f} us a message", 1e6 * link.latency_s,
+                         rate > 0 ? fmt::format("{:.3f} GB/s", 1e-9 / rate) : "no rate found",
+                         1e6 * link.message_s);
     };
     say(session_, fmt::format("{} ranks on {} machine{}", comm_.size(), machines(),
                               machines() == 1 ? "" : "s"));
@@ -208,7 +211,7 @@ class AllReduceBench {
     if (ours) {
       row["predicted_seconds"] = one.predicted_s;
       row["colors"] = one.options.colors;
-      row["segment_bytes"] = one.options.segment_elements * sizeof(float);
+      row["segment_bytes"] = one.options.segment_elements * sent.element_bytes;
     }
     rows_.push_back(std::move(row));
   }
@@ -242,6 +245,10 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
   comm::on_all(session.comm, [&] {
     if (session.comm.size() < 2) {
       throw UsageError("an all-reduce needs at least 2 ranks; start this under mpirun");
+    }
+    if (o.bf16 && session.comm.size() > kMostBF16Ranks) {
+      throw UsageError("--bf16-gradients is checked on up to " + std::to_string(kMostBF16Ranks) +
+                       " ranks, whose sums bf16 holds exactly; leave it out");
     }
     if (o.most_bytes < o.least_bytes) {
       throw UsageError("--max-bytes is less than --min-bytes; give a larger one");

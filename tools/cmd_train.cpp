@@ -333,8 +333,9 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "library");
   execution
       ->add_option("--schedule", t.execution.all_reduce.schedule,
-                   "All-reduce of the gradients; auto: the fastest for the largest bucket, by a "
-                   "short measurement of the network when the run begins")
+                   "All-reduce of the gradients; auto: the fastest for the largest bucket, with "
+                   "colors of its own, by a short measurement of the network when the run begins or "
+                   "has other ranks")
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.all_reduce.grain.colors,

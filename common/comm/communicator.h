@@ -44,7 +44,7 @@ class [[nodiscard]] Pending {
 enum class Reduction : std::uint8_t { kSum, kMax };
 
 // What messages hold of floats. bf16 halves them: terms and partial sums are rounded to nearest
-// even at each hop, added in f32, and the result is of bf16's values.
+// even at each hop, added in f32, and the result of several ranks has bf16's values.
 enum class Wire : std::uint8_t { kF32, kBF16 };
 
 // P processes that act together; one progress engine inside moves the data.

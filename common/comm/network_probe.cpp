@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace winnow::comm {
@@ -75,13 +75,13 @@ struct Messages {
 double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
   const bool takes_part = peers.to != comm.rank();
   const std::size_t count = takes_part ? sent.elements : 0;
-  std::vector<float> buffer(2 * count);
+  std::vector<float> buffer(static_cast<std::size_t>(1 + sent.chains) * count);
   std::vector<Transfer> transfers;
   for (int chain = 0; chain < sent.chains; ++chain) {
     // A rank that is left out has its part in each chain, as every all-reduce demands.
+    const std::size_t into = static_cast<std::size_t>(1 + chain) * count;
     for (int round = 0; round < (takes_part ? sent.rounds : 1); ++round) {
-      transfers.push_back(
-          {Transfer::Kind::kReceiveCopy, peers.from, chain, round, /*begin=*/count, count});
+      transfers.push_back({Transfer::Kind::kReceiveCopy, peers.from, chain, round, into, count});
       transfers.push_back({Transfer::Kind::kSend, peers.to, chain, round, /*begin=*/0, count});
     }
   }
@@ -120,18 +120,26 @@ double add_seconds_per_byte() {
   return seconds / static_cast<double>(kMessages * kLargeElements * sizeof(float));
 }
 
+// Rank 0's: sums of MPI's own need not have the same bits everywhere.
+NetworkModel broadcast(Communicator& comm, NetworkModel network) {
+  static_assert(std::is_trivially_copyable_v<NetworkModel>);
+  comm.broadcast(std::as_writable_bytes(std::span(&network, 1)), 0);
+  return network;
+}
+
 }  // namespace
 
 NetworkModel probe_network(Communicator& comm) {
   NetworkModel network;
   network.inside = probe(comm, inside(comm.placement()));
   network.between = probe(comm, between(comm.placement()));
-  if (network.inside.latency_s == 0) network.inside = network.between;
-  if (network.between.latency_s == 0) network.between = network.inside;
+  const auto is_measured = [](const LinkCost& link) { return link.latency_s + link.message_s > 0; };
+  if (!is_measured(network.inside)) network.inside = network.between;
+  if (!is_measured(network.between)) network.between = network.inside;
   std::vector<double> additions{add_seconds_per_byte()};
   comm.all_reduce(additions);
   network.add_seconds_per_byte = additions[0] / comm.size();
-  return network;
+  return broadcast(comm, network);
 }
 
 }  // namespace winnow::comm

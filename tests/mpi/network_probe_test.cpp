@@ -24,7 +24,7 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
     EXPECT_GE(link.message_s, 0);
     EXPECT_GT(link.latency_s + link.message_s, 0);
     EXPECT_LT(link.latency_s, 1);
-    EXPECT_GT(link.seconds_per_byte, 1e-12) << "faster than any memory";
+    EXPECT_GE(link.seconds_per_byte, 0);  // 0 where other work hides it
     EXPECT_LT(link.seconds_per_byte, 1e-6);
   }
   EXPECT_GT(network.add_seconds_per_byte, 1e-12);

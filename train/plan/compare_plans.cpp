@@ -8,7 +8,7 @@ using Facts = std::map<std::string, std::string>;
 
 // How sums are taken by a plan of version 1, whose --reproducible had fewer bits.
 std::string name_of_sums(Sums sums, int version) {
-  if (sums != Sums::kWholeNumbers) return "f32";  // with any messages: both plans have the same
+  if (sums != Sums::kWholeNumbers) return "f32";  // what messages hold is fixed by config.json
   return version < 2 ? "32-bit whole numbers" : "64-bit whole numbers";
 }
 

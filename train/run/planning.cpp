@@ -70,20 +70,21 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
 }
 
 // --schedule auto: what the run began with on as many ranks, else the fastest for its largest
-// bucket.
+// bucket. Rank 0 decides.
 void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Graph& graph,
                        const RunPlan* stored, comm::Communicator& comm) {
-  if (options.all_reduce.schedule != comm::kAutoSchedule) return;
-  layout.schedule = AllReduceOptions{}.schedule;
-  if (comm.size() == 1) return;
+  const bool chooses = options.all_reduce.schedule == comm::kAutoSchedule;
+  if (!comm::broadcast(comm, std::uint8_t{chooses}, 0)) return;
   const bool known =
       stored != nullptr && stored->layout.ranks.size() == static_cast<std::size_t>(comm.size());
-  if (comm::broadcast(comm, static_cast<int>(known), 0) != 0) {
+  if (comm::broadcast(comm, std::uint8_t{known}, 0)) {
     if (comm.rank() != 0) return;  // rank 0's plan is everybody's
     layout.schedule = stored->layout.schedule;
     layout.schedule_options = stored->layout.schedule_options;
     return;
   }
+  layout.schedule = AllReduceOptions{}.schedule;
+  if (comm.size() == 1) return;
   std::size_t largest = 0;
   for (const auto& bucket : layout_gradients(graph, layout.bucket_bytes, kTailCount).buckets) {
     largest = std::max(largest, bucket.count);

@@ -136,7 +136,7 @@ void Channel::give_back(std::vector<std::vector<std::byte>>& scratch) {
 }
 
 // Ranks may come to the same sum on their own, of which only some send it on.
-void Channel::round_sums(const Chain& chain) {
+void Channel::make_sums_codable(const Chain& chain) {
   const Operation& operation = *chain.operation;
   const Coding* const coding = operation.combine.coding;
   if (coding == nullptr) return;
@@ -172,7 +172,7 @@ bool Channel::finish_round(Chain& chain) {
     start_round(chain);
     return false;
   }
-  round_sums(chain);
+  make_sums_codable(chain);
   idle_.push_back(&chain);
   operation.finished += chain.last - chain.first;
   return operation.finished == operation.transfers.size();

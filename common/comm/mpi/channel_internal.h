@@ -70,7 +70,7 @@ class Channel {
   void post_send(Chain& chain, const Transfer& transfer);
   std::byte* take_scratch(std::vector<std::vector<std::byte>>& into, std::size_t bytes);
   void give_back(std::vector<std::vector<std::byte>>& scratch);
-  static void round_sums(const Chain& chain);
+  static void make_sums_codable(const Chain& chain);
   static bool finish_collective(Operation& operation);
   bool finish_round(Chain& chain);
 
@@ -80,7 +80,7 @@ class Channel {
   RequestPool& requests_;
   std::vector<Chain> chains_;                    // a window of them
   std::vector<Chain*> idle_;                     // those not under way
-  std::vector<std::vector<std::byte>> scratch_;  // free receive buffers
+  std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages
   int next_tag_ = 0;
 };
 

@@ -23,12 +23,18 @@ std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& schedule,
   return all;
 }
 
+double seconds_of(std::span<const std::vector<Transfer>> transfers, const AllReduceShape& shape,
+                  NetworkModel network) {
+  network.add_seconds_per_byte *= static_cast<double>(sizeof(float)) /
+                                  static_cast<double>(shape.element_bytes);
+  return predicted_seconds(transfers, shape.node_of, shape.element_bytes, network);
+}
+
 }  // namespace
 
 double predicted_seconds(const Schedule& schedule, const ScheduleOptions& options,
                          const AllReduceShape& shape, const NetworkModel& network) {
-  return predicted_seconds(transfers_of_all(schedule, options, shape), shape.node_of,
-                           shape.element_bytes, network);
+  return seconds_of(transfers_of_all(schedule, options, shape), shape, network);
 }
 
 ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& network) {
@@ -43,8 +49,7 @@ ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& 
         auto transfers = transfers_of_all(schedule, options, shape);
         // Not every schedule obeys every option.
         if (std::ranges::find(tried, transfers) != tried.end()) continue;
-        const double seconds =
-            predicted_seconds(transfers, shape.node_of, shape.element_bytes, network);
+        const double seconds = seconds_of(transfers, shape, network);
         tried.push_back(std::move(transfers));
         if (best.schedule == nullptr || seconds < best.seconds) {
           best = {&schedule, options, seconds};

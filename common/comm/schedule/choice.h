@@ -13,7 +13,7 @@ namespace winnow::comm {
 struct AllReduceShape {
   std::span<const int> node_of;
   std::size_t count = 0;  // elements
-  std::size_t element_bytes = 4;
+  std::size_t element_bytes = 4;  // of a message; an addition costs as one of f32 in any case
 };
 
 double predicted_seconds(const Schedule& schedule, const ScheduleOptions& options,
@@ -29,7 +29,7 @@ struct ScheduleChoice {
 };
 
 // The fastest by the clock of all schedules, colours of 2, 4 and 8 and segments of 8,192, 32,768
-// and 131,072 elements. Of equals the first in schedules(). Pure, and the same on all ranks for the
+// and 131,072 elements. Where several are equally fast, the first of schedules(). Pure, and the same on all ranks for the
 // same network. Takes some seconds for hundreds of ranks and megabytes.
 ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& network);
 
