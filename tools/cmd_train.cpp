@@ -116,7 +116,11 @@ nlohmann::ordered_json to_json(const train::TrainResult& result, const std::stri
                               {"split", nullptr},
                               {"images_per_second", result.speed.images_per_second},
                               {"data_wait_s", result.speed.data_wait_seconds},
-                              {"exposed_comm_s", result.speed.exposed_comm_seconds}};
+                              {"exposed_comm_s", result.speed.exposed.total()},
+                              {"exposed_comm",
+                               {{"late_s", result.speed.exposed.late},
+                                {"wire_s", result.speed.exposed.wire},
+                                {"addition_s", result.speed.exposed.addition}}}};
   if (const auto& best = result.best) {
     json["best"] = {{"metric", best->metric}, {"value", best->value}, {"step", best->step}};
   }

@@ -42,6 +42,15 @@ class Train(Case):
         self.same_losses(self.cache, "--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02,
                          "--epochs", 4)
 
+    def test_the_wait_for_other_ranks_is_divided(self):
+        _, result = self.train("divided", "--net", "lenet", "--batch-size", 32, "--epochs", 1, ranks=2)
+        parts = result["exposed_comm"]
+        self.assertGreater(result["exposed_comm_s"], 0)
+        self.assertAlmostEqual(sum(parts.values()), result["exposed_comm_s"])
+        self.assertGreater(parts["late_s"], 0)
+        run, _ = self.train("alone", "--net", "lenet", "--batch-size", 32, "--epochs", 1)
+        self.assertEqual(self.metrics(run, "comm.exposed_addition")[-1], 0)
+
     def test_gradients_of_bf16_learn_as_those_of_f32(self):
         options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4]
         for ranks in (2, 3, 4):

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/error.h"
@@ -210,9 +212,9 @@ TEST_P(AllReduce, NanAndInfinityTravel) {
 TEST_P(AllReduce, MessagesMayHoldBF16) {
   const int ranks = mpi_world().size();
   const auto sum = [](std::vector<float>& buffer) {
-    const auto transfers = find_schedule(GetParam().schedule)
-                               .all_reduce(mpi_world().placement(), buffer.size(),
-                                           GetParam().options);
+    const auto transfers =
+        find_schedule(GetParam().schedule)
+            .all_reduce(mpi_world().placement(), buffer.size(), GetParam().options);
     mpi_world().start_all_reduce(buffer, transfers, Wire::kBF16).wait();
   };
   for (const std::size_t count : counts()) {
@@ -324,6 +326,26 @@ TEST(Control, NumbersAndTextComeFromAnyRank) {
     const std::string text(static_cast<std::size_t>(100 * comm.rank()), 'x');
     EXPECT_EQ(broadcast(comm, text, root).size(), static_cast<std::size_t>(100 * root));
   }
+}
+
+// All ranks are on this machine, so their clocks are one.
+TEST(Announcement, IsHeardWhenTheLastRankHasCome) {
+  Communicator& comm = mpi_world();
+  const int late = comm.size() - 1;
+  comm.barrier();
+  if (comm.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto came = std::chrono::steady_clock::now();
+  const auto heard = comm.announce().get();
+  EXPECT_GE(heard.time_since_epoch().count(),
+            broadcast(comm, came.time_since_epoch().count(), late));
+}
+
+TEST(Additions, TakeTimeThatIsCounted) {
+  const double before = mpi_world().adding_seconds();
+  std::vector<float> buffer(1 << 20, 1.0F);
+  start(mpi_world(), buffer, "ring", {}).wait();
+  const double added = mpi_world().adding_seconds() - before;
+  EXPECT_EQ(added > 0, mpi_world().size() > 1) << added;
 }
 
 TEST(Control, RowsOfAllRanksAreGathered) {

@@ -140,7 +140,7 @@ class Trainer {
   }
 
   void account(const StepResult& result, std::int64_t done) {
-    speed_.exposed_comm_seconds += result.exposed_comm_seconds;
+    speed_.exposed += result.exposed;
     speed_.repeated_steps += result.repeats;
     const double loss = result.score.loss / result.score.weight;
     state_.losses.interval.add(loss);
@@ -168,7 +168,10 @@ class Trainer {
         {"train.weight_norm", engine_.weight_norm()},
         {"data.wait_time", loader_->waited_seconds()},
         {"data.received", static_cast<double>(loader_->received_bytes())},
-        {"comm.exposed_time", speed_.exposed_comm_seconds},
+        {"comm.exposed_time", speed_.exposed.total()},
+        {"comm.exposed_late", speed_.exposed.late},
+        {"comm.exposed_wire", speed_.exposed.wire},
+        {"comm.exposed_addition", speed_.exposed.addition},
         {"memory.peak", peak_memory()}};
     // A run that goes on may end before it did a step.
     if (done > first_) {

@@ -9,6 +9,7 @@
 #include "common/progress.h"
 #include "train/run/best.h"
 #include "train/run/options.h"
+#include "train/step/exposed.h"
 
 namespace winnow::train {
 
@@ -26,7 +27,7 @@ struct SplitScore {
 struct StepSpeed {
   double images_per_second = 0;  // evaluation and checkpoints left out
   double data_wait_seconds = 0;
-  double exposed_comm_seconds = 0;
+  ExposedSeconds exposed{};
   int repeated_steps = 0;  // of a reproducible run, see fixed_point.h
 };
 

@@ -14,12 +14,13 @@ namespace {
 std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execution,
                                       comm::Communicator& comm) {
   const GradientLayout& layout = execution.gradients;
-  SumOptions options{.micro_batches = execution.micro_batches,
-                     .total_micro_batches = execution.total_micro_batches,
-                     .transfers = &execution.transfers,
-                     .wire = execution.sums == Sums::kBF16Messages ? comm::Wire::kBF16
-                                                                   : comm::Wire::kF32};
-  if (execution.sums != Sums::kWholeNumbers) return make_float_sum(layout, comm, std::move(options));
+  SumOptions options{
+      .micro_batches = execution.micro_batches,
+      .total_micro_batches = execution.total_micro_batches,
+      .transfers = &execution.transfers,
+      .wire = execution.sums == Sums::kBF16Messages ? comm::Wire::kBF16 : comm::Wire::kF32};
+  if (execution.sums != Sums::kWholeNumbers)
+    return make_float_sum(layout, comm, std::move(options));
   std::vector<std::string> names;
   for (const GradientLayout::Tensor& tensor : layout.tensors) {
     names.push_back(graph.value(graph.outputs[tensor.output].of).name);
@@ -104,6 +105,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
       updates_(
           updates_of_buckets(graph_, execution_.gradients, model, execution_.total_micro_batches)),
       clip_(clip),
+      exposed_(comm),
       runner_(execution_.tasks) {
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
@@ -134,7 +136,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
       wait_for_programs();
       throw;
     }
-    result.exposed_comm_seconds += exposed_seconds_;
+    result.exposed += exposed_.seconds();
     if (outcome_ != Outcome::kRepeat) break;
     ++result.repeats;
   }
@@ -179,7 +181,9 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
     case Task::Kind::kAddLanes:
       return sum_->add_lanes(bucket, task.part);
     case Task::Kind::kReduce:
-      return sum_->reduce(bucket);
+      sum_->reduce(bucket);
+      if (bucket + 1 == execution_.gradients.buckets.size()) exposed_.all_given();
+      return;
     case Task::Kind::kFinish:
       return finish();
     case Task::Kind::kRead:
@@ -212,11 +216,10 @@ void StepExecutor::add(const Task& task) {
 
 void StepExecutor::note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane) {
   lane.loss_is_finite = false;
-  for (std::size_t i = 0; i < lane.per_sample.size(); ++i) {
-    const std::size_t row = m * lane.per_sample.size() + i;
-    if (batch.weights[row] > 0 && !std::isfinite(lane.per_sample[i])) {
-      lane.not_finite.push_back(batch.ids[row]);
-    }
+  const std::size_t rows = lane.per_sample.size();
+  for (std::size_t i = 0, row = m * rows; i < rows; ++i, ++row) {
+    if (batch.weights[row] <= 0 || std::isfinite(lane.per_sample[i])) continue;
+    lane.not_finite.push_back(batch.ids[row]);
   }
 }
 
@@ -235,10 +238,9 @@ NotFiniteFindings StepExecutor::find_not_finite() const {
 }
 
 void StepExecutor::finish() {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
+  exposed_.begin();
   outcome_ = sum_->finish();
-  exposed_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  exposed_.end();
   finite_ = true;
 }
 

@@ -17,6 +17,7 @@
 #include "train/plan/execution.h"
 #include "train/reduce/gradient_sum.h"
 #include "train/step/exchanger.h"
+#include "train/step/exposed.h"
 #include "train/step/feed.h"
 #include "train/step/not_finite.h"
 #include "train/step/task_runner.h"
@@ -27,7 +28,7 @@ struct StepResult {
   Score score;        // of the whole global batch, before the update
   bool stop = false;  // some rank asked for it
   int repeats = 0;    // times the step was computed again, see fixed_point.h
-  double exposed_comm_seconds = 0;
+  ExposedSeconds exposed{};
 };
 
 // Executes the steps of a run as its plan has them: one synchronous data-parallel step a call.
@@ -108,9 +109,9 @@ class StepExecutor {
   const GradientClip clip_;
   std::optional<double> unclipped_norm_{};                      // of the last step's gradients
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // of the last kFinish
-  double exposed_seconds_ = 0;                                  // likewise
-  std::atomic<bool> finite_ = true;                             // of all kRead since then
-  TaskRunner runner_;  // last: its threads use all of the above
+  ExposedWatch exposed_;
+  std::atomic<bool> finite_ = true;  // of all kRead since then
+  TaskRunner runner_;                // last: its threads use all of the above
 };
 
 }  // namespace winnow::train

@@ -158,6 +158,7 @@ bool Channel::finish_round(Chain& chain) {
   Operation& operation = *chain.operation;
   const Combine& combine = operation.combine;
   std::size_t next = 0;
+  const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Transfer& transfer = operation.transfers[i];
     if (!is_kept_apart(transfer, combine)) continue;
@@ -166,6 +167,7 @@ bool Channel::finish_round(Chain& chain) {
         operation.in + transfer.begin * combine.element_bytes, chain.arrived[next++].data(),
         transfer.count);
   }
+  if (next > 0) adding_ += std::chrono::steady_clock::now() - begin;
   give_back(chain.arrived);
   give_back(chain.encoded);
   if (chain.end < chain.last) {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Channel {
   // Throws  what operation.agreed throws
   bool finish(const Posted& posted);
 
+  std::chrono::nanoseconds adding() const noexcept { return adding_; }  // what came, so far
+
  private:
   int take_tag();
   void start_round(Chain& chain);
@@ -82,6 +85,7 @@ class Channel {
   std::vector<Chain*> idle_;                     // those not under way
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages
   int next_tag_ = 0;
+  std::chrono::nanoseconds adding_{};
 };
 
 }  // namespace winnow::comm

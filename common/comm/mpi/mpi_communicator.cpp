@@ -154,6 +154,12 @@ MPI_Request completed_request() {
   return request;
 }
 
+MPI_Request start_barrier(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+  return request;
+}
+
 // Control collectives go in pieces of so many bytes, each in memory of its own while MPI uses it.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 26;
 
@@ -273,12 +279,16 @@ class MpiCommunicator final : public Communicator {
     });
   }
 
-  void barrier() override {
-    run([](MPI_Comm comm) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
-      return request;
-    });
+  void barrier() override { run(&start_barrier); }
+
+  std::shared_future<std::chrono::steady_clock::time_point> announce() override {
+    const auto heard = std::make_shared<std::promise<std::chrono::steady_clock::time_point>>();
+    engine_->submit(&start_barrier, CollectiveMemory::kOwned,
+                    [heard] { heard->set_value(std::chrono::steady_clock::now()); });
+    return heard->get_future().share();
+  }
+  double adding_seconds() const noexcept override {
+    return std::chrono::duration<double>(engine_->adding()).count();
   }
 
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }

@@ -103,10 +103,12 @@ std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
   return enqueue(std::move(operation));
 }
 
-std::shared_future<void> ProgressEngine::submit(StartCollective start, CollectiveMemory memory) {
+std::shared_future<void> ProgressEngine::submit(StartCollective start, CollectiveMemory memory,
+                                                std::function<void()> agreed) {
   auto operation = std::make_unique<Operation>(control_);
   operation->start = std::move(start);
   operation->memory = memory;
+  operation->agreed = std::move(agreed);
   return enqueue(std::move(operation));
 }
 
@@ -122,6 +124,8 @@ void ProgressEngine::stop(bool discard) noexcept {
 }
 
 bool ProgressEngine::broken() const noexcept { return broken_; }
+
+std::chrono::nanoseconds ProgressEngine::adding() const noexcept { return adding_; }
 
 void ProgressEngine::abort(int exit_code) noexcept {
   inbox_.abort(exit_code);
@@ -198,7 +202,9 @@ void ProgressEngine::poll() {
   for (const Posted& posted : completed) {
     Channel& channel = posted.operation->channel;
     if (&channel == &gradients_) gradients_rest_ = {};
-    if (channel.finish(posted)) complete(*posted.operation);
+    const bool finished = channel.finish(posted);
+    adding_ = gradients_.adding();  // before anyone hears that it is done
+    if (finished) complete(*posted.operation);
   }
 }
 

@@ -70,11 +70,16 @@ class ProgressEngine {
                                   std::vector<Transfer> transfers, StartCollective start,
                                   std::function<void()> agreed);
 
-  // A collective of control, posted on the engine's thread.
-  std::shared_future<void> submit(StartCollective start, CollectiveMemory memory);
+  // A collective of control, posted on the engine's thread, where `agreed` is called when it is
+  // complete.
+  std::shared_future<void> submit(StartCollective start, CollectiveMemory memory,
+                                  std::function<void()> agreed = {});
 
   // Ends the thread: after finishing what is in flight or, with `discard`, at once.
   void stop(bool discard) noexcept;
+
+  // What additions of all-reduces have taken so far. From any thread.
+  std::chrono::nanoseconds adding() const noexcept;
 
   // True once an MPI call has failed or work was discarded; MPI cannot be finalised in order then.
   bool broken() const noexcept;
@@ -99,6 +104,7 @@ class ProgressEngine {
   // Shared with the caller.
   Inbox inbox_;
   std::atomic<bool> broken_ = false;
+  std::atomic<std::chrono::nanoseconds> adding_{};
 
   // The engine's thread only.
   RequestPool requests_;  // before the channels, which post into it
