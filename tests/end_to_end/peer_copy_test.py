@@ -225,7 +225,7 @@ class Work(PeerCopy):
             self.assertEqual(list((machine / "memory").iterdir()), [])
 
     def test_hosts_that_are_network_namespaces(self):
-        hosts = ROOT / "tests" / "bench" / "exchange" / "hosts"
+        hosts = ROOT / "tests" / "cluster" / "hosts"
         tried = subprocess.run([hosts, "1", "1gbit", "true"], capture_output=True, text=True)
         if tried.returncode != 0:
             self.skipTest(f"no network namespaces can be made here: {tried.stderr.strip()}")

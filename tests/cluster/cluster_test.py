@@ -1,0 +1,78 @@
+"""Hosts that are network namespaces: all-reduces over one and two cables, slowed and cut while they run; nothing is left behind."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HOSTS = HERE / "hosts"
+WINNOW = os.environ["WINNOW"]
+
+
+def namespaces(of):
+    """Those that the process `of` has made."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line.split()[0] for line in listed if line.startswith(f"wx{of.pid}-")]
+
+
+class ClusterTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        try:
+            tried = subprocess.run([HOSTS, "1", "1gbit", "true"], capture_output=True, text=True)
+        except OSError as error:
+            raise unittest.SkipTest(f"no network namespaces can be made here: {error}") from None
+        if tried.returncode != 0:
+            raise unittest.SkipTest(f"no network namespaces can be made here: {tried.stderr.strip()}")
+
+    def hosts(self, *words, timeout=300):
+        return subprocess.run([str(word) for word in (HOSTS, *words)], capture_output=True, text=True, timeout=timeout)
+
+    def bench(self, *words, meanwhile="true"):
+        """The rows of winnow bench allreduce on these hosts; `meanwhile` is what a shell does to their cables."""
+        command = f"({meanwhile}) & hosts_mpirun {WINNOW} bench allreduce -b 1M -e 1M -n 4 --schedule auto,multicolor,hierarchical --json; rc=$?; wait; exit $rc"
+        done = self.hosts(*words, "bash", "-c", command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.strip().splitlines()[-1])["rows"]
+
+    def assert_right(self, rows):
+        self.assertEqual(len(rows), 4, rows)
+        for row in rows:
+            self.assertEqual(row["wrong"], 0, row)
+
+    def test_three_hosts(self):
+        self.assert_right(self.bench(3, "200mbit"))
+
+    def test_two_ranks_on_each_host_by_two_cables(self):
+        self.assert_right(self.bench("--rails", 2, "--ranks-per-host", 2, 2, "200mbit"))
+
+    def test_a_cable_that_is_slowed_and_cut_meanwhile(self):
+        """TCP sends again what was lost while it was cut."""
+        began = time.monotonic()
+        rows = self.bench("--rails", 2, 3, "50mbit", meanwhile="sleep 2; hosts_link h2 1 10mbit; sleep 1; hosts_link h3 0 down; sleep 3; hosts_link h3 0 up")
+        self.assert_right(rows)
+        self.assertGreater(time.monotonic() - began, 6)  # it was cut while they ran
+
+    def test_nothing_is_left_of_hosts_that_are_stopped(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            hosts = subprocess.Popen([HOSTS, "2", "1gbit", "sleep", "3"])
+            while len(namespaces(hosts)) < 3:
+                self.assertIsNone(hosts.poll())
+                time.sleep(0.05)
+            hosts.send_signal(number)
+            self.assertNotEqual(hosts.wait(timeout=60), 0)
+            self.assertEqual(namespaces(hosts), [])
+
+    def test_what_makes_no_sense_is_refused(self):
+        for words in (["0", "1gbit", "true"], ["2", "1gbit"], ["--rails", "x", "2", "1gbit", "true"], ["--cables", "2", "2", "1gbit", "true"]):
+            refused = self.hosts(*words)
+            self.assertEqual(refused.returncode, 2, words)
+            self.assertIn("usage: hosts", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
