@@ -313,7 +313,7 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
   auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
   execution->add_option("--dtype", o.given.dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->capture_default_str();
   execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
       ->check(CLI::NonNegativeNumber)
