@@ -261,7 +261,7 @@ Command add_eval(CLI::App& program) {
                 "Add a column logit_CLASS for each class to the predictions");
   app->add_option("--backend", o->eval.backend, "What computes")->capture_default_str();
   app->add_option("--dtype", o->dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->capture_default_str();
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
       ->check(CLI::NonNegativeNumber)

@@ -26,6 +26,7 @@
 #include "train/optim/optimizer.h"
 #include "train/run/setup.h"
 #include "train/run/train.h"
+#include "train/step/loss_scale.h"
 
 namespace winnow::tools {
 namespace {
@@ -36,6 +37,7 @@ struct Given {
   std::string sampling = "uniform";
   std::string class_weights;
   std::string dtype = "f32";
+  std::string loss_scale = "auto";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
   std::vector<std::string> no_decay;   // patterns, or "none" alone; empty: not given
@@ -83,6 +85,18 @@ std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
   throw UsageError("--no-decay none stands alone; leave none out, or the patterns beside it");
 }
 
+// 0: "auto".
+double loss_scale(const std::string& text) {
+  if (text == "auto") return 0;
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error == std::errc() && end == text.data() + text.size() && train::is_loss_scale(factor)) {
+    return factor;
+  }
+  throw UsageError("--loss-scale " + text +
+                   " is neither auto nor a power of two from 2^-14 to 2^24, such as 1024");
+}
+
 train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
@@ -94,6 +108,7 @@ train::TrainOptions train_options(const TrainOptions& o, const Session& session)
       options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
     }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
+    options.execution.loss_scale = loss_scale(o.given.loss_scale);
     const std::string& tta = options.run.evaluation.tta;
     if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
     options.start.lr_scales = lr_scales(o.given);
@@ -317,7 +332,14 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
   auto* execution = app.add_option_group("Execution");
   execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
   execution->add_option("--dtype", o.given.dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "tf32"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
+      ->capture_default_str();
+  execution
+      ->add_option(
+          "--loss-scale", o.given.loss_scale,
+          "With --dtype f16: what gradients are computed times, a power of two; auto: from "
+          "65536 on it halves where they overflow, which repeats the step, and doubles "
+          "after 2000 steps without")
       ->capture_default_str();
   execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
       ->check(CLI::NonNegativeNumber)

@@ -314,10 +314,11 @@ class Flags(BadUse):
                             ("--clip-grad-norm", -1), ("--ema-decay", 1), ("--lookahead-steps", 1.5), ("--no-decay", "nothing*"), ("--no-decay", "none,*.bias"),
                             ("--loss", "hinge"), ("--focal-gamma", -1), ("--focal-alpha", 1.5), ("--class-weights", "nowhere.csv"),
                             ("--augment", "magic"), ("--selection", "../x"), ("--backend", "abacus"), ("--shuffle-fraction", -0.1), ("--partitions", 0),
-                            ("--schedule", "star")):
+                            ("--schedule", "star"), ("--loss-scale", 3), ("--loss-scale", "much"), ("--loss-scale", 2**25), ("--loss-scale", 0)):
             result = self.refused_without_a_trace(2, [], *train, flag, value)
             self.assertTrue(flag in result.err or str(value) in result.err, result.err)
             self.assertLess(max(map(len, result.err.splitlines())), 200, result.err)
+        self.refused_without_a_trace(2, ["--loss-scale", "--dtype f16", "f32"], *train, "--loss-scale", 8)
         self.refused_without_a_trace(2, ["9"], *train, "--batch-size", 9, "--micro-batch", 4)
         self.refused_without_a_trace(2, ["--lr-end", "constant"], *train, "--sched", "constant", "--lr-end", 0.01, "--recipe", "none")
         self.refused_without_a_trace(2, ["lenet has no batch norm", "--sync-bn"], *train, "--net", "lenet", "--sync-bn")
@@ -358,6 +359,7 @@ class Cards(BadUse):
         for verb in (["train", cache, "--out", self.folder / "run", "--net", "lenet"], ["eval", trained, cache]):
             for backend in ("onednn", "reference"):
                 self.refused_without_a_trace(2, ["tf32", "use f32"], *verb, "--backend", backend, "--dtype", "tf32")
+            self.refused_without_a_trace(2, ["f16", "bf16", "cudnn"], *verb, "--dtype", "f16")
 
 
 class Space(BadUse):

@@ -313,6 +313,10 @@ class Schemas(Case):
         (line, *_) = self.lines_of("metrics", self.folder / "partial" / "metrics.jsonl")
         self.assertEqual((line["step"], len(line)), (0, 8))
         self.refuses_spoiled("metrics", line)
+        self.ok("train", cache, "--out", self.folder / "scaled", *recipe, "--max-steps", 2, "--backend", "reference", "--dtype", "f16")
+        (line, *_) = self.lines_of("metrics", self.folder / "scaled" / "metrics.jsonl")
+        self.assertEqual((line["train.loss_scale"], line["train.repeated_steps"]), (65536, 0))
+        self.refuses_spoiled("metrics", line)
 
     def test_training_without_anything_to_evaluate_on(self):
         root = self.folder / "photos"

@@ -56,7 +56,7 @@ bool repeats_to_the_bit(Backend& backend, DType dtype) {
 
 void operations_stage(std::shared_ptr<cudnn::Device> device, Report& report) {
   const auto backend = make_cudnn_backend(device);
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
     const std::string item = std::string(dtype_name(dtype)) + " operations";
     report.run(item,
                [&] { add_table(report, item, compare_operations(*backend, {.compute = dtype})); });
@@ -69,7 +69,7 @@ void conformance_stage(std::shared_ptr<cudnn::Device> device, Report& report) {
                                                     {"wide layers", compare_wide_layers},
                                                     {"storages", compare_storages},
                                                     {"nets", compare_nets}};
-  for (const DType dtype : {DType::kF32, DType::kTf32, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, DType::kTf32, DType::kBF16, DType::kF16}) {
     for (const bool deterministic : {false, true}) {
       const CompileOptions options{.compute = dtype, .deterministic = deterministic};
       const std::string kind =

@@ -10,7 +10,7 @@
 // already; see tests/gpu/run for what each is for.
 namespace winnow::gpu {
 
-// The operations alone, in f32 and bf16: what a sanitizer has time for.
+// The operations alone, in f32, bf16 and f16: what a sanitizer has time for.
 void operations_stage(std::shared_ptr<train::cudnn::Device> device, Report& report);
 void conformance_stage(std::shared_ptr<train::cudnn::Device> device, Report& report);
 void train_stage(std::shared_ptr<train::cudnn::Device> device, Report& report,

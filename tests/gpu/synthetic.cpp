@@ -103,6 +103,7 @@ Training::Training(Backend& backend, const Recipe& recipe)
   executor_ = std::make_unique<StepExecutor>(
       programs_, model_, *weights_, *comm_,
       plan_execution(plan, graph, {.rank = 0, .node_of = {0}}, !backend.is_on_cpu()));
+  executor_->set_loss_scale(first_loss_scale(recipe.dtype, 0));
 }
 
 Training::Result Training::step(pipeline::Batch& batch) {

@@ -90,7 +90,12 @@ void train_stage(std::shared_ptr<cudnn::Device> device, Report& report,
     const auto got = losses(*backend, compared_recipe(DType::kBF16), kComparedSteps);
     add_following(report, in_bf16, got, bf16, bf16_band(cpu_losses));
   });
-  for (const DType dtype : {DType::kTf32, DType::kBF16}) {
+  const std::string in_f16 = "resnet20 f16 follows the CPU";
+  report.run(in_f16, [&] {  // f32, no further than bf16 would be
+    const auto got = losses(*backend, compared_recipe(DType::kF16), kComparedSteps);
+    add_following(report, in_f16, got, f32, bf16_band(cpu_losses));
+  });
+  for (const DType dtype : {DType::kTf32, DType::kBF16, DType::kF16}) {
     const std::string item = "resnet20 " + std::string(dtype_name(dtype)) + " learns";
     report.run(item, [&] { learns(*backend, report, item, dtype); });
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tests/train/cases.h"
 #include "train/backend/reference/interpret.h"
@@ -26,6 +27,10 @@ double norm(const Numbers& numbers) {
   return std::sqrt(sum);
 }
 
+double rounded_to(DType compute, double number) {
+  return compute == DType::kF16 ? as_f16(number) : as_bf16(number);
+}
+
 Deviation compare(const std::string& what, const Numbers& got, const Numbers& want, double limit) {
   return {what, relative_l2(got, want), limit};
 }
@@ -35,6 +40,14 @@ Deviation compare_bytes(const std::string& what, const Numbers& got, const Numbe
   double different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) different += got[i] == want[i] ? 0 : 1;
   return {what, different, 0};
+}
+
+// `got`, with what is as near to `want` as rounding can take a subnormal number of f16 being equal.
+Numbers but_for_subnormal_bits(Numbers got, const Numbers& want) {
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (std::abs(got[i] - want[i]) <= 0x1p-25) got[i] = want[i];
+  }
+  return got;
 }
 
 // Runs `graph` and compares all its outputs.
@@ -49,8 +62,9 @@ std::vector<Deviation> compare_outputs(Backend& backend, const CompileOptions& o
   for (const Output& output : graph.outputs) {
     const Value& value = graph.value(output.value);
     const std::string what = name + ": " + value.name;
-    const Numbers got = running.numbers(output.value);
     const Numbers& expected = want[position(output.value)];
+    Numbers got = running.numbers(output.value);
+    if (options.compute == DType::kF16) got = but_for_subnormal_bits(std::move(got), expected);
     rows.push_back(value.storage == Storage::kU8
                        ? compare_bytes(what, got, expected)
                        : compare(what, got, expected, tolerance(options.compute)));
@@ -100,9 +114,10 @@ Graph wide_layers(std::int64_t channels, bool residual) {
   return graph;
 }
 
-// The reference with all that a bf16 program keeps as bf16 rounded after each node, and the filters
-// before: what bf16 costs whoever computes.
-std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs) {
+// The reference with all that a program of this precision rounds, rounded after each node, and the
+// filters before: what the precision costs whoever computes.
+std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs, DType compute) {
+  const auto rounded = [&](double number) { return rounded_to(compute, number); };
   std::vector<Numbers> values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Value& value = graph.values[i];
@@ -110,14 +125,14 @@ std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs)
     values[i].resize(position(element_count(value.shape)));
     if (given != inputs.end()) values[i] = given->second;
     const bool is_filter = value.kind == ValueKind::kParameter && value.shape.size() > 1;
-    if (is_filter) std::ranges::transform(values[i], values[i].begin(), as_bf16);
+    if (is_filter) std::ranges::transform(values[i], values[i].begin(), rounded);
   }
   for (const Node& node : graph.nodes) {
     interpret_node(graph, node, values);
     for (const ValueId id : node.outputs) {
       if (graph.value(id).storage != Storage::kCompute) continue;
       Numbers& numbers = values[position(id)];
-      std::ranges::transform(numbers, numbers.begin(), as_bf16);
+      std::ranges::transform(numbers, numbers.begin(), rounded);
     }
   }
   return values;
@@ -150,26 +165,27 @@ Inputs far_from_relus(const Graph& graph, Inputs inputs) {
 
 std::vector<Deviation> compare_net(Backend& backend, const CompileOptions& options,
                                    const NetCase& net) {
-  const bool bf16 = options.compute == DType::kBF16;
+  const bool is_half = bytes_of(options.compute) == 2;
   const Graph graph = training_graph(net.net, net.batch, net.side, net.channels);
   const Inputs inputs = random_inputs(graph, 11);
   const auto exact = interpret(graph, inputs);
-  const auto want = bf16 ? interpret_rounded(graph, inputs) : exact;
+  const auto want = is_half ? interpret_rounded(graph, inputs, options.compute) : exact;
   Running running(backend, graph, inputs, options);
   running.run();
   std::vector<Deviation> rows;
   // tf32 rounds at every layer, as bf16 does, a quarter as much.
   const bool rounds = options.compute != DType::kF32;
+  const DType limited_as = options.compute == DType::kTf32 ? DType::kBF16 : options.compute;
   for (const Output& output : graph.outputs) {
     if (rounds && output.kind == OutputKind::kGradient) continue;
     rows.push_back(compare(std::string(net.net) + ": " + graph.value(output.value).name,
                            running.numbers(output.value), want[position(output.value)],
-                           rounds ? tolerance(DType::kBF16) : tolerance(options.compute)));
+                           tolerance(limited_as)));
   }
   if (!rounds) return rows;
   // In twenty layers roundings open and close ReLUs: gradients of ResNet-20 are 0.3 away from the
   // exact ones however they are computed. They may not be further away than rounding takes them.
-  const auto rounded_values = bf16 ? want : interpret_rounded(graph, inputs);
+  const auto rounded_values = is_half ? want : interpret_rounded(graph, inputs, limited_as);
   const Numbers true_gradient = gradients(graph, [&](ValueId id) { return exact[position(id)]; });
   const Numbers rounded =
       gradients(graph, [&](ValueId id) { return rounded_values[position(id)]; });
@@ -189,6 +205,8 @@ double tolerance(DType compute) {
       return 5e-3;
     case DType::kBF16:
       return 2e-2;
+    case DType::kF16:
+      return 2.5e-3;
   }
   return 0;
 }
@@ -208,12 +226,23 @@ double as_bf16(double number) {
   return static_cast<double>(std::bit_cast<float>(bits & 0xffff0000U));
 }
 
+double as_f16(double number) {
+  constexpr double kLargest = 65504;
+  const auto single = static_cast<double>(static_cast<float>(number));
+  if (number == 0 || !std::isfinite(single)) return single;
+  const int last_bit = std::max(std::ilogb(single), -14) - 10;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(single, -last_bit)), last_bit);
+  if (std::abs(rounded) <= kLargest) return rounded;
+  return std::copysign(std::numeric_limits<double>::infinity(), number);
+}
+
 Inputs as_seen(const Graph& graph, Inputs inputs, DType compute) {
-  if (compute != DType::kBF16) return inputs;
+  if (bytes_of(compute) == 4) return inputs;
   for (auto& [id, numbers] : inputs) {
     const Value& value = graph.value(id);
     if (value.storage != Storage::kCompute || value.kind != ValueKind::kInput) continue;
-    std::ranges::transform(numbers, numbers.begin(), as_bf16);
+    std::ranges::transform(numbers, numbers.begin(),
+                           [&](double number) { return rounded_to(compute, number); });
   }
   return inputs;
 }
@@ -341,7 +370,7 @@ std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& 
     }
     return rows;
   }
-  const auto rounded = interpret_rounded(graph, inputs);
+  const auto rounded = interpret_rounded(graph, inputs, options.compute);
   for (const bool others : {false, true}) {
     const auto all_of = [&](const std::vector<Numbers>& values) {
       return gradients(

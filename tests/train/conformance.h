@@ -19,12 +19,14 @@ using Inputs = std::map<ValueId, Numbers>;
 
 // Relative l2 that a backend may be away from the reference. f32: sums of some hundred products.
 // bf16: 8 significant bits, 2^-9 = 0.002 a rounding. tf32: 11 significant bits of the factors.
+// f16: 11 significant bits, 2^-12 = 0.00025 a rounding.
 double tolerance(DType compute);
 
 // |got - want| / |want|; both zero counting as equal, NaN as infinitely far away.
 double relative_l2(const Numbers& got, const Numbers& want);
 
 double as_bf16(double number);
+double as_f16(double number);
 
 // What a program of this precision sees: activations given from outside are rounded.
 Inputs as_seen(const Graph& graph, Inputs inputs, DType compute);
@@ -74,8 +76,8 @@ struct Deviation {
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options);
-// ResNet-50 on small images, all gradients included. bf16: no further from the exact numbers than
-// rounding every value takes them.
+// ResNet-50 on small images, all gradients included. bf16, f16: no further from the exact numbers
+// than rounding every value takes them.
 std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options);
 

@@ -102,7 +102,8 @@ struct Learner {
         model(std::move(start)),
         weights(place_weights(*backend, model, kPlainSgd)) {
     Execution execution = plan_execution(plan, graph, comm.placement(), !backend->is_on_cpu());
-    programs = backend->compile_lanes(graph, {}, static_cast<int>(execution.micro_batches.size()));
+    programs = backend->compile_lanes(graph, {.compute = plan.numerics.dtype},
+                                      static_cast<int>(execution.micro_batches.size()));
     for (const auto& program : programs) weights->bind(*program);
     weights->load();
     executor =

@@ -31,7 +31,8 @@ RunState some_state() {
           .interval_hits = {.correct = 5, .samples = 8},
           .sums = {{"fc.weight", -7}},
           .census = {{0, 16, 11}, {1, 12, 5}},
-          .best = BestEvaluation{.metric = "val.loss", .value = 0.5, .step = 4, .since = 1}};
+          .best = BestEvaluation{.metric = "val.loss", .value = 0.5, .step = 4, .since = 1},
+          .loss_scale = LossScale{.factor = 1024, .adapts = true, .clean_steps = 5}};
 }
 
 std::string refusal(const Json& json) {
@@ -79,6 +80,12 @@ TEST(RunState, EveryNumberIsChecked) {
                                                  {"/best/value", nullptr},
                                                  {"/best/step", 8},
                                                  {"/best/since", -1},
+                                                 {"/loss_scale", 3},
+                                                 {"/loss_scale/factor", 3},
+                                                 {"/loss_scale/factor", 1ULL << 25},
+                                                 {"/loss_scale/factor", "1024"},
+                                                 {"/loss_scale/clean_steps", -1},
+                                                 {"/loss_scale/clean_steps", 2000},
                                                  {"/census", 3},
                                                  {"/census/0", {0, 16}},
                                                  {"/census/0/0", 1},
@@ -96,6 +103,14 @@ TEST(RunState, OlderOnesHaveNoHits) {
   const RunState state = parse_state(old.dump(), "it");
   EXPECT_EQ(state.interval_hits.samples, 0);
   EXPECT_EQ(parse_state(to_text(some_state()), "it").interval_hits.correct, 5);
+}
+
+TEST(RunState, HasALossScaleWhereOneAdapts) {
+  const RunState state = parse_state(to_text(some_state()), "it");
+  EXPECT_EQ(state.loss_scale, some_state().loss_scale);
+  RunState none = some_state();
+  none.loss_scale.reset();
+  EXPECT_FALSE(parse_state(to_text(none), "it").loss_scale);
 }
 
 TEST(RunState, MustBeOneThatTheRunCanHave) {
@@ -208,6 +223,12 @@ TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
   EXPECT_EQ(describe_not_finite(2, {{}}, "conv1.weight"),
             "step 2: the loss is finite on every rank; going backwards, the first sum that is not "
             "finite is that of conv1.weight");
+}
+
+TEST(NotFinite, NamesTheLossScale) {
+  EXPECT_EQ(describe_not_finite(3, {NotFiniteRank{}}, "fc.bias", 65536),
+            "step 3: the loss is finite on every rank; going backwards, the first sum that is not "
+            "finite is that of fc.bias, with the loss scaled by 65536");
 }
 
 TEST(Kernels, ThatAreSlowAreSaid) {

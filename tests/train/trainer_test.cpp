@@ -93,6 +93,10 @@ class Trainer : public testing::Test {
     return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
   }
 
+  std::string state_of(const std::string& run) const {
+    return read_text(*newest_checkpoint(folder_ / run / "checkpoints") / "state.json");
+  }
+
   static void expect_equal(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t t = 0; t < a.size(); ++t) {
@@ -264,8 +268,10 @@ TEST_F(Trainer, ForgetsABestCheckpointThatIsGone) {
 
 TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
   const auto reference = make_reference_backend();
-  for (const bool reproducible : {false, true}) {
-    TrainOptions o = options(reproducible ? "exact" : "plain", 6);
+  for (const char* how : {"plain", "exact", "in_f16"}) {
+    const bool reproducible = std::string_view(how) == "exact";
+    TrainOptions o = options(how, 6);
+    if (std::string_view(how) == "in_f16") o.execution.dtype = DType::kF16;
     o.recipe.rate.base = 1e30;
     o.recipe.rate.warmup_epochs = 0;
     o.execution.reproducible = reproducible;
@@ -282,6 +288,40 @@ TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
     EXPECT_EQ(last["step"], 2);
     EXPECT_THAT(last["train.not_finite"].get<std::string>(), HasSubstr("step 2: the loss"));
   }
+}
+
+// The factor and how long it has stood are in the checkpoint; a power of two changes no weight
+// here.
+TEST_F(Trainer, KeepsItsLossScaleWhereItGoesOn) {
+  const auto reference = make_reference_backend();
+  TrainOptions whole = options("whole", 6);
+  whole.run.log.interval = 2;
+  trained(whole, *reference);
+  EXPECT_THAT(values(whole.run.out, "train.loss_scale", 6), IsEmpty());
+  EXPECT_THAT(state_of("whole"), Not(HasSubstr("loss_scale")));
+
+  TrainOptions cut = options("cut", 3);
+  cut.run.log.interval = 2;
+  cut.execution.dtype = DType::kF16;
+  trained(cut, *make_deferred_backend(std::make_shared<DeferredState>()));
+  EXPECT_THAT(state_of("cut"), HasSubstr("\"clean_steps\": 3"));
+  cut.run.max_steps = 6;
+  cut.run.resume = true;
+  trained(cut, *make_deferred_backend(std::make_shared<DeferredState>()));
+  EXPECT_THAT(state_of("cut"), HasSubstr("\"clean_steps\": 6"));
+  EXPECT_THAT(values(cut.run.out, "train.loss_scale", 6), ElementsAre(65536));
+  EXPECT_THAT(values(cut.run.out, "train.repeated_steps", 6), ElementsAre(0));
+  expect_equal(last_checkpoint("cut").model, last_checkpoint("whole").model);
+
+  TrainOptions fixed = options("fixed", 1);
+  fixed.execution.dtype = DType::kF16;
+  fixed.execution.loss_scale = 8;
+  trained(fixed, *reference);
+  EXPECT_THAT(values(fixed.run.out, "train.loss_scale", 1), ElementsAre(8));
+  EXPECT_THAT(read_text(fixed.run.out / "config.json"), HasSubstr("\"loss_scale\": 8"));
+  fixed.run.resume = true;
+  fixed.execution.loss_scale = 16;
+  EXPECT_THAT(refusal_of(fixed, *reference), HasSubstr("loss_scale"));
 }
 
 TEST_F(Trainer, WarnsOfALossThatGrowsBeyondReason) {
@@ -387,6 +427,14 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   o = options("run", 1);
   o.execution.lane_threads = 2;
   EXPECT_TRUE(refusal_of(o, *deferred).ends_with("leave out --lane-threads"));
+  o = options("run", 1);
+  o.execution.dtype = DType::kF16;
+  EXPECT_EQ(refusal_of(o, *make_backend("onednn")),
+            "the onednn backend cannot compute in f16: use bf16, or the cudnn backend");
+  o = options("run", 1);
+  o.execution.loss_scale = 8;
+  EXPECT_EQ(refusal_of(o, *make_reference_backend()),
+            "--loss-scale is for --dtype f16, and this is f32; leave it out");
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<BackendRow, 3> kBackends = {{
     {"onednn", "oneDNN and own kernels on CPUs, f32 and bf16",
      [](const BackendOptions&) { return make_onednn_backend(); }},
-    {"cudnn", "cuDNN, cuBLASLt and own kernels on NVIDIA cards, f32, tf32 and bf16",
+    {"cudnn", "cuDNN, cuBLASLt and own kernels on NVIDIA cards, f32, tf32, bf16 and f16",
      make_cudnn_backend},
     {"reference", "naive loops in float64, the oracle of the others",
      [](const BackendOptions&) { return make_reference_backend(); }},

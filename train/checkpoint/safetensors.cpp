@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/json_reader.h"
+#include "train/tensor/f16.h"
 
 namespace winnow::train {
 namespace {
@@ -28,21 +29,6 @@ std::size_t element_bytes(const std::string& dtype) {
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // the format's own limit
 constexpr std::size_t kMaxExtents = 32;                       // of a tensor
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;  // their bytes can still be counted
-
-// IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
-float float_of_half(std::uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const int fraction = half & 1023;
-  float magnitude = 0;
-  if (exponent == 31) {
-    magnitude = fraction == 0 ? std::numeric_limits<float>::infinity()
-                              : std::numeric_limits<float>::quiet_NaN();
-  } else {
-    magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                              : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
-  }
-  return (half & 0x8000) != 0 ? -magnitude : magnitude;
-}
 
 float float_of_double(double value) {
   if (std::abs(value) > std::numeric_limits<float>::max()) {
@@ -117,7 +103,7 @@ NamedTensor make_i64(std::string name, std::int64_t value) {
 std::vector<float> f32_values(const NamedTensor& tensor) {
   if (tensor.dtype == "F32") return converted<float>(tensor.data, std::identity());
   if (tensor.dtype == "F64") return converted<double>(tensor.data, float_of_double);
-  if (tensor.dtype == "F16") return converted<std::uint16_t>(tensor.data, float_of_half);
+  if (tensor.dtype == "F16") return converted<std::uint16_t>(tensor.data, f32_of_f16);
   if (tensor.dtype == "BF16") {
     return converted<std::uint16_t>(tensor.data, [](std::uint16_t half) {
       return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);

@@ -72,8 +72,11 @@ class FloatSum final : public GradientSum {
 
   std::span<float> values() noexcept override { return lanes_[0].sum; }
   bool is_finite(std::size_t tensor) const override {
+    const std::span<const float> sum = lanes_[0].sum;
+    const std::size_t tensors = layout_.tensors.size();
+    if (tensor >= tensors) return std::isfinite(sum[layout_.tail_offset + tensor - tensors]);
     const GradientLayout::Tensor& t = layout_.tensors[tensor];
-    return std::ranges::all_of(std::span(lanes_[0].sum).subspan(t.offset, t.count),
+    return std::ranges::all_of(sum.subspan(t.offset, t.count),
                                [](float value) { return std::isfinite(value); });
   }
 

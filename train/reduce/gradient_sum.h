@@ -81,7 +81,8 @@ class GradientSum {
   // them: the next step makes them anew.
   virtual std::span<float> values() noexcept = 0;
 
-  // Whether the sum of a tensor of the layout is finite. After finish(), whatever it returned.
+  // Whether the sum of a tensor of the layout is finite; behind the tensors count the numbers of
+  // the tail. After finish(), whatever it returned.
   virtual bool is_finite(std::size_t tensor) const = 0;
 
   // What has to be kept for the next step to have the same bits after a restart; by tensor.

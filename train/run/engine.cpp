@@ -85,6 +85,7 @@ Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numer
   executor_ = std::make_unique<StepExecutor>(
       programs_, model_, *weights_, comm, std::move(execution), clip_from(options.recipe.options));
   executor_->set_seed(options.recipe.seed);
+  executor_->set_loss_scale(first_loss_scale(numerics.dtype, e.loss_scale));
 }
 
 }  // namespace winnow::train

@@ -53,7 +53,8 @@ std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step
     all[r].samples = row[1];
     all[r].first_ids.assign(row + 2, row + 2 + std::min<std::uint64_t>(kNamed, row[1]));
   }
-  return describe_not_finite(step, all, mine.tensor);  // sums are the same on all ranks
+  return describe_not_finite(step, all, mine.tensor,
+                             mine.loss_scale);  // sums are the same on all ranks
 }
 
 void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,

@@ -68,6 +68,7 @@ struct ExecutionOptions {
   bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
   AllReduceOptions all_reduce;
   std::size_t bucket_bytes = 1u << 20;
+  double loss_scale = 0;  // of f16, a fixed one; 0: it adapts, see loss_scale.h
 };
 
 struct CheckpointOptions {

@@ -170,6 +170,10 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
         "--reproducible sums are of whole numbers, which bf16 cannot hold; leave out "
         "--bf16-gradients");
   }
+  if (options.loss_scale > 0 && options.dtype != DType::kF16) {
+    throw UsageError("--loss-scale is for --dtype f16, and this is " +
+                     std::string(dtype_name(options.dtype)) + "; leave it out");
+  }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);
   } else if (options.lane_threads > 0) {

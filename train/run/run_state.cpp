@@ -18,6 +18,8 @@ constexpr int kStateVersion = 1;
 constexpr const char* kHits = "interval_hits";
 // Of runs that keep the best checkpoint only.
 constexpr const char* kBest = "best";
+// Of runs in f16 whose loss scale adapts.
+constexpr const char* kLossScale = "loss_scale";
 
 Json to_json(const LossMean& mean) { return {{"sum", mean.sum}, {"count", mean.count}}; }
 
@@ -51,6 +53,14 @@ BestEvaluation parse_best(const JsonReader& in, std::int64_t step) {
           .since = in.at("since").number(step)};
 }
 
+LossScale parse_loss_scale(const JsonReader& in) {
+  const JsonReader factor = in.at("factor");
+  if (!is_loss_scale(factor.real())) factor.fail("is no loss scale");
+  return {.factor = factor.real(),
+          .adapts = true,
+          .clean_steps = in.at("clean_steps").number(kLossScaleInterval - 1)};
+}
+
 RunState parse_fields(const JsonReader& in) {
   RunState state;
   state.step = in.at("step").number(kMostSteps);
@@ -68,6 +78,7 @@ RunState parse_fields(const JsonReader& in) {
   state.sums = parse_sums(in.at("sums"));
   state.census = parse_census(in.at("census"));
   if (const auto best = in.find(kBest)) state.best = parse_best(*best, state.step);
+  if (const auto scale = in.find(kLossScale)) state.loss_scale = parse_loss_scale(*scale);
   return state;
 }
 
@@ -97,6 +108,9 @@ std::string to_text(const RunState& state) {
                    {"value", best->value},
                    {"step", best->step},
                    {"since", best->since}};
+  }
+  if (const auto& scale = state.loss_scale) {
+    json[kLossScale] = {{"factor", scale->factor}, {"clean_steps", scale->clean_steps}};
   }
   return json.dump(1) + "\n";
 }

@@ -9,6 +9,7 @@
 #include "train/plan/batch_layout.h"
 #include "train/run/best.h"
 #include "train/run/census.h"
+#include "train/step/loss_scale.h"
 
 namespace winnow::train {
 
@@ -60,6 +61,7 @@ struct RunState {
   std::map<std::string, std::int32_t> sums;  // GradientSum::state
   std::vector<EpochCensus> census{};         // of all epochs begun
   std::optional<BestEvaluation> best{};      // of runs that keep the best checkpoint
+  std::optional<LossScale> loss_scale{};     // that adapts
 };
 
 std::string to_text(const RunState& state);

@@ -55,6 +55,15 @@ void add_entries(Json& recipe, const std::vector<RecipeEntry>& entries) {
   }
 }
 
+Json execution_entries(const ExecutionOptions& execution) {
+  Json entries{{"backend", execution.backend},
+               {"dtype", dtype_name(execution.dtype)},
+               {"reproducible", execution.reproducible}};
+  if (execution.all_reduce.wire == comm::Wire::kBF16) entries["gradients"] = "bf16";
+  if (execution.loss_scale > 0) entries["loss_scale"] = execution.loss_scale;
+  return entries;
+}
+
 }  // namespace
 
 NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info) {
@@ -182,12 +191,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   if (!options.run.evaluation.tta.empty()) {
     config["evaluation"]["tta"] = options.run.evaluation.tta;
   }
-  config["execution"] = {{"backend", options.execution.backend},
-                         {"dtype", dtype_name(options.execution.dtype)},
-                         {"reproducible", options.execution.reproducible}};
-  if (options.execution.all_reduce.wire == comm::Wire::kBF16) {
-    config["execution"]["gradients"] = "bf16";
-  }
+  config["execution"] = execution_entries(options.execution);
   return with_digest_line(config.dump(2) + "\n");
 }
 

@@ -178,6 +178,10 @@ class Trainer {
       values["train.gradient_norm"] = engine_.executor().gradient_norm();
       values["train.total_ips"] = log_.throughput().of_interval(done);
     }
+    if (options_.execution.dtype == DType::kF16) {
+      values["train.loss_scale"] = engine_.executor().loss_scale().factor;
+      values["train.repeated_steps"] = speed_.repeated_steps;
+    }
     log_.write(done, values);
     state_.losses.interval = {};
     state_.interval_hits = {};
@@ -251,6 +255,8 @@ class Trainer {
     state_.writer.seed = options_.recipe.seed;
     state_.writer.ranks = comm_.size();
     state_.sums = engine_.executor().state();
+    const LossScale& scale = engine_.executor().loss_scale();
+    state_.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
     directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
     state_.evaluated = true;
   }
@@ -341,6 +347,9 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
   engine.executor().restore(state.sums);
+  if (state.loss_scale && engine.executor().loss_scale().adapts) {
+    engine.executor().set_loss_scale(*state.loss_scale);
+  }
   Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps);
   return trainer.run(progress);
 }

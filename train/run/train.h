@@ -28,7 +28,7 @@ struct StepSpeed {
   double images_per_second = 0;  // evaluation and checkpoints left out
   double data_wait_seconds = 0;
   ExposedSeconds exposed{};
-  int repeated_steps = 0;  // of a reproducible run, see fixed_point.h
+  int repeated_steps = 0;  // see StepResult::repeats
 };
 
 // Results of a training run. Equal on all ranks.

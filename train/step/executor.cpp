@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
@@ -76,6 +77,46 @@ void write_tail(const Score& score, bool stop, std::span<float> tail) {
   tail[kStop] = stop ? 1.0F : 0.0F;
 }
 
+void read_tail(std::span<const float> tail, StepResult& result) {
+  result.score = {.loss = tail[kLoss],
+                  .weight = tail[kWeight],
+                  .correct = tail[kCorrect],
+                  .samples = tail[kSamples]};
+  result.stop = tail[kStop] > 0;
+}
+
+// Samples of micro-batch `m` whose loss is not finite.
+void append_not_finite(const pipeline::Batch& batch, std::size_t m,
+                       std::span<const float> per_sample, std::vector<SampleId>& samples) {
+  for (std::size_t i = 0; i < per_sample.size(); ++i) {
+    const std::size_t row = m * per_sample.size() + i;
+    if (batch.weights[row] > 0 && !std::isfinite(per_sample[i])) samples.push_back(batch.ids[row]);
+  }
+}
+
+// What a kAdd is about: gradients alone are of the scaled loss, statistics are not.
+void unscale(std::span<float> written, const Graph& graph, const GradientLayout& layout,
+             const Task& task, double loss_scale) {
+  if (loss_scale == 1) return;
+  const GradientLayout::Bucket& bucket = layout.buckets[static_cast<std::size_t>(task.bucket)];
+  const Elements part = elements_of(task.part, bucket.offset, bucket.count);
+  const auto factor = static_cast<float>(1 / loss_scale);
+  for (std::size_t t = bucket.first_tensor; t < bucket.last_tensor; ++t) {
+    const GradientLayout::Tensor& tensor = layout.tensors[t];
+    if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
+    const std::size_t end = std::min(part.end, tensor.offset + tensor.count);
+    for (std::size_t i = std::max(part.begin, tensor.offset); i < end; ++i) written[i] *= factor;
+  }
+}
+
+// Whether the step is to be computed again, and with which loss scale. The same on all ranks, as
+// all have the same sums.
+bool may_repeat(GradientSum::Outcome outcome, const GradientSum& sum, const GradientLayout& layout,
+                LossScale& scale) {
+  if (outcome != GradientSum::Outcome::kNotFinite) return outcome == GradientSum::Outcome::kRepeat;
+  return sum.is_finite(layout.tensors.size() + kLoss) && lower(scale);
+}
+
 std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lanes) {
   std::vector<std::span<float>> written;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -128,6 +169,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   using Outcome = GradientSum::Outcome;
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
+  const LossScale loss_scale_before = loss_scale_;
   for (;;) {
     sum_->begin();
     try {
@@ -137,16 +179,16 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
       throw;
     }
     result.exposed += exposed_.seconds();
-    if (outcome_ != Outcome::kRepeat) break;
+    if (!may_repeat(outcome_, *sum_, execution_.gradients, loss_scale_)) break;
     ++result.repeats;
   }
-  if (outcome_ == Outcome::kNotFinite) throw NotFiniteError(find_not_finite());
-  const std::span<const float> tail = sum_->values().subspan(execution_.gradients.tail_offset);
-  result.score = {.loss = tail[kLoss],
-                  .weight = tail[kWeight],
-                  .correct = tail[kCorrect],
-                  .samples = tail[kSamples]};
-  result.stop = tail[kStop] > 0;
+  if (outcome_ == Outcome::kNotFinite) {
+    NotFiniteFindings found = find_not_finite();
+    loss_scale_ = loss_scale_before;  // who takes the step again does the same
+    throw NotFiniteError(std::move(found));
+  }
+  count_clean_step(loss_scale_);
+  read_tail(sum_->values().subspan(execution_.gradients.tail_offset), result);
   return result;
 }
 
@@ -167,7 +209,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
         lanes_[lane].not_finite.clear();
       }
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
-                                    inputs.total_weight, {seed_, inputs.step});
+                                    inputs.total_weight, {seed_, inputs.step}, loss_scale_.factor);
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
@@ -204,27 +246,22 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   // Everything has run.
   const auto m = static_cast<std::size_t>(task.micro_batch);
   const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
-  if (!std::isfinite(static_cast<float>(s.loss))) note_not_finite(inputs.batch, m, lane);
+  if (!std::isfinite(static_cast<float>(s.loss))) {
+    lane.loss_is_finite = false;
+    append_not_finite(inputs.batch, m, lane.per_sample, lane.not_finite);
+  }
   write_tail(s, inputs.stop, sum_->written(task.lane).subspan(layout.tail_offset));
 }
 
 void StepExecutor::add(const Task& task) {
+  unscale(sum_->written(task.lane), graph_, execution_.gradients, task, loss_scale_.factor);
   const Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
             task.micro_batch == lane.first_micro_batch, task.part);
 }
 
-void StepExecutor::note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane) {
-  lane.loss_is_finite = false;
-  const std::size_t rows = lane.per_sample.size();
-  for (std::size_t i = 0, row = m * rows; i < rows; ++i, ++row) {
-    if (batch.weights[row] <= 0 || std::isfinite(lane.per_sample[i])) continue;
-    lane.not_finite.push_back(batch.ids[row]);
-  }
-}
-
 NotFiniteFindings StepExecutor::find_not_finite() const {
-  NotFiniteFindings found;
+  NotFiniteFindings found{.loss_scale = loss_scale_.factor};
   for (const Lane& lane : lanes_) {
     found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
     found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());

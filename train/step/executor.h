@@ -19,6 +19,7 @@
 #include "train/step/exchanger.h"
 #include "train/step/exposed.h"
 #include "train/step/feed.h"
+#include "train/step/loss_scale.h"
 #include "train/step/not_finite.h"
 #include "train/step/task_runner.h"
 
@@ -27,7 +28,7 @@ namespace winnow::train {
 struct StepResult {
   Score score;        // of the whole global batch, before the update
   bool stop = false;  // some rank asked for it
-  int repeats = 0;    // times the step was computed again, see fixed_point.h
+  int repeats = 0;    // times the step was computed again, see fixed_point.h, loss_scale.h
   ExposedSeconds exposed{};
 };
 
@@ -48,7 +49,7 @@ class StepExecutor {
   //         `total_weight` over all ranks; programs are done with it afterwards, whatever happened
   //         `stop`: this rank wants to stop after the step
   // Throws  NotFiniteError: something in the sums is not finite; the parameters are still those of
-  //         the step before
+  //         the step before, and so is the loss scale
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
@@ -59,9 +60,13 @@ class StepExecutor {
   // What random numbers of the net (dropout) follow from, besides step and sample; 0 at first.
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
 
+  // Between steps. None is scaled at first.
+  void set_loss_scale(const LossScale& scale) noexcept { loss_scale_ = scale; }
+  const LossScale& loss_scale() const noexcept { return loss_scale_; }
+
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint has to keep, see GradientSum.
+  // What a checkpoint has to keep besides the loss scale, see GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
 
@@ -94,7 +99,6 @@ class StepExecutor {
   void begin_update(const Inputs& inputs);
   void update(const Task& task);
   void wait_for_programs() noexcept;
-  static void note_not_finite(const pipeline::Batch& batch, std::size_t m, Lane& lane);
   NotFiniteFindings find_not_finite() const;
 
   const Graph& graph_;
@@ -102,6 +106,7 @@ class StepExecutor {
   comm::Communicator& comm_;
   const Execution execution_;
   std::uint64_t seed_ = 0;
+  LossScale loss_scale_{};
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;
   Exchanger exchanger_;

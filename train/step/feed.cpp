@@ -107,11 +107,12 @@ Feed::Feed(Program& program)
   program.bind(*keys_input_, std::span(keys_));
 }
 
-void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw) {
+void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw,
+                double loss_scale) {
   std::fill(targets_.begin(), targets_.end(), 0.0F);
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t row = m * size_ + i;
-    weights_[i] = static_cast<float>(batch.weights[row] / total_weight);
+    weights_[i] = static_cast<float>(batch.weights[row] / total_weight * loss_scale);
     if (batch.weights[row] > 0)
       set_target(batch, row, several_labels_, std::span(targets_).subspan(i * classes_, classes_));
     if (keys_input_)

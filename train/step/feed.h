@@ -26,11 +26,12 @@ class Feed {
 
   // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
   // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
-  // global batch add up to its mean. A sample of weight 0 needs no label; the target of a mixed one
-  // has those of both, each with its share. Throws UsageError, naming the id, for a sample without
-  // a label or with several, or a label the net has no class for. Where the loss is of each class's
-  // sigmoid there may be several: the target is 1 for each.
-  void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {});
+  // global batch add up to its mean, and times `loss_scale`. A sample of weight 0 needs no label;
+  // the target of a mixed one has those of both, each with its share. Throws UsageError, naming the
+  // id, for a sample without a label or with several, or a label the net has no class for. Where
+  // the loss is of each class's sigmoid there may be several: the target is 1 for each.
+  void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
+            double loss_scale = 1);
 
   std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
   std::size_t classes() const noexcept { return classes_; }

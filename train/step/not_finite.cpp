@@ -1,5 +1,7 @@
 #include "train/step/not_finite.h"
 
+#include <sstream>
+
 namespace winnow::train {
 namespace {
 
@@ -17,7 +19,7 @@ std::string ids_of(const NotFiniteRank& rank) {
 }  // namespace
 
 std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRank>& ranks,
-                                const std::string& tensor) {
+                                const std::string& tensor, double loss_scale) {
   std::string text;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].loss_is_finite) continue;
@@ -27,7 +29,11 @@ std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRa
   if (text.empty()) text = "the loss is finite on every rank";
   text = "step " + std::to_string(step) + ": " + text;
   if (tensor.empty()) return text;
-  return text + "; going backwards, the first sum that is not finite is that of " + tensor;
+  text += "; going backwards, the first sum that is not finite is that of " + tensor;
+  if (loss_scale == 1) return text;
+  std::ostringstream factor;
+  factor << loss_scale;
+  return text + ", with the loss scaled by " + factor.str();
 }
 
 }  // namespace winnow::train

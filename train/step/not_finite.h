@@ -12,8 +12,9 @@ namespace winnow::train {
 // What one rank knows of a step whose sums are not finite.
 struct NotFiniteFindings {
   bool loss_is_finite = true;     // of this rank's micro-batches
-  std::vector<SampleId> samples;  // of this rank, whose loss is not finite
-  std::string tensor;             // first in backward order whose sum is not finite; empty: none
+  std::vector<SampleId> samples{};  // of this rank, whose loss is not finite
+  std::string tensor{};             // first in backward order whose sum is not finite; empty: none
+  double loss_scale = 1;            // that the step was computed with
 };
 
 // A step's loss or a gradient is not finite. Thrown on every rank, before anything has changed.
@@ -37,6 +38,6 @@ struct NotFiniteRank {
 // "step 13: the loss is not finite on rank 1 (samples 4, 17 and 3 more) ...". `step` counts from 1.
 // Pure.
 std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRank>& ranks,
-                                const std::string& tensor);
+                                const std::string& tensor, double loss_scale = 1);
 
 }  // namespace winnow::train

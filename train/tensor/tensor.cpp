@@ -30,6 +30,8 @@ std::string_view dtype_name(DType dtype) noexcept {
       return "bf16";
     case DType::kTf32:
       return "tf32";
+    case DType::kF16:
+      return "f16";
   }
   return "?";
 }
@@ -38,9 +40,12 @@ DType parse_dtype(std::string_view name) {
   if (name == "f32") return DType::kF32;
   if (name == "bf16") return DType::kBF16;
   if (name == "tf32") return DType::kTf32;
-  throw UsageError("unknown dtype '" + std::string(name) + "'; known: f32, bf16, tf32");
+  if (name == "f16") return DType::kF16;
+  throw UsageError("unknown dtype '" + std::string(name) + "'; known: f32, bf16, f16, tf32");
 }
 
-std::size_t bytes_of(DType dtype) noexcept { return dtype == DType::kBF16 ? 2 : 4; }
+std::size_t bytes_of(DType dtype) noexcept {
+  return dtype == DType::kBF16 || dtype == DType::kF16 ? 2 : 4;
+}
 
 }  // namespace winnow::train

@@ -13,12 +13,13 @@ namespace winnow::train {
 using Shape = std::vector<std::int64_t>;
 
 // kTf32 is stored as f32; products take 10 bits of their factors' mantissas. Cards only.
-enum class DType : std::uint8_t { kF32, kBF16, kTf32 };
+// kF16 wants loss scaling (train/step/loss_scale.h), and cards.
+enum class DType : std::uint8_t { kF32, kBF16, kTf32, kF16 };
 
 std::int64_t element_count(const Shape& shape);  // Error where it does not fit 63 bits
 std::string to_string(const Shape& shape);       // "(64, 16, 32, 32)"
 
-std::string_view dtype_name(DType dtype) noexcept;  // "f32", "bf16", "tf32"
+std::string_view dtype_name(DType dtype) noexcept;  // "f32", "bf16", "tf32", "f16"
 DType parse_dtype(std::string_view name);           // UsageError
 std::size_t bytes_of(DType dtype) noexcept;
 

@@ -34,6 +34,9 @@ const Setting kSettings[] = {
     {"bf16", DType::kBF16, {}},
     {"bf16_as_cudnn_9_19", DType::kBF16, {.has_mixed_convolutions = false}},
     {"bf16_own_loops", DType::kBF16, {.has_libraries = false}},
+    {"f16", DType::kF16, {}},
+    {"f16_as_cudnn_9_19", DType::kF16, {.has_mixed_convolutions = false}},
+    {"f16_own_loops", DType::kF16, {.has_libraries = false}},
 };
 
 class OnHostMemory : public testing::TestWithParam<Setting> {

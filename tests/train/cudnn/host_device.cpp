@@ -12,11 +12,12 @@
 #include "common/error.h"
 #include "tests/train/cudnn/host_kernels.h"
 #include "train/backend/cudnn/kernels.h"
+#include "train/tensor/f16.h"
 
 namespace winnow::train::cudnn {
 namespace {
 
-constexpr int kPoison = 0xff;  // NaN as f32 and as bf16
+constexpr int kPoison = 0xff;  // NaN as f32, bf16 and f16
 constexpr std::size_t kAlignment = 256;
 
 class HostEvent final : public Event {
@@ -31,6 +32,7 @@ class HostEvent final : public Event {
 double element_at(const void* data, Element type, std::int64_t i) {
   if (type == Element::kF32) return static_cast<const float*>(data)[i];
   const auto bits = static_cast<const std::uint16_t*>(data)[i];
+  if (type == Element::kF16) return f32_of_f16(bits);
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
@@ -38,6 +40,10 @@ void set_element(void* data, Element type, std::int64_t i, double value) {
   const auto f32 = static_cast<float>(value);
   if (type == Element::kF32) {
     static_cast<float*>(data)[i] = f32;
+    return;
+  }
+  if (type == Element::kF16) {
+    static_cast<std::uint16_t*>(data)[i] = f16_of(f32);
     return;
   }
   auto bits = std::bit_cast<std::uint32_t>(f32);

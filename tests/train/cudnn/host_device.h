@@ -47,7 +47,7 @@ class HostStream final : public Stream {
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
   bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
-  bool has_mixed_convolutions = true;  // of activations in bf16 with results in f32
+  bool has_mixed_convolutions = true;  // of activations in bf16 or f16 with results in f32
   // What convolutions can be computed by, the best first; all give the same numbers.
   std::vector<std::string> engines = {"engine 1", "engine 2"};
 };

@@ -34,8 +34,13 @@ constexpr std::int64_t kChannels[] = {1, 3, 17, 64, 131, 2048};
 constexpr double kNone = 0;
 constexpr double kF32 = 2e-6;   // a few roundings to 24 bits
 constexpr double kBf16 = 3e-3;  // one rounding to 8 bits
+constexpr double kF16 = 1e-3;   // one rounding to 11 bits, or to fewer below 2^-14
 
-double limit(Element type) { return type == Element::kF32 ? kF32 : kBf16; }
+double limit(Element type) {
+  return type == Element::kF32 ? kF32 : type == Element::kBf16 ? kBf16 : kF16;
+}
+// All types of elements.
+constexpr Element kElements[] = {Element::kF32, Element::kBf16, Element::kF16};
 std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Numbers in memory as a kernel has them, in the midst of NaNs. `shift` elements off an alignment
@@ -55,14 +60,18 @@ class Tensor {
     keep();
   }
   Tensor(Element type, std::int64_t count, std::size_t shift = 0)
-      : Tensor(bytes_of(type), count, shift) {}
+      : Tensor(bytes_of(type), count, shift) {
+    type_ = type;
+  }
   Tensor(Element type, const Numbers& numbers, std::size_t shift = 0)
       : Tensor(type, static_cast<std::int64_t>(numbers.size()), shift) {
     for (std::size_t i = 0; i < count_; ++i) {
       if (type == Element::kF32) {
         as<float>()[i] = static_cast<float>(numbers[i]);
-      } else {
+      } else if (type == Element::kBf16) {
         as<Bf16>()[i] = element<Bf16>(static_cast<float>(numbers[i]));
+      } else {
+        as<F16>()[i] = element<F16>(static_cast<float>(numbers[i]));
       }
     }
     keep();
@@ -104,9 +113,10 @@ class Tensor {
   Numbers numbers() {
     Numbers numbers(count_);
     for (std::size_t i = 0; i < count_; ++i) {
-      numbers[i] = width_ == 4   ? as_float(as<float>()[i])
-                   : width_ == 2 ? as_float(as<Bf16>()[i])
-                                 : as<std::uint8_t>()[i];
+      numbers[i] = width_ == 1               ? as<std::uint8_t>()[i]
+                   : type_ == Element::kF32  ? as_float(as<float>()[i])
+                   : type_ == Element::kBf16 ? as_float(as<Bf16>()[i])
+                                             : as_float(as<F16>()[i]);
     }
     return numbers;
   }
@@ -117,6 +127,7 @@ class Tensor {
   };
 
   std::size_t width_;
+  Element type_ = Element::kF32;  // where an element has more than a byte
   std::size_t count_;
   std::size_t begin_;
   std::size_t bytes_;  // with what is around
@@ -210,10 +221,8 @@ class Kernels : public testing::TestWithParam<Element> {
  protected:
   Element type() const { return GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(Types, Kernels, testing::Values(Element::kF32, Element::kBf16),
-                         [](const auto& info) {
-                           return info.param == Element::kF32 ? "F32" : "Bf16";
-                         });
+INSTANTIATE_TEST_SUITE_P(Types, Kernels, testing::ValuesIn(kElements),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 // ---- Elements.
 
@@ -238,10 +247,51 @@ TEST(Bf16Kernels, RoundToNearestEvenAndKeepNaN) {
   }
 }
 
+// Subnormal numbers and infinities of f16 are there, whatever the sign.
+TEST(F16Kernels, RoundToNearestEvenAndKeepNaN) {
+  const auto rounded = [](float value) { return element<F16>(value).bits; };
+  EXPECT_EQ(rounded(0x1.002p0F), 0x3c00);  // half way: to even
+  EXPECT_EQ(rounded(0x1.006p0F), 0x3c02);
+  EXPECT_EQ(rounded(0x1.002002p0F), 0x3c01);
+  EXPECT_EQ(rounded(65504), 0x7bff);
+  EXPECT_EQ(rounded(std::nextafter(65520.0F, 0.0F)), 0x7bff);
+  EXPECT_EQ(rounded(65520), 0x7c00);  // to infinity
+  EXPECT_EQ(rounded(-1e30F), 0xfc00);
+  EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()), 0xfc00);
+  EXPECT_EQ(rounded(0x1p-14F), 0x0400);      // the smallest normal number
+  EXPECT_EQ(rounded(0x1.ff8p-15F), 0x03ff);  // subnormal, as the two before it would be
+  EXPECT_EQ(rounded(0x1.ffcp-15F), 0x0400);
+  EXPECT_EQ(rounded(0x1p-24F), 0x0001);
+  EXPECT_EQ(rounded(0x1p-25F), 0x0000);  // half way: to even
+  EXPECT_EQ(rounded(0x1.8p-24F), 0x0002);
+  EXPECT_EQ(rounded(0x1.000002p-25F), 0x0001);
+  EXPECT_EQ(rounded(-1e-30F), 0x8000);
+  EXPECT_EQ(rounded(std::numeric_limits<float>::denorm_min()), 0x0000);
+  EXPECT_EQ(rounded(std::bit_cast<float>(0xffffffffU)) & 0x7e00, 0x7e00);
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const F16 v{static_cast<std::uint16_t>(bits)};
+    if (as_float(v) == as_float(v)) {
+      ASSERT_EQ(element<F16>(as_float(v)).bits, bits);
+      ASSERT_EQ(as_f16(as_float(v)), as_float(v));
+    } else {
+      ASSERT_GT(bits & 0x7fffU, 0x7c00U);
+    }
+  }
+  // Every upper half of an f32, and the neighbours of its lower half that decide a rounding.
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const std::uint32_t lower : {0x0000U, 0x0fffU, 0x1000U, 0x1001U, 0x3000U, 0xffffU}) {
+      const auto value = std::bit_cast<float>(upper << 16 | lower);
+      if (value == value) {
+        ASSERT_EQ(as_float(element<F16>(value)), as_f16(value)) << value;
+      }
+    }
+  }
+}
+
 TEST_P(Kernels, Convert) {
   Random random(1);
   for (const std::int64_t count : {1, 7, 4096, 9001}) {
-    for (const Element to : {Element::kF32, Element::kBf16}) {
+    for (const Element to : kElements) {
       for (const std::size_t shift : {0, 1}) {
         Numbers numbers = random.numbers(count);
         for (double& v : numbers) v /= 3;
@@ -252,6 +302,7 @@ TEST_P(Kernels, Convert) {
         });
         Numbers want = from.numbers();
         if (to == Element::kBf16) std::ranges::transform(want, want.begin(), as_bf16);
+        if (to == Element::kF16) std::ranges::transform(want, want.begin(), as_f16);
         EXPECT_EQ(y.numbers(), want);
       }
     }
@@ -814,7 +865,7 @@ TEST_P(Kernels, DirectConvolution) {
       {{2, 3, 12, 9}, {4, 3, 3, 2}, {{2, 3, 1, 2}, {1, 0, 2, 3}}},
   };
   for (const ConvolutionCase& c : cases) {
-    for (const Element result : {Element::kF32, Element::kBf16}) {
+    for (const Element result : kElements) {
       ConvAttributes conv{c.axes, false, c.x, c.w};
       const Numbers x = random.numbers(element_count(c.x));
       const Numbers w = random.numbers(element_count(c.w));  // in logical order
@@ -912,7 +963,7 @@ TEST_P(Kernels, DirectMatmul) {
   const Numbers b = random.numbers(3 * 7 * 4);
   Tensor ta(type(), a);
   Tensor tb(type(), b);
-  for (const Element result : {Element::kF32, Element::kBf16}) {
+  for (const Element result : kElements) {
     for (const int transposed : {0, 1, 2, 3}) {
       MatmulDescription d{.batch = 3, .m = 5, .n = 4, .k = 7, .type = type(), .result = result};
       d.transpose_a = (transposed & 1) != 0;

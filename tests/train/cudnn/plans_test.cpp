@@ -90,7 +90,8 @@ struct Setting {
   const char* name;
   DType compute;
 };
-const Setting kSettings[] = {{"f32", DType::kF32}, {"tf32", DType::kTf32}, {"bf16", DType::kBF16}};
+const Setting kSettings[] = {
+    {"f32", DType::kF32}, {"tf32", DType::kTf32}, {"bf16", DType::kBF16}, {"f16", DType::kF16}};
 
 class Plans
     : public testing::TestWithParam<std::tuple<SimulatedCard, Setting, /* deterministic */ bool>> {
@@ -188,7 +189,7 @@ TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "winnow_stored_plans";
   const PlanCache cache(folder);
   for (const Pass pass : kPasses) {
-    for (const Element type : {Element::kF32, Element::kBf16}) {
+    for (const Element type : {Element::kF32, Element::kBf16, Element::kF16}) {
       const auto d = some_convolution(pass, type, type);
       const auto plan = find_plan(d, target);
       ASSERT_TRUE(plan);

@@ -28,6 +28,9 @@ const Kind kKinds[] = {
     {Element::kBf16,
      false,
      {EngineNote::kReducedReduction, EngineNote::kFft, EngineNote::kWinograd}},
+    {Element::kF16,
+     false,
+     {EngineNote::kReducedReduction, EngineNote::kFft, EngineNote::kWinograd}},
 };
 const Notes kAll{EngineNote::kTensorCore,       EngineNote::kDownConverts,
                  EngineNote::kReducedReduction, EngineNote::kFft,

@@ -33,6 +33,7 @@ using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
 cudaDataType_t type_of(Element element) {
+  if (element == Element::kF16) return CUDA_R_16F;
   return element == Element::kF32 ? CUDA_R_32F : CUDA_R_16BF;
 }
 

@@ -17,6 +17,7 @@ namespace {
 enum Tensor : std::int64_t { kImage = 1, kFilter, kResult };  // x or dx, w or dw, y or dy
 
 cudnnDataType_t type_of(Element element) {
+  if (element == Element::kF16) return CUDNN_DATA_HALF;
   return element == Element::kF32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_BFLOAT16;
 }
 

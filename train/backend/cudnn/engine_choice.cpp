@@ -8,9 +8,9 @@ namespace {
 bool is_allowed(const ConvolutionDescription& d, EngineNote note) {
   switch (note) {
     case EngineNote::kTensorCore:
-      return d.type == Element::kBf16 || d.tf32;
+      return d.type != Element::kF32 || d.tf32;
     case EngineNote::kDownConverts:
-      return d.type == Element::kBf16;  // there is nothing below it
+      return d.type != Element::kF32;  // there is nothing below it
     case EngineNote::kNondeterministic:
       return !d.deterministic;
     case EngineNote::kReducedReduction:

@@ -7,6 +7,7 @@
 
 #include "train/backend/cudnn/kernels.h"
 #include "train/tensor/device_function.h"
+#include "train/tensor/f16.h"
 
 // What own kernels are made of. A kernel is a trivially copyable struct of its arguments with
 //   kName                       for people
@@ -66,6 +67,9 @@ WINNOW_DEVICE_FN QuotientRest split(Index a, Index b) {
 struct Bf16 {
   std::uint16_t bits;
 };
+struct F16 {
+  std::uint16_t bits;
+};
 
 WINNOW_DEVICE_FN float as_float(float v) { return v; }
 WINNOW_DEVICE_FN float as_float(Bf16 v) {
@@ -74,11 +78,14 @@ WINNOW_DEVICE_FN float as_float(Bf16 v) {
   std::memcpy(&result, &bits, sizeof result);
   return result;
 }
+WINNOW_DEVICE_FN float as_float(F16 v) { return f32_of_f16(v.bits); }
 
 template <class T>
 WINNOW_DEVICE_FN T element(float v) {
   if constexpr (std::is_same_v<T, float>) {
     return v;
+  } else if constexpr (std::is_same_v<T, F16>) {
+    return T{f16_of(v)};
   } else {
     std::uint32_t bits;
     std::memcpy(&bits, &v, sizeof bits);

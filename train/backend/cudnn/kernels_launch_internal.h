@@ -23,7 +23,14 @@ struct Typed {
 };
 template <class Function>
 void by_type(Element type, Function f) {
-  type == Element::kF32 ? f(Typed<float>()) : f(Typed<Bf16>());
+  switch (type) {
+    case Element::kF32:
+      return f(Typed<float>());
+    case Element::kBf16:
+      return f(Typed<Bf16>());
+    case Element::kF16:
+      return f(Typed<F16>());
+  }
 }
 template <class T>
 using TypeOf = typename T::Type;

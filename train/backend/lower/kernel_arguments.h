@@ -2,15 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 // Arguments of the kernels that every compiling backend has, in host or device memory. Activations
 // are NHWC. Statistics, parameters and losses are f32.
 namespace winnow::train {
 
-// How an element lies in memory. bf16 is the upper half of an f32, rounded to nearest even.
-enum class Element : std::uint8_t { kF32, kBf16 };
+// How an element lies in memory. bf16 is the upper half of an f32, f16 is train/tensor/f16.h's;
+// both are rounded to nearest even.
+enum class Element : std::uint8_t { kF32, kBf16, kF16 };
 constexpr std::size_t bytes_of(Element element) noexcept {
   return element == Element::kF32 ? 4 : 2;
+}
+constexpr std::string_view name_of(Element element) noexcept {
+  return element == Element::kF32 ? "f32" : element == Element::kBf16 ? "bf16" : "f16";
 }
 
 namespace kernels {

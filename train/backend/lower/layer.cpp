@@ -49,7 +49,7 @@ std::string to_string(const ConvExtents& e) {
 
 std::string layer_name(std::string_view op, Pass pass, Element type, std::string_view extents) {
   std::string text(op);
-  text += " " + std::string(name_of(pass)) + (type == Element::kF32 ? " f32 " : " bf16 ");
+  text += " " + std::string(name_of(pass)) + " " + std::string(name_of(type)) + " ";
   text += extents;
   return text;
 }

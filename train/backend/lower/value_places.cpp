@@ -4,10 +4,18 @@
 #include "train/graph/arena_layout.h"
 
 namespace winnow::train {
+namespace {
+
+Element element_of(DType compute) {
+  if (compute == DType::kF16) return Element::kF16;
+  return compute == DType::kBF16 ? Element::kBf16 : Element::kF32;
+}
+
+}  // namespace
 
 ValuePlaces::ValuePlaces(const Graph& graph, DType compute, Outside outside, Slots& slots)
     : graph_(graph),
-      compute_(compute == DType::kBF16 ? Element::kBf16 : Element::kF32),
+      compute_(element_of(compute)),
       slots_(slots),
       outside_(graph.values.size()),
       homes_(graph.values.size()),
@@ -54,12 +62,12 @@ void ValuePlaces::find_outside(Outside outside) {
 void ValuePlaces::place(ValueId id, std::optional<std::size_t> arena_offset) {
   const Value& v = value(id);
   Home& home = homes_[position(id)];
-  const bool rounds = compute_ == Element::kBf16 && v.storage == Storage::kCompute;
-  home.element = rounds && !is_weight(id) ? Element::kBf16 : Element::kF32;
+  const bool computed = v.storage == Storage::kCompute && !is_weight(id);
+  home.element = computed ? compute_ : Element::kF32;
   const std::size_t each = v.storage == Storage::kU8 ? 1 : bytes_of(home.element);
   const std::size_t bytes = position(count(id)) * each;
   if (outside(id)) {
-    home.slot = home.element == Element::kBf16 ? slots_.own(bytes) : *outside(id);
+    home.slot = home.element != Element::kF32 ? slots_.own(bytes) : *outside(id);
   } else if (v.kind == ValueKind::kComputed) {
     home.slot = arena_offset ? slots_.arena(*arena_offset) : slots_.own(bytes);
   }
@@ -68,10 +76,10 @@ void ValuePlaces::place(ValueId id, std::optional<std::size_t> arena_offset) {
 ValuePlaces::Slot ValuePlaces::read(ValueId id, Element wanted) {
   Home& home = homes_[position(id)];
   const bool is_input = outside(id) && value(id).kind == ValueKind::kInput;
-  if (is_input && home.element == Element::kBf16) {
+  if (is_input && home.element != Element::kF32) {
     if (wanted == Element::kF32) return *outside(id);
     if (!home.is_loaded) {
-      convert_before({*outside(id), Element::kF32, home.slot, Element::kBf16, count(id)});
+      convert_before({*outside(id), Element::kF32, home.slot, home.element, count(id)});
       home.is_loaded = true;
     }
     return home.slot;

@@ -61,7 +61,7 @@ class ValuePlaces {
   struct Home {
     Slot slot = 0;
     Element element = Element::kF32;  // not used of u8 values
-    bool is_loaded = false;           // inputs in bf16: the first reader made the copy
+    bool is_loaded = false;           // inputs that are not f32: the first reader made the copy
   };
 
   virtual void convert_before(const Conversion& conversion) = 0;

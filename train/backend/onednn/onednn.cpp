@@ -181,6 +181,9 @@ class OneDnnBackend final : public Backend {
  private:
   static void check(const CompileOptions& options) {
     check_cpu_dtype(options.compute);
+    if (options.compute == DType::kF16) {
+      throw UsageError("the onednn backend cannot compute in f16: use bf16, or the cudnn backend");
+    }
     if (options.threads < 1) {
       throw UsageError("a program needs at least 1 thread, not " + std::to_string(options.threads));
     }
