@@ -224,8 +224,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       return sum_->add_lanes(bucket, task.part);
     case Task::Kind::kReduce:
       sum_->reduce(bucket);
-      if (bucket + 1 == execution_.gradients.buckets.size()) exposed_.all_given();
-      return;
+      return exposed_.given(bucket + 1 == execution_.gradients.buckets.size());
     case Task::Kind::kFinish:
       return finish();
     case Task::Kind::kRead:

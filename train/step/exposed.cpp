@@ -24,7 +24,9 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
   return {.late = seconds(came - begin), .wire = rest - addition, .addition = addition};
 }
 
-void ExposedWatch::all_given() { all_came_ = comm_.announce(); }
+void ExposedWatch::given(bool last) {
+  if (last) all_came_ = comm_.announce();
+}
 
 void ExposedWatch::begin() {
   begin_ = Clock::now();

@@ -31,9 +31,9 @@ class ExposedWatch {
  public:
   explicit ExposedWatch(comm::Communicator& comm) : comm_(comm) {}
 
-  void all_given();  // this rank has given its last gradients; never waits
-  void begin();      // after that: nothing is left to do but to wait
-  void end();        // what was waited for is here
+  void given(bool last);  // this rank has given gradients, the last of the step or not; never waits
+  void begin();           // after the last: nothing is left to do but to wait
+  void end();             // what was waited for is here
   const ExposedSeconds& seconds() const noexcept { return seconds_; }  // of the last wait
 
  private:
