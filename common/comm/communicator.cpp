@@ -19,15 +19,7 @@ class SingleCommunicator final : public Communicator {
   int local_size() const noexcept override { return 1; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float>, std::span<const Transfer>, Wire) override {
-    return {};
-  }
-  Pending start_all_reduce(std::span<std::int32_t>, Reduction, std::span<const Transfer>) override {
-    return {};
-  }
-  Pending start_all_reduce(std::span<std::int64_t>, Reduction, std::span<const Transfer>) override {
-    return {};
-  }
+  Pending start(const Collective&, std::span<const Transfer>) override { return {}; }
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {

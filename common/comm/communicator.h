@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/comm/elements.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -41,11 +42,12 @@ class [[nodiscard]] Pending {
   std::function<void()> wait_;
 };
 
-enum class Reduction : std::uint8_t { kSum, kMax };
-
-// What messages hold of floats. bf16 halves them: terms and partial sums are rounded to nearest
-// even at each hop, added in f32, and the result of several ranks has bf16's values.
-enum class Wire : std::uint8_t { kF32, kBF16 };
+// What start() works on, and how.
+struct Collective {
+  Elements buffer;
+  Reduction reduction = Reduction::kSum;
+  Wire wire = Wire::kF32;
+};
 
 // P processes that act together; one progress engine inside moves the data.
 //
@@ -62,20 +64,30 @@ class Communicator {
   virtual int local_size() const noexcept = 0;
   virtual const Placement& placement() const noexcept = 0;  // of all ranks on machines
 
-  // buffer = its sum over ranks, elementwise, the same bits on every rank. Integers take another
-  // reduction too; their sums wrap.
+  // Carries out transfers, of an all-reduce (Schedule).
   //
-  // In      `transfers`: of a Schedule, for this placement() and buffer.size() elements; they stay
-  //         until wait() returns, and may serve any number of all-reduces
-  // Order   of additions: that of the transfers, never one of timing; integers have the same bits
-  //         in any order
-  // Throws  Error at once: a transfer that is not of this buffer. wait(): SystemError
-  virtual Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
-                                   Wire wire = Wire::kF32) = 0;
-  virtual Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                                   std::span<const Transfer> transfers) = 0;
-  virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
-                                   std::span<const Transfer> transfers) = 0;
+  // All-reduce  the buffer becomes its sum over ranks, elementwise, the same bits on every rank.
+  //             Sums of integers wrap. Those of bf16 and f16 are those of f32 with the wire of
+  //             that type: a copy in f32 is kept meanwhile
+  // In          `transfers`: for this placement() and buffer.size() elements; they stay until
+  //             wait() returns, and may serve any number of collectives
+  // Order       of additions: that of the transfers, never one of timing; integers have the same
+  //             bits in any order
+  // NaN         and infinities travel
+  // Throws      Error at once: a transfer that is not of this buffer; the largest of floats; a wire
+  //             of other elements than f32. wait(): SystemError. Ranks that ask for different
+  //             things (size, type, reduction, wire, messages) are named with both sides' numbers,
+  //             before data of one get into a result of the other
+  virtual Pending start(const Collective& what, std::span<const Transfer> transfers) = 0;
+
+  Pending start_all_reduce(const Elements& buffer, std::span<const Transfer> transfers,
+                           Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire}, transfers);
+  }
+  Pending start_all_reduce(const Elements& buffer, Reduction reduction,
+                           std::span<const Transfer> transfers) {
+    return start({buffer, reduction}, transfers);
+  }
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
   //

@@ -64,20 +64,20 @@ class ThreadRanks {
     const comm::Placement& placement() const noexcept override { return placement_; }
 
     // Transfers say only in which order to add; here it is that of the ranks.
-    comm::Pending start_all_reduce(std::span<float> buffer, std::span<const comm::Transfer>,
-                                   comm::Wire) override {
-      reduce(buffer, std::plus<>{});
-      return {};
-    }
-    comm::Pending start_all_reduce(std::span<std::int32_t> buffer, comm::Reduction reduction,
-                                   std::span<const comm::Transfer>) override {
-      reduce_integers(buffer, reduction);
-      return {};
-    }
-    comm::Pending start_all_reduce(std::span<std::int64_t> buffer, comm::Reduction reduction,
-                                   std::span<const comm::Transfer>) override {
-      reduce_integers(buffer, reduction);
-      return {};
+    comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
+      switch (what.buffer.type) {
+        case comm::ElementType::kF32:
+          reduce(as<float>(what.buffer), std::plus<>{});
+          return {};
+        case comm::ElementType::kI32:
+          reduce_integers(as<std::int32_t>(what.buffer), what.reduction);
+          return {};
+        case comm::ElementType::kI64:
+          reduce_integers(as<std::int64_t>(what.buffer), what.reduction);
+          return {};
+        default:
+          throw std::logic_error("ranks that are threads add no elements of this type");
+      }
     }
     comm::Pending start_all_to_all(std::span<const std::byte> out,
                                    std::span<const std::size_t> out_offsets,
@@ -118,6 +118,11 @@ class ThreadRanks {
     [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
 
    private:
+    template <class T>
+    static std::span<T> as(const comm::Elements& buffer) {
+      return {reinterpret_cast<T*>(buffer.bytes.data()), buffer.size()};
+    }
+
     template <class T>
     void reduce_integers(std::span<T> buffer, comm::Reduction reduction) {
       if (reduction == comm::Reduction::kMax) {

@@ -60,7 +60,7 @@ void call_mpi_for(const World& world, Clock::duration time) {
 std::shared_future<void> receive(ProgressEngine& engine, Buffer& buffer,
                                  const std::vector<Transfer>& transfers) {
   return engine.submit(std::as_writable_bytes(std::span(buffer)),
-                       of_int32(winnow::comm::Reduction::kSum), transfers);
+                       winnow::comm::combine_of({.buffer = buffer}), transfers);
 }
 
 void break_engine(ProgressEngine& engine) {

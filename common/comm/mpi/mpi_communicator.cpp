@@ -13,6 +13,7 @@
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"
+#include "common/small_float.h"
 #include "common/unique_handle.h"
 
 namespace winnow::comm {
@@ -194,17 +195,15 @@ class MpiCommunicator final : public Communicator {
   int local_size() const noexcept override { return local_size_; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
-                           Wire wire) override {
-    return start(buffer, sum_of_floats(wire), transfers);
-  }
-  Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                           std::span<const Transfer> transfers) override {
-    return start(buffer, of_int32(reduction), transfers);
-  }
-  Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
-                           std::span<const Transfer> transfers) override {
-    return start(buffer, of_int64(reduction), transfers);
+  Pending start(const Collective& what, std::span<const Transfer> transfers) override {
+    switch (what.buffer.type) {
+      case ElementType::kBF16:
+        return start_widened<BF16>(what, Wire::kBF16, transfers);
+      case ElementType::kF16:
+        return start_widened<F16>(what, Wire::kF16, transfers);
+      default:
+        return start_as_it_is(what, transfers);
+    }
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -284,11 +283,24 @@ class MpiCommunicator final : public Communicator {
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }
 
  private:
-  template <class T>
-  Pending start(std::span<T> buffer, const Combine& combine, std::span<const Transfer> transfers) {
+  Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
+    const Combine combine = combine_of(what);
     if (transfers.empty()) return {};
-    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine, transfers)] {
-      done.get();
+    return Pending([done = engine_->submit(what.buffer.bytes, combine, transfers)] { done.get(); });
+  }
+
+  // By a copy in f32.
+  template <class Small>
+  Pending start_widened(const Collective& what, Wire wire, std::span<const Transfer> transfers) {
+    const std::span<Small> buffer(reinterpret_cast<Small*>(what.buffer.bytes.data()),
+                                  what.buffer.size());
+    auto floats = std::make_shared<std::vector<float>>(buffer.size());
+    std::ranges::transform(buffer, floats->begin(), [](Small value) { return to_float(value); });
+    auto sum =
+        std::make_shared<Pending>(start_as_it_is({*floats, what.reduction, wire}, transfers));
+    return Pending([buffer, floats, sum] {
+      sum->wait();
+      std::ranges::transform(*floats, buffer.begin(), &round_to<Small>);
     });
   }
 
