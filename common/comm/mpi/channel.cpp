@@ -18,9 +18,18 @@ bool is_kept_apart(const Transfer& transfer, const Combine& combine) {
 }  // namespace
 
 Channel::Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send,
-                 RequestPool& requests)
-    : comm_(comm), tag_limit_(tag_limit), send_(send), requests_(requests), chains_(window) {
+                 RequestPool& requests, Announcements* announcements)
+    : comm_(comm),
+      tag_limit_(tag_limit),
+      send_(send),
+      requests_(requests),
+      announcements_(announcements),
+      chains_(window) {
   for (Chain& chain : chains_) idle_.push_back(&chain);
+}
+
+void Channel::announce(Operation& operation) {
+  operation.number = announcements_->begin(operation.kind, operation.transfers);
 }
 
 void Channel::start_collective(Operation& operation) {
@@ -154,8 +163,20 @@ bool Channel::finish_collective(Operation& operation) {
   return operation.transfers.empty();
 }
 
+// Nothing of a peer enters the buffer that does not belong there. What is copied is there already,
+// but the operation does not complete with it.
+void Channel::require_announcements(const Chain& chain) {
+  const Operation& operation = *chain.operation;
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Transfer& transfer = operation.transfers[i];
+    if (transfer.kind == Transfer::Kind::kSend) continue;
+    announcements_->require(operation.number, transfer.peer);
+  }
+}
+
 bool Channel::finish_round(Chain& chain) {
   Operation& operation = *chain.operation;
+  if (operation.number > 0) require_announcements(chain);
   const Combine& combine = operation.combine;
   std::size_t next = 0;
   for (std::size_t i = chain.begin; i < chain.end; ++i) {

@@ -40,13 +40,17 @@ using SendCall = decltype(&MPI_Isend);
 // Threads      the engine's only
 class Channel {
  public:
-  // At most `window` chains are active. Tags 0 .. tag_limit are used. `requests` and the
-  // communicator outlive the channel.
-  Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests);
+  // At most `window` chains are active. Tags 0 .. tag_limit are used. The communicator, `requests`
+  // and `announcements` (of all-reduces; null: there are none) outlive the channel.
+  Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests,
+          Announcements* announcements = nullptr);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
+
+  // Announces the operation, which is an all-reduce.
+  void announce(Operation& operation);
 
   // Posts the operation's collective. Throws what operation.start throws.
   void start_collective(Operation& operation);
@@ -60,7 +64,7 @@ class Channel {
   // Goes on after a request of this channel that is complete: with the next round, or the end.
   //
   // Out     true: the operation is complete
-  // Throws  what operation.agreed throws
+  // Throws  what operation.agreed throws; SystemError: ranks that announced something else
   bool finish(const Posted& posted);
 
  private:
@@ -72,12 +76,14 @@ class Channel {
   void give_back(std::vector<std::vector<std::byte>>& scratch);
   static void make_sums_codable(const Chain& chain);
   static bool finish_collective(Operation& operation);
+  void require_announcements(const Chain& chain);
   bool finish_round(Chain& chain);
 
   const MPI_Comm comm_;
   const int tag_limit_;
   const SendCall send_;
   RequestPool& requests_;
+  Announcements* const announcements_;
   std::vector<Chain> chains_;                    // a window of them
   std::vector<Chain*> idle_;                     // those not under way
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages

@@ -1,6 +1,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -65,6 +66,23 @@ std::vector<int> nodes_of_world(MPI_Comm machine) {
     node = static_cast<int>(std::distance(machines.begin(), machines.find(node)));
   }
   return nodes;
+}
+
+// The first letters of each rank's host.
+RankNames names_of_world() {
+  constexpr int kLetters = 32;
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> own{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
+  RankNames names{.rank = rank_in(MPI_COMM_WORLD)};
+  std::vector<std::array<char, kLetters>> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
+  check_mpi(MPI_Allgather(own.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR,
+                          MPI_COMM_WORLD),
+            "MPI_Allgather");
+  for (const auto& host : all) {
+    names.hosts.emplace_back(host.begin(), std::ranges::find(host, '\0'));
+  }
+  return names;
 }
 
 int tag_limit() {
@@ -170,7 +188,7 @@ class MpiCommunicator final : public Communicator {
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
     placement_ = {rank_, nodes_of_world(machine.get())};
-    engine_.emplace(channels_, tag_limit(), std::move(last_words));
+    engine_.emplace(channels_, tag_limit(), names_of_world(), std::move(last_words));
   }
 
   // MPI_Finalize waits for the other ranks. When an exception is on its way through this one, or
@@ -284,9 +302,8 @@ class MpiCommunicator final : public Communicator {
 
  private:
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
-    const Combine combine = combine_of(what);
-    if (transfers.empty()) return {};
-    return Pending([done = engine_->submit(what.buffer.bytes, combine, transfers)] { done.get(); });
+    if (size_ == 1) return {};
+    return Pending([done = engine_->submit(what, transfers)] { done.get(); });
   }
 
   // By a copy in f32.

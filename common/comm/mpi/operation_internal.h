@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "common/comm/mpi/announcements_internal.h"
 #include "common/comm/mpi/combine_internal.h"
 #include "common/comm/schedule/transfer.h"
 
@@ -41,9 +42,11 @@ struct Operation {
   const std::byte* out = nullptr;  // what sends read
   std::byte* in = nullptr;         // what receives write
   Combine combine{};
+  AllReduceKind kind{};       // of an all-reduce
   std::vector<Transfer> own;  // the transfers, where the caller does not keep them
   std::span<const Transfer> transfers;
 
+  std::uint64_t number = 0;  // of an all-reduce that has been announced
   bool posted = false;       // the collective is posted
   bool opening = false;      // it is posted and not complete
   std::optional<int> tag;    // of all chains; none: each has its own
