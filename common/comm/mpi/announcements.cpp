@@ -41,8 +41,8 @@ std::string RankNames::of(int which) const {
 // Any order-dependent mix does: this is no defence against those who want to collide.
 void Announcements::Link::add(const Transfer& transfer) noexcept {
   ++messages;
-  for (const std::uint64_t word : {static_cast<std::uint64_t>(transfer.chain),
-                                   std::uint64_t{transfer.begin}, std::uint64_t{transfer.count}}) {
+  for (const std::uint64_t word :
+       {static_cast<std::uint64_t>(transfer.chain), std::uint64_t{transfer.count}}) {
     digest = (digest ^ word) * 0x9e3779b97f4a7c15U;
     digest ^= digest >> 29U;
   }

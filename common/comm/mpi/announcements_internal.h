@@ -76,7 +76,7 @@ class Announcements {
   // What is told of the messages from one rank to another.
   struct Link {
     std::uint64_t messages = 0;
-    std::uint64_t digest = 0;  // of chains and ranges, in order
+    std::uint64_t digest = 0;  // of chains and lengths, in order
 
     void add(const Transfer& transfer) noexcept;
     friend bool operator==(const Link&, const Link&) = default;
