@@ -30,7 +30,7 @@ class SingleCommunicator final : public Communicator {
   }
   void all_reduce(std::span<double>) override {}
   void all_reduce(std::span<std::uint64_t>) override {}
-  void all_reduce(std::span<float>) override {}
+  void library_all_reduce(const Elements&) override {}
   void broadcast(std::span<std::byte>, int root) override {
     if (root != 0) {
       throw Error("a broadcast from rank " + std::to_string(root) + " of 1 rank was asked for");
@@ -51,6 +51,12 @@ class SingleCommunicator final : public Communicator {
 };
 
 }  // namespace
+
+void require_equal_sizes(std::size_t in, std::size_t out) {
+  if (in == out) return;
+  throw Error("an all-reduce from a buffer of " + std::to_string(in) + " elements into one of " +
+              std::to_string(out) + " was asked for; the two must be equally long");
+}
 
 Pending::~Pending() {
   try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,9 @@ struct Collective {
   Wire wire = Wire::kF32;
 };
 
+// Throws Error where the sizes of a collective's two buffers differ.
+void require_equal_sizes(std::size_t in, std::size_t out);
+
 // P processes that act together; one progress engine inside moves the data.
 //
 // Ranks    every collective is called by all ranks in the same order, with equal counts
@@ -89,6 +93,15 @@ class Communicator {
     return start({buffer, reduction}, transfers);
   }
 
+  // Out of place: `out` becomes the sum of all ranks' `in`, which is copied before this returns.
+  template <class T>
+  Pending start_all_reduce(std::span<const T> in, std::span<T> out,
+                           std::span<const Transfer> transfers, Wire wire = Wire::kF32) {
+    require_equal_sizes(in.size(), out.size());
+    std::ranges::copy(in, out.begin());
+    return start_all_reduce(out, transfers, wire);
+  }
+
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
   //
   // In         size()+1 ascending offsets in bytes, multiples of 4; parts may be empty; the two
@@ -113,10 +126,10 @@ class Communicator {
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_reduce and start_all_to_all, but by the MPI library's own algorithms, and of less
+  // As start_all_reduce and start_all_to_all do, but by the MPI library's own algorithms, and of less
   // than 2^31 elements or bytes: what those are tested and measured against. The all-reduce blocks the
   // engine: nothing else may be in flight.
-  virtual void all_reduce(std::span<float> buffer) = 0;
+  virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error: bf16 or f16
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 

@@ -1,6 +1,9 @@
 #include "common/comm/elements.h"
 
 #include <array>
+#include <string>
+
+#include "common/error.h"
 
 namespace winnow::comm {
 
@@ -19,6 +22,18 @@ constexpr std::array kTypes{
 
 const ElementTypeInfo& info(ElementType type) noexcept {
   return kTypes[static_cast<std::size_t>(type)];
+}
+
+std::span<const ElementTypeInfo> element_types() { return kTypes; }
+
+ElementType find_element_type(std::string_view name) {
+  std::string known;
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    if (kTypes[i].name == name) return static_cast<ElementType>(i);
+    known += (known.empty() ? "" : ", ") + std::string(kTypes[i].name);
+  }
+  throw UsageError("there is no type of elements '" + std::string(name) + "'; choose one of: " +
+                   known);
 }
 
 }  // namespace winnow::comm

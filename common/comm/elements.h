@@ -19,6 +19,8 @@ struct ElementTypeInfo {
   std::size_t bytes;      // of an element
 };
 const ElementTypeInfo& info(ElementType type) noexcept;
+std::span<const ElementTypeInfo> element_types();  // in the order of ElementType
+ElementType find_element_type(std::string_view name);  // UsageError naming the known ones
 
 constexpr ElementType element_type(float) { return ElementType::kF32; }
 constexpr ElementType element_type(double) { return ElementType::kF64; }
@@ -34,11 +36,36 @@ struct Elements {
       : bytes(std::as_writable_bytes(std::span(range))),
         type(element_type(std::ranges::range_value_t<Range>{})) {}
 
+  Elements(std::span<std::byte> of_type, ElementType its_type) : bytes(of_type), type(its_type) {}
+
   std::size_t size() const noexcept { return bytes.size() / info(type).bytes; }
 
   std::span<std::byte> bytes;
   ElementType type;
 };
+
+// Calls `work` with the elements as a std::span of their type.
+template <class Work>
+decltype(auto) visit(const Elements& elements, const Work& work) {
+  const auto as = [&]<class T>(T) {
+    return work(std::span<T>(reinterpret_cast<T*>(elements.bytes.data()), elements.size()));
+  };
+  switch (elements.type) {
+    case ElementType::kF64:
+      return as(double{});
+    case ElementType::kBF16:
+      return as(BF16{});
+    case ElementType::kF16:
+      return as(F16{});
+    case ElementType::kI32:
+      return as(std::int32_t{});
+    case ElementType::kI64:
+      return as(std::int64_t{});
+    case ElementType::kF32:
+      break;
+  }
+  return as(float{});
+}
 
 enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: of integers
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -65,19 +66,16 @@ class ThreadRanks {
 
     // Transfers say only in which order to add; here it is that of the ranks.
     comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
-      switch (what.buffer.type) {
-        case comm::ElementType::kF32:
-          reduce(as<float>(what.buffer), std::plus<>{});
-          return {};
-        case comm::ElementType::kI32:
-          reduce_integers(as<std::int32_t>(what.buffer), what.reduction);
-          return {};
-        case comm::ElementType::kI64:
-          reduce_integers(as<std::int64_t>(what.buffer), what.reduction);
-          return {};
-        default:
+      comm::visit(what.buffer, [&]<class T>(std::span<T> buffer) {
+        if constexpr (std::is_integral_v<T>) {
+          reduce_integers(buffer, what.reduction);
+        } else if constexpr (std::is_floating_point_v<T>) {
+          reduce(buffer, std::plus<>{});
+        } else {
           throw std::logic_error("ranks that are threads add no elements of this type");
-      }
+        }
+      });
+      return {};
     }
     comm::Pending start_all_to_all(std::span<const std::byte> out,
                                    std::span<const std::size_t> out_offsets,
@@ -99,7 +97,7 @@ class ThreadRanks {
         all_.leave(operation);
       });
     }
-    void all_reduce(std::span<float> buffer) override { reduce(buffer, std::plus<>{}); }
+    void library_all_reduce(const comm::Elements& buffer) override { start({buffer}, {}).wait(); }
     void all_reduce(std::span<double> buffer) override { reduce(buffer, std::plus<>{}); }
     void all_reduce(std::span<std::uint64_t> buffer) override { reduce(buffer, std::plus<>{}); }
     void broadcast(std::span<std::byte> buffer, int root) override {
@@ -118,11 +116,6 @@ class ThreadRanks {
     [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
 
    private:
-    template <class T>
-    static std::span<T> as(const comm::Elements& buffer) {
-      return {reinterpret_cast<T*>(buffer.bytes.data()), buffer.size()};
-    }
-
     template <class T>
     void reduce_integers(std::span<T> buffer, comm::Reduction reduction) {
       if (reduction == comm::Reduction::kMax) {

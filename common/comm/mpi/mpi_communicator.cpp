@@ -263,11 +263,12 @@ class MpiCommunicator final : public Communicator {
     engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
-  void all_reduce(std::span<float> buffer) override {
+  void library_all_reduce(const Elements& buffer) override {
     check_fits_int(buffer.size(), "an all-reduce");
-    const auto start = [buffer](MPI_Comm comm) {
-      check_mpi(MPI_Allreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(buffer.size()),
-                              MPI_FLOAT, MPI_SUM, comm),
+    const MPI_Datatype type = combine_of({.buffer = buffer}).type;
+    const auto start = [buffer, type](MPI_Comm comm) {
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, buffer.bytes.data(), static_cast<int>(buffer.size()),
+                              type, MPI_SUM, comm),
                 "MPI_Allreduce");
       return completed_request();
     };
