@@ -256,15 +256,14 @@ class AllReduceBench {
                                     {"message_s", cost.message_s},
                                     {"seconds_per_byte", cost.seconds_per_byte}};
     };
-    const nlohmann::ordered_json json{
-        {"schema", "winnow.allreduce/2"},
-        {"ranks", comm_.size()},
-        {"machines", machines()},
-        {"network",
-         {{"inside", link(network_.inside)},
-          {"between", link(network_.between)},
-          {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
-        {"rows", rows_}};
+    const nlohmann::ordered_json json{{"schema", "winnow.allreduce/1"},
+                                      {"ranks", comm_.size()},
+                                      {"machines", machines()},
+                                      {"network",
+                                       {{"inside", link(network_.inside)},
+                                        {"between", link(network_.between)},
+                                        {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
+                                      {"rows", rows_}};
     fmt::print("{}\n", json.dump());
   }
 
