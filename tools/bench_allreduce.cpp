@@ -36,6 +36,7 @@ struct BenchAllReduceOptions {
   std::vector<std::string> schedules;
   comm::ScheduleOptions grain;
   bool bf16 = false;
+  bool checksums = false;
   bool json = false;
 };
 
@@ -301,6 +302,7 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
       o.schedules.emplace_back(comm::kAutoSchedule);
     }
   });
+  session.comm.use_checksums(o.checksums);
   AllReduceBench(o, session).run();
 }
 
@@ -345,6 +347,9 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
   app->add_flag("--bf16-gradients", o->bf16,
                 "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
                 "f32");
+  app->add_flag("--comm-checksum", o->checksums,
+                "A checksum goes with each message, as of winnow train --comm-checksum; "
+                "MPI_Allreduce's have none");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};

@@ -48,6 +48,7 @@ struct Collective {
   Elements buffer;
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
+  Task task = Task::kAllReduce;
 };
 
 // Throws Error where the sizes of a collective's two buffers differ.
@@ -68,11 +69,12 @@ class Communicator {
   virtual int local_size() const noexcept = 0;
   virtual const Placement& placement() const noexcept = 0;  // of all ranks on machines
 
-  // Carries out transfers, of an all-reduce (Schedule).
+  // Carries out transfers, of a Schedule or half of a ShareSchedule.
   //
   // All-reduce  the buffer becomes its sum over ranks, elementwise, the same bits on every rank.
   //             Sums of integers wrap. Those of bf16 and f16 are those of f32 with the wire of
   //             that type: a copy in f32 is kept meanwhile
+  // Shares      a reduce-scatter and an all-gather do as ShareSchedule says
   // In          `transfers`: for this placement() and buffer.size() elements; they stay until
   //             wait() returns, and may serve any number of collectives
   // Order       of additions: that of the transfers, never one of timing; integers have the same
@@ -91,6 +93,15 @@ class Communicator {
   Pending start_all_reduce(const Elements& buffer, Reduction reduction,
                            std::span<const Transfer> transfers) {
     return start({buffer, reduction}, transfers);
+  }
+
+  Pending start_reduce_scatter(const Elements& buffer, std::span<const Transfer> transfers,
+                               Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire, Task::kReduceScatter}, transfers);
+  }
+  Pending start_all_gather(const Elements& buffer, std::span<const Transfer> transfers,
+                           Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire, Task::kAllGather}, transfers);
   }
 
   // Out of place: `out` becomes the sum of all ranks' `in`, which is copied before this returns.
@@ -120,6 +131,11 @@ class Communicator {
                                    std::span<const std::size_t> out_offsets,
                                    std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                                    const ScheduleOptions& options) = 0;
+
+  // From the next operation on a checksum goes with each message of start() and start_all_to_all():
+  // where one arrives damaged, wait() throws SystemError, which names its two ranks. All ranks the
+  // same; at first none has.
+  virtual void use_checksums(bool use) = 0;
 
   // Small control traffic; not for gradients. Blocking.
   virtual void all_reduce(std::span<double> buffer) = 0;         // sum

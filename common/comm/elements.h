@@ -67,6 +67,9 @@ decltype(auto) visit(const Elements& elements, const Work& work) {
   return as(float{});
 }
 
+// What transfers come to. Ranks that mean different things are told so.
+enum class Task : std::uint8_t { kAllReduce, kReduceScatter, kAllGather };
+
 enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: of integers
 
 // What messages hold of f32: themselves, or half as many bytes. Terms and partial sums are then

@@ -313,6 +313,7 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
 TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note) {
   TrainOptions options = given;
+  comm.use_checksums(options.execution.all_reduce.checksums);
   options.net = choose_net(given, comm, note);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);

@@ -18,10 +18,14 @@ constexpr std::string_view kSameForAll =
 constexpr std::uint64_t kRemembered = 64;
 
 std::string text_of(const AllReduceKind& kind) {
-  std::string text = kind.reduction == Reduction::kMax ? "takes the largest of " : "sums ";
+  std::string text = kind.task == Task::kAllGather       ? "gathers "
+                     : kind.task == Task::kReduceScatter ? "sums and scatters "
+                     : kind.reduction == Reduction::kMax ? "takes the largest of "
+                                                         : "sums ";
   text += std::to_string(kind.count) + " " + std::string(info(kind.type).many);
   if (kind.wire == Wire::kBF16) text += " in messages of bf16";
   if (kind.wire == Wire::kF16) text += " in messages of f16";
+  if (kind.checksums != 0) text += " with checksums";
   return text;
 }
 

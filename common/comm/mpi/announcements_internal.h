@@ -23,14 +23,18 @@ struct RankNames {
 
   std::string of(int which) const;
   std::string own() const { return of(rank); }
+  // What a message is to be known by: "rank 0 (h1) -> rank 2 (h2)".
+  std::string link_from(int peer) const { return of(peer) + " -> " + own(); }
 };
 
-// What an all-reduce is to be, but for its transfers.
+// What an all-reduce is to be, but for its transfers; or a half of one, here as below.
 struct AllReduceKind {
   std::uint64_t count = 0;  // elements
   ElementType type = ElementType::kF32;
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
+  Task task = Task::kAllReduce;
+  std::uint32_t checksums = 0;  // 1: with them
 
   friend bool operator==(const AllReduceKind&, const AllReduceKind&) = default;
 };
@@ -40,7 +44,7 @@ struct AllReduceKind {
 //
 // Why enough  all data come over links whose ends agreed; and ranks that differ find out, for data
 //             go from those of one mind to those of another, or there would be no sum
-// Cost        a message of 48 bytes to each such rank. Data do not wait for it: it is sent before
+// Cost        a message of 56 bytes to each such rank. Data do not wait for it: it is sent before
 //             them
 // Messages    have a tag of their own on the communicator of gradients
 // Threads     the engine's only

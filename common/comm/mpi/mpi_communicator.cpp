@@ -263,6 +263,8 @@ class MpiCommunicator final : public Communicator {
     engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
+  void use_checksums(bool use) override { engine_->use_checksums(use); }
+
   void library_all_reduce(const Elements& buffer) override {
     check_fits_int(buffer.size(), "an all-reduce");
     const MPI_Datatype type = combine_of({.buffer = buffer}).type;
@@ -314,8 +316,10 @@ class MpiCommunicator final : public Communicator {
                                   what.buffer.size());
     auto floats = std::make_shared<std::vector<float>>(buffer.size());
     std::ranges::transform(buffer, floats->begin(), [](Small value) { return to_float(value); });
-    auto sum =
-        std::make_shared<Pending>(start_as_it_is({*floats, what.reduction, wire}, transfers));
+    Collective of_floats = what;
+    of_floats.buffer = *floats;
+    of_floats.wire = wire;
+    auto sum = std::make_shared<Pending>(start_as_it_is(of_floats, transfers));
     return Pending([buffer, floats, sum] {
       sum->wait();
       std::ranges::transform(*floats, buffer.begin(), &round_to<Small>);

@@ -36,9 +36,10 @@ std::string text_of(const std::exception_ptr& exception) {
 }
 
 // A transfer has to lie in its buffer, and to fit the C ints of MPI.
-void check_transfers(std::span<const Transfer> transfers, std::size_t count) {
-  for (const Transfer& transfer : transfers) {
-    if (transfer.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+void check_transfers(const Operation& operation, std::size_t count) {
+  for (const Transfer& transfer : operation.transfers) {
+    if (message_of(operation, transfer).count >
+        static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw Error("a collective has a message of " + std::to_string(transfer.count) +
                   " elements, more than MPI can send at once; choose smaller segments");
     }
@@ -64,11 +65,11 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankName
       patience_(patience),
       announcements_(channels.gradients, tag_limit, std::move(names)),
       gradients_(channels.gradients, tag_limit - 1, kChainsAtOnce, &MPI_Isend, requests_,
-                 &announcements_),
+                 announcements_),
       // A send of data is done when it is being received, however small it is: what a rank that is
       // busy with gradients has not asked for yet must not pile up there.
-      data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_),
-      control_(channels.control, tag_limit, 0, &MPI_Isend, requests_) {
+      data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_, announcements_),
+      control_(channels.control, tag_limit, 0, &MPI_Isend, requests_, announcements_) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -76,12 +77,14 @@ ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(const Collective& what,
                                                 std::span<const Transfer> transfers) {
-  check_transfers(transfers, what.buffer.size());
   auto operation = std::make_unique<Operation>(gradients_);
+  operation->checksums = checksums_;
   operation->out = operation->in = what.buffer.bytes.data();
   operation->combine = combine_of(what);
-  operation->kind = {what.buffer.size(), what.buffer.type, what.reduction, what.wire};
+  operation->kind = {what.buffer.size(), what.buffer.type, what.reduction,
+                     what.wire,          what.task,        operation->checksums ? 1U : 0U};
   operation->transfers = transfers;
+  check_transfers(*operation, what.buffer.size());
   return enqueue(std::move(operation));
 }
 
@@ -91,6 +94,7 @@ std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
                                                 StartCollective start,
                                                 std::function<void()> agreed) {
   auto operation = std::make_unique<Operation>(data_);
+  operation->checksums = checksums_;
   operation->start = std::move(start);
   operation->agreed = std::move(agreed);
   operation->out = out.data();

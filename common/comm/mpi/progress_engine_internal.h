@@ -64,6 +64,9 @@ class ProgressEngine {
   // Carries out the transfers of an all-reduce on its buffer; they stay as long as it.
   std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers);
 
+  // Of what is submitted from now on; by the thread that submits.
+  void use_checksums(bool use) noexcept { checksums_ = use; }
+
   // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
   // the collective `start` on the communicator of data and then `agreed`, which throws where the
   // ranks do not fit together; both are called on the engine's thread.
@@ -102,6 +105,7 @@ class ProgressEngine {
   // Shared with the caller.
   Inbox inbox_;
   std::atomic<bool> broken_ = false;
+  std::atomic<bool> checksums_ = false;
 
   // The engine's thread only.
   RequestPool requests_;         // before the channels, which post into it
