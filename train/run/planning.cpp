@@ -51,7 +51,8 @@ std::size_t message_bytes(const ExecutionOptions& options) {
 
 Sums sums_of(const ExecutionOptions& options) {
   if (options.reproducible) return Sums::kWholeNumbers;
-  return options.all_reduce.wire == comm::Wire::kBF16 ? Sums::kBF16Messages : Sums::kFloats;
+  if (options.all_reduce.wire != comm::Wire::kBF16) return Sums::kFloats;
+  return options.all_reduce.error_feedback ? Sums::kBF16Feedback : Sums::kBF16Messages;
 }
 
 // What every rank would choose if it were rank 0, but for its own lanes.
@@ -169,6 +170,10 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
     throw UsageError(
         "--reproducible sums are of whole numbers, which bf16 cannot hold; leave out "
         "--bf16-gradients");
+  }
+  if (options.all_reduce.error_feedback && options.all_reduce.wire != comm::Wire::kBF16) {
+    throw UsageError(
+        "--error-feedback is for gradients that are rounded; give --bf16-gradients too");
   }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);

@@ -247,7 +247,7 @@ class Trainer {
     state_.epoch = job_.batches.epoch_at(done);
     state_.writer.seed = options_.recipe.seed;
     state_.writer.ranks = comm_.size();
-    state_.sums = engine_.executor().state();
+    state_.sums = engine_.executor().checkpointed_state();
     directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
     state_.evaluated = true;
   }

@@ -60,8 +60,12 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint has to keep, see GradientSum.
-  std::map<std::string, std::int32_t> state() const { return sum_->state(); }
+  // What a checkpoint has to keep, see GradientSum; what it does not keep is forgotten, so that a
+  // run that goes on from it takes the same steps.
+  std::map<std::string, std::int32_t> checkpointed_state() {
+    sum_->forget_errors();
+    return sum_->state();
+  }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
 
  private:

@@ -44,7 +44,7 @@ struct AllReduceKind {
 //
 // Why enough  all data come over links whose ends agreed; and ranks that differ find out, for data
 //             go from those of one mind to those of another, or there would be no sum
-// Cost        a message of 56 bytes to each such rank. Data do not wait for it: it is sent before
+// Cost        a message of 40 bytes to each such rank. Data do not wait for it: it is sent before
 //             them
 // Messages    have a tag of their own on the communicator of gradients
 // Threads     the engine's only
