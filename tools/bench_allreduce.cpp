@@ -27,10 +27,14 @@ using comm::Communicator;
 
 constexpr const char* kMpi = "MPI_Allreduce";
 
-struct BenchAllReduceOptions {
+struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
+};
+
+struct BenchAllReduceOptions {
+  BufferSizes sizes;
   int rounds = 10;
   std::vector<std::string> types{"f32"};
   std::vector<std::string> schedules;
@@ -111,8 +115,8 @@ class AllReduceBench {
     std::uint64_t wrong = 0;
     for (const std::string& name : o_.types) {
       type_ = comm::find_element_type(name);
-      for (std::uint64_t bytes = o_.least_bytes; bytes <= o_.most_bytes;
-           bytes *= static_cast<std::uint64_t>(o_.factor)) {
+      for (std::uint64_t bytes = o_.sizes.least_bytes; bytes <= o_.sizes.most_bytes;
+           bytes *= static_cast<std::uint64_t>(o_.sizes.factor)) {
         wrong += measure(std::max<std::size_t>(1, bytes / element_bytes()));
       }
     }
@@ -289,7 +293,7 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
                          " ranks, whose sums they hold exactly; measure f32");
       }
     }
-    if (o.most_bytes < o.least_bytes) {
+    if (o.sizes.most_bytes < o.sizes.least_bytes) {
       throw UsageError("--max-bytes is less than --min-bytes; give a larger one");
     }
     for (const std::string& name : o.schedules) {
@@ -320,9 +324,9 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
         ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
         ->capture_default_str();
   };
-  size("-b,--min-bytes", o->least_bytes, "The smallest buffer");
-  size("-e,--max-bytes", o->most_bytes, "The largest buffer");
-  app->add_option("-f,--factor", o->factor, "From one size to the next")
+  size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
+  size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
+  app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
   app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")

@@ -186,8 +186,8 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};
   if (options.execution.all_reduce.wire == comm::Wire::kBF16) {
-    const bool feedback = options.execution.all_reduce.error_feedback;
-    config["execution"]["gradients"] = feedback ? "bf16, error feedback" : "bf16";
+    config["execution"]["gradients"] =
+        options.execution.all_reduce.error_feedback ? "bf16, error feedback" : "bf16";
   }
   return with_digest_line(config.dump(2) + "\n");
 }

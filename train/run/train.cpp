@@ -247,7 +247,8 @@ class Trainer {
     state_.epoch = job_.batches.epoch_at(done);
     state_.writer.seed = options_.recipe.seed;
     state_.writer.ranks = comm_.size();
-    state_.sums = engine_.executor().checkpointed_state();
+    state_.sums = engine_.executor().state();
+    engine_.executor().forget_errors();  // as who goes on from this checkpoint has
     directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
     state_.evaluated = true;
   }

@@ -60,12 +60,9 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint has to keep, see GradientSum; what it does not keep is forgotten, so that a
-  // run that goes on from it takes the same steps.
-  std::map<std::string, std::int32_t> checkpointed_state() {
-    sum_->forget_errors();
-    return sum_->state();
-  }
+  // What a checkpoint has to keep, and what it does not keep: see GradientSum.
+  std::map<std::string, std::int32_t> state() const { return sum_->state(); }
+  void forget_errors() noexcept { sum_->forget_errors(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
 
  private:

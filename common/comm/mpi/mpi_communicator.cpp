@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -242,8 +243,9 @@ class MpiCommunicator final : public Communicator {
                 "MPI_Ialltoall");
       return request;
     };
-    return Pending([done = engine_->submit(out, in, std::move(transfers), tell,
-                                           [agreement] { agreement->check(); })] { done.get(); });
+    const auto check = [agreement] { agreement->check(); };
+    return Pending([done = engine_->submit(out, in, std::move(transfers), tell, check,
+                                           checksums_)] { done.get(); });
   }
 
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -263,7 +265,7 @@ class MpiCommunicator final : public Communicator {
     engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
-  void use_checksums(bool use) override { engine_->use_checksums(use); }
+  void use_checksums(bool use) override { checksums_ = use; }
 
   void library_all_reduce(const Elements& buffer) override {
     check_fits_int(buffer.size(), "an all-reduce");
@@ -306,7 +308,7 @@ class MpiCommunicator final : public Communicator {
  private:
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
     if (size_ == 1) return {};
-    return Pending([done = engine_->submit(what, transfers)] { done.get(); });
+    return Pending([done = engine_->submit(what, transfers, checksums_)] { done.get(); });
   }
 
   // By a copy in f32.
@@ -360,6 +362,7 @@ class MpiCommunicator final : public Communicator {
   int local_rank_ = 0;
   int local_size_ = 1;
   Placement placement_;
+  std::atomic<bool> checksums_ = false;   // two threads begin operations
   Channels channels_;                     // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;  // last: it uses the communicators
 };

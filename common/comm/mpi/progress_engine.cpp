@@ -76,9 +76,10 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankName
 ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(const Collective& what,
-                                                std::span<const Transfer> transfers) {
+                                                std::span<const Transfer> transfers,
+                                                bool checksums) {
   auto operation = std::make_unique<Operation>(gradients_);
-  operation->checksums = checksums_;
+  operation->checksums = checksums;
   operation->out = operation->in = what.buffer.bytes.data();
   operation->combine = combine_of(what);
   operation->kind = {what.buffer.size(), what.buffer.type, what.reduction,
@@ -91,10 +92,10 @@ std::shared_future<void> ProgressEngine::submit(const Collective& what,
 std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
                                                 std::span<std::byte> in,
                                                 std::vector<Transfer> transfers,
-                                                StartCollective start,
-                                                std::function<void()> agreed) {
+                                                StartCollective start, std::function<void()> agreed,
+                                                bool checksums) {
   auto operation = std::make_unique<Operation>(data_);
-  operation->checksums = checksums_;
+  operation->checksums = checksums;
   operation->start = std::move(start);
   operation->agreed = std::move(agreed);
   operation->out = out.data();
@@ -138,10 +139,7 @@ void ProgressEngine::run() noexcept {
   prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);
   for (;;) {
     try {
-      if (!take_submissions()) {
-        if (!failure_) announcements_.finish();
-        return;
-      }
+      if (!take_submissions()) return failure_ ? void() : announcements_.finish();
       if (failure_) {
         fail(failure_);
       } else {
@@ -189,13 +187,9 @@ void ProgressEngine::start_what_fits() {
 
 // All-reduces of no elements count as others do: another rank may have some.
 void ProgressEngine::complete_empty() {
-  const auto is_empty = [](const auto& operation) {
-    return operation->number > 0 && operation->transfers.empty();
-  };
-  for (;;) {
-    const auto at = std::ranges::find_if(running_, is_empty);
-    if (at == running_.end()) return;
-    complete(**at);
+  for (std::size_t i = 0; i < running_.size();) {
+    const bool empty = running_[i]->number > 0 && running_[i]->transfers.empty();
+    empty ? complete(*running_[i]) : static_cast<void>(++i);
   }
 }
 

@@ -62,17 +62,15 @@ class ProgressEngine {
   // Buffers stay until the future is ready.
 
   // Carries out the transfers of an all-reduce on its buffer; they stay as long as it.
-  std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers);
-
-  // Of what is submitted from now on; by the thread that submits.
-  void use_checksums(bool use) noexcept { checksums_ = use; }
+  std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers,
+                                  bool checksums = false);
 
   // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
   // the collective `start` on the communicator of data and then `agreed`, which throws where the
   // ranks do not fit together; both are called on the engine's thread.
   std::shared_future<void> submit(std::span<const std::byte> out, std::span<std::byte> in,
                                   std::vector<Transfer> transfers, StartCollective start,
-                                  std::function<void()> agreed);
+                                  std::function<void()> agreed, bool checksums = false);
 
   // A collective of control, posted on the engine's thread.
   std::shared_future<void> submit(StartCollective start, CollectiveMemory memory);
@@ -105,7 +103,6 @@ class ProgressEngine {
   // Shared with the caller.
   Inbox inbox_;
   std::atomic<bool> broken_ = false;
-  std::atomic<bool> checksums_ = false;
 
   // The engine's thread only.
   RequestPool requests_;         // before the channels, which post into it
