@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/comm/agreement.h"
@@ -13,6 +16,7 @@
 #include "common/comm/network_probe.h"
 #include "common/comm/schedule/choice.h"
 #include "common/error.h"
+#include "common/small_float.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
 
@@ -23,14 +27,20 @@ using comm::Communicator;
 
 constexpr const char* kMpi = "MPI_Allreduce";
 
-struct BenchAllReduceOptions {
+struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
+};
+
+struct BenchAllReduceOptions {
+  BufferSizes sizes;
   int rounds = 10;
+  std::vector<std::string> types{"f32"};
   std::vector<std::string> schedules;
   comm::ScheduleOptions grain;
   bool bf16 = false;
+  bool checksums = false;
   bool json = false;
 };
 
@@ -45,27 +55,45 @@ struct Contender {
 };
 
 // Whole numbers that repeat: their sums are exact in any order, with bf16 up to 256.
-constexpr int kMostBF16Ranks = 128;
+constexpr int kMostSmallRanks = 128;
 std::size_t period(int ranks) {
   return static_cast<std::size_t>(std::clamp(256 / ranks, 2, 31));
 }
 
-void fill(std::span<float> buffer, int rank, int ranks) {
-  for (std::size_t i = 0; i < buffer.size(); ++i) {
-    buffer[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % period(ranks));
+std::size_t term(std::size_t i, int rank, int ranks) {
+  return (i + static_cast<std::size_t>(rank)) % period(ranks);
+}
+
+// As an element: exact.
+template <class T>
+T whole(std::size_t value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return round_to<T>(static_cast<float>(value));
   }
 }
 
-std::uint64_t count_wrong(std::span<const float> buffer, int ranks) {
-  std::vector<float> sums(period(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<float> terms(sums.size());
-    fill(terms, rank, ranks);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += terms[i];
-  }
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < buffer.size(); ++i) wrong += buffer[i] == sums[i % sums.size()] ? 0 : 1;
-  return wrong;
+void fill(const comm::Elements& elements, int rank, int ranks) {
+  comm::visit(elements, [&]<class T>(std::span<T> buffer) {
+    for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = whole<T>(term(i, rank, ranks));
+  });
+}
+
+std::uint64_t count_wrong(const comm::Elements& elements, int ranks) {
+  return comm::visit(elements, [&]<class T>(std::span<T> buffer) {
+    std::vector<T> sums;
+    for (std::size_t i = 0; i < period(ranks); ++i) {
+      std::size_t sum = 0;
+      for (int rank = 0; rank < ranks; ++rank) sum += term(i, rank, ranks);
+      sums.push_back(whole<T>(sum));
+    }
+    std::uint64_t wrong = 0;
+    for (std::size_t i = 0; i < buffer.size(); ++i) {
+      wrong += buffer[i] == sums[i % sums.size()] ? 0 : 1;
+    }
+    return wrong;
+  });
 }
 
 class AllReduceBench {
@@ -85,9 +113,12 @@ class AllReduceBench {
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}", "(B)",
                     "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)", "(%)", "(us)", ""));
     std::uint64_t wrong = 0;
-    for (std::uint64_t bytes = o_.least_bytes; bytes <= o_.most_bytes;
-         bytes *= static_cast<std::uint64_t>(o_.factor)) {
-      wrong += measure(std::max<std::size_t>(1, bytes / sizeof(float)));
+    for (const std::string& name : o_.types) {
+      type_ = comm::find_element_type(name);
+      for (std::uint64_t bytes = o_.sizes.least_bytes; bytes <= o_.sizes.most_bytes;
+           bytes *= static_cast<std::uint64_t>(o_.sizes.factor)) {
+        wrong += measure(std::max<std::size_t>(1, bytes / element_bytes()));
+      }
     }
     if (o_.json && comm_.rank() == 0) print();
     if (wrong > 0) throw Error(fmt::format("{} elements of all-reduces are wrong", wrong));
@@ -108,11 +139,14 @@ class AllReduceBench {
     say(session_, fmt::format("additions: {:.1f} GB/s", 1e-9 / network_.add_seconds_per_byte));
   }
 
-  comm::Wire wire() const { return o_.bf16 ? comm::Wire::kBF16 : comm::Wire::kF32; }
+  std::size_t element_bytes() const { return comm::info(type_).bytes; }
+
+  bool sends_bf16() const { return o_.bf16 && type_ == comm::ElementType::kF32; }
+  comm::Wire wire() const { return sends_bf16() ? comm::Wire::kBF16 : comm::Wire::kF32; }
 
   // Of messages.
-  const char* type_of(const Contender& one) const {
-    return o_.bf16 && !one.transfers.empty() ? "bf16" : "float";
+  comm::ElementType sent_type(const Contender& one) const {
+    return sends_bf16() && !one.transfers.empty() ? comm::ElementType::kBF16 : type_;
   }
 
   int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
@@ -120,7 +154,7 @@ class AllReduceBench {
   comm::AllReduceShape shape(std::size_t count) const {
     return {.node_of = comm_.placement().node_of,
             .count = count,
-            .element_bytes = o_.bf16 ? 2 : sizeof(float)};
+            .element_bytes = sends_bf16() ? sizeof(BF16) : element_bytes()};
   }
 
   std::vector<Contender> contenders(std::size_t count) const {
@@ -140,14 +174,18 @@ class AllReduceBench {
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
     }
-    all.push_back({.name = kMpi});
+    // MPI has no sums of floats of 16 bits.
+    if (type_ != comm::ElementType::kBF16 && type_ != comm::ElementType::kF16) {
+      all.push_back({.name = kMpi});
+    }
     return all;
   }
 
   // Wrong elements.
   std::uint64_t measure(std::size_t count) {
     std::vector<Contender> all = contenders(count);
-    std::vector<float> buffer(count);
+    std::vector<std::byte> memory(count * element_bytes());
+    const comm::Elements buffer(memory, type_);
     for (int round = -1; round < o_.rounds; ++round) {  // the first warms up
       comm::on_all(comm_, [&] { check(session_.stop); });
       for (Contender& one : all) {
@@ -164,12 +202,12 @@ class AllReduceBench {
   }
 
   // Of the slowest rank, after all have come to a barrier.
-  double seconds_of_one(Contender& one, std::span<float> buffer) {
+  double seconds_of_one(Contender& one, const comm::Elements& buffer) {
     fill(buffer, comm_.rank(), comm_.size());
     comm_.barrier();
     const double seconds = seconds_of([&] {
       if (one.transfers.empty()) {
-        comm_.all_reduce(buffer);
+        comm_.library_all_reduce(buffer);
       } else {
         comm_.start_all_reduce(buffer, one.transfers, wire()).wait();
       }
@@ -187,21 +225,22 @@ class AllReduceBench {
 
   void add_row(const Contender& one, std::size_t count) {
     const double seconds = median(one.seconds);
-    const auto bytes = static_cast<double>(count * sizeof(float));
-    const double algbw = 1e-9 * bytes / seconds;
+    const std::size_t bytes = count * element_bytes();
+    const std::string_view type = comm::info(type_).name;
+    const double algbw = 1e-9 * static_cast<double>(bytes) / seconds;
     const double busbw = algbw * 2 * (comm_.size() - 1) / comm_.size();
     const bool ours = !one.transfers.empty();
     comm::AllReduceShape sent = shape(count);
-    if (!ours) sent.element_bytes = sizeof(float);
+    if (!ours) sent.element_bytes = element_bytes();
     const double share = comm::least_seconds(sent, network_) / seconds;
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
-                    count * sizeof(float), count, type_of(one), one.name, 1e6 * seconds, algbw, busbw,
-                    100 * share, ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
-                    one.wrong));
-    nlohmann::ordered_json row{{"bytes", count * sizeof(float)},
+                    bytes, count, type, one.name, 1e6 * seconds, algbw, busbw, 100 * share,
+                    ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-", one.wrong));
+    nlohmann::ordered_json row{{"bytes", bytes},
                                {"count", count},
-                               {"type", type_of(one)},
+                               {"type", type},
+                               {"messages", comm::info(sent_type(one)).name},
                                {"schedule", one.name},
                                {"seconds", seconds},
                                {"algbw", algbw},
@@ -222,15 +261,14 @@ class AllReduceBench {
                                     {"message_s", cost.message_s},
                                     {"seconds_per_byte", cost.seconds_per_byte}};
     };
-    const nlohmann::ordered_json json{
-        {"schema", "winnow.allreduce/1"},
-        {"ranks", comm_.size()},
-        {"machines", machines()},
-        {"network",
-         {{"inside", link(network_.inside)},
-          {"between", link(network_.between)},
-          {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
-        {"rows", rows_}};
+    const nlohmann::ordered_json json{{"schema", "winnow.allreduce/1"},
+                                      {"ranks", comm_.size()},
+                                      {"machines", machines()},
+                                      {"network",
+                                       {{"inside", link(network_.inside)},
+                                        {"between", link(network_.between)},
+                                        {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
+                                      {"rows", rows_}};
     fmt::print("{}\n", json.dump());
   }
 
@@ -238,6 +276,7 @@ class AllReduceBench {
   Session& session_;
   Communicator& comm_;
   const comm::NetworkModel network_;
+  comm::ElementType type_ = comm::ElementType::kF32;  // being measured
   nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
 };
 
@@ -246,11 +285,15 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
     if (session.comm.size() < 2) {
       throw UsageError("an all-reduce needs at least 2 ranks; start this under mpirun");
     }
-    if (o.bf16 && session.comm.size() > kMostBF16Ranks) {
-      throw UsageError("--bf16-gradients is checked on up to " + std::to_string(kMostBF16Ranks) +
-                       " ranks, whose sums bf16 holds exactly; leave it out");
+    for (const std::string& name : o.types) {
+      const bool small = comm::info(comm::find_element_type(name)).bytes == sizeof(BF16);
+      if ((small || o.bf16) && session.comm.size() > kMostSmallRanks) {
+        throw UsageError("types of 16 bits are checked on up to " +
+                         std::to_string(kMostSmallRanks) +
+                         " ranks, whose sums they hold exactly; measure f32");
+      }
     }
-    if (o.most_bytes < o.least_bytes) {
+    if (o.sizes.most_bytes < o.sizes.least_bytes) {
       throw UsageError("--max-bytes is less than --min-bytes; give a larger one");
     }
     for (const std::string& name : o.schedules) {
@@ -263,6 +306,7 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
       o.schedules.emplace_back(comm::kAutoSchedule);
     }
   });
+  session.comm.use_checksums(o.checksums);
   AllReduceBench(o, session).run();
 }
 
@@ -280,13 +324,18 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
         ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
         ->capture_default_str();
   };
-  size("-b,--min-bytes", o->least_bytes, "The smallest buffer");
-  size("-e,--max-bytes", o->most_bytes, "The largest buffer");
-  app->add_option("-f,--factor", o->factor, "From one size to the next")
+  size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
+  size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
+  app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
   app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("-d,--type", o->types,
+                  "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
+                  "f32 and have no row of MPI_Allreduce")
+      ->delimiter(',')
       ->capture_default_str();
   app->add_option("--schedule", o->schedules,
                   "Schedules as in winnow train --schedule, or auto: the fastest by prediction; "
@@ -300,7 +349,11 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app->add_flag("--bf16-gradients", o->bf16,
-                "Messages of bf16, as of winnow train --bf16-gradients; MPI_Allreduce's stay f32");
+                "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
+                "f32");
+  app->add_flag("--comm-checksum", o->checksums,
+                "A checksum goes with each message, as of winnow train --comm-checksum; "
+                "MPI_Allreduce's have none");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};

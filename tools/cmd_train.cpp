@@ -372,6 +372,14 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "--bf16-gradients", [&t] { t.execution.all_reduce.wire = comm::Wire::kBF16; },
       "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
       "f32, and rounded at each hop");
+  execution->add_flag(
+      "--error-feedback", t.execution.all_reduce.error_feedback,
+      "With --bf16-gradients: what a rank's own gradients lose in rounding it adds to those of the "
+      "next step; forgotten at each checkpoint");
+  execution->add_flag(
+      "--comm-checksum", t.execution.all_reduce.checksums,
+      "A checksum goes with each message between ranks; one that arrives damaged ends "
+      "the run and names its two ranks");
   execution->add_option("--bucket-size", o.bucket_kib, "KiB of gradients reduced at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

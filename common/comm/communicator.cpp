@@ -19,15 +19,7 @@ class SingleCommunicator final : public Communicator {
   int local_size() const noexcept override { return 1; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float>, std::span<const Transfer>, Wire) override {
-    return {};
-  }
-  Pending start_all_reduce(std::span<std::int32_t>, Reduction, std::span<const Transfer>) override {
-    return {};
-  }
-  Pending start_all_reduce(std::span<std::int64_t>, Reduction, std::span<const Transfer>) override {
-    return {};
-  }
+  Pending start(const Collective&, std::span<const Transfer>) override { return {}; }
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {
@@ -38,7 +30,8 @@ class SingleCommunicator final : public Communicator {
   }
   void all_reduce(std::span<double>) override {}
   void all_reduce(std::span<std::uint64_t>) override {}
-  void all_reduce(std::span<float>) override {}
+  void use_checksums(bool) override {}
+  void library_all_reduce(const Elements&) override {}
   void broadcast(std::span<std::byte>, int root) override {
     if (root != 0) {
       throw Error("a broadcast from rank " + std::to_string(root) + " of 1 rank was asked for");
@@ -65,6 +58,12 @@ class SingleCommunicator final : public Communicator {
 };
 
 }  // namespace
+
+void require_equal_sizes(std::size_t in, std::size_t out) {
+  if (in == out) return;
+  throw Error("an all-reduce from a buffer of " + std::to_string(in) + " elements into one of " +
+              std::to_string(out) + " was asked for; the two must be equally long");
+}
 
 Pending::~Pending() {
   try {

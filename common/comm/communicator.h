@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/comm/elements.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -43,11 +45,16 @@ class [[nodiscard]] Pending {
   std::function<void()> wait_;
 };
 
-enum class Reduction : std::uint8_t { kSum, kMax };
+// What start() works on, and how.
+struct Collective {
+  Elements buffer;
+  Reduction reduction = Reduction::kSum;
+  Wire wire = Wire::kF32;
+  Task task = Task::kAllReduce;
+};
 
-// What messages hold of floats. bf16 halves them: terms and partial sums are rounded to nearest
-// even at each hop, added in f32, and the result of several ranks has bf16's values.
-enum class Wire : std::uint8_t { kF32, kBF16 };
+// Throws Error where the sizes of a collective's two buffers differ.
+void require_equal_sizes(std::size_t in, std::size_t out);
 
 // P processes that act together; one progress engine inside moves the data.
 //
@@ -64,20 +71,49 @@ class Communicator {
   virtual int local_size() const noexcept = 0;
   virtual const Placement& placement() const noexcept = 0;  // of all ranks on machines
 
-  // buffer = its sum over ranks, elementwise, the same bits on every rank. Integers take another
-  // reduction too; their sums wrap.
+  // Carries out transfers, of a Schedule or half of a ShareSchedule.
   //
-  // In      `transfers`: of a Schedule, for this placement() and buffer.size() elements; they stay
-  //         until wait() returns, and may serve any number of all-reduces
-  // Order   of additions: that of the transfers, never one of timing; integers have the same bits
-  //         in any order
-  // Throws  Error at once: a transfer that is not of this buffer. wait(): SystemError
-  virtual Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
-                                   Wire wire = Wire::kF32) = 0;
-  virtual Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                                   std::span<const Transfer> transfers) = 0;
-  virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
-                                   std::span<const Transfer> transfers) = 0;
+  // All-reduce  the buffer becomes its sum over ranks, elementwise, the same bits on every rank.
+  //             Sums of integers wrap. Those of bf16 and f16 are those of f32 with the wire of
+  //             that type: a copy in f32 is kept meanwhile
+  // Shares      a reduce-scatter and an all-gather do as ShareSchedule says
+  // In          `transfers`: for this placement() and buffer.size() elements; they stay until
+  //             wait() returns, and may serve any number of collectives
+  // Order       of additions: that of the transfers, never one of timing; integers have the same
+  //             bits in any order
+  // NaN         and infinities travel
+  // Throws      Error at once: a transfer that is not of this buffer; the largest of floats; a wire
+  //             of other elements than f32. wait(): SystemError. Ranks that ask for different
+  //             things (size, type, reduction, wire, messages) are named with both sides' numbers,
+  //             before data of one get into a result of the other
+  virtual Pending start(const Collective& what, std::span<const Transfer> transfers) = 0;
+
+  Pending start_all_reduce(const Elements& buffer, std::span<const Transfer> transfers,
+                           Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire}, transfers);
+  }
+  Pending start_all_reduce(const Elements& buffer, Reduction reduction,
+                           std::span<const Transfer> transfers) {
+    return start({buffer, reduction}, transfers);
+  }
+
+  Pending start_reduce_scatter(const Elements& buffer, std::span<const Transfer> transfers,
+                               Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire, Task::kReduceScatter}, transfers);
+  }
+  Pending start_all_gather(const Elements& buffer, std::span<const Transfer> transfers,
+                           Wire wire = Wire::kF32) {
+    return start({buffer, Reduction::kSum, wire, Task::kAllGather}, transfers);
+  }
+
+  // Out of place: `out` becomes the sum of all ranks' `in`, which is copied before this returns.
+  template <class T>
+  Pending start_all_reduce(std::span<const T> in, std::span<T> out,
+                           std::span<const Transfer> transfers, Wire wire = Wire::kF32) {
+    require_equal_sizes(in.size(), out.size());
+    std::ranges::copy(in, out.begin());
+    return start_all_reduce(out, transfers, wire);
+  }
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
   //
@@ -98,15 +134,20 @@ class Communicator {
                                    std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                                    const ScheduleOptions& options) = 0;
 
+  // From the next operation on a checksum goes with each message of start() and start_all_to_all():
+  // where one arrives damaged, wait() throws SystemError, which names its two ranks. All ranks the
+  // same; at first none has.
+  virtual void use_checksums(bool use) = 0;
+
   // Small control traffic; not for gradients. Blocking.
   virtual void all_reduce(std::span<double> buffer) = 0;         // sum
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_reduce and start_all_to_all, but by the MPI library's own algorithms, and of less
+  // As start_all_reduce and start_all_to_all do, but by the MPI library's own algorithms, and of less
   // than 2^31 elements or bytes: what those are tested and measured against. The all-reduce blocks the
   // engine: nothing else may be in flight.
-  virtual void all_reduce(std::span<float> buffer) = 0;
+  virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error: bf16 or f16
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,19 +67,16 @@ class ThreadRanks {
     const comm::Placement& placement() const noexcept override { return placement_; }
 
     // Transfers say only in which order to add; here it is that of the ranks.
-    comm::Pending start_all_reduce(std::span<float> buffer, std::span<const comm::Transfer>,
-                                   comm::Wire) override {
-      reduce(buffer, std::plus<>{});
-      return {};
-    }
-    comm::Pending start_all_reduce(std::span<std::int32_t> buffer, comm::Reduction reduction,
-                                   std::span<const comm::Transfer>) override {
-      reduce_integers(buffer, reduction);
-      return {};
-    }
-    comm::Pending start_all_reduce(std::span<std::int64_t> buffer, comm::Reduction reduction,
-                                   std::span<const comm::Transfer>) override {
-      reduce_integers(buffer, reduction);
+    comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
+      comm::visit(what.buffer, [&]<class T>(std::span<T> buffer) {
+        if constexpr (std::is_integral_v<T>) {
+          reduce_integers(buffer, what.reduction);
+        } else if constexpr (std::is_floating_point_v<T>) {
+          reduce(buffer, std::plus<>{});
+        } else {
+          throw std::logic_error("ranks that are threads add no elements of this type");
+        }
+      });
       return {};
     }
     comm::Pending start_all_to_all(std::span<const std::byte> out,
@@ -101,7 +99,8 @@ class ThreadRanks {
         all_.leave(operation);
       });
     }
-    void all_reduce(std::span<float> buffer) override { reduce(buffer, std::plus<>{}); }
+    void use_checksums(bool) override {}
+    void library_all_reduce(const comm::Elements& buffer) override { start({buffer}, {}).wait(); }
     void all_reduce(std::span<double> buffer) override { reduce(buffer, std::plus<>{}); }
     void all_reduce(std::span<std::uint64_t> buffer) override { reduce(buffer, std::plus<>{}); }
     void broadcast(std::span<std::byte> buffer, int root) override {

@@ -319,6 +319,7 @@ class Flags(BadUse):
             self.assertTrue(flag in result.err or str(value) in result.err, result.err)
             self.assertLess(max(map(len, result.err.splitlines())), 200, result.err)
         self.refused_without_a_trace(2, ["--loss-scale", "--dtype f16", "f32"], *train, "--loss-scale", 8)
+        self.refused_without_a_trace(2, ["--error-feedback", "f16"], *train, "--dtype", "f16", "--bf16-gradients", "--error-feedback")
         self.refused_without_a_trace(2, ["9"], *train, "--batch-size", 9, "--micro-batch", 4)
         self.refused_without_a_trace(2, ["--lr-end", "constant"], *train, "--sched", "constant", "--lr-end", 0.01, "--recipe", "none")
         self.refused_without_a_trace(2, ["lenet has no batch norm", "--sync-bn"], *train, "--net", "lenet", "--sync-bn")

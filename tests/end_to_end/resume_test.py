@@ -137,6 +137,15 @@ class Resume(Case):
             self.check_equal(whole, out, what)
         print("20 kills at random steps on two ranks: the same weights as never stopping", flush=True)
 
+    def test_error_feedback_is_forgotten_at_each_checkpoint(self):
+        flags = ["--bf16-gradients", "--error-feedback"]
+        whole = self.whole(*flags, ranks=2)
+        out = self.fresh()
+        killed = run(*self.command(out, *flags), ranks=2, env={"WINNOW_FAILPOINTS": "kill=file.write.after:metrics.jsonl:7"})
+        self.assertNotEqual(killed.code, 0)
+        self.ok(*self.command(out, *flags), ranks=2)
+        self.check_equal(whole, out, "error feedback")
+
     def on_ranks(self, environments, out, *more):
         """mpirun with an environment of its own for each rank."""
         launch = subprocess.run(

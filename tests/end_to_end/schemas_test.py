@@ -251,6 +251,13 @@ class Schemas(Case):
                               ranks=3)  # fmt: skip
         self.assertEqual([(row["bytes"], row["schedule"].split(":")[0], row["wrong"]) for row in summed["rows"]],
                          [(bytes_, name, 0) for bytes_ in (4096, 65536) for name in ("ring", "auto", "MPI_Allreduce")])
+        typed = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "4K", "-n", 1, "--schedule", "ring", "--type",
+                             "f64,bf16,f16,i32,i64", ranks=3)  # fmt: skip
+        self.assertEqual([(row["type"], row["messages"], row["schedule"], row["count"], row["wrong"]) for row in typed["rows"]],
+                         [(type_, type_, name, 4096 // size, 0) for type_, size, names in
+                          (("f64", 8, ("ring", "MPI_Allreduce")), ("bf16", 2, ("ring",)), ("f16", 2, ("ring",)),
+                           ("i32", 4, ("ring", "MPI_Allreduce")), ("i64", 8, ("ring", "MPI_Allreduce"))) for name in names])
+        self.refused(2, ["no type of elements 'f8'"], "bench", "allreduce", "--type", "f8", ranks=2)
         self.refused(2, ["at least 2 ranks"], "bench", "allreduce")
         self.refused(2, ["no all-reduce schedule 'star'"], "bench", "allreduce", "--schedule", "star", ranks=2)
         self.refused(2, ["--max-bytes"], "bench", "allreduce", "-b", "1M", "-e", "1K", ranks=2)

@@ -70,6 +70,17 @@ class Train(Case):
         self.refused(2, ["--bf16-gradients"], "train", self.cache, "--out", self.folder / "none", *options,
                      "--bf16-gradients", "--reproducible")  # fmt: skip
 
+    def test_error_feedback_learns(self):
+        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4]
+        bf16 = ["--bf16-gradients", "--bucket-size", 1]
+        exact = self.losses("exact", *options, ranks=3)
+        fed = self.losses("fed", *options, *bf16, "--error-feedback", ranks=3)
+        self.assertNotEqual(fed, self.losses("rounded", *options, *bf16, ranks=3))
+        for a, b in zip(exact, fed):
+            self.assertLessEqual(abs(a - b), 0.02 * abs(a))
+        self.assertIn("error feedback", (self.folder / "fed" / "plan.json").read_text())
+        self.refused(2, ["--bf16-gradients"], "train", self.cache, "--out", self.folder / "none", *options, "--error-feedback")
+
     @needs_fashion_mnist
     def test_losses_do_not_depend_on_the_ranks_lenet(self):
         self.same_losses(self.fashion_mnist(), "--net", "lenet", "--batch-size", 128, "--lr", 0.05)

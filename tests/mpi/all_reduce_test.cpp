@@ -103,7 +103,7 @@ TEST(AllReduceOfTheLibrary, AddsUp) {
   for (const std::size_t count : {0UL, 1UL, 1009UL, 50'021UL}) {
     std::vector<float> buffer = integers(count, mpi_world().rank(), 9);
     const std::vector<double> expected = mpi_sum(buffer);
-    mpi_world().all_reduce(buffer);
+    mpi_world().library_all_reduce(buffer);
     EXPECT_TRUE(std::ranges::equal(buffer, expected)) << count << " elements";
   }
 }

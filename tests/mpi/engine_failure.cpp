@@ -59,8 +59,7 @@ void call_mpi_for(const World& world, Clock::duration time) {
 
 std::shared_future<void> receive(ProgressEngine& engine, Buffer& buffer,
                                  const std::vector<Transfer>& transfers) {
-  return engine.submit(std::as_writable_bytes(std::span(buffer)),
-                       of_int32(winnow::comm::Reduction::kSum), transfers);
+  return engine.submit({.buffer = buffer}, transfers);
 }
 
 void break_engine(ProgressEngine& engine) {
@@ -203,7 +202,7 @@ bool stuck(const World& world) {
   }
   hear(world, 1);
   ProgressEngine engine(
-      world.channels, kTagLimit,
+      world.channels, kTagLimit, {},
       [](const std::string& why) {
         std::fprintf(stderr, "%s\n", why.c_str());
         std::this_thread::sleep_for(200ms);  // the launcher loses what is said right before an end

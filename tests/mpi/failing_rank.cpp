@@ -1,7 +1,8 @@
 // What one rank's failure does to the others. Run under local_mpirun with the name of a failure;
 // whichever it is, all ranks end soon and the launcher's exit status is not 0.
 
-#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -39,16 +40,56 @@ struct Even {
   std::vector<std::byte> in;
 };
 
+// All-reduces of which the last rank has another idea than the others. Each ends in an error that
+// names both, not in a wrong sum.
+void differ(std::string_view how, Communicator& comm) {
+  using winnow::comm::Reduction;
+  const bool last = comm.rank() == comm.size() - 1;
+  std::vector<float> floats(how == "unequal" && last ? 3000 : 2000);
+  std::vector<std::int32_t> integers(2000);
+  std::vector<float> others(1000);
+  const auto sum = [&](auto& buffer, const char* schedule = "ring", std::size_t segment = 32'768,
+                       Reduction reduction = Reduction::kSum) {
+    return winnow::comm::start(comm, buffer, schedule, {.segment_elements = segment}, reduction);
+  };
+  for (int i = 0; i < 3; ++i) sum(others).wait();  // 1 to 3 are well
+  if (how == "type" && last) {
+    sum(integers).wait();
+  } else if (how == "reduction") {
+    sum(integers, "ring", 32'768, last ? Reduction::kMax : Reduction::kSum).wait();
+  } else if (how == "wire") {
+    const auto transfers =
+        winnow::comm::find_schedule("ring").all_reduce(comm.placement(), floats.size(), {});
+    comm.start_all_reduce(floats, transfers,
+                          last ? winnow::comm::Wire::kBF16 : winnow::comm::Wire::kF32)
+        .wait();
+  } else if (how == "order") {
+    winnow::comm::Pending first = sum(last ? others : floats);
+    winnow::comm::Pending second = sum(last ? floats : others);
+    first.wait();
+    second.wait();
+  } else if (how == "schedule") {
+    sum(floats, last ? "recursive_doubling" : "ring").wait();
+  } else if (how == "grain") {
+    sum(floats, "multicolor", last ? 100 : 200).wait();
+  } else if (how == "empty" && last) {
+    floats.clear();
+    sum(floats).wait();
+    comm.barrier();  // never over
+  } else if (how == "skipped" && last) {
+    sum(others).wait();
+  } else {
+    sum(floats).wait();
+    if (how == "skipped") sum(others).wait();
+  }
+}
+
 void fail(std::string_view how, Communicator& comm) {
   const bool last = comm.rank() == comm.size() - 1;
   comm.barrier();
   if (how == "abort") {
     if (last) comm.abort(7);
     comm.barrier();  // never over
-  } else if (how == "unequal") {
-    // The buffers differ in length: an error, not a wrong sum.
-    std::vector<float> buffer(last ? 3000 : 2000);
-    winnow::comm::start(comm, buffer, "ring", {}).wait();
   } else if (how == "parts") {
     // More messages than are expected would be waited for without end.
     Even(comm, last ? 400'000 : 4000, 4000).start(comm, 100).wait();
@@ -68,6 +109,8 @@ void fail(std::string_view how, Communicator& comm) {
     std::vector<float> buffer(100'000);
     if (last) throw std::runtime_error("thrown on the last rank");
     winnow::comm::start(comm, buffer, "multicolor", {}).wait();
+  } else {
+    differ(how, comm);
   }
 }
 

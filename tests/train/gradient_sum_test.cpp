@@ -8,11 +8,13 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <thread>
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "tests/common/thread_ranks.h"
 #include "train/reduce/fixed_point.h"
 #include "train/step/task_runner.h"
 
@@ -215,6 +217,79 @@ TEST(GradientSum, RefusesCapacitiesThatNoGradientHas) {
   EXPECT_THROW(sum->restore({{"a", kNotFinite}}), FormatError);
   EXPECT_NO_THROW(sum->restore({{"a", -7}}));
   EXPECT_EQ(sum->state(), (std::map<std::string, std::int32_t>{{"a", -7}}));
+}
+
+// The sums of two ranks over some steps of one bucket, whose gradients are always the same.
+std::vector<std::vector<float>> sums_with_feedback(const std::vector<float>& gradient, int steps,
+                                                   int forget_before) {
+  const GradientLayout layout{.tensors = {{0, 0, gradient.size()}},
+                              .buckets = {{.offset = 0,
+                                           .count = gradient.size() + 1,
+                                           .first_tensor = 0,
+                                           .last_tensor = 1,
+                                           .ready_after = kNodes}},
+                              .elements = gradient.size() + 1,
+                              .tail_offset = gradient.size()};
+  const SumTransfers transfers{
+      .buckets = {{}}, .exponents = {}, .tail = {{comm::Transfer::Kind::kSend, 0, 0, 0, 0, 1}}};
+  std::vector<std::vector<float>> out(static_cast<std::size_t>(steps));
+  test::ThreadRanks(2).run([&](comm::Communicator& comm) {
+    const auto sum = make_float_sum(layout, comm,
+                                    {.micro_batches = {1},
+                                     .total_micro_batches = 2,
+                                     .transfers = &transfers,
+                                     .wire = comm::Wire::kBF16,
+                                     .error_feedback = true});
+    for (int step = 0; step < steps; ++step) {
+      if (step == forget_before) sum->forget_errors();
+      sum->begin();
+      std::ranges::copy(gradient, sum->written(0).begin());
+      sum->written(0).back() = 1.001F;  // the tail, which is never rounded
+      sum->add(0, 0, true);
+      sum->add_lanes(0);
+      sum->reduce(0);
+      EXPECT_EQ(sum->finish(), GradientSum::Outcome::kDone);
+      EXPECT_EQ(sum->values().back(), 2 * 1.001F);
+      if (comm.rank() == 0) {
+        out[static_cast<std::size_t>(step)].assign(sum->values().begin(), sum->values().end());
+      }
+    }
+  });
+  return out;
+}
+
+// All sums together are short of the truth by what one rounding loses, however many there were.
+TEST(ErrorFeedback, LosesNoMoreInManyStepsThanInOne) {
+  const std::vector<float> gradient{1.003F, -0.3333F, 1e-4F, 0.0F, 1e30F};
+  constexpr int kSteps = 100;
+  const auto steps = sums_with_feedback(gradient, kSteps, -1);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    double total = 0;
+    for (const auto& step : steps) total += step[i];
+    const double truth = 2.0 * kSteps * double{gradient[i]};
+    const double rounding = 2 * 0x1p-8 * double{std::abs(gradient[i])};
+    EXPECT_NEAR(total, truth, rounding) << "element " << i;
+    if (i < 2) EXPECT_NE(steps[0][i], 2 * gradient[i]) << "it is rounded";
+  }
+}
+
+// So a run that goes on from a checkpoint does what one that made it did.
+TEST(ErrorFeedback, BeginsAnewWhenItForgets) {
+  const std::vector<float> gradient{1.003F, -0.3333F, 1e-4F};
+  const auto steps = sums_with_feedback(gradient, 8, 5);
+  for (int step = 5; step < 8; ++step) {
+    EXPECT_EQ(steps[static_cast<std::size_t>(step)], steps[static_cast<std::size_t>(step - 5)]);
+  }
+  EXPECT_NE(steps[1], steps[0]);
+}
+
+// A step that fails leaves nothing behind.
+TEST(ErrorFeedback, KeepsNothingOfWhatIsNotFinite) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto steps = sums_with_feedback({infinity, std::nanf(""), 3.4e38F}, 2, -1);
+  EXPECT_EQ(steps[1][0], infinity);
+  EXPECT_TRUE(std::isnan(steps[1][1]));
+  EXPECT_EQ(steps[1][2], infinity) << "beyond bf16's largest";
 }
 
 }  // namespace

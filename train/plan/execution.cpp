@@ -15,7 +15,7 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
   for (const GradientLayout::Bucket& bucket : execution.gradients.buckets) {
     transfers.buckets.push_back(all_reduce(bucket.count));
   }
-  if (execution.sums == Sums::kBF16Messages) {
+  if (sends_bf16(execution.sums)) {
     transfers.buckets.back() = all_reduce(execution.gradients.buckets.back().count - kTailCount);
     transfers.tail = all_reduce(kTailCount);
   }

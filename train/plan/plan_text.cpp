@@ -18,9 +18,11 @@ constexpr int kPlanVersion = 2;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number in a plan
 constexpr int kMostThreads = 1 << 16;
 
-constexpr std::pair<Sums, const char*> kSums[] = {{Sums::kFloats, "f32"},
-                                                  {Sums::kBF16Messages, "f32, bf16 messages"},
-                                                  {Sums::kWholeNumbers, "int64"}};
+constexpr std::pair<Sums, const char*> kSums[] = {
+    {Sums::kFloats, "f32"},
+    {Sums::kBF16Messages, "f32, bf16 messages"},
+    {Sums::kBF16Feedback, "f32, bf16 messages, error feedback"},
+    {Sums::kWholeNumbers, "int64"}};
 
 const char* name_of(Sums sums) {
   return std::ranges::find(kSums, sums, &std::pair<Sums, const char*>::first)->second;

@@ -16,8 +16,13 @@ namespace winnow::train {
 enum class Sums : std::uint8_t {
   kFloats,        // in f32; the order of additions decides the last bits
   kBF16Messages,  // --bf16-gradients: as kFloats, and ranks tell each other bf16
+  kBF16Feedback,  // --error-feedback: and feed back what rounding their own terms loses
   kWholeNumbers,  // --reproducible: no order changes a bit, see fixed_point.h
 };
+
+constexpr bool sends_bf16(Sums sums) noexcept {
+  return sums == Sums::kBF16Messages || sums == Sums::kBF16Feedback;
+}
 
 // What decides the bits of a micro-batch's gradients. Equal on all ranks and at every resume.
 struct Numerics {

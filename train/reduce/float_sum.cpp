@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/small_float.h"
 #include "train/reduce/gradient_sum.h"
 #include "train/reduce/gradient_sum_internal.h"
 
@@ -19,6 +20,7 @@ class FloatSum final : public GradientSum {
       if (count > 1) lane.one.resize(layout.elements);
       lanes_.push_back(std::move(lane));
     }
+    if (options_.error_feedback && comm.size() > 1) lost_.resize(layout.elements);
   }
 
   // A lane with a single micro-batch writes its sum at once.
@@ -56,6 +58,7 @@ class FloatSum final : public GradientSum {
       reducing_tail_ = comm_.start_all_reduce(sums.last(tail), transfers.tail);
       sums = sums.first(sums.size() - tail);
     }
+    if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
     reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
   }
 
@@ -80,6 +83,8 @@ class FloatSum final : public GradientSum {
                                [](float value) { return std::isfinite(value); });
   }
 
+  void forget_errors() noexcept override { std::ranges::fill(lost_, 0.0F); }
+
   std::map<std::string, std::int32_t> state() const override { return {}; }
   void restore(const std::map<std::string, std::int32_t>&) override {}
 
@@ -95,10 +100,21 @@ class FloatSum final : public GradientSum {
     return std::span(all).subspan(range.begin, range.size());
   }
 
+  // Own terms from element `offset` on. What is not finite has lost nothing: the step fails.
+  void round_with_feedback(std::span<float> terms, std::size_t offset) noexcept {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const float wanted = terms[i] + lost_[offset + i];
+      terms[i] = to_float(to_bf16(wanted));
+      const float lost = wanted - terms[i];
+      lost_[offset + i] = std::isfinite(lost) ? lost : 0.0F;
+    }
+  }
+
   const GradientLayout& layout_;
   comm::Communicator& comm_;
   const SumOptions options_;
   std::vector<Lane> lanes_;
+  std::vector<float> lost_;  // of this rank's terms in the last step; empty: none is fed back
   std::vector<comm::Pending> reducing_;  // after what they work on
   comm::Pending reducing_tail_;
 };

@@ -29,6 +29,10 @@ struct SumOptions {
   std::int64_t total_micro_batches = 1;     // V, of all lanes of all ranks
   const SumTransfers* transfers = nullptr;  // outlives the sum
   comm::Wire wire = comm::Wire::kF32;       // of sums in f32
+  // With a wire of bf16: what a rank's own terms lose when they are rounded it adds to those of the
+  // next step (error feedback: Seide et al. 2014, 1-Bit Stochastic Gradient Descent; Karimireddy et
+  // al. 2019). What partial sums lose on their way is not fed back.
+  bool error_feedback = false;
 };
 
 // Numbers whose exponents reproducible sums share: a tensor, or one number of the tail.
@@ -84,6 +88,9 @@ class GradientSum {
   // Whether the sum of a tensor of the layout is finite; behind the tensors count the numbers of
   // the tail. After finish(), whatever it returned.
   virtual bool is_finite(std::size_t tensor) const = 0;
+
+  // Forgets what error feedback has for the next step: a checkpoint does not keep it.
+  virtual void forget_errors() noexcept {}
 
   // What has to be kept for the next step to have the same bits after a restart; by tensor.
   virtual std::map<std::string, std::int32_t> state() const = 0;

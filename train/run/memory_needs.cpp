@@ -36,8 +36,9 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
                                (ema_of(options.recipe.options).every > 0 ? 1U : 0U);
   const std::size_t stored =
       weights * (1 + find_optimizer(options.recipe.optimizer).slots.size() + averages);
-  const SumBytes sums =
-      bytes_of_sums(layout_gradients(graphs.training, e.bucket_bytes, kTailCount), e.reproducible);
+  const GradientLayout gradients = layout_gradients(graphs.training, e.bucket_bytes, kTailCount);
+  SumBytes sums = bytes_of_sums(gradients, e.reproducible);
+  if (e.all_reduce.error_feedback) sums.shared += sizeof(float) * gradients.elements;
   const pipeline::Geometry geometry = geometry_of(job.setup);
   const auto image = static_cast<std::size_t>(geometry.height_px) *
                      static_cast<std::size_t>(geometry.width_px) *

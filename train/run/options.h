@@ -58,6 +58,8 @@ struct AllReduceOptions {
   std::string schedule = "multicolor";  // or comm::kAutoSchedule
   comm::ScheduleOptions grain;
   comm::Wire wire = comm::Wire::kF32;
+  bool error_feedback = false;  // with a wire of bf16: see SumOptions
+  bool checksums = false;       // go with each message
 };
 
 struct ExecutionOptions {

@@ -51,7 +51,8 @@ std::size_t message_bytes(const ExecutionOptions& options) {
 
 Sums sums_of(const ExecutionOptions& options) {
   if (options.reproducible) return Sums::kWholeNumbers;
-  return options.all_reduce.wire == comm::Wire::kBF16 ? Sums::kBF16Messages : Sums::kFloats;
+  if (options.all_reduce.wire != comm::Wire::kBF16) return Sums::kFloats;
+  return options.all_reduce.error_feedback ? Sums::kBF16Feedback : Sums::kBF16Messages;
 }
 
 // What every rank would choose if it were rank 0, but for its own lanes.
@@ -173,6 +174,15 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   if (options.loss_scale > 0 && options.dtype != DType::kF16) {
     throw UsageError("--loss-scale is for --dtype f16, and this is " +
                      std::string(dtype_name(options.dtype)) + "; leave it out");
+  }
+  if (options.all_reduce.error_feedback && options.all_reduce.wire != comm::Wire::kBF16) {
+    throw UsageError(
+        "--error-feedback is for gradients that are rounded; give --bf16-gradients too");
+  }
+  if (options.all_reduce.error_feedback && options.dtype == DType::kF16) {
+    throw UsageError(
+        "--error-feedback knows nothing of the steps that --dtype f16 repeats; leave it out, or "
+        "take bf16");
   }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);

@@ -59,7 +59,9 @@ Json execution_entries(const ExecutionOptions& execution) {
   Json entries{{"backend", execution.backend},
                {"dtype", dtype_name(execution.dtype)},
                {"reproducible", execution.reproducible}};
-  if (execution.all_reduce.wire == comm::Wire::kBF16) entries["gradients"] = "bf16";
+  if (execution.all_reduce.wire == comm::Wire::kBF16) {
+    entries["gradients"] = execution.all_reduce.error_feedback ? "bf16, error feedback" : "bf16";
+  }
   if (execution.loss_scale > 0) entries["loss_scale"] = execution.loss_scale;
   return entries;
 }

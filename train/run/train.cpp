@@ -257,6 +257,7 @@ class Trainer {
     state_.sums = engine_.executor().state();
     const LossScale& scale = engine_.executor().loss_scale();
     state_.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
+    engine_.executor().forget_errors();  // as who goes on from this checkpoint has
     directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
     state_.evaluated = true;
   }
@@ -322,6 +323,7 @@ TrainResult train(const TrainOptions& options, comm::Communicator& comm,
 TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note) {
   TrainOptions options = given;
+  comm.use_checksums(options.execution.all_reduce.checksums);
   options.net = choose_net(given, comm, note);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);

@@ -66,8 +66,10 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint has to keep besides the loss scale, see GradientSum.
+  // What a checkpoint has to keep besides the loss scale, and what it does not keep: see
+  // GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
+  void forget_errors() noexcept { sum_->forget_errors(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
 
  private:

@@ -1,8 +1,13 @@
+#include <cstdint>
+#include <cstring>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "common/checksum.h"
 #include "common/comm/mpi/channel_internal.h"
 #include "common/comm/mpi/check_mpi_internal.h"
+#include "common/error.h"
 #include "common/failpoint.h"
 
 namespace winnow::comm {
@@ -10,17 +15,47 @@ namespace winnow::comm {
 namespace {
 
 // Whether a message is received into memory of its own.
-bool is_kept_apart(const Transfer& transfer, const Combine& combine) {
+bool is_kept_apart(const Transfer& transfer, const Operation& operation) {
   return transfer.kind == Transfer::Kind::kReceiveAdd ||
-         (transfer.kind == Transfer::Kind::kReceiveCopy && combine.coding != nullptr);
+         (transfer.kind == Transfer::Kind::kReceiveCopy &&
+          (operation.combine.coding != nullptr || operation.checksums));
+}
+
+using Checksum = std::uint64_t;
+
+// What arrived enters the buffer, which has `count` elements there.
+void take_in(const Combine& combine, Transfer::Kind kind, std::byte* into, const std::byte* message,
+             std::size_t count) {
+  if (kind == Transfer::Kind::kReceiveAdd) {
+    combine.apply(into, message, count);
+  } else if (combine.coding != nullptr) {
+    combine.coding->decode(into, message, count);
+  } else {
+    std::memcpy(into, message, count * combine.element_bytes);
+  }
 }
 
 }  // namespace
 
+Message message_of(const Operation& operation, const Transfer& transfer) noexcept {
+  const std::size_t bytes = transfer.count * operation.combine.message_bytes();
+  if (operation.checksums) return {MPI_BYTE, bytes + sizeof(Checksum), bytes};
+  return {operation.combine.type, transfer.count, bytes};
+}
+
 Channel::Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send,
-                 RequestPool& requests)
-    : comm_(comm), tag_limit_(tag_limit), send_(send), requests_(requests), chains_(window) {
+                 RequestPool& requests, Announcements& announcements)
+    : comm_(comm),
+      tag_limit_(tag_limit),
+      send_(send),
+      requests_(requests),
+      announcements_(announcements),
+      chains_(window) {
   for (Chain& chain : chains_) idle_.push_back(&chain);
+}
+
+void Channel::announce(Operation& operation) {
+  operation.number = announcements_.begin(operation.kind, operation.transfers);
 }
 
 void Channel::start_collective(Operation& operation) {
@@ -86,13 +121,13 @@ void Channel::start_round(Chain& chain) {
 
 void Channel::post_receive(Chain& chain, const Transfer& transfer) {
   const Operation& operation = *chain.operation;
-  const Combine& combine = operation.combine;
-  std::byte* into = is_kept_apart(transfer, combine)
-                        ? take_scratch(chain.arrived, transfer.count * combine.message_bytes())
-                        : operation.in + transfer.begin * combine.element_bytes;
+  const Message message = message_of(operation, transfer);
+  std::byte* into = is_kept_apart(transfer, operation)
+                        ? take_scratch(chain.arrived, message.bytes + sizeof(Checksum))
+                        : operation.in + transfer.begin * operation.combine.element_bytes;
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.receive", transfer.peer);
-  check_mpi(MPI_Irecv(into, static_cast<int>(transfer.count), combine.type, transfer.peer, chain.tag,
+  check_mpi(MPI_Irecv(into, static_cast<int>(message.count), message.type, transfer.peer, chain.tag,
                       comm_, &request),
             "MPI_Irecv", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
@@ -103,16 +138,24 @@ void Channel::post_send(Chain& chain, const Transfer& transfer) {
   const Combine& combine = operation.combine;
   const std::size_t at = transfer.begin * combine.element_bytes;
   const std::byte* from = operation.out + at;
-  if (combine.coding != nullptr) {
-    std::byte* const message =
-        take_scratch(chain.encoded, transfer.count * combine.coding->element_bytes);
-    combine.coding->encode(operation.in + at, message, transfer.count);
-    from = message;
+  const Message message = message_of(operation, transfer);
+  if (combine.coding != nullptr || operation.checksums) {
+    std::byte* const copy = take_scratch(chain.encoded, message.bytes + sizeof(Checksum));
+    if (combine.coding != nullptr) {
+      combine.coding->encode(operation.in + at, copy, transfer.count);
+    } else {
+      std::memcpy(copy, from, message.bytes);
+    }
+    from = copy;
+    if (operation.checksums) {
+      const Checksum checksum = xxh3_64({copy, message.bytes});
+      std::memcpy(copy + message.bytes, &checksum, sizeof(checksum));
+    }
   }
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.send", transfer.peer);
-  check_mpi(send_(from, static_cast<int>(transfer.count), combine.type, transfer.peer, chain.tag, comm_,
-                  &request),
+  check_mpi(send_(from, static_cast<int>(message.count), message.type, transfer.peer, chain.tag,
+                  comm_, &request),
             "MPI_Isend", transfer.peer);
   after_message("mpi.send", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
@@ -154,18 +197,43 @@ bool Channel::finish_collective(Operation& operation) {
   return operation.transfers.empty();
 }
 
+// Nothing of a peer enters the buffer that does not belong there. What is copied is there already,
+// but the operation does not complete with it.
+void Channel::require_announcements(const Chain& chain) {
+  const Operation& operation = *chain.operation;
+  for (std::size_t i = chain.begin; i < chain.end; ++i) {
+    const Transfer& transfer = operation.transfers[i];
+    if (transfer.kind == Transfer::Kind::kSend) continue;
+    announcements_.require(operation.number, transfer.peer);
+  }
+}
+
+void Channel::check_arrived(const Operation& operation, const Transfer& transfer,
+                            std::span<const std::byte> message) const {
+  const std::size_t bytes = message_of(operation, transfer).bytes;
+  Checksum checksum = 0;
+  std::memcpy(&checksum, message.data() + bytes, sizeof(checksum));
+  if (checksum == xxh3_64(message.first(bytes))) return;
+  throw SystemError("a message of " + std::to_string(bytes) + " bytes was damaged on its way, " +
+                    announcements_.names().link_from(transfer.peer) + " (" +
+                    (operation.number > 0 ? "all-reduce " + std::to_string(operation.number)
+                                          : std::string("an all-to-all")) +
+                    "); check the network and the memory of these two hosts");
+}
+
 bool Channel::finish_round(Chain& chain) {
   Operation& operation = *chain.operation;
+  if (operation.number > 0) require_announcements(chain);
   const Combine& combine = operation.combine;
   std::size_t next = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Transfer& transfer = operation.transfers[i];
-    if (!is_kept_apart(transfer, combine)) continue;
-    const bool adds = transfer.kind == Transfer::Kind::kReceiveAdd;
-    (adds ? combine.apply : combine.coding->decode)(
-        operation.in + transfer.begin * combine.element_bytes, chain.arrived[next++].data(),
-        transfer.count);
+    if (!is_kept_apart(transfer, operation)) continue;
+    const std::vector<std::byte>& message = chain.arrived[next++];
+    if (operation.checksums) check_arrived(operation, transfer, message);
+    take_in(combine, transfer.kind, operation.in + transfer.begin * combine.element_bytes,
+            message.data(), transfer.count);
   }
   if (next > 0) adding_ += std::chrono::steady_clock::now() - begin;
   give_back(chain.arrived);

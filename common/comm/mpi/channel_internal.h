@@ -20,7 +20,7 @@ struct Chain {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t waiting = 0;                      // requests of the round not yet complete
-  // Of the round, in list order: what is to be added, and what is to be decoded.
+  // Of the round, in list order: what was received into memory of its own, and what is sent so.
   std::vector<std::vector<std::byte>> arrived;
   std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded
 };
@@ -41,13 +41,17 @@ using SendCall = decltype(&MPI_Isend);
 // Threads      the engine's only
 class Channel {
  public:
-  // At most `window` chains are active. Tags 0 .. tag_limit are used. `requests` and the
-  // communicator outlive the channel.
-  Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests);
+  // At most `window` chains are active. Tags 0 .. tag_limit are used. The communicator, `requests`
+  // and `announcements` outlive the channel.
+  Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests,
+          Announcements& announcements);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
+
+  // Announces the operation, which is an all-reduce.
+  void announce(Operation& operation);
 
   // Posts the operation's collective. Throws what operation.start throws.
   void start_collective(Operation& operation);
@@ -61,7 +65,8 @@ class Channel {
   // Goes on after a request of this channel that is complete: with the next round, or the end.
   //
   // Out     true: the operation is complete
-  // Throws  what operation.agreed throws
+  // Throws  what operation.agreed throws; SystemError: ranks that announced something else, a
+  //         message that was damaged
   bool finish(const Posted& posted);
 
   std::chrono::nanoseconds adding() const noexcept { return adding_; }  // what came, so far
@@ -75,12 +80,16 @@ class Channel {
   void give_back(std::vector<std::vector<std::byte>>& scratch);
   static void make_sums_codable(const Chain& chain);
   static bool finish_collective(Operation& operation);
+  void require_announcements(const Chain& chain);
+  void check_arrived(const Operation& operation, const Transfer& transfer,
+                     std::span<const std::byte> message) const;
   bool finish_round(Chain& chain);
 
   const MPI_Comm comm_;
   const int tag_limit_;
   const SendCall send_;
   RequestPool& requests_;
+  Announcements& announcements_;
   std::vector<Chain> chains_;                    // a window of them
   std::vector<Chain*> idle_;                     // those not under way
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages

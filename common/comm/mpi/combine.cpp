@@ -1,10 +1,12 @@
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #include "common/comm/mpi/combine_internal.h"
+#include "common/error.h"
+#include "common/small_float.h"
 
 namespace winnow::comm {
 
@@ -32,50 +34,74 @@ Combine of_integers(MPI_Datatype type, Reduction reduction) {
           reduction == Reduction::kMax ? &combine<T, Largest> : &combine<Sum, std::plus<>>};
 }
 
-// bf16 is the upper half of f32.
-std::uint16_t to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-  const std::uint32_t even = (bits >> 16U) & 1U;
-  const std::uint32_t rounded = (bits + 0x7fffU + even) >> 16U;
-  return static_cast<std::uint16_t>(nan ? (bits >> 16U) | 0x40U : rounded);
-}
-float from_bf16(std::uint16_t value) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16U);
-}
-
-void encode_bf16(std::byte* buffer, std::byte* message, std::size_t count) {
+template <class Small>
+void encode(std::byte* buffer, std::byte* message, std::size_t count) {
   auto* const values = reinterpret_cast<float*>(buffer);
-  auto* const out = reinterpret_cast<std::uint16_t*>(message);
+  auto* const out = reinterpret_cast<Small*>(message);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint16_t rounded = to_bf16(values[i]);
-    values[i] = from_bf16(rounded);
+    const Small rounded = round_to<Small>(values[i]);
+    values[i] = to_float(rounded);
     if (out != nullptr) out[i] = rounded;
   }
 }
 
-void decode_bf16(std::byte* buffer, const std::byte* message, std::size_t count) {
+template <class Small>
+void decode(std::byte* buffer, const std::byte* message, std::size_t count) {
   auto* const values = reinterpret_cast<float*>(buffer);
-  const auto* const in = reinterpret_cast<const std::uint16_t*>(message);
-  for (std::size_t i = 0; i < count; ++i) values[i] = from_bf16(in[i]);
+  const auto* const in = reinterpret_cast<const Small*>(message);
+  for (std::size_t i = 0; i < count; ++i) values[i] = to_float(in[i]);
 }
 
-void add_bf16(std::byte* into, const std::byte* message, std::size_t count) {
+template <class Small>
+void add(std::byte* into, const std::byte* message, std::size_t count) {
   auto* __restrict const values = reinterpret_cast<float*>(into);
-  const auto* __restrict const in = reinterpret_cast<const std::uint16_t*>(message);
-  for (std::size_t i = 0; i < count; ++i) values[i] += from_bf16(in[i]);
+  const auto* __restrict const in = reinterpret_cast<const Small*>(message);
+  for (std::size_t i = 0; i < count; ++i) values[i] += to_float(in[i]);
 }
 
-constexpr Coding kBF16{sizeof(std::uint16_t), &encode_bf16, &decode_bf16};
+template <class Small>
+constexpr Coding kCoding{sizeof(Small), &encode<Small>, &decode<Small>};
+
+template <class Small>
+Combine sum_in_floats() {
+  return {MPI_UINT16_T, sizeof(float), &add<Small>, &kCoding<Small>};
+}
+
+Combine sum_of_floats(Wire wire) {
+  if (wire == Wire::kBF16) return sum_in_floats<BF16>();
+  if (wire == Wire::kF16) return sum_in_floats<F16>();
+  return {MPI_FLOAT, sizeof(float), &combine<float, std::plus<>>};
+}
 
 }  // namespace
 
-Combine sum_of_floats(Wire wire) {
-  if (wire == Wire::kBF16) return {MPI_UINT16_T, sizeof(float), &add_bf16, &kBF16};
-  return {MPI_FLOAT, sizeof(float), &combine<float, std::plus<>>};
+Combine combine_of(const Collective& what) {
+  const ElementType type = what.buffer.type;
+  const bool integers = type == ElementType::kI32 || type == ElementType::kI64;
+  if (what.reduction == Reduction::kMax && !integers) {
+    throw Error("an all-reduce for the largest of " + std::string(info(type).many) +
+                " was asked for; integers alone have one");
+  }
+  if (what.wire != Wire::kF32 && type != ElementType::kF32) {
+    throw Error("an all-reduce of " + std::string(info(type).many) +
+                " was asked to send others; f32 alone can be sent as other elements");
+  }
+  switch (type) {
+    case ElementType::kF32:
+      return sum_of_floats(what.wire);
+    case ElementType::kF64:
+      return {MPI_DOUBLE, sizeof(double), &combine<double, std::plus<>>};
+    case ElementType::kI32:
+      return of_integers<std::int32_t>(MPI_INT32_T, what.reduction);
+    case ElementType::kI64:
+      return of_integers<std::int64_t>(MPI_INT64_T, what.reduction);
+    case ElementType::kBF16:
+    case ElementType::kF16:
+      break;
+  }
+  throw Error("sums of " + std::string(info(type).many) + " are made in f32; see start()");
 }
-Combine of_int32(Reduction reduction) { return of_integers<std::int32_t>(MPI_INT32_T, reduction); }
-Combine of_int64(Reduction reduction) { return of_integers<std::int64_t>(MPI_INT64_T, reduction); }
+
 Combine none() { return {MPI_INT32_T, sizeof(std::int32_t), nullptr}; }
 
 }  // namespace winnow::comm

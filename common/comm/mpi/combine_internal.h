@@ -27,9 +27,8 @@ struct Combine {
 
   std::size_t message_bytes() const { return coding ? coding->element_bytes : element_bytes; }
 };
-Combine sum_of_floats(Wire wire);
-Combine of_int32(Reduction reduction);
-Combine of_int64(Reduction reduction);
+// Of any but bf16 and f16. Throws Error as Communicator::start.
+Combine combine_of(const Collective& what);
 Combine none();  // elements of 4 bytes
 
 }  // namespace winnow::comm

@@ -1,6 +1,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"
+#include "common/small_float.h"
 #include "common/unique_handle.h"
 
 namespace winnow::comm {
@@ -64,6 +67,23 @@ std::vector<int> nodes_of_world(MPI_Comm machine) {
     node = static_cast<int>(std::distance(machines.begin(), machines.find(node)));
   }
   return nodes;
+}
+
+// The first letters of each rank's host.
+RankNames names_of_world() {
+  constexpr int kLetters = 32;
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> own{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
+  RankNames names{.rank = rank_in(MPI_COMM_WORLD)};
+  std::vector<std::array<char, kLetters>> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
+  check_mpi(MPI_Allgather(own.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR,
+                          MPI_COMM_WORLD),
+            "MPI_Allgather");
+  for (const auto& host : all) {
+    names.hosts.emplace_back(host.begin(), std::ranges::find(host, '\0'));
+  }
+  return names;
 }
 
 int tag_limit() {
@@ -175,7 +195,7 @@ class MpiCommunicator final : public Communicator {
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
     placement_ = {rank_, nodes_of_world(machine.get())};
-    engine_.emplace(channels_, tag_limit(), std::move(last_words));
+    engine_.emplace(channels_, tag_limit(), names_of_world(), std::move(last_words));
   }
 
   // MPI_Finalize waits for the other ranks. When an exception is on its way through this one, or
@@ -200,17 +220,15 @@ class MpiCommunicator final : public Communicator {
   int local_size() const noexcept override { return local_size_; }
   const Placement& placement() const noexcept override { return placement_; }
 
-  Pending start_all_reduce(std::span<float> buffer, std::span<const Transfer> transfers,
-                           Wire wire) override {
-    return start(buffer, sum_of_floats(wire), transfers);
-  }
-  Pending start_all_reduce(std::span<std::int32_t> buffer, Reduction reduction,
-                           std::span<const Transfer> transfers) override {
-    return start(buffer, of_int32(reduction), transfers);
-  }
-  Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
-                           std::span<const Transfer> transfers) override {
-    return start(buffer, of_int64(reduction), transfers);
+  Pending start(const Collective& what, std::span<const Transfer> transfers) override {
+    switch (what.buffer.type) {
+      case ElementType::kBF16:
+        return start_widened<BF16>(what, Wire::kBF16, transfers);
+      case ElementType::kF16:
+        return start_widened<F16>(what, Wire::kF16, transfers);
+      default:
+        return start_as_it_is(what, transfers);
+    }
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -231,8 +249,9 @@ class MpiCommunicator final : public Communicator {
                 "MPI_Ialltoall");
       return request;
     };
-    return Pending([done = engine_->submit(out, in, std::move(transfers), tell,
-                                           [agreement] { agreement->check(); })] { done.get(); });
+    const auto check = [agreement] { agreement->check(); };
+    return Pending([done = engine_->submit(out, in, std::move(transfers), tell, check,
+                                           checksums_)] { done.get(); });
   }
 
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -252,11 +271,14 @@ class MpiCommunicator final : public Communicator {
     engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
   }
 
-  void all_reduce(std::span<float> buffer) override {
+  void use_checksums(bool use) override { checksums_ = use; }
+
+  void library_all_reduce(const Elements& buffer) override {
     check_fits_int(buffer.size(), "an all-reduce");
-    const auto start = [buffer](MPI_Comm comm) {
-      check_mpi(MPI_Allreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(buffer.size()),
-                              MPI_FLOAT, MPI_SUM, comm),
+    const MPI_Datatype type = combine_of({.buffer = buffer}).type;
+    const auto start = [buffer, type](MPI_Comm comm) {
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, buffer.bytes.data(), static_cast<int>(buffer.size()),
+                              type, MPI_SUM, comm),
                 "MPI_Allreduce");
       return completed_request();
     };
@@ -294,11 +316,25 @@ class MpiCommunicator final : public Communicator {
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }
 
  private:
-  template <class T>
-  Pending start(std::span<T> buffer, const Combine& combine, std::span<const Transfer> transfers) {
-    if (transfers.empty()) return {};
-    return Pending([done = engine_->submit(std::as_writable_bytes(buffer), combine, transfers)] {
-      done.get();
+  Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
+    if (size_ == 1) return {};
+    return Pending([done = engine_->submit(what, transfers, checksums_)] { done.get(); });
+  }
+
+  // By a copy in f32.
+  template <class Small>
+  Pending start_widened(const Collective& what, Wire wire, std::span<const Transfer> transfers) {
+    const std::span<Small> buffer(reinterpret_cast<Small*>(what.buffer.bytes.data()),
+                                  what.buffer.size());
+    auto floats = std::make_shared<std::vector<float>>(buffer.size());
+    std::ranges::transform(buffer, floats->begin(), [](Small value) { return to_float(value); });
+    Collective of_floats = what;
+    of_floats.buffer = *floats;
+    of_floats.wire = wire;
+    auto sum = std::make_shared<Pending>(start_as_it_is(of_floats, transfers));
+    return Pending([buffer, floats, sum] {
+      sum->wait();
+      std::ranges::transform(*floats, buffer.begin(), &round_to<Small>);
     });
   }
 
@@ -336,6 +372,7 @@ class MpiCommunicator final : public Communicator {
   int local_rank_ = 0;
   int local_size_ = 1;
   Placement placement_;
+  std::atomic<bool> checksums_ = false;   // two threads begin operations
   Channels channels_;                     // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;  // last: it uses the communicators
 };

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "common/comm/mpi/announcements_internal.h"
 #include "common/comm/mpi/combine_internal.h"
 #include "common/comm/schedule/transfer.h"
 
@@ -41,15 +42,26 @@ struct Operation {
   const std::byte* out = nullptr;  // what sends read
   std::byte* in = nullptr;         // what receives write
   Combine combine{};
+  AllReduceKind kind{};       // of an all-reduce
   std::vector<Transfer> own;  // the transfers, where the caller does not keep them
   std::span<const Transfer> transfers;
 
+  bool checksums = false;    // each message has its checksum behind it
+  std::uint64_t number = 0;  // of an all-reduce that has been announced
   bool posted = false;       // the collective is posted
   bool opening = false;      // it is posted and not complete
   std::optional<int> tag;    // of all chains; none: each has its own
   std::size_t started = 0;   // transfers of chains that have started
   std::size_t finished = 0;  // transfers of chains that have finished
 };
+
+// A message as MPI is told of it.
+struct Message {
+  MPI_Datatype type;
+  std::size_t count;  // of these
+  std::size_t bytes;  // of the elements, without a checksum
+};
+Message message_of(const Operation& operation, const Transfer& transfer) noexcept;
 
 using Operations = std::vector<std::unique_ptr<Operation>>;  // in the order of submission
 

@@ -36,9 +36,10 @@ std::string text_of(const std::exception_ptr& exception) {
 }
 
 // A transfer has to lie in its buffer, and to fit the C ints of MPI.
-void check_transfers(std::span<const Transfer> transfers, std::size_t count) {
-  for (const Transfer& transfer : transfers) {
-    if (transfer.count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+void check_transfers(const Operation& operation, std::size_t count) {
+  for (const Transfer& transfer : operation.transfers) {
+    if (message_of(operation, transfer).count >
+        static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw Error("a collective has a message of " + std::to_string(transfer.count) +
                   " elements, more than MPI can send at once; choose smaller segments");
     }
@@ -50,11 +51,6 @@ void check_transfers(std::span<const Transfer> transfers, std::size_t count) {
   }
 }
 
-void let_mpi_work(MPI_Comm comm) {
-  int found = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
-
 [[noreturn]] void end_all_ranks(int exit_code) noexcept {
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
@@ -63,36 +59,43 @@ void let_mpi_work(MPI_Comm comm) {
 
 }  // namespace
 
-ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words,
-                               Patience patience)
+ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankNames names,
+                               LastWords last_words, Patience patience)
     : last_words_(std::move(last_words)),
       patience_(patience),
-      gradients_(channels.gradients, tag_limit, kChainsAtOnce, &MPI_Isend, requests_),
+      announcements_(channels.gradients, tag_limit, std::move(names)),
+      gradients_(channels.gradients, tag_limit - 1, kChainsAtOnce, &MPI_Isend, requests_,
+                 announcements_),
       // A send of data is done when it is being received, however small it is: what a rank that is
       // busy with gradients has not asked for yet must not pile up there.
-      data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_),
-      control_(channels.control, tag_limit, 0, &MPI_Isend, requests_) {
+      data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_, announcements_),
+      control_(channels.control, tag_limit, 0, &MPI_Isend, requests_, announcements_) {
   thread_ = std::thread([this] { run(); });
 }
 
 ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
-std::shared_future<void> ProgressEngine::submit(std::span<std::byte> buffer, const Combine& combine,
-                                                std::span<const Transfer> transfers) {
-  check_transfers(transfers, buffer.size() / combine.element_bytes);
+std::shared_future<void> ProgressEngine::submit(const Collective& what,
+                                                std::span<const Transfer> transfers,
+                                                bool checksums) {
   auto operation = std::make_unique<Operation>(gradients_);
-  operation->out = operation->in = buffer.data();
-  operation->combine = combine;
+  operation->checksums = checksums;
+  operation->out = operation->in = what.buffer.bytes.data();
+  operation->combine = combine_of(what);
+  operation->kind = {what.buffer.size(), what.buffer.type, what.reduction,
+                     what.wire,          what.task,        operation->checksums ? 1U : 0U};
   operation->transfers = transfers;
+  check_transfers(*operation, what.buffer.size());
   return enqueue(std::move(operation));
 }
 
 std::shared_future<void> ProgressEngine::submit(std::span<const std::byte> out,
                                                 std::span<std::byte> in,
                                                 std::vector<Transfer> transfers,
-                                                StartCollective start,
-                                                std::function<void()> agreed) {
+                                                StartCollective start, std::function<void()> agreed,
+                                                bool checksums) {
   auto operation = std::make_unique<Operation>(data_);
+  operation->checksums = checksums;
   operation->start = std::move(start);
   operation->agreed = std::move(agreed);
   operation->out = out.data();
@@ -140,11 +143,12 @@ void ProgressEngine::run() noexcept {
   prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);
   for (;;) {
     try {
-      if (!take_submissions()) return;
+      if (!take_submissions()) return failure_ ? void() : announcements_.finish();
       if (failure_) {
         fail(failure_);
       } else {
         start_what_fits();
+        complete_empty();
         poll();
       }
     } catch (...) {
@@ -158,7 +162,7 @@ bool ProgressEngine::take_submissions() {
   while (!(orders = inbox_.take(running_))) {
     // With nothing to do, lets MPI look around now and then: an MPI library may still owe a peer
     // the last part of a message whose request is complete here.
-    if (!failure_) let_mpi_work(gradients_.comm());
+    if (!failure_) announcements_.look();
   }
   if (orders->abort_code) end_all_ranks(*orders->abort_code);
   if (!orders->stop) return true;
@@ -175,12 +179,21 @@ void ProgressEngine::start_what_fits() {
   // Starting a collective or a chain never adds to running_.
   for (const std::unique_ptr<Operation>& operation : running_) {
     Channel& channel = operation->channel;
+    if (&channel == &gradients_ && operation->number == 0) channel.announce(*operation);
     if (operation->start && !operation->posted) channel.start_collective(*operation);
     if (&channel == &data_) {
       data_wait = data_wait || operation->opening;  // those after it too: chains go in order
       if (data_wait) continue;
     }
     if (channel.start_chains(*operation) && &channel == &gradients_) gradients_rest_ = {};
+  }
+}
+
+// All-reduces of no elements count as others do: another rank may have some.
+void ProgressEngine::complete_empty() {
+  for (std::size_t i = 0; i < running_.size();) {
+    const bool empty = running_[i]->number > 0 && running_[i]->transfers.empty();
+    empty ? complete(*running_[i]) : static_cast<void>(++i);
   }
 }
 
@@ -191,11 +204,22 @@ bool ProgressEngine::gradients_move() const {
          });
 }
 
+std::span<const Posted> ProgressEngine::test() {
+  try {
+    return requests_.test();
+  } catch (const SystemError&) {
+    announcements_.look();  // may know better what is wrong with a message
+    throw;
+  }
+}
+
 void ProgressEngine::poll() {
   if (requests_.empty()) return;
-  const std::span<const Posted> completed = requests_.test();
+  const std::span<const Posted> completed = test();
   if (completed.empty()) {
-    gradients_rest_ += pace_.rest();
+    const std::chrono::microseconds slept = pace_.rest();
+    gradients_rest_ += slept;
+    if (slept.count() > 0) announcements_.look();
     return;
   }
   pace_.found();
@@ -212,6 +236,7 @@ void ProgressEngine::complete(Operation& operation) {
   const auto at = std::ranges::find(running_, &operation, &std::unique_ptr<Operation>::get);
   const std::unique_ptr<Operation> owned = std::move(*at);
   running_.erase(at);
+  if (owned->number > 0) announcements_.end(owned->number);
   owned->done.set_value();
 }
 

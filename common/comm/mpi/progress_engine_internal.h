@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/comm/mpi/announcements_internal.h"
 #include "common/comm/mpi/channel_internal.h"
 #include "common/comm/mpi/combine_internal.h"
 #include "common/comm/mpi/inbox_internal.h"
@@ -49,9 +50,10 @@ struct Channels {
 //                  RequestPool and Patience)
 class ProgressEngine {
  public:
-  // The communicators outlive the engine. Tags 0 .. tag_limit may be used.
-  ProgressEngine(const Channels& channels, int tag_limit, LastWords last_words = {},
-                 Patience patience = {});
+  // The communicators outlive the engine. Tags 0 .. tag_limit may be used; the last is that of
+  // Announcements.
+  ProgressEngine(const Channels& channels, int tag_limit, RankNames names = {},
+                 LastWords last_words = {}, Patience patience = {});
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
@@ -59,16 +61,16 @@ class ProgressEngine {
   // All three from any thread; every rank submits the same operations of a class in the same order.
   // Buffers stay until the future is ready.
 
-  // Carries out the transfers of an all-reduce on `buffer`; they stay as long as it.
-  std::shared_future<void> submit(std::span<std::byte> buffer, const Combine& combine,
-                                  std::span<const Transfer> transfers);
+  // Carries out the transfers of an all-reduce on its buffer; they stay as long as it.
+  std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers,
+                                  bool checksums = false);
 
   // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
   // the collective `start` on the communicator of data and then `agreed`, which throws where the
   // ranks do not fit together; both are called on the engine's thread.
   std::shared_future<void> submit(std::span<const std::byte> out, std::span<std::byte> in,
                                   std::vector<Transfer> transfers, StartCollective start,
-                                  std::function<void()> agreed);
+                                  std::function<void()> agreed, bool checksums = false);
 
   // A collective of control, posted on the engine's thread, where `agreed` is called when it is
   // complete.
@@ -92,7 +94,9 @@ class ProgressEngine {
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
   void start_what_fits();
+  void complete_empty();
   bool gradients_move() const;
+  std::span<const Posted> test();
   void poll();
   void complete(Operation& operation);
   void fail(const std::exception_ptr& why) noexcept;
@@ -107,7 +111,8 @@ class ProgressEngine {
   std::atomic<std::chrono::nanoseconds> adding_{};
 
   // The engine's thread only.
-  RequestPool requests_;  // before the channels, which post into it
+  RequestPool requests_;         // before the channels, which post into it
+  Announcements announcements_;  // likewise
   Channel gradients_;
   Channel data_;
   Channel control_;

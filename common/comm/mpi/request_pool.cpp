@@ -24,12 +24,13 @@ void check_completed(const Posted& posted, const MPI_Status& status) {
   }
   if (is_send(*posted.transfer)) return;
   const int peer = posted.transfer->peer;
+  const Message expected = message_of(*posted.operation, *posted.transfer);
   int elements = 0;
-  check_mpi(MPI_Get_count(&status, posted.operation->combine.type, &elements), "MPI_Get_count",
-            peer);
-  if (elements != static_cast<int>(posted.transfer->count)) {
+  check_mpi(MPI_Get_count(&status, expected.type, &elements), "MPI_Get_count", peer);
+  if (elements != static_cast<int>(expected.count)) {
     throw SystemError("rank " + std::to_string(peer) + " sent " + std::to_string(elements) +
-                      " elements where " + std::to_string(posted.transfer->count) +
+                      (posted.operation->checksums ? " bytes" : " elements") + " where " +
+                      std::to_string(expected.count) +
                       " were expected; the ranks must reduce buffers of equal size in the same"
                       " order, with the same schedule and options");
   }

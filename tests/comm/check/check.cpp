@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "common/comm/schedule/shares.h"
 #include "tests/comm/check/check_internal.h"
 
 namespace winnow::comm {
@@ -81,8 +82,10 @@ std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
 // transfer cuts.
 class Buffers {
  public:
-  Buffers(const TransferLists& transfers_of_rank, std::size_t count) {
+  Buffers(const TransferLists& transfers_of_rank, std::size_t count) : count_(count) {
     cuts_ = {0, count};
+    const int parts = static_cast<int>(transfers_of_rank.size());
+    for (int rank = 0; rank < parts; ++rank) cuts_.push_back(share_of(rank, parts, count).begin);
     for (const auto& transfers : transfers_of_rank) {
       for (const Transfer& transfer : transfers) {
         cuts_.push_back(transfer.begin);
@@ -99,6 +102,16 @@ class Buffers {
       held_.emplace_back(cuts_.size() - 1, itself);
     }
     terms_.resize(ranks);
+  }
+
+  // A rank has nothing but its own share.
+  void keep_shares() {
+    for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+      const auto [first, last] = indices_of_share(rank);
+      for (std::size_t i = 0; i < held_[rank].size(); ++i) {
+        if (i < first || i >= last) held_[rank][i] = RankSet(held_.size());
+      }
+    }
   }
 
   // The transfers of one round run together, its additions afterwards: what is copied into no other
@@ -151,16 +164,30 @@ class Buffers {
   }
 
   std::string check_complete() const {
-    const std::size_t ranks = held_.size();
-    RankSet all(ranks);
-    for (std::size_t rank = 0; rank < ranks; ++rank) all.insert(rank);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      for (std::size_t i = 0; i + 1 < cuts_.size(); ++i) {
-        const int missing = all.lowest_missing_in(held_[rank][i]);
-        if (missing >= 0) {
-          return "rank " + std::to_string(rank) + " ends without the contribution of rank " +
-                 std::to_string(missing) + " in " + range_text(cuts_[i], cuts_[i + 1] - cuts_[i]);
-        }
+    for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+      std::string fault = check_held(rank, 0, cuts_.size() - 1, everybody());
+      if (!fault.empty()) return fault;
+    }
+    return "";
+  }
+
+  std::string check_scattered() const {
+    for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+      const auto [first, last] = indices_of_share(rank);
+      std::string fault = check_held(rank, first, last, everybody());
+      if (!fault.empty()) return fault;
+    }
+    return "";
+  }
+
+  std::string check_gathered() const {
+    for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+      for (std::size_t owner = 0; owner < held_.size(); ++owner) {
+        const auto [first, last] = indices_of_share(owner);
+        RankSet only(held_.size());
+        only.insert(owner);
+        std::string fault = check_held(rank, first, last, only);
+        if (!fault.empty()) return fault;
       }
     }
     return "";
@@ -173,10 +200,35 @@ class Buffers {
     std::vector<RankSet> sets;
   };
 
+  RankSet everybody() const {
+    RankSet all(held_.size());
+    for (std::size_t rank = 0; rank < held_.size(); ++rank) all.insert(rank);
+    return all;
+  }
+
+  // Whether a rank has all that is wanted in elementary ranges [first, last).
+  std::string check_held(std::size_t rank, std::size_t first, std::size_t last,
+                         const RankSet& wanted) const {
+    for (std::size_t i = first; i < last; ++i) {
+      const int missing = wanted.lowest_missing_in(held_[rank][i]);
+      if (missing >= 0) {
+        return "rank " + std::to_string(rank) + " ends without the contribution of rank " +
+               std::to_string(missing) + " in " + range_text(cuts_[i], cuts_[i + 1] - cuts_[i]);
+      }
+    }
+    return "";
+  }
+
+  std::pair<std::size_t, std::size_t> indices_of_share(std::size_t rank) const {
+    const Share share = share_of(static_cast<int>(rank), static_cast<int>(held_.size()), count_);
+    return {index(share.begin), index(share.begin + share.count)};
+  }
+
   std::size_t index(std::size_t begin) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(cuts_, begin) - cuts_.begin());
   }
 
+  std::size_t count_;
   std::vector<std::size_t> cuts_;
   std::vector<std::vector<RankSet>> held_;  // [rank][elementary range]
   std::vector<std::vector<Term>> terms_;    // [rank]
@@ -184,8 +236,12 @@ class Buffers {
 
 }  // namespace
 
-std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
-                             std::size_t count) {
+namespace {
+
+// `prepare` and then `check_end` get the buffers before and after all transfers.
+std::string check_collective(const TransferLists& transfers_of_rank, std::size_t count,
+                             const std::function<void(Buffers&)>& prepare,
+                             const std::function<std::string(const Buffers&)>& check_end) {
   require_checkable(transfers_of_rank.size());
   const int ranks = static_cast<int>(transfers_of_rank.size());
   for (int rank = 0; rank < ranks; ++rank) {
@@ -195,8 +251,38 @@ std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers
     if (!fault.empty()) return fault;
   }
   Buffers buffers(transfers_of_rank, count);
+  prepare(buffers);
   std::string fault = run_chains(transfers_of_rank, buffers);
-  return fault.empty() ? buffers.check_complete() : fault;
+  return fault.empty() ? check_end(buffers) : fault;
+}
+
+}  // namespace
+
+std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                             std::size_t count) {
+  return check_collective(
+      transfers_of_rank, count, [](Buffers&) {},
+      [](const Buffers& buffers) { return buffers.check_complete(); });
+}
+
+std::string check_reduce_scatter(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                                 std::size_t count) {
+  return check_collective(
+      transfers_of_rank, count, [](Buffers&) {},
+      [](const Buffers& buffers) { return buffers.check_scattered(); });
+}
+
+std::string check_all_gather(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                             std::size_t count) {
+  for (std::size_t rank = 0; rank < transfers_of_rank.size(); ++rank) {
+    for (const Transfer& transfer : transfers_of_rank[rank]) {
+      if (transfer.kind != Transfer::Kind::kReceiveAdd) continue;
+      return "rank " + std::to_string(rank) + " adds in an all-gather, in " + place_text(transfer);
+    }
+  }
+  return check_collective(
+      transfers_of_rank, count, [](Buffers& buffers) { buffers.keep_shares(); },
+      [](const Buffers& buffers) { return buffers.check_gathered(); });
 }
 
 std::vector<Traffic> traffic(const std::vector<std::vector<Transfer>>& transfers_of_rank) {

@@ -15,6 +15,14 @@ namespace winnow::comm {
 std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              std::size_t count);
 
+// The same of a reduce-scatter and of an all-gather by the shares of schedule/shares.h: every rank
+// ends with every rank's contribution to its own share; or, if it begins with nothing but its own
+// share, with those of all.
+std::string check_reduce_scatter(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                                 std::size_t count);
+std::string check_all_gather(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                             std::size_t count);
+
 // The same of a personal exchange: counts[s][r] is how many elements rank s has for rank r, and
 // parts lie in the order of ranks without gaps. Returns "" when every element of every part arrives
 // once, at its place. Then the messages of a pair are also sent and received in the same order,
