@@ -140,7 +140,6 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
                            Execution execution, const GradientClip& clip)
     : graph_(programs.at(0)->graph()),
       weights_(weights),
-      comm_(comm),
       execution_(std::move(execution)),
       sum_(make_sum(graph_, execution_, comm)),
       exchanger_(programs, execution_, written_by_lanes(*sum_, programs.size()), comm),

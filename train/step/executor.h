@@ -105,7 +105,6 @@ class StepExecutor {
 
   const Graph& graph_;
   WeightStore& weights_;
-  comm::Communicator& comm_;
   const Execution execution_;
   std::uint64_t seed_ = 0;
   LossScale loss_scale_{};

@@ -57,6 +57,17 @@ void check_transfers(const Operation& operation, std::size_t count) {
   std::_Exit(exit_code);
 }
 
+[[noreturn]] void give_up(const LastWords& last_words, const std::exception_ptr& why) noexcept {
+  constexpr int kExitCode = 1;
+  if (last_words) {
+    last_words(
+        text_of(why) +
+        "; another rank has begun to send into this one's memory and does not go on, so all "
+        "ranks are ended");
+  }
+  end_all_ranks(kExitCode);
+}
+
 }  // namespace
 
 ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankNames names,
@@ -125,10 +136,6 @@ void ProgressEngine::stop(bool discard) noexcept {
   inbox_.stop(discard);
   if (thread_.joinable()) thread_.join();
 }
-
-bool ProgressEngine::broken() const noexcept { return broken_; }
-
-std::chrono::nanoseconds ProgressEngine::adding() const noexcept { return adding_; }
 
 void ProgressEngine::abort(int exit_code) noexcept {
   inbox_.abort(exit_code);
@@ -246,24 +253,13 @@ void ProgressEngine::fail(const std::exception_ptr& why) noexcept {
   const auto abort_if_asked = [this] {
     if (const std::optional<int> exit_code = inbox_.abort_code()) end_all_ranks(*exit_code);
   };
-  if (!requests_.settle(patience_, abort_if_asked)) give_up(why);
+  if (!requests_.settle(patience_, abort_if_asked)) give_up(last_words_, why);
   for (std::unique_ptr<Operation>& operation : running_) {
     operation->done.set_exception(why);
     // What a collective may write into is kept as long as the process.
     if (operation->opening) static_cast<void>(operation.release());
   }
   running_.clear();
-}
-
-void ProgressEngine::give_up(const std::exception_ptr& why) noexcept {
-  constexpr int kExitCode = 1;
-  if (last_words_) {
-    last_words_(
-        text_of(why) +
-        "; another rank has begun to send into this one's memory and does not go on, so all "
-        "ranks are ended");
-  }
-  end_all_ranks(kExitCode);
 }
 
 }  // namespace winnow::comm

@@ -81,10 +81,10 @@ class ProgressEngine {
   void stop(bool discard) noexcept;
 
   // What additions of all-reduces have taken so far. From any thread.
-  std::chrono::nanoseconds adding() const noexcept;
+  std::chrono::nanoseconds adding() const noexcept { return adding_; }
 
   // True once an MPI call has failed or work was discarded; MPI cannot be finalised in order then.
-  bool broken() const noexcept;
+  bool broken() const noexcept { return broken_; }
 
   // MPI_Abort.
   [[noreturn]] void abort(int exit_code) noexcept;
@@ -100,7 +100,6 @@ class ProgressEngine {
   void poll();
   void complete(Operation& operation);
   void fail(const std::exception_ptr& why) noexcept;
-  [[noreturn]] void give_up(const std::exception_ptr& why) noexcept;
 
   const LastWords last_words_;
   const Patience patience_;
