@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ namespace {
 using comm::Communicator;
 
 constexpr const char* kMpi = "MPI_Allreduce";
+constexpr const char* kHierarchical = "hierarchical";
+constexpr const char* kHierarchicalMemory = "hierarchical/memory";  // see HierarchicalParts
 
 struct BenchAllReduceOptions {
   std::uint64_t least_bytes = 1 << 20;
@@ -38,7 +41,8 @@ struct BenchAllReduceOptions {
 struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
-  std::vector<comm::Transfer> transfers{};  // none: MPI's own
+  std::vector<comm::Transfer> transfers{};  // none: MPI's own, or
+  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
   double predicted_s = 0;
   std::vector<double> seconds{};
   std::uint64_t wrong = 0;  // elements, of all ranks and rounds
@@ -110,9 +114,11 @@ class AllReduceBench {
 
   comm::Wire wire() const { return o_.bf16 ? comm::Wire::kBF16 : comm::Wire::kF32; }
 
+  static bool is_ours(const Contender& one) { return one.parts || !one.transfers.empty(); }
+
   // Of messages.
   const char* type_of(const Contender& one) const {
-    return o_.bf16 && !one.transfers.empty() ? "bf16" : "float";
+    return o_.bf16 && is_ours(one) ? "bf16" : "float";
   }
 
   int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
@@ -139,6 +145,11 @@ class AllReduceBench {
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
+      if (name == kHierarchical && machines() < comm_.size()) {
+        all.push_back({.name = kHierarchicalMemory,
+                       .options = choice.options,
+                       .parts = comm::hierarchical_parts(comm_.placement(), count, choice.options)});
+      }
     }
     all.push_back({.name = kMpi});
     return all;
@@ -168,7 +179,9 @@ class AllReduceBench {
     fill(buffer, comm_.rank(), comm_.size());
     comm_.barrier();
     const double seconds = seconds_of([&] {
-      if (one.transfers.empty()) {
+      if (one.parts) {
+        comm_.start_all_reduce(buffer, *one.parts, wire()).wait();
+      } else if (one.transfers.empty()) {
         comm_.all_reduce(buffer);
       } else {
         comm_.start_all_reduce(buffer, one.transfers, wire()).wait();
@@ -190,14 +203,14 @@ class AllReduceBench {
     const auto bytes = static_cast<double>(count * sizeof(float));
     const double algbw = 1e-9 * bytes / seconds;
     const double busbw = algbw * 2 * (comm_.size() - 1) / comm_.size();
-    const bool ours = !one.transfers.empty();
+    const bool ours = is_ours(one);
     comm::AllReduceShape sent = shape(count);
     if (!ours) sent.element_bytes = sizeof(float);
     const double share = comm::least_seconds(sent, network_) / seconds;
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
                     count * sizeof(float), count, type_of(one), one.name, 1e6 * seconds, algbw, busbw,
-                    100 * share, ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
+                    100 * share, one.predicted_s > 0 ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
                     one.wrong));
     nlohmann::ordered_json row{{"bytes", count * sizeof(float)},
                                {"count", count},
@@ -209,7 +222,7 @@ class AllReduceBench {
                                {"share_of_bound", share},
                                {"wrong", one.wrong}};
     if (ours) {
-      row["predicted_seconds"] = one.predicted_s;
+      if (one.predicted_s > 0) row["predicted_seconds"] = one.predicted_s;
       row["colors"] = one.options.colors;
       row["segment_bytes"] = one.options.segment_elements * sent.element_bytes;
     }

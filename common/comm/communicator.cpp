@@ -28,6 +28,9 @@ class SingleCommunicator final : public Communicator {
   Pending start_all_reduce(std::span<std::int64_t>, Reduction, std::span<const Transfer>) override {
     return {};
   }
+  Pending start_all_reduce(std::span<float>, const HierarchicalParts&, Wire) override {
+    return {};
+  }
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {

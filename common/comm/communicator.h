@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/comm/schedule/hierarchical.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -76,6 +77,15 @@ class Communicator {
                                    std::span<const Transfer> transfers) = 0;
   virtual Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
                                    std::span<const Transfer> transfers) = 0;
+
+  // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks share,
+  // which the first call makes.
+  //
+  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() returns
+  // Wire    that of messages between machines
+  // Throws  SystemError at once, on all ranks: there is no such memory
+  virtual Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
+                                   Wire wire = Wire::kF32) = 0;
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
   //

@@ -8,10 +8,12 @@
 #include <set>
 
 #include "common/comm/exchange.h"
+#include "common/comm/hierarchical_executor.h"
 #include "common/comm/mpi/check_mpi_internal.h"
 #include "common/comm/mpi/combine_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
+#include "common/comm/node/shared_memory.h"
 #include "common/error.h"
 #include "common/unique_handle.h"
 
@@ -164,7 +166,7 @@ class MpiCommunicator final : public Communicator {
   explicit MpiCommunicator(LastWords last_words)
       : rank_(rank_in(MPI_COMM_WORLD)),
         size_(size_of(MPI_COMM_WORLD)),
-        channels_{duplicate_world(), duplicate_world(), duplicate_world()} {
+        channels_{duplicate_world(), duplicate_world(), duplicate_world(), duplicate_world()} {
     const OwnedComm machine = split_by_machine();
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
@@ -177,9 +179,11 @@ class MpiCommunicator final : public Communicator {
   // and the launcher ends them when this process is gone.
   ~MpiCommunicator() override {
     const bool unwinding = std::uncaught_exceptions() > exceptions_at_birth_;
+    if (!unwinding) hierarchical_.reset();  // after what is in flight
     engine_->stop(/*discard=*/unwinding);
     if (unwinding || engine_->broken()) return;
     MPI_Comm_free(&channels_.gradients);
+    MPI_Comm_free(&channels_.shares);
     MPI_Comm_free(&channels_.data);
     MPI_Comm_free(&channels_.control);
     MPI_Finalize();
@@ -205,6 +209,19 @@ class MpiCommunicator final : public Communicator {
   Pending start_all_reduce(std::span<std::int64_t> buffer, Reduction reduction,
                            std::span<const Transfer> transfers) override {
     return start(buffer, of_int64(reduction), transfers);
+  }
+
+  Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
+                           Wire wire) override {
+    if (!hierarchical_) {
+      hierarchical_.emplace(
+          make_shared_memory_group(*this),
+          [this](std::span<float> share, std::span<const Transfer> between, Wire its_wire) {
+            return engine_->submit_share(std::as_writable_bytes(share), sum_of_floats(its_wire),
+                                         between);
+          });
+    }
+    return Pending([done = hierarchical_->submit(buffer, parts, wire)] { done.get(); });
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -327,7 +344,8 @@ class MpiCommunicator final : public Communicator {
   int local_size_ = 1;
   Placement placement_;
   Channels channels_;                     // freed with MPI, see the destructor
-  std::optional<ProgressEngine> engine_;  // last: it uses the communicators
+  std::optional<ProgressEngine> engine_;  // after the communicators, which it uses
+  std::optional<HierarchicalExecutor> hierarchical_;  // likewise; made when it is first wanted
 };
 
 }  // namespace

@@ -68,6 +68,7 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, LastWord
     : last_words_(std::move(last_words)),
       patience_(patience),
       gradients_(channels.gradients, tag_limit, kChainsAtOnce, &MPI_Isend, requests_),
+      shares_(channels.shares, tag_limit, kChainsAtOnce, &MPI_Isend, requests_),
       // A send of data is done when it is being received, however small it is: what a rank that is
       // busy with gradients has not asked for yet must not pile up there.
       data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_),
@@ -79,8 +80,20 @@ ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(std::span<std::byte> buffer, const Combine& combine,
                                                 std::span<const Transfer> transfers) {
+  return submit_sum(gradients_, buffer, combine, transfers);
+}
+
+std::shared_future<void> ProgressEngine::submit_share(std::span<std::byte> share,
+                                                      const Combine& combine,
+                                                      std::span<const Transfer> transfers) {
+  return submit_sum(shares_, share, combine, transfers);
+}
+
+std::shared_future<void> ProgressEngine::submit_sum(Channel& channel, std::span<std::byte> buffer,
+                                                    const Combine& combine,
+                                                    std::span<const Transfer> transfers) {
   check_transfers(transfers, buffer.size() / combine.element_bytes);
-  auto operation = std::make_unique<Operation>(gradients_);
+  auto operation = std::make_unique<Operation>(channel);
   operation->out = operation->in = buffer.data();
   operation->combine = combine;
   operation->transfers = transfers;
@@ -176,14 +189,14 @@ void ProgressEngine::start_what_fits() {
       data_wait = data_wait || operation->opening;  // those after it too: chains go in order
       if (data_wait) continue;
     }
-    if (channel.start_chains(*operation) && &channel == &gradients_) gradients_rest_ = {};
+    if (channel.start_chains(*operation) && is_sum(channel)) gradients_rest_ = {};
   }
 }
 
 bool ProgressEngine::gradients_move() const {
   return gradients_rest_ < kPatience &&
          std::ranges::any_of(running_, [this](const auto& operation) {
-           return &operation->channel == &gradients_;
+           return is_sum(operation->channel);
          });
 }
 
@@ -197,7 +210,7 @@ void ProgressEngine::poll() {
   pace_.found();
   for (const Posted& posted : completed) {
     Channel& channel = posted.operation->channel;
-    if (&channel == &gradients_) gradients_rest_ = {};
+    if (is_sum(channel)) gradients_rest_ = {};
     if (channel.finish(posted)) complete(*posted.operation);
   }
 }

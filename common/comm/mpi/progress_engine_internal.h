@@ -18,7 +18,7 @@
 #include "common/comm/mpi/inbox_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/operation_internal.h"
-#include "common/comm/mpi/pace_internal.h"
+#include "common/comm/pace_internal.h"
 #include "common/comm/mpi/request_pool_internal.h"
 #include "common/comm/schedule/transfer.h"
 
@@ -27,6 +27,7 @@ namespace winnow::comm {
 // A duplicate of the world for each class of work, so that their messages cannot be mistaken.
 struct Channels {
   MPI_Comm gradients;
+  MPI_Comm shares;
   MPI_Comm data;
   MPI_Comm control;
 };
@@ -35,10 +36,12 @@ struct Channels {
 // non-blocking calls works on all operations at once, so that none waits for another: gradients
 // keep moving while a control collective waits for a late rank.
 //
-// Work             three classes, each with a Channel: gradients (all-reduces), data (all-to-alls),
-//                  control (collectives of the MPI library). Channel says in which order the
-//                  operations of a class run, and why none of them is in a deadlock
-// Gradients first  while some are under way on this rank and move, no chain of data starts here.
+// Work             four classes, each with a Channel: gradients (all-reduces of all ranks), shares
+//                  (those of HierarchicalParts, each of some ranks, so that only these count its
+//                  messages alike), data (all-to-alls), control (collectives of the MPI library).
+//                  Channel says in which order the operations of a class run, and why none of them
+//                  is in a deadlock
+// Gradients first  and shares: while some are under way on this rank and move, no chain of data starts here.
 //                  Gradients that do not move wait for a rank that has not begun them, perhaps
 //                  since it waits for data from here: then data go on. Chains of data have one
 //                  round, so that none is left half done
@@ -63,6 +66,10 @@ class ProgressEngine {
   std::shared_future<void> submit(std::span<std::byte> buffer, const Combine& combine,
                                   std::span<const Transfer> transfers);
 
+  // Likewise, of a share by the ranks that have it.
+  std::shared_future<void> submit_share(std::span<std::byte> share, const Combine& combine,
+                                        std::span<const Transfer> transfers);
+
   // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
   // the collective `start` on the communicator of data and then `agreed`, which throws where the
   // ranks do not fit together; both are called on the engine's thread.
@@ -83,10 +90,13 @@ class ProgressEngine {
   [[noreturn]] void abort(int exit_code) noexcept;
 
  private:
+  std::shared_future<void> submit_sum(Channel& channel, std::span<std::byte> buffer,
+                                      const Combine& combine, std::span<const Transfer> transfers);
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
   void start_what_fits();
+  bool is_sum(const Channel& channel) const { return &channel == &gradients_ || &channel == &shares_; }
   bool gradients_move() const;
   void poll();
   void complete(Operation& operation);
@@ -103,6 +113,7 @@ class ProgressEngine {
   // The engine's thread only.
   RequestPool requests_;  // before the channels, which post into it
   Channel gradients_;
+  Channel shares_;
   Channel data_;
   Channel control_;
   Operations running_;
