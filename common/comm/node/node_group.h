@@ -26,7 +26,7 @@ struct NodeProgress {
 // Threads   one at a time
 class NodeGroup {
  public:
-  virtual ~NodeGroup() = default;  // leaves
+  virtual ~NodeGroup() = default;  // tells nobody: a process that ends is the launcher's to tell
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 

@@ -21,7 +21,6 @@ class RingGroup final : public NodeGroup {
  public:
   // `memory` is RingMemory of `shape`, mapped by all ranks.
   RingGroup(int rank, const RingShape& shape, std::shared_ptr<std::byte> memory);
-  ~RingGroup() override { leave(); }
   RingGroup(const RingGroup&) = delete;
   RingGroup& operator=(const RingGroup&) = delete;
 
