@@ -23,8 +23,6 @@ namespace {
 using comm::Communicator;
 
 constexpr const char* kMpi = "MPI_Allreduce";
-constexpr const char* kHierarchical = "hierarchical";
-constexpr const char* kHierarchicalMemory = "hierarchical/memory";  // see HierarchicalParts
 
 struct BenchAllReduceOptions {
   std::uint64_t least_bytes = 1 << 20;
@@ -42,7 +40,7 @@ struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
   std::vector<comm::Transfer> transfers{};  // none: MPI's own, or
-  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
+  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share: as winnow train
   double predicted_s = 0;
   std::vector<double> seconds{};
   std::uint64_t wrong = 0;  // elements, of all ranks and rounds
@@ -121,7 +119,7 @@ class AllReduceBench {
     return o_.bf16 && is_ours(one) ? "bf16" : "float";
   }
 
-  int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
+  int machines() const { return comm_.placement().machines(); }
 
   comm::AllReduceShape shape(std::size_t count) const {
     return {.node_of = comm_.placement().node_of,
@@ -145,8 +143,8 @@ class AllReduceBench {
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
-      if (name == kHierarchical && machines() < comm_.size()) {
-        all.push_back({.name = kHierarchicalMemory,
+      if (choice.schedule->all_reduce == &comm::hierarchical_all_reduce && machines() < comm_.size()) {
+        all.push_back({.name = all.back().name + "/memory",
                        .options = choice.options,
                        .parts = comm::hierarchical_parts(comm_.placement(), count, choice.options)});
       }

@@ -56,7 +56,10 @@ class FloatSum final : public GradientSum {
       reducing_tail_ = comm_.start_all_reduce(sums.last(tail), transfers.tail);
       sums = sums.first(sums.size() - tail);
     }
-    reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
+    reducing_[bucket] =
+        transfers.parts.empty()
+            ? comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire)
+            : comm_.start_all_reduce(sums, transfers.parts[bucket], options_.wire);
   }
 
   Outcome finish() override {

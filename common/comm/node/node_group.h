@@ -14,7 +14,7 @@ struct NodeProgress {
 };
 
 // The ranks of one machine that reduce among themselves, without messages: processes over memory
-// that they share, or threads.
+// that they share, threads, or cards.
 //
 // Shares    offsets in elements, ascending, one more than there are ranks: part r of a buffer is
 //           [shares[r], shares[r + 1]) and belongs to rank r. Parts may be unequal or empty
@@ -22,7 +22,8 @@ struct NodeProgress {
 //           order; the two kinds do not wait for each other. Those of a kind are finished in order
 // Buffers   belong to the group until the operation is finished, or this rank has left. Only this
 //           rank's calls touch them
-// Same bits a part is its own rank's term plus those of the other ranks in ascending order
+// Same bits the order of additions does not depend on timing: in memory a part is its own rank's
+//           term plus those of the other ranks in ascending order
 // Threads   one at a time
 class NodeGroup {
  public:
@@ -30,7 +31,7 @@ class NodeGroup {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  // This rank's part of the buffer = its sum over ranks; the other parts stay.
+  // This rank's part of the buffer = its sum over ranks; the other parts are not defined then.
   virtual void start_reduce_scatter(std::span<float> buffer,
                                     std::span<const std::size_t> shares) = 0;
 

@@ -66,19 +66,10 @@ std::uint64_t random_token() {
   return (std::uint64_t{random()} << 32U | random()) | 1U;
 }
 
-std::vector<int> ranks_of_machine(const Placement& placement) {
-  const int machine = placement.node_of[static_cast<std::size_t>(placement.rank)];
-  std::vector<int> ranks;
-  for (int rank = 0; rank < placement.ranks(); ++rank) {
-    if (placement.node_of[static_cast<std::size_t>(rank)] == machine) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
 }  // namespace
 
 std::unique_ptr<NodeGroup> make_shared_memory_group(Communicator& comm) {
-  const std::vector<int> ranks = ranks_of_machine(comm.placement());
+  const std::vector<int> ranks = comm.placement().ranks_of_machine();
   const RingShape shape = RingShape::of(static_cast<int>(ranks.size()));
   const bool first = ranks.front() == comm.rank();
 
