@@ -40,7 +40,7 @@ struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
   std::vector<comm::Transfer> transfers{};  // none: MPI's own, or
-  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share: as winnow train
+  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
   double predicted_s = 0;
   std::vector<double> seconds{};
   std::uint64_t wrong = 0;  // elements, of all ranks and rounds
@@ -138,16 +138,19 @@ class AllReduceBench {
         choice.seconds =
             comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
       }
+      const bool chosen = name == comm::kAutoSchedule;
       all.push_back(
-          {.name = name == comm::kAutoSchedule ? fmt::format("auto: {}", choice.schedule->name) : name,
+          {.name = chosen ? fmt::format("auto: {}", choice.schedule->name) : name,
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
-      if (choice.schedule->all_reduce == &comm::hierarchical_all_reduce && machines() < comm_.size()) {
-        all.push_back({.name = all.back().name + "/memory",
-                       .options = choice.options,
-                       .parts = comm::hierarchical_parts(comm_.placement(), count, choice.options)});
+      if (choice.schedule->all_reduce != &comm::hierarchical_all_reduce ||
+          machines() == comm_.size()) {
+        continue;
       }
+      // As winnow train does it; where it is named, also by messages alone.
+      if (!chosen) all.push_back({.name = name + "/memory", .options = choice.options});
+      all.back().parts = comm::hierarchical_parts(comm_.placement(), count, choice.options);
     }
     all.push_back({.name = kMpi});
     return all;
