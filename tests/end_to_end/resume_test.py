@@ -276,7 +276,7 @@ class Resume(Case):
         whole = self.fresh()
         self.ok(*self.command(whole, *shared), ranks=3)
         out = self.fresh()
-        killed = run(*self.command(out, *shared), ranks=3, env={"WINNOW_FAILPOINTS": "kill=node.all_gather.before:all:60"})
+        killed = run(*self.command(out, *shared), ranks=3, env={"WINNOW_FAILPOINTS": "kill=node.all_gather.before:all:20"})
         self.assertNotEqual(killed.code, 0)
         self.ok(*self.command(out, *shared), ranks=3)
         self.check_equal(whole, out, "ranks that share memory")
