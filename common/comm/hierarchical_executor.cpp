@@ -125,6 +125,7 @@ void HierarchicalExecutor::move_on(Operation& operation, std::uint64_t number,
 }
 
 void HierarchicalExecutor::fail() noexcept {
+  broken_ = true;
   group_->leave();
   for (Operation& operation : running_) {
     if (operation.phase == Phase::kBetween) operation.between.wait();

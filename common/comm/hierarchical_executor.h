@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -45,6 +46,9 @@ class HierarchicalExecutor {
   std::shared_future<void> submit(std::span<float> buffer, const HierarchicalParts& parts,
                                   Wire wire);
 
+  // True once a phase has failed; other ranks may wait for this one then.
+  bool broken() const noexcept { return broken_; }
+
  private:
   enum class Phase : std::uint8_t { kReduceScatter, kBetween, kSummed, kAllGather };
   struct Operation {
@@ -70,6 +74,7 @@ class HierarchicalExecutor {
   std::condition_variable wake_;
   std::deque<Operation> submitted_;
   bool stop_ = false;
+  std::atomic<bool> broken_ = false;
 
   // The thread's only.
   std::deque<Operation> running_;

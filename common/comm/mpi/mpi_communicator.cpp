@@ -179,9 +179,10 @@ class MpiCommunicator final : public Communicator {
   // and the launcher ends them when this process is gone.
   ~MpiCommunicator() override {
     const bool unwinding = std::uncaught_exceptions() > exceptions_at_birth_;
-    if (!unwinding) hierarchical_.reset();  // after what is in flight
-    engine_->stop(/*discard=*/unwinding);
-    if (unwinding || engine_->broken()) return;
+    const bool discard = unwinding || (hierarchical_ && hierarchical_->broken());
+    if (!discard) hierarchical_.reset();  // after what is in flight
+    engine_->stop(discard);
+    if (discard || engine_->broken()) return;
     MPI_Comm_free(&channels_.gradients);
     MPI_Comm_free(&channels_.shares);
     MPI_Comm_free(&channels_.data);
