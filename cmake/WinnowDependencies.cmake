@@ -112,6 +112,18 @@ if(WINNOW_CUDA)
       list(APPEND missing "cuDNN 9.8 or newer, this is ${version} (Debian: NVIDIA's cudnn9-cuda)")
     endif()
   endif()
+  # What cards of one machine sum up by; without it nothing is missing yet.
+  find_path(NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_INCLUDE_DIRS}/../lib)
+  mark_as_advanced(NCCL_INCLUDE NCCL_LIBRARY)
+  if(NCCL_INCLUDE AND NCCL_LIBRARY)
+    winnow_read_version(version ${NCCL_INCLUDE}/nccl.h NCCL_)
+    if(version VERSION_GREATER_EQUAL 2.28)
+      add_library(nccl::nccl UNKNOWN IMPORTED)
+      set_target_properties(nccl::nccl PROPERTIES
+        IMPORTED_LOCATION ${NCCL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${NCCL_INCLUDE})
+    endif()
+  endif()
 endif()
 
 if(missing)

@@ -27,6 +27,8 @@
 //                                             where it is to be taken for one
 //   load.record                               a sample that is loaded; FILE is its id
 //   mpi.send .receive .collective             FILE is the peer, "rank-3"; of a collective "all"
+//   node.reduce_scatter .all_gather           a piece for the peer of that number on this machine,
+//                                             or for all; .before alone
 //
 // ".before" of a receive is when it is posted, ".after" of a send when MPI has taken it, ".after"
 // of a receive when the message is here. FILE is the name of the file, or the end of its path in

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,7 +49,8 @@ struct BenchAllReduceOptions {
 struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
-  std::vector<comm::Transfer> transfers{};  // none: MPI's own
+  std::vector<comm::Transfer> transfers{};  // none: MPI's own, or
+  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
   double predicted_s = 0;
   std::vector<double> seconds{};
   std::uint64_t wrong = 0;  // elements, of all ranks and rounds
@@ -144,12 +146,14 @@ class AllReduceBench {
   bool sends_bf16() const { return o_.bf16 && type_ == comm::ElementType::kF32; }
   comm::Wire wire() const { return sends_bf16() ? comm::Wire::kBF16 : comm::Wire::kF32; }
 
+  static bool is_ours(const Contender& one) { return one.parts || !one.transfers.empty(); }
+
   // Of messages.
   comm::ElementType sent_type(const Contender& one) const {
-    return sends_bf16() && !one.transfers.empty() ? comm::ElementType::kBF16 : type_;
+    return sends_bf16() && is_ours(one) ? comm::ElementType::kBF16 : type_;
   }
 
-  int machines() const { return std::ranges::max(comm_.placement().node_of) + 1; }
+  int machines() const { return comm_.placement().machines(); }
 
   comm::AllReduceShape shape(std::size_t count) const {
     return {.node_of = comm_.placement().node_of,
@@ -168,11 +172,19 @@ class AllReduceBench {
         choice.seconds =
             comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
       }
+      const bool chosen = name == comm::kAutoSchedule;
       all.push_back(
-          {.name = name == comm::kAutoSchedule ? fmt::format("auto: {}", choice.schedule->name) : name,
+          {.name = chosen ? fmt::format("auto: {}", choice.schedule->name) : name,
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
+      if (choice.schedule->all_reduce != &comm::hierarchical_all_reduce ||
+          machines() == comm_.size() || type_ != comm::ElementType::kF32) {
+        continue;
+      }
+      // As winnow train does it; where it is named, also by messages alone.
+      if (!chosen) all.push_back({.name = name + "/memory", .options = choice.options});
+      all.back().parts = comm::hierarchical_parts(comm_.placement(), count, choice.options);
     }
     // MPI has no sums of floats of 16 bits.
     if (type_ != comm::ElementType::kBF16 && type_ != comm::ElementType::kF16) {
@@ -206,7 +218,10 @@ class AllReduceBench {
     fill(buffer, comm_.rank(), comm_.size());
     comm_.barrier();
     const double seconds = seconds_of([&] {
-      if (one.transfers.empty()) {
+      if (one.parts) {
+        auto* const floats = reinterpret_cast<float*>(buffer.bytes.data());
+        comm_.start_all_reduce(std::span(floats, buffer.size()), *one.parts, wire()).wait();
+      } else if (one.transfers.empty()) {
         comm_.library_all_reduce(buffer);
       } else {
         comm_.start_all_reduce(buffer, one.transfers, wire()).wait();
@@ -229,14 +244,14 @@ class AllReduceBench {
     const std::string_view type = comm::info(type_).name;
     const double algbw = 1e-9 * static_cast<double>(bytes) / seconds;
     const double busbw = algbw * 2 * (comm_.size() - 1) / comm_.size();
-    const bool ours = !one.transfers.empty();
+    const bool ours = is_ours(one);
     comm::AllReduceShape sent = shape(count);
     if (!ours) sent.element_bytes = element_bytes();
     const double share = comm::least_seconds(sent, network_) / seconds;
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
                     bytes, count, type, one.name, 1e6 * seconds, algbw, busbw, 100 * share,
-                    ours ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-", one.wrong));
+                    one.predicted_s > 0 ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-", one.wrong));
     nlohmann::ordered_json row{{"bytes", bytes},
                                {"count", count},
                                {"type", type},
@@ -248,7 +263,7 @@ class AllReduceBench {
                                {"share_of_bound", share},
                                {"wrong", one.wrong}};
     if (ours) {
-      row["predicted_seconds"] = one.predicted_s;
+      if (one.predicted_s > 0) row["predicted_seconds"] = one.predicted_s;
       row["colors"] = one.options.colors;
       row["segment_bytes"] = one.options.segment_elements * sent.element_bytes;
     }

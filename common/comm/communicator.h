@@ -15,6 +15,7 @@
 
 #include "common/bytes.h"
 #include "common/comm/elements.h"
+#include "common/comm/schedule/hierarchical.h"
 #include "common/comm/schedule/schedule.h"
 
 namespace winnow::comm {
@@ -113,6 +114,19 @@ class Communicator {
     require_equal_sizes(in.size(), out.size());
     std::ranges::copy(in, out.begin());
     return start_all_reduce(out, transfers, wire);
+  }
+
+  // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks share,
+  // which the first call makes.
+  //
+  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() returns
+  // Wire    that of messages between machines
+  // Throws  SystemError at once, on all ranks: there is no such memory
+  virtual Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) = 0;
+
+  Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
+                           Wire wire = Wire::kF32) {
+    return start(buffer, parts, wire);
   }
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.

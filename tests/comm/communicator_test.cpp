@@ -58,7 +58,8 @@ TEST(Single, IsRankZeroOfOne) {
 TEST(Single, CollectivesKeepTheBuffer) {
   const auto comm = make_single();
   std::vector<float> gradient{1, 2, 3};
-  comm->start_all_reduce(gradient, {}).wait();
+  comm->start_all_reduce(gradient, std::span<const Transfer>{}).wait();
+  comm->start_all_reduce(gradient, HierarchicalParts{}).wait();
   EXPECT_EQ(gradient, (std::vector<float>{1, 2, 3}));
   std::vector<double> sums{4, 5};
   comm->all_reduce(sums);

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "common/comm/schedule/multicolor.h"
 #include "tests/comm/check/check.h"
@@ -110,6 +113,111 @@ TEST(Hierarchical, SharesTheTrafficBetweenMachinesOverTheirRanks) {
         EXPECT_LE(busiest, 2 * kCount) << machines << " machines, " << colors << " colours";
         EXPECT_EQ(most * static_cast<std::size_t>(each), busiest)
             << machines << " machines of " << each << ", " << colors << " colours";
+      }
+    }
+  }
+}
+
+// hierarchical_parts() with the node's phases as messages: each share's other ranks send theirs to
+// its rank before the first round between machines, and get the sum after the last.
+std::vector<std::vector<Transfer>> parts_as_transfers(const std::vector<int>& node_of,
+                                                      std::size_t count,
+                                                      const ScheduleOptions& options) {
+  const int ranks = static_cast<int>(node_of.size());
+  const int kLastRound = 1 << 20;
+  std::vector<std::vector<Transfer>> all(node_of.size());
+  for (int head = 0; head < ranks; ++head) {
+    const HierarchicalParts parts = hierarchical_parts({head, node_of}, count, options);
+    std::vector<int> locals;
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (node_of[static_cast<std::size_t>(rank)] == node_of[static_cast<std::size_t>(head)]) {
+        locals.push_back(rank);
+      }
+    }
+    EXPECT_EQ(parts.shares.size(), locals.size() + 1);
+    const auto place = static_cast<std::size_t>(std::ranges::find(locals, head) - locals.begin());
+    const std::size_t begin = parts.shares[place];
+    std::vector<Transfer> chains;  // the first transfer of each chain
+    const auto chain_of = [&](const Transfer& t) {
+      return static_cast<int>(place) * (1 << 16) + t.chain;
+    };
+    for (const Transfer& t : parts.between) {
+      if (chains.empty() || chains.back().chain != t.chain) chains.push_back(t);
+      all[static_cast<std::size_t>(head)].push_back(
+          {t.kind, t.peer, chain_of(t), t.round + 1, begin + t.begin, t.count});
+    }
+    if (chains.empty() && parts.shares[place + 1] > begin) {
+      chains.push_back({Transfer::Kind::kSend, -1, 0, 0, 0, parts.shares[place + 1] - begin});
+    }
+    for (const int rank : locals) {
+      if (rank == head) continue;
+      for (const Transfer& t : chains) {
+        const auto add = [&](int of, Transfer::Kind kind, int peer, int round) {
+          all[static_cast<std::size_t>(of)].push_back(
+              {kind, peer, chain_of(t), round, begin + t.begin, t.count});
+        };
+        add(rank, Transfer::Kind::kSend, head, 0);
+        add(head, Transfer::Kind::kReceiveAdd, rank, 0);
+        add(head, Transfer::Kind::kSend, rank, kLastRound);
+        add(rank, Transfer::Kind::kReceiveCopy, head, kLastRound);
+      }
+    }
+  }
+  for (std::vector<Transfer>& list : all) {
+    std::ranges::stable_sort(list, {}, [](const Transfer& t) { return std::pair(t.chain, t.round); });
+  }
+  return all;
+}
+
+TEST(HierarchicalParts, AreAnAllReduceOnEqualUnequalAndInterleavedMachines) {
+  for (const Sizes& sizes : {Sizes{1, 1},
+                             {2},
+                             {5},
+                             {2, 2},
+                             {4, 4},
+                             {2, 2, 2},
+                             {3, 1},
+                             {1, 4},
+                             {4, 2, 1},
+                             {3, 2, 3},
+                             {1, 2, 3, 4, 5},
+                             Sizes(16, 4),
+                             Sizes(9, 7)}) {
+    for (const std::vector<int>& node_of : {in_a_row(sizes), by_turns(sizes)}) {
+      for (const int colors : {1, 2, 4}) {
+        for (const std::size_t count : {0, 1, 3, 63, 1009}) {
+          ASSERT_EQ(check_all_reduce(parts_as_transfers(node_of, count,
+                                                        {.colors = colors, .segment_elements = 50}),
+                                     count),
+                    "")
+              << sizes.size() << " machines, " << node_of.size() << " ranks, " << colors
+              << " colours, " << count << " elements";
+        }
+      }
+    }
+  }
+}
+
+// So that messages match by their number among those of two ranks.
+TEST(HierarchicalParts, RanksOfAShareTalkOnlyToEachOtherAndAreInAllChains) {
+  for (const Sizes& sizes : {Sizes{2, 2}, {3, 1}, {4, 2, 3}, {4, 4, 4}}) {
+    for (const std::vector<int>& node_of : {in_a_row(sizes), by_turns(sizes)}) {
+      std::map<int, std::set<int>> met;
+      std::map<int, std::set<int>> chains;
+      for (int rank = 0; rank < static_cast<int>(node_of.size()); ++rank) {
+        for (const Transfer& t :
+             hierarchical_parts({rank, node_of}, 5000, {.segment_elements = 100}).between) {
+          EXPECT_NE(node_of[static_cast<std::size_t>(t.peer)],
+                    node_of[static_cast<std::size_t>(rank)]);
+          met[rank].insert(t.peer);
+          chains[rank].insert(t.chain);
+        }
+      }
+      EXPECT_EQ(met.size(), static_cast<std::size_t>(std::ranges::min(sizes)) * sizes.size());
+      for (const auto& [rank, peers] : met) {
+        for (const int peer : peers) {
+          EXPECT_EQ(chains[peer], chains[rank]);
+        }
       }
     }
   }

@@ -185,7 +185,8 @@ class Resume(Case):
         variants = [(1, ["--threads", 1]), (1, ["--threads", 2]), (4, ["--threads", 2])]
         variants += [(ranks, ["--threads", 1, "--schedule", schedule, "--bucket-size", kib])
                      for ranks in (2, 3, 4) for schedule in schedules for kib in (1, 100, 100000)]
-        variants += [(3, ["--threads", 1, "--colors", 2]), (3, ["--threads", 1, "--schedule", "auto"])]
+        variants += [(3, ["--threads", 1, "--colors", 2]), (3, ["--threads", 1, "--schedule", "auto"]),
+                     (3, ["--threads", 1, "--schedule", "hierarchical"])]
         for ranks, options in variants:
             out = self.fresh()
             self.ok("train", self.cache, "--out", out, *recipe, *options, ranks=ranks)
@@ -278,6 +279,20 @@ class Resume(Case):
         self.assertEqual((layout()["schedule"], layout()["colors"]), (other, 3))
         self.assertEqual(json.loads((out / "plan.json").read_text())["supersedes"], [])
         self.ok(*self.command(self.fresh(), *auto))  # one rank has nothing to choose
+
+    def test_ranks_that_share_memory_have_the_same_bits_run_after_run(self):
+        shared = ["--schedule", "hierarchical", "--bucket-size", 10]
+        whole = self.fresh()
+        self.ok(*self.command(whole, *shared), ranks=3)
+        out = self.fresh()
+        killed = run(*self.command(out, *shared), ranks=3, env={"WINNOW_FAILPOINTS": "kill=node.all_gather.before:all:20"})
+        self.assertNotEqual(killed.code, 0)
+        self.ok(*self.command(out, *shared), ranks=3)
+        self.check_equal(whole, out, "ranks that share memory")
+        messages = self.fresh()
+        self.ok(*self.command(messages, "--bucket-size", 10), ranks=3)
+        for here, there in zip(self.metrics(whole, "train.loss"), self.metrics(messages, "train.loss"), strict=True):
+            self.assertAlmostEqual(here, there, delta=1e-3 * there)
 
     def test_a_run_on_other_ranks_says_that_bits_change(self):
         out = self.fresh()

@@ -247,10 +247,10 @@ class Schemas(Case):
                          [("alltoall", "MB/s"), ("alltoall, of MPI_Ialltoallv", "MB/s"),
                           ("allreduce beside alltoall", "MB/s")])  # fmt: skip
         self.refused(2, ["at least 2 ranks"], *exchange)
-        summed = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "64K", "-f", 16, "-n", 2, "--schedule", "ring,auto",
+        summed = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "64K", "-f", 16, "-n", 2, "--schedule", "ring,auto,hierarchical",
                               ranks=3)  # fmt: skip
         self.assertEqual([(row["bytes"], row["schedule"].split(":")[0], row["wrong"]) for row in summed["rows"]],
-                         [(bytes_, name, 0) for bytes_ in (4096, 65536) for name in ("ring", "auto", "MPI_Allreduce")])
+                         [(bytes_, name, 0) for bytes_ in (4096, 65536) for name in ("ring", "auto", "hierarchical", "hierarchical/memory", "MPI_Allreduce")])
         typed = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "4K", "-n", 1, "--schedule", "ring", "--type",
                              "f64,bf16,f16,i32,i64", ranks=3)  # fmt: skip
         self.assertEqual([(row["type"], row["messages"], row["schedule"], row["count"], row["wrong"]) for row in typed["rows"]],

@@ -227,7 +227,7 @@ int main(int argc, char** argv) {
   World world;
   MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
   for (MPI_Comm* comm :
-       {&world.channels.gradients, &world.channels.data, &world.channels.control, &world.talk}) {
+       {&world.channels.gradients, &world.channels.shares, &world.channels.data, &world.channels.control, &world.talk}) {
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
   }
   bool good = true;

@@ -84,12 +84,27 @@ void differ(std::string_view how, Communicator& comm) {
   }
 }
 
+void sum_in_node(Communicator& comm, std::size_t count) {
+  std::vector<float> buffer(count);
+  const auto parts = winnow::comm::hierarchical_parts(comm.placement(), count, {});
+  comm.start_all_reduce(buffer, parts).wait();
+}
+
 void fail(std::string_view how, Communicator& comm) {
   const bool last = comm.rank() == comm.size() - 1;
   comm.barrier();
   if (how == "abort") {
     if (last) comm.abort(7);
     comm.barrier();  // never over
+  } else if (how == "unequal_hierarchical") {
+    sum_in_node(comm, last ? 3000 : 2000);
+  } else if (how == "throw_in_hierarchical") {
+    sum_in_node(comm, 1000);
+    if (last) throw std::runtime_error("thrown on the last rank");
+    sum_in_node(comm, 1000);
+  } else if (how == "hierarchical") {
+    // Done, unless WINNOW_FAILPOINTS has something against it.
+    sum_in_node(comm, 1'000'000);
   } else if (how == "parts") {
     // More messages than are expected would be waited for without end.
     Even(comm, last ? 400'000 : 4000, 4000).start(comm, 100).wait();

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "common/comm/schedule/hierarchical.h"
+
 namespace winnow::train {
 namespace {
 
@@ -11,14 +13,22 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
   const auto all_reduce = [&](std::size_t count) {
     return schedule.all_reduce(placement, count, layout.schedule_options);
   };
+  const bool in_parts = schedule.all_reduce == &comm::hierarchical_all_reduce &&
+                        placement.machines() < placement.ranks() &&
+                        execution.sums != Sums::kWholeNumbers;
+  const bool tail_apart = sends_bf16(execution.sums);
   SumTransfers transfers;
   for (const GradientLayout::Bucket& bucket : execution.gradients.buckets) {
-    transfers.buckets.push_back(all_reduce(bucket.count));
+    const bool last = &bucket == &execution.gradients.buckets.back();
+    const std::size_t count = bucket.count - (last && tail_apart ? kTailCount : 0);
+    if (in_parts) {
+      transfers.parts.push_back(
+          comm::hierarchical_parts(placement, count, layout.schedule_options));
+    } else {
+      transfers.buckets.push_back(all_reduce(count));
+    }
   }
-  if (sends_bf16(execution.sums)) {
-    transfers.buckets.back() = all_reduce(execution.gradients.buckets.back().count - kTailCount);
-    transfers.tail = all_reduce(kTailCount);
-  }
+  if (tail_apart) transfers.tail = all_reduce(kTailCount);
   if (execution.sums == Sums::kWholeNumbers) {
     transfers.exponents = all_reduce(exponent_count(execution.gradients));
   }

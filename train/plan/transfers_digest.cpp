@@ -19,6 +19,10 @@ std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
     }
   };
   for (const auto& bucket : transfers.buckets) append(bucket);
+  for (const comm::HierarchicalParts& parts : transfers.parts) {
+    append(parts.between);
+    numbers.insert(numbers.end(), parts.shares.begin(), parts.shares.end());
+  }
   append(transfers.exponents);
   if (!transfers.tail.empty()) append(transfers.tail);  // plans without one keep their digests
   for (const auto& exchange : transfers.exchanges) append(exchange);

@@ -59,7 +59,10 @@ class FloatSum final : public GradientSum {
       sums = sums.first(sums.size() - tail);
     }
     if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
-    reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
+    reducing_[bucket] =
+        transfers.parts.empty()
+            ? comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire)
+            : comm_.start_all_reduce(sums, transfers.parts[bucket], options_.wire);
   }
 
   Outcome finish() override {

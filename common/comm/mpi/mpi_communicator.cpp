@@ -10,10 +10,12 @@
 #include <set>
 
 #include "common/comm/exchange.h"
+#include "common/comm/hierarchical_executor.h"
 #include "common/comm/mpi/check_mpi_internal.h"
 #include "common/comm/mpi/combine_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
+#include "common/comm/node/shared_memory.h"
 #include "common/error.h"
 #include "common/small_float.h"
 #include "common/unique_handle.h"
@@ -190,7 +192,7 @@ class MpiCommunicator final : public Communicator {
   explicit MpiCommunicator(LastWords last_words)
       : rank_(rank_in(MPI_COMM_WORLD)),
         size_(size_of(MPI_COMM_WORLD)),
-        channels_{duplicate_world(), duplicate_world(), duplicate_world()} {
+        channels_{duplicate_world(), duplicate_world(), duplicate_world(), duplicate_world()} {
     const OwnedComm machine = split_by_machine();
     local_rank_ = rank_in(machine.get());
     local_size_ = size_of(machine.get());
@@ -203,9 +205,12 @@ class MpiCommunicator final : public Communicator {
   // and the launcher ends them when this process is gone.
   ~MpiCommunicator() override {
     const bool unwinding = std::uncaught_exceptions() > exceptions_at_birth_;
-    engine_->stop(/*discard=*/unwinding);
-    if (unwinding || engine_->broken()) return;
+    const bool discard = unwinding || (hierarchical_ && hierarchical_->broken());
+    if (!discard) hierarchical_.reset();  // after what is in flight
+    engine_->stop(discard);
+    if (discard || engine_->broken()) return;
     MPI_Comm_free(&channels_.gradients);
+    MPI_Comm_free(&channels_.shares);
     MPI_Comm_free(&channels_.data);
     MPI_Comm_free(&channels_.control);
     MPI_Finalize();
@@ -229,6 +234,17 @@ class MpiCommunicator final : public Communicator {
       default:
         return start_as_it_is(what, transfers);
     }
+  }
+
+  Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) override {
+    if (!hierarchical_) {
+      hierarchical_.emplace(
+          make_shared_memory_group(*this),
+          [this](std::span<float> share, std::span<const Transfer> between, Wire its_wire) {
+            return engine_->submit({share, Reduction::kSum, its_wire}, between, {checksums_, true});
+          });
+    }
+    return Pending([done = hierarchical_->submit(buffer, parts, wire)] { done.get(); });
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -318,7 +334,7 @@ class MpiCommunicator final : public Communicator {
  private:
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
     if (size_ == 1) return {};
-    return Pending([done = engine_->submit(what, transfers, checksums_)] { done.get(); });
+    return Pending([done = engine_->submit(what, transfers, {.checksums = checksums_})] { done.get(); });
   }
 
   // By a copy in f32.
@@ -374,7 +390,8 @@ class MpiCommunicator final : public Communicator {
   Placement placement_;
   std::atomic<bool> checksums_ = false;   // two threads begin operations
   Channels channels_;                     // freed with MPI, see the destructor
-  std::optional<ProgressEngine> engine_;  // last: it uses the communicators
+  std::optional<ProgressEngine> engine_;  // after the communicators, which it uses
+  std::optional<HierarchicalExecutor> hierarchical_;  // likewise; made when it is first wanted
 };
 
 }  // namespace

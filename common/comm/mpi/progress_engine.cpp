@@ -77,6 +77,7 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankName
       announcements_(channels.gradients, tag_limit, std::move(names)),
       gradients_(channels.gradients, tag_limit - 1, kChainsAtOnce, &MPI_Isend, requests_,
                  announcements_),
+      shares_(channels.shares, tag_limit, kChainsAtOnce, &MPI_Isend, requests_, announcements_),
       // A send of data is done when it is being received, however small it is: what a rank that is
       // busy with gradients has not asked for yet must not pile up there.
       data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_, announcements_),
@@ -87,10 +88,9 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankName
 ProgressEngine::~ProgressEngine() { stop(/*discard=*/false); }
 
 std::shared_future<void> ProgressEngine::submit(const Collective& what,
-                                                std::span<const Transfer> transfers,
-                                                bool checksums) {
-  auto operation = std::make_unique<Operation>(gradients_);
-  operation->checksums = checksums;
+                                                std::span<const Transfer> transfers, SumKind kind) {
+  auto operation = std::make_unique<Operation>(kind.share ? shares_ : gradients_);
+  operation->checksums = kind.checksums;
   operation->out = operation->in = what.buffer.bytes.data();
   operation->combine = combine_of(what);
   operation->kind = {what.buffer.size(), what.buffer.type, what.reduction,
@@ -192,7 +192,7 @@ void ProgressEngine::start_what_fits() {
       data_wait = data_wait || operation->opening;  // those after it too: chains go in order
       if (data_wait) continue;
     }
-    if (channel.start_chains(*operation) && &channel == &gradients_) gradients_rest_ = {};
+    if (channel.start_chains(*operation) && is_sum(channel)) gradients_rest_ = {};
   }
 }
 
@@ -207,7 +207,7 @@ void ProgressEngine::complete_empty() {
 bool ProgressEngine::gradients_move() const {
   return gradients_rest_ < kPatience &&
          std::ranges::any_of(running_, [this](const auto& operation) {
-           return &operation->channel == &gradients_;
+           return is_sum(operation->channel);
          });
 }
 
@@ -232,9 +232,9 @@ void ProgressEngine::poll() {
   pace_.found();
   for (const Posted& posted : completed) {
     Channel& channel = posted.operation->channel;
-    if (&channel == &gradients_) gradients_rest_ = {};
+    if (is_sum(channel)) gradients_rest_ = {};
     const bool finished = channel.finish(posted);
-    adding_ = gradients_.adding();  // before anyone hears that it is done
+    adding_ = gradients_.adding() + shares_.adding();  // before anyone hears that it is done
     if (finished) complete(*posted.operation);
   }
 }

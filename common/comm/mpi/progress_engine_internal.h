@@ -19,7 +19,7 @@
 #include "common/comm/mpi/inbox_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/operation_internal.h"
-#include "common/comm/mpi/pace_internal.h"
+#include "common/comm/pace_internal.h"
 #include "common/comm/mpi/request_pool_internal.h"
 #include "common/comm/schedule/transfer.h"
 
@@ -28,18 +28,26 @@ namespace winnow::comm {
 // A duplicate of the world for each class of work, so that their messages cannot be mistaken.
 struct Channels {
   MPI_Comm gradients;
+  MPI_Comm shares;
   MPI_Comm data;
   MPI_Comm control;
+};
+
+struct SumKind {
+  bool checksums = false;
+  bool share = false;  // of the ranks that have it, not of all
 };
 
 // The one thread of a process that calls MPI, from construction to stop(). A state machine over
 // non-blocking calls works on all operations at once, so that none waits for another: gradients
 // keep moving while a control collective waits for a late rank.
 //
-// Work             three classes, each with a Channel: gradients (all-reduces), data (all-to-alls),
-//                  control (collectives of the MPI library). Channel says in which order the
-//                  operations of a class run, and why none of them is in a deadlock
-// Gradients first  while some are under way on this rank and move, no chain of data starts here.
+// Work             four classes, each with a Channel: gradients (all-reduces of all ranks), shares
+//                  (those of HierarchicalParts, each of some ranks, so that only these count its
+//                  messages alike), data (all-to-alls), control (collectives of the MPI library).
+//                  Channel says in which order the operations of a class run, and why none of them
+//                  is in a deadlock
+// Gradients first  and shares: while some are under way on this rank and move, no chain of data starts here.
 //                  Gradients that do not move wait for a rank that has not begun them, perhaps
 //                  since it waits for data from here: then data go on. Chains of data have one
 //                  round, so that none is left half done
@@ -63,7 +71,7 @@ class ProgressEngine {
 
   // Carries out the transfers of an all-reduce on its buffer; they stay as long as it.
   std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers,
-                                  bool checksums = false);
+                                  SumKind kind = {});
 
   // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
   // the collective `start` on the communicator of data and then `agreed`, which throws where the
@@ -94,6 +102,7 @@ class ProgressEngine {
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
   void start_what_fits();
+  bool is_sum(const Channel& channel) const { return &channel == &gradients_ || &channel == &shares_; }
   void complete_empty();
   bool gradients_move() const;
   std::span<const Posted> test();
@@ -113,6 +122,7 @@ class ProgressEngine {
   RequestPool requests_;         // before the channels, which post into it
   Announcements announcements_;  // likewise
   Channel gradients_;
+  Channel shares_;
   Channel data_;
   Channel control_;
   Operations running_;

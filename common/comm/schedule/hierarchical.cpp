@@ -1,6 +1,7 @@
 #include "common/comm/schedule/hierarchical.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/comm/schedule/arguments.h"
 #include "common/comm/schedule/multicolor.h"
@@ -8,6 +9,8 @@
 namespace winnow::comm {
 
 namespace {
+
+constexpr std::size_t kShareGrain = 16;  // elements: shares begin on cache lines of floats
 
 using Machines = std::vector<std::vector<int>>;  // [m]: the ranks of machine m, ascending
 
@@ -22,24 +25,37 @@ Machines machines_of(const Placement& placement) {
   return machines;
 }
 
-// Where `rank` is in a tree over the machines whose nodes are one rank of each, the head. The
-// machine's other ranks are leaves below it; their sums are added before those of other machines.
+// The rank of a machine that is its head in `share`.
+int head_of(const std::vector<int>& ranks, std::size_t share) {
+  return ranks[share % ranks.size()];
+}
+
+// Where the head of `machine` is in the tree of a colour over the heads of all machines.
+TreePlace place_between(int machine, const Machines& machines, int color, std::size_t share,
+                        const ScheduleOptions& options) {
+  const auto head = [&](int m) { return head_of(machines[static_cast<std::size_t>(m)], share); };
+  TreePlace place = multicolor_place(machine, static_cast<int>(machines.size()), color, options);
+  if (place.parent >= 0) place.parent = head(place.parent);
+  std::ranges::transform(place.children, place.children.begin(), head);
+  return place;
+}
+
+// The machine's other ranks are leaves below its head; their sums are added before those of other
+// machines.
 TreePlace place_of(int rank, int machine, const Machines& machines, int color, std::size_t share,
                    const ScheduleOptions& options) {
-  const auto head_of = [&](int m) {
-    const std::vector<int>& ranks = machines[static_cast<std::size_t>(m)];
-    return ranks[share % ranks.size()];
-  };
-  const int head = head_of(machine);
+  const std::vector<int>& ranks = machines[static_cast<std::size_t>(machine)];
+  const int head = head_of(ranks, share);
   if (rank != head) return {.parent = head, .children = {}};
-  const TreePlace of_machine =
-      multicolor_place(machine, static_cast<int>(machines.size()), color, options);
-  TreePlace place{of_machine.parent < 0 ? -1 : head_of(of_machine.parent), {}};
-  for (const int local : machines[static_cast<std::size_t>(machine)]) {
-    if (local != head) place.children.push_back(local);
-  }
-  for (const int child : of_machine.children) place.children.push_back(head_of(child));
+  TreePlace place = place_between(machine, machines, color, share, options);
+  std::vector<int> locals;
+  std::ranges::copy_if(ranks, std::back_inserter(locals), [&](int local) { return local != head; });
+  place.children.insert(place.children.begin(), locals.begin(), locals.end());
   return place;
+}
+
+int colors_between(const Machines& machines, const ScheduleOptions& options) {
+  return std::min(options.colors, static_cast<int>(machines.size()));
 }
 
 }  // namespace
@@ -53,13 +69,37 @@ std::vector<Transfer> hierarchical_all_reduce(const Placement& placement, std::s
   const std::size_t shares = std::ranges::max(machines, {}, &std::vector<int>::size).size();
 
   std::vector<TreePlace> places;
-  for (int color = 0; color < std::min(options.colors, static_cast<int>(machines.size()));
-       ++color) {
+  for (int color = 0; color < colors_between(machines, options); ++color) {
     for (std::size_t share = 0; share < shares; ++share) {
       places.push_back(place_of(placement.rank, machine, machines, color, share, options));
     }
   }
   return tree_all_reduce(places, count, options.segment_elements);
+}
+
+HierarchicalParts hierarchical_parts(const Placement& placement, std::size_t count,
+                                     const ScheduleOptions& options) {
+  check_arguments(placement.rank, placement.ranks(), options);
+  const Machines machines = machines_of(placement);
+  const int machine = placement.node_of[static_cast<std::size_t>(placement.rank)];
+  const std::vector<int>& ranks = machines[static_cast<std::size_t>(machine)];
+  const std::size_t shares = std::ranges::min(machines, {}, &std::vector<int>::size).size();
+  const std::size_t share = divide_up(divide_up(count, shares), kShareGrain) * kShareGrain;
+
+  HierarchicalParts parts;
+  for (std::size_t local = 0; local < ranks.size(); ++local) {
+    parts.shares.push_back(std::min(local * share, count));
+  }
+  parts.shares.push_back(count);
+  const auto me = static_cast<std::size_t>(std::ranges::find(ranks, placement.rank) - ranks.begin());
+  const std::size_t mine = parts.shares[me + 1] - parts.shares[me];
+  if (machines.size() == 1 || mine == 0) return parts;
+  std::vector<TreePlace> places;
+  for (int color = 0; color < colors_between(machines, options); ++color) {
+    places.push_back(place_between(machine, machines, color, me, options));
+  }
+  parts.between = tree_all_reduce(places, mine, options.segment_elements);
+  return parts;
 }
 
 }  // namespace winnow::comm

@@ -18,4 +18,22 @@ namespace winnow::comm {
 std::vector<Transfer> hierarchical_all_reduce(const Placement& placement, std::size_t count,
                                               const ScheduleOptions& options);
 
+// The same where a machine's ranks have faster ways than messages (see node/node_group.h): they
+// reduce-scatter the buffer, so that each has the machine's sum of its share; `between` sums that
+// share over the machines; then they gather the shares.
+//
+// Shares   contiguous, equal but for the last, and as many as the smallest machine has ranks: in
+//          a larger one the other ranks have empty shares
+// Between  the ranks that have a share of the same place: one of each machine, none of them in two
+//          such groups. Its transfers count elements from the share's first one. Empty: one
+//          machine, or an empty share
+struct HierarchicalParts {
+  std::vector<std::size_t> shares;  // offsets of the shares of this machine's ranks; one more
+  std::vector<Transfer> between;
+};
+
+// Of placement.rank. Pure. Throws as every schedule does.
+HierarchicalParts hierarchical_parts(const Placement& placement, std::size_t count,
+                                     const ScheduleOptions& options);
+
 }  // namespace winnow::comm

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,6 +42,17 @@ struct Placement {
   std::vector<int> node_of;  // [r]: machine of rank r, numbered from 0 in order of lowest ranks
 
   int ranks() const noexcept { return static_cast<int>(node_of.size()); }
+  int machines() const noexcept {
+    return node_of.empty() ? 0 : *std::max_element(node_of.begin(), node_of.end()) + 1;
+  }
+  std::vector<int> ranks_of_machine() const {  // of this one; ascending
+    std::vector<int> out;
+    for (int r = 0; r < ranks(); ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      if (node_of[at] == node_of[static_cast<std::size_t>(rank)]) out.push_back(r);
+    }
+    return out;
+  }
 };
 
 }  // namespace winnow::comm

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "common/comm/mpi/pace_internal.h"
+#include "common/comm/pace_internal.h"
 
 namespace winnow::comm {
 
