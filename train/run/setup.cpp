@@ -130,6 +130,14 @@ pipeline::Recipe eval_recipe(int eval_resize_px) {
 
 Graph forward_graph(const NetSetup& setup) { return fuse(make_net(setup.net, setup.options)); }
 
+namespace {
+
+const char* bf16_text(const AllReduceOptions& options) {
+  return options.error_feedback ? "bf16, error feedback" : "bf16";
+}
+
+}  // namespace
+
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
                         const std::string& init_from_digest) {
@@ -186,8 +194,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                          {"dtype", dtype_name(options.execution.dtype)},
                          {"reproducible", options.execution.reproducible}};
   if (options.execution.all_reduce.wire == comm::Wire::kBF16) {
-    config["execution"]["gradients"] =
-        options.execution.all_reduce.error_feedback ? "bf16, error feedback" : "bf16";
+    config["execution"]["gradients"] = bf16_text(options.execution.all_reduce);
   }
   return with_digest_line(config.dump(2) + "\n");
 }
