@@ -21,9 +21,10 @@ struct Outcome {
 
 // Each rank has two micro-batches of three samples. The last rank's count so much that its
 // gradients overflow first.
-Outcome learn_in_f16(comm::Communicator& world, const LossScale& scale, bool reproducible) {
+Outcome learn_in_f16(comm::Communicator& world, const LossScale& scale, Sums sums) {
   const Graph graph = training_graph("lenet", 3);
-  RunPlan plan = in_type(DType::kF16, cut_into({2}, 4096, reproducible));
+  RunPlan plan = in_type(DType::kF16, cut_into({2}, 4096));
+  plan.numerics.sums = sums;
   plan.layout.ranks.assign(static_cast<std::size_t>(world.size()), plan.layout.ranks.front());
   Learner learner(graph, make_model(graph, 7), plan, host_card, {}, &world);
   learner.executor->set_loss_scale(scale);
@@ -42,12 +43,12 @@ Outcome learn_in_f16(comm::Communicator& world, const LossScale& scale, bool rep
 
 TEST(LossScaleOverRanks, AllHalveItTogetherAndLoseNoStep) {
   comm::Communicator& world = mpi_world();
-  for (const bool reproducible : {false, true}) {
+  for (const Sums sums : {Sums::kFloats, Sums::kBF16Messages, Sums::kWholeNumbers}) {
     const LossScale high{.factor = kMostLossScale, .adapts = true};
-    const Outcome halved = learn_in_f16(world, high, reproducible);
+    const Outcome halved = learn_in_f16(world, high, sums);
     ASSERT_LT(halved.scale.factor, high.factor / 2);
     const LossScale low{.factor = halved.scale.factor, .adapts = true};
-    const Outcome began_lower = learn_in_f16(world, low, reproducible);
+    const Outcome began_lower = learn_in_f16(world, low, sums);
     EXPECT_EQ(began_lower.scale, halved.scale);
     EXPECT_EQ(began_lower.weights, halved.weights);
     std::vector<float> all;

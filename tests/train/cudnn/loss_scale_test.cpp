@@ -11,6 +11,7 @@
 
 #include "tests/gpu/synthetic.h"
 #include "tests/train/cudnn/f16_training.h"
+#include "tests/train/sync_batch_norm.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/train.h"
 
@@ -149,6 +150,32 @@ TEST(LossScaleInF16, GoesOnToTheBitInTheMidstOfGrowth) {
     EXPECT_EQ(resumed.executor->loss_scale(), whole.executor->loss_scale());
     EXPECT_EQ(weights_of(resumed), weights_of(whole));
   }
+}
+
+// Batch norms of the whole batch tell each other scaled sums in the backward pass.
+TEST(LossScaleInF16, GoesThroughBatchNormsThatShareNumbers) {
+  constexpr std::int64_t kSamples = 6;
+  const auto learnt = [&](const Graph& graph, double factor, DType dtype = DType::kF16) {
+    Learner learner(graph, in_type(dtype, cut_into({1}, 4096)), host_card);
+    learner.executor->set_loss_scale({.factor = factor, .adapts = true});
+    Learnt all = learn(learner, random_batch(graph, kSamples), 2, 0.002);
+    all.losses.push_back(learner.executor->loss_scale().factor);
+    return all;
+  };
+  const Graph shared = synchronized_graph("resnet20", kSamples, 1);
+  const Learnt halved = learnt(shared, kMostLossScale);
+  const double factor = halved.losses.back();
+  ASSERT_LT(factor, kMostLossScale);
+  const Learnt began_lower = learnt(shared, factor);
+  EXPECT_EQ(began_lower.losses, halved.losses);
+  EXPECT_EQ(distance(began_lower.model, halved.model), 0);
+  // As far from f32 as batch norms that share nothing.
+  const Graph single = training_graph("resnet20", kSamples);
+  const Learnt f32 = learnt(single, 1, DType::kF32);
+  const double rounding = distance(learnt(single, factor).model, f32.model);
+  EXPECT_GT(rounding, 0);
+  EXPECT_LE(distance(halved.model, f32.model), 2 * rounding);
+  EXPECT_NEAR(halved.losses[1], f32.losses[1], 5e-3 * f32.losses[1]);
 }
 
 // Thirty steps of a plain and of a residual net, each type from the same weights on the same
