@@ -60,7 +60,7 @@ Json execution_entries(const ExecutionOptions& execution) {
                {"dtype", dtype_name(execution.dtype)},
                {"reproducible", execution.reproducible}};
   if (execution.all_reduce.wire == comm::Wire::kBF16) {
-    entries["gradients"] = bf16_text(execution.all_reduce);
+    entries["gradients"] = execution.all_reduce.error_feedback ? "bf16, error feedback" : "bf16";
   }
   if (execution.loss_scale > 0) entries["loss_scale"] = execution.loss_scale;
   return entries;
@@ -140,14 +140,6 @@ pipeline::Recipe eval_recipe(int eval_resize_px) {
 }
 
 Graph forward_graph(const NetSetup& setup) { return fuse(make_net(setup.net, setup.options)); }
-
-namespace {
-
-const char* bf16_text(const AllReduceOptions& options) {
-  return options.error_feedback ? "bf16, error feedback" : "bf16";
-}
-
-}  // namespace
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
