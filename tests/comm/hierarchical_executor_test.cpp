@@ -252,6 +252,7 @@ void expect_sums(const Workload& work, const std::vector<Outcome>& outcomes) {
     }
     for (const Outcome& outcome : outcomes) {
       ASSERT_EQ(outcome.error, "");
+      if (first.empty()) continue;
       ASSERT_EQ(std::memcmp(outcome.sums[bucket].data(), first.data(), first.size() * 4), 0);
     }
   }
