@@ -269,7 +269,9 @@ TEST(ErrorFeedback, LosesNoMoreInManyStepsThanInOne) {
     const double truth = 2.0 * kSteps * double{gradient[i]};
     const double rounding = 2 * 0x1p-8 * double{std::abs(gradient[i])};
     EXPECT_NEAR(total, truth, rounding) << "element " << i;
-    if (i < 2) EXPECT_NE(steps[0][i], 2 * gradient[i]) << "it is rounded";
+    if (i < 2) {
+      EXPECT_NE(steps[0][i], 2 * gradient[i]) << "it is rounded";
+    }
   }
 }
 

@@ -23,7 +23,7 @@ struct NetOptions {
   int classes = 10;           // from 1 to kMostClasses
   std::vector<float> mean;    // per channel, scale [0, 1]
   std::vector<float> stddev;  // per channel, above 0
-  LossOptions loss;
+  LossOptions loss{};
 };
 double loss_of_guessing(const NetOptions& options);  // of equal chances for all classes
 // Throws UsageError for images, a micro-batch or classes out of these ranges.

@@ -1,14 +1,15 @@
-// An all-reduce of many ranks under SimGrid's SMPI, where time is simulated: winnow's generators and
-// the state machine that carries their transfers out (Channel), or the MPI library's own.
+// An all-reduce of many ranks under SimGrid's SMPI, where time is simulated: winnow's generators
+// and the state machine that carries their transfers out (Channel), or the MPI library's own.
 //
-//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES SECONDS_PER_BYTE   of f32; SCHEDULE mpi: MPI_Allreduce
-//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check              compares its sums; no time
-//   allreduce choose RANKS LATENCY MESSAGE BYTES SECONDS_PER_BYTE       what choose_schedule() takes
+//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES SECONDS_PER_BYTE   of f32; SCHEDULE mpi:
+//   MPI_Allreduce allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check              compares its
+//   sums; no time allreduce choose RANKS LATENCY MESSAGE BYTES SECONDS_PER_BYTE       what
+//   choose_schedule() takes
 //
-// LATENCY and MESSAGE are NetworkModel's, in seconds; a byte takes 80 ps of a cable, as `measure` has it.
-// Prints the simulated seconds until the last rank has its sum. Additions cost SECONDS_PER_BYTE, the
-// same for winnow and MPI. What is timed has no data: buffers are SMPI's shared ones, which it does
-// not copy, and all messages of winnow lie at one place.
+// LATENCY and MESSAGE are NetworkModel's, in seconds; a byte takes 80 ps of a cable, as `measure`
+// has it. Prints the simulated seconds until the last rank has its sum. Additions cost
+// SECONDS_PER_BYTE, the same for winnow and MPI. What is timed has no data: buffers are SMPI's
+// shared ones, which it does not copy, and all messages of winnow lie at one place.
 #include <mpi.h>
 #include <smpi/smpi.h>
 
@@ -20,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/elements.h"
+#include "common/comm/mpi/announcements_internal.h"
 #include "common/comm/mpi/channel_internal.h"
 #include "common/comm/mpi/check_mpi_internal.h"
 #include "common/comm/mpi/combine_internal.h"
@@ -50,7 +53,8 @@ std::byte* place_of_messages = nullptr;  // while there are no data
 constexpr std::size_t kLeastMessage = 16 << 10;
 
 void charge_addition(std::size_t count) {
-  smpi_execute_flops(static_cast<double>(count * sizeof(float)) * seconds_per_byte * kFlopsPerSecond);
+  smpi_execute_flops(static_cast<double>(count * sizeof(float)) * seconds_per_byte *
+                     kFlopsPerSecond);
 }
 
 void charge(std::byte*, const std::byte*, std::size_t count) { charge_addition(count); }
@@ -58,12 +62,13 @@ void charge_mpi(void*, void*, int* count, MPI_Datatype*) {
   charge_addition(static_cast<std::size_t>(*count));
 }
 
-void all_reduce(const Job& job, std::span<const Transfer> transfers, std::byte* buffer) {
+void all_reduce(const Job& job, std::span<const Transfer> transfers, const Elements& buffer) {
   RequestPool requests;
-  Channel channel(MPI_COMM_WORLD, kTags, kChainsAtOnce, &MPI_Isend, requests);
+  Announcements announcements(MPI_COMM_WORLD, kTags, {});  // none are made
+  Channel channel(MPI_COMM_WORLD, kTags - 1, kChainsAtOnce, &MPI_Isend, requests, announcements);
   Operation operation(channel);
-  operation.out = operation.in = buffer;
-  operation.combine = sum_of_floats(Wire::kF32);
+  operation.out = operation.in = buffer.bytes.data();
+  operation.combine = combine_of({.buffer = buffer});
   if (!job.check) operation.combine.apply = &charge;
   operation.transfers = transfers;
   bool complete = transfers.empty();
@@ -89,12 +94,14 @@ int check(const Job& job) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<float> values(job.count);
-  for (std::size_t i = 0; i < job.count; ++i) values[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % 17);
-  all_reduce(job, transfers_of(job), reinterpret_cast<std::byte*>(values.data()));
+  for (std::size_t i = 0; i < job.count; ++i)
+    values[i] = static_cast<float>((i + static_cast<std::size_t>(rank)) % 17);
+  all_reduce(job, transfers_of(job), values);
   int wrong = 0;
   for (std::size_t i = 0; i < job.count; ++i) {
     float expected = 0;
-    for (int r = 0; r < ranks; ++r) expected += static_cast<float>((i + static_cast<std::size_t>(r)) % 17);
+    for (int r = 0; r < ranks; ++r)
+      expected += static_cast<float>((i + static_cast<std::size_t>(r)) % 17);
     wrong += values[i] != expected;
   }
   int all = 0;
@@ -112,13 +119,14 @@ int measure(const Job& job) {
   const std::vector<Transfer> transfers =
       job.schedule == "mpi" ? std::vector<Transfer>{} : transfers_of(job);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (job.schedule != "mpi" && place_of_messages == nullptr) place_of_messages = static_cast<std::byte*>(result);
+  if (job.schedule != "mpi" && place_of_messages == nullptr)
+    place_of_messages = static_cast<std::byte*>(result);
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   if (job.schedule == "mpi") {
     MPI_Allreduce(buffer, result, static_cast<int>(job.count), MPI_FLOAT, sum, MPI_COMM_WORLD);
   } else {
-    all_reduce(job, transfers, static_cast<std::byte*>(buffer));
+    all_reduce(job, transfers, {{static_cast<std::byte*>(buffer), bytes}, ElementType::kF32});
   }
   const double seconds = MPI_Wtime() - begin;
   double longest = 0;
@@ -141,8 +149,9 @@ int choose(int ranks, double latency_s, double message_s, std::size_t bytes) {
   std::iota(node_of.begin(), node_of.end(), 0);
   const AllReduceShape shape{.node_of = node_of, .count = bytes / sizeof(float)};
   const ScheduleChoice choice = choose_schedule(shape, network);
-  std::printf("%s %d %d %zu %.9g %.9g\n", std::string(choice.schedule->name).c_str(), choice.options.colors,
-              choice.options.children, choice.options.segment_elements, choice.seconds, least_seconds(shape, network));
+  std::printf("%s %d %d %zu %.9g %.9g\n", std::string(choice.schedule->name).c_str(),
+              choice.options.colors, choice.options.children, choice.options.segment_elements,
+              choice.seconds, least_seconds(shape, network));
   return 0;
 }
 
@@ -168,7 +177,8 @@ int main(int argc, char** argv) {
   int failed = 2;
   if (argc == 7 && argv[1] == std::string("choose")) {
     seconds_per_byte = std::atof(argv[6]);
-    failed = choose(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), static_cast<std::size_t>(std::atoll(argv[5])));
+    failed = choose(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]),
+                    static_cast<std::size_t>(std::atoll(argv[5])));
   } else if (argc == 7) {
     const std::string last = argv[6];
     const Job job{.schedule = argv[1],
