@@ -63,7 +63,8 @@ std::vector<double> mpi_sum(std::vector<double> values) {
 
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 template <class T>
@@ -106,6 +107,7 @@ std::vector<double> values_of(const std::vector<T>& elements) {
 
 std::vector<std::size_t> counts() {
   const auto p = static_cast<std::size_t>(mpi_world().size());
+  if (p > 8) return {0, 1, p - 1, p + 1, 257, 1009};  // they share few cores
   return {0, 1, p - 1, p, p + 1, 97, 255, 257, 1009, 4099};
 }
 
@@ -212,7 +214,7 @@ TEST(BF16, SumsAreThoseOfItsWire) { expect_sums_of_the_wire<BF16>(Wire::kBF16); 
 TEST(F16, SumsAreThoseOfItsWire) { expect_sums_of_the_wire<F16>(Wire::kF16); }
 
 TYPED_TEST(Types, RepeatToTheBitWithAndWithoutChecksums) {
-  const auto mine = elements_of<TypeParam>(normals(5003, mpi_world().rank()));
+  const auto mine = elements_of<TypeParam>(normals(counts().back(), mpi_world().rank()));
   for (const Schedule& schedule : schedules()) {
     const auto transfers = transfers_of(schedule, mine.size());
     std::vector<TypeParam> first;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -31,7 +32,7 @@ void take_in(const Combine& combine, Transfer::Kind kind, std::byte* into, const
   } else if (combine.coding != nullptr) {
     combine.coding->decode(into, message, count);
   } else {
-    std::memcpy(into, message, count * combine.element_bytes);
+    std::copy_n(message, count * combine.element_bytes, into);  // which may be null for none
   }
 }
 
@@ -144,7 +145,7 @@ void Channel::post_send(Chain& chain, const Transfer& transfer) {
     if (combine.coding != nullptr) {
       combine.coding->encode(operation.in + at, copy, transfer.count);
     } else {
-      std::memcpy(copy, from, message.bytes);
+      std::copy_n(from, message.bytes, copy);
     }
     from = copy;
     if (operation.checksums) {
