@@ -333,7 +333,7 @@ class MpiCommunicator final : public Communicator {
 
  private:
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
-    if (size_ == 1) return {};
+    if (size_ == 1 && transfers.empty()) return {};
     return Pending([done = engine_->submit(what, transfers, {.checksums = checksums_})] { done.get(); });
   }
 
