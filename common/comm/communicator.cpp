@@ -39,10 +39,10 @@ class SingleCommunicator final : public Communicator {
     }
   }
   void barrier() override {}
-  std::shared_future<std::chrono::steady_clock::time_point> announce() override {
+  Arrival start_barrier() override {
     std::promise<std::chrono::steady_clock::time_point> at_once;
     at_once.set_value(std::chrono::steady_clock::now());
-    return at_once.get_future().share();
+    return at_once.get_future();
   }
   double adding_seconds() const noexcept override { return 0; }
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,

@@ -165,11 +165,11 @@ class Communicator {
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 
-  // Where the wait for all-reduces goes. announce() returns at once; it is ready when every rank has
-  // called it as often, with the time at which this one heard so. adding_seconds(): spent on
-  // additions of all-reduces so far.
-  virtual std::shared_future<std::chrono::steady_clock::time_point> announce() = 0;
-  virtual double adding_seconds() const noexcept = 0;
+  // A barrier that does not block. Ready when every rank has come to it, with the time at which
+  // this one heard so.
+  using Arrival = std::shared_future<std::chrono::steady_clock::time_point>;
+  virtual Arrival start_barrier() = 0;
+  virtual double adding_seconds() const noexcept = 0;  // on additions of all-reduces so far
 
   // Stops all ranks, now; used by main after an error on one of them.
   [[noreturn]] virtual void abort(int exit_code) noexcept = 0;

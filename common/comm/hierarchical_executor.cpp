@@ -1,7 +1,5 @@
 #include "common/comm/hierarchical_executor.h"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -46,8 +44,7 @@ std::shared_future<void> HierarchicalExecutor::submit(std::span<float> buffer,
 }
 
 void HierarchicalExecutor::run() noexcept {
-  // In ns, for this thread; the usual 50 us would drown the short naps.
-  prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);
+  nap_precisely();
   Pace pace;
   for (;;) {
     try {

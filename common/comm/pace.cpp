@@ -1,3 +1,5 @@
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -28,5 +30,7 @@ std::chrono::microseconds Pace::rest() {
   nap_ = std::clamp(2 * nap_, kShortestNap, kLongestNap);
   return slept;
 }
+
+void nap_precisely() noexcept { prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL); }  // ns
 
 }  // namespace winnow::comm

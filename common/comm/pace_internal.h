@@ -20,4 +20,7 @@ class Pace {
   std::chrono::microseconds nap_{};
 };
 
+// The calling thread's sleeps end within a microsecond or so. The usual 50 would drown short naps.
+void nap_precisely() noexcept;
+
 }  // namespace winnow::comm

@@ -329,13 +329,13 @@ TEST(Control, NumbersAndTextComeFromAnyRank) {
 }
 
 // All ranks are on this machine, so their clocks are one.
-TEST(Announcement, IsHeardWhenTheLastRankHasCome) {
+TEST(StartBarrier, IsReadyWhenTheLastRankHasCome) {
   Communicator& comm = mpi_world();
   const int late = comm.size() - 1;
   comm.barrier();
   if (comm.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto came = std::chrono::steady_clock::now();
-  const auto heard = comm.announce().get();
+  const auto heard = comm.start_barrier().get();
   EXPECT_GE(heard.time_since_epoch().count(),
             broadcast(comm, came.time_since_epoch().count(), late));
 }

@@ -224,7 +224,8 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
       return sum_->add_lanes(bucket, task.part);
     case Task::Kind::kReduce:
       sum_->reduce(bucket);
-      return exposed_.given(bucket + 1 == execution_.gradients.buckets.size());
+      if (bucket + 1 == execution_.gradients.buckets.size()) exposed_.gave_all();
+      return;
     case Task::Kind::kFinish:
       return finish();
     case Task::Kind::kRead:

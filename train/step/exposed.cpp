@@ -24,9 +24,7 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
   return {.late = seconds(came - begin), .wire = rest - addition, .addition = addition};
 }
 
-void ExposedWatch::given(bool last) {
-  if (last) all_came_ = comm_.announce();
-}
+void ExposedWatch::gave_all() { all_came_ = comm_.start_barrier(); }
 
 void ExposedWatch::begin() {
   begin_ = Clock::now();

@@ -31,15 +31,15 @@ class ExposedWatch {
  public:
   explicit ExposedWatch(comm::Communicator& comm) : comm_(comm) {}
 
-  void given(bool last);  // this rank has given gradients, the last of the step or not; never waits
-  void begin();           // after the last: nothing is left to do but to wait
-  void end();             // what was waited for is here
+  void gave_all();  // this rank has given its last gradients of the step; never waits
+  void begin();     // after the last: nothing is left to do but to wait
+  void end();       // what was waited for is here
   const ExposedSeconds& seconds() const noexcept { return seconds_; }  // of the last wait
 
  private:
   using Clock = std::chrono::steady_clock;
   comm::Communicator& comm_;
-  std::shared_future<Clock::time_point> all_came_{};
+  comm::Communicator::Arrival all_came_{};
   Clock::time_point begin_{};
   double added_ = 0;
   ExposedSeconds seconds_{};

@@ -176,7 +176,7 @@ MPI_Request completed_request() {
   return request;
 }
 
-MPI_Request start_barrier(MPI_Comm comm) {
+MPI_Request post_barrier(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
   return request;
@@ -317,13 +317,13 @@ class MpiCommunicator final : public Communicator {
     });
   }
 
-  void barrier() override { run(&start_barrier); }
+  void barrier() override { run(&post_barrier); }
 
-  std::shared_future<std::chrono::steady_clock::time_point> announce() override {
+  Arrival start_barrier() override {
     const auto heard = std::make_shared<std::promise<std::chrono::steady_clock::time_point>>();
-    engine_->submit(&start_barrier, CollectiveMemory::kOwned,
+    engine_->submit(&post_barrier, CollectiveMemory::kOwned,
                     [heard] { heard->set_value(std::chrono::steady_clock::now()); });
-    return heard->get_future().share();
+    return heard->get_future();
   }
   double adding_seconds() const noexcept override {
     return std::chrono::duration<double>(engine_->adding()).count();

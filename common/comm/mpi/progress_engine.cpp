@@ -1,5 +1,3 @@
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -146,8 +144,7 @@ void ProgressEngine::abort(int exit_code) noexcept {
 }
 
 void ProgressEngine::run() noexcept {
-  // In ns, for this thread; the usual 50 us would drown the short naps.
-  prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);
+  nap_precisely();
   for (;;) {
     try {
       if (!take_submissions()) return failure_ ? void() : announcements_.finish();

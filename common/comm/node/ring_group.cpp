@@ -37,24 +37,16 @@ void RingGroup::start_all_gather(std::span<float> buffer, std::span<const std::s
 
 NodeProgress RingGroup::advance() {
   progress_.moved = false;
-  if (!scatters_.empty()) {
-    Operation& operation = scatters_.front();
-    progress_.moved |= reduce_scatter(operation);
-    if (is_finished(operation)) {
-      scatters_.pop_front();
-      ++progress_.reduce_scatters;
-      progress_.moved = true;
-    }
-  }
-  if (!gathers_.empty()) {
-    Operation& operation = gathers_.front();
-    progress_.moved |= all_gather(operation);
-    if (is_finished(operation)) {
-      gathers_.pop_front();
-      ++progress_.all_gathers;
-      progress_.moved = true;
-    }
-  }
+  const auto go_on = [this](std::deque<Operation>& operations, auto carry_out, auto& finished) {
+    if (operations.empty()) return;
+    progress_.moved |= (this->*carry_out)(operations.front());
+    if (!is_finished(operations.front())) return;
+    operations.pop_front();
+    ++finished;
+    progress_.moved = true;
+  };
+  go_on(scatters_, &RingGroup::reduce_scatter, progress_.reduce_scatters);
+  go_on(gathers_, &RingGroup::all_gather, progress_.all_gathers);
   return progress_;
 }
 

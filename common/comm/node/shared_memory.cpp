@@ -14,26 +14,19 @@
 #include "common/comm/agreement.h"
 #include "common/comm/node/ring_group_internal.h"
 #include "common/error.h"
-#include "common/unique_handle.h"
+#include "common/file.h"
 
 namespace winnow::comm {
 
 namespace {
-
-struct FileTraits {
-  using Raw = int;
-  static Raw null() noexcept { return -1; }
-  static void close(Raw file) noexcept { ::close(file); }
-};
-using OwnedFile = UniqueHandle<FileTraits>;
 
 [[noreturn]] void fail(const std::string& what, int error) {
   throw SystemError("the ranks of this machine cannot share memory, " + what + ": " +
                     std::strerror(error) + "; choose another --schedule than hierarchical");
 }
 
-OwnedFile make_memory(std::size_t bytes) {
-  OwnedFile file(memfd_create("winnow", MFD_CLOEXEC));
+Fd make_memory(std::size_t bytes) {
+  Fd file(memfd_create("winnow", MFD_CLOEXEC));
   if (!file) fail("memfd_create", errno);
   // Now, with an error, rather than when a page is first touched, with a signal.
   const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
@@ -41,14 +34,14 @@ OwnedFile make_memory(std::size_t bytes) {
   return file;
 }
 
-OwnedFile open_memory(std::uint64_t process, std::uint64_t number) {
+Fd open_memory(std::uint64_t process, std::uint64_t number) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
-  OwnedFile file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file) fail(path, errno);
   return file;
 }
 
-std::shared_ptr<std::byte> map_memory(const OwnedFile& file, std::size_t bytes) {
+std::shared_ptr<std::byte> map_memory(const Fd& file, std::size_t bytes) {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) fail("mmap", errno);
   return {static_cast<std::byte*>(at), [bytes](std::byte* p) { munmap(p, bytes); }};
@@ -73,7 +66,7 @@ std::unique_ptr<NodeGroup> make_shared_memory_group(Communicator& comm) {
   const RingShape shape = RingShape::of(static_cast<int>(ranks.size()));
   const bool first = ranks.front() == comm.rank();
 
-  OwnedFile file;
+  Fd file;
   std::shared_ptr<std::byte> memory;
   Whereabouts mine;
   on_all(comm, [&] {
