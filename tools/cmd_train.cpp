@@ -47,7 +47,7 @@ struct Given {
 struct TrainOptions {
   train::TrainOptions train;
   Given given;
-  std::uint64_t bucket_kib = 1024;
+  std::uint64_t bucket_kib = 0;
   TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
@@ -359,9 +359,9 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "library");
   execution
       ->add_option("--schedule", t.execution.all_reduce.schedule,
-                   "All-reduce of the gradients; auto: the fastest for the largest bucket, with "
-                   "colors of its own, by a short measurement of the network when the run begins or "
-                   "has other ranks")
+                   "All-reduce of the gradients; auto: the fastest for each size, with colors of its "
+                   "own, by a short measurement of the network when the run begins or has other "
+                   "ranks")
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.all_reduce.grain.colors,
@@ -380,8 +380,11 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "--comm-checksum", t.execution.all_reduce.checksums,
       "A checksum goes with each message between ranks; one that arrives damaged ends "
       "the run and names its two ranks");
-  execution->add_option("--bucket-size", o.bucket_kib, "KiB of gradients reduced at a time")
-      ->check(CLI::PositiveNumber)
+  execution
+      ->add_option("--bucket-size", o.bucket_kib,
+                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto what leaves "
+                   "the least to wait for after a backward pass, which is measured")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 

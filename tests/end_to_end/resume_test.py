@@ -280,6 +280,21 @@ class Resume(Case):
         self.assertEqual(json.loads((out / "plan.json").read_text())["supersedes"], [])
         self.ok(*self.command(self.fresh(), *auto))  # one rank has nothing to choose
 
+    def test_the_size_of_buckets_is_chosen_with_the_schedule(self):
+        out = self.fresh()
+        self.ok(*self.command(out, "--schedule", "auto", "--max-steps", 5), ranks=2)
+        plan = json.loads((out / "plan.json").read_text())
+        chosen = plan["layout"]["bucket_bytes"]
+        self.assertIn(chosen, [4**i << 10 for i in range(3, 9)])
+        sizes = [row["elements"] for row in plan["layout"].get("smaller", [])]
+        self.assertEqual(sizes, sorted(set(sizes)))
+        # As if the network had been another one then.
+        other = 100 << 10
+        out = self.fresh()
+        self.ok(*self.command(out, "--schedule", "ring", "--bucket-size", other >> 10, "--max-steps", 5), ranks=2)
+        self.ok(*self.command(out, "--schedule", "auto"), ranks=2)
+        self.assertEqual(json.loads((out / "plan.json").read_text())["layout"]["bucket_bytes"], other)
+
     def test_ranks_that_share_memory_have_the_same_bits_run_after_run(self):
         shared = ["--schedule", "hierarchical", "--bucket-size", 10]
         whole = self.fresh()

@@ -74,6 +74,8 @@ TEST(Plan, NumbersThatCannotBeAreRefusedByName) {
   for (const char* value : {"0", "-3", "1e9", "1.5", "70000", "18446744073709551615", "\"1\""}) {
     refused(threads, std::string("\"lane_threads\": ") + value, "'numerics', 'lane_threads' is ");
   }
+  refused("\"elements\": 300", "\"elements\": 20", "'smaller' 1, 'elements' is not more than");
+  refused("\"elements\": 20", "\"elements\": 0", "'smaller' 0, 'elements' is 0");
   refused("\"colors\": 4", "\"colors\": 0", "'colors' is 0, not a whole number from 1");
   refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "'segment_elements' is -1");
   refused("\"bucket_bytes\": 1048576", "\"bucket_bytes\": 0", "'bucket_bytes' is 0");
@@ -108,6 +110,11 @@ TEST(Plan, OtherArithmeticNeedsReplanAndAnotherLayoutOnlyAWord) {
   moved.layout.transfers = "00bb";
   EXPECT_THAT(compare_plans(stored, moved, false).note, HasSubstr("transfers 00aa, now 00bb"));
 
+  RunPlan resized = stored;
+  resized.layout.smaller.pop_back();
+  EXPECT_THAT(compare_plans(stored, resized, false).note,
+              HasSubstr("smaller all-reduces 20 multicolor 2 32768, 300 ring 4 32768, now 20 mult"));
+
   RunPlan kernel = stored;
   kernel.numerics.kernels["conv2d forward"] = "jit:avx512";
   EXPECT_THROW(compare_plans(stored, kernel, false), UsageError);
@@ -131,6 +138,7 @@ TEST(Plan, AFirstVersionIsReadAndCompared) {
   EXPECT_EQ(stored.layout.schedule_options.segment_elements, 32'768U);
   EXPECT_EQ(stored.supersedes, std::vector<std::string>{"00ff"});
   RunPlan now = some_plan();
+  now.layout.smaller.clear();
   EXPECT_EQ(compare_plans(stored, now, false).note, "");
   EXPECT_FALSE(compare_plans(stored, now, false).changed);
   now.layout.ranks[1].lanes = {1, 1};

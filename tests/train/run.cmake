@@ -17,6 +17,7 @@ winnow_test(train.sync_batch_norm
 winnow_test(train.memory_needs SOURCES memory_needs_test.cpp DEPS winnow::run)
 winnow_test(train.batch_layout SOURCES batch_layout_test.cpp DEPS winnow::run)
 winnow_test(train.fixed_point SOURCES fixed_point_test.cpp DEPS winnow::run)
+winnow_test(train.all_reduce_plan SOURCES all_reduce_plan_test.cpp DEPS winnow::run)
 winnow_test(train.plan SOURCES plan_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.run_state SOURCES run_state_test.cpp DEPS winnow::run)
 winnow_test(train.best SOURCES best_test.cpp DEPS winnow::run)

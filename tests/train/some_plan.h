@@ -14,6 +14,7 @@ inline RunPlan some_plan() {
                             .kernels = {{"conv2d forward", "jit:avx2"}}},
                .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
                           .schedule = "ring",
+                          .smaller = {{20, "multicolor", {.colors = 2}}, {300, "ring", {}}},
                           .transfers = "00aa"},
                .supersedes = {"00ff"},
                .step = {.lanes = 2, .threads = 3}};

@@ -27,11 +27,18 @@ Facts facts_of(const Layout& layout) {
   for (const RankLayout& rank : layout.ranks) {
     lanes += (lanes.empty() ? "" : " ") + std::to_string(rank.lanes.size());
   }
+  std::string smaller;
+  for (const SizedSchedule& sized : layout.smaller) {
+    smaller += (smaller.empty() ? "" : ", ") + std::to_string(sized.elements) + " " +
+               sized.schedule + " " + std::to_string(sized.options.colors) + " " +
+               std::to_string(sized.options.segment_elements);
+  }
   return {{"bucket_bytes", std::to_string(layout.bucket_bytes)},
           {"colors", std::to_string(layout.schedule_options.colors)},
           {"lanes", lanes},
           {"schedule", layout.schedule},
           {"segment_elements", std::to_string(layout.schedule_options.segment_elements)},
+          {"smaller all-reduces", smaller},
           {"transfers", layout.transfers}};
 }
 

@@ -9,26 +9,25 @@ namespace {
 
 SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
                             const comm::Placement& placement) {
-  const comm::Schedule& schedule = comm::find_schedule(layout.schedule);
   const auto all_reduce = [&](std::size_t count) {
-    return schedule.all_reduce(placement, count, layout.schedule_options);
+    const SizedSchedule taken = schedule_of(layout, count);
+    return comm::find_schedule(taken.schedule).all_reduce(placement, count, taken.options);
   };
-  const bool in_parts = schedule.all_reduce == &comm::hierarchical_all_reduce &&
-                        placement.machines() < placement.ranks() &&
-                        execution.sums != Sums::kWholeNumbers;
-  const bool tail_apart = sends_bf16(execution.sums);
+  const bool may_share_memory =
+      placement.machines() < placement.ranks() && execution.sums != Sums::kWholeNumbers;
+  const std::vector<std::size_t> counts = bucket_counts(execution.gradients, execution.sums);
   SumTransfers transfers;
-  for (const GradientLayout::Bucket& bucket : execution.gradients.buckets) {
-    const bool last = &bucket == &execution.gradients.buckets.back();
-    const std::size_t count = bucket.count - (last && tail_apart ? kTailCount : 0);
-    if (in_parts) {
-      transfers.parts.push_back(
-          comm::hierarchical_parts(placement, count, layout.schedule_options));
+  transfers.buckets.resize(counts.size());
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    const SizedSchedule taken = schedule_of(layout, counts[b]);
+    if (may_share_memory &&
+        comm::find_schedule(taken.schedule).all_reduce == &comm::hierarchical_all_reduce) {
+      transfers.parts.emplace(b, comm::hierarchical_parts(placement, counts[b], taken.options));
     } else {
-      transfers.buckets.push_back(all_reduce(count));
+      transfers.buckets[b] = all_reduce(counts[b]);
     }
   }
-  if (tail_apart) transfers.tail = all_reduce(kTailCount);
+  if (sends_bf16(execution.sums)) transfers.tail = all_reduce(kTailCount);
   if (execution.sums == Sums::kWholeNumbers) {
     transfers.exponents = all_reduce(exponent_count(execution.gradients));
   }
@@ -40,6 +39,20 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
 }
 
 }  // namespace
+
+std::vector<std::size_t> bucket_counts(const GradientLayout& gradients, Sums sums) {
+  std::vector<std::size_t> counts;
+  for (const GradientLayout::Bucket& bucket : gradients.buckets) counts.push_back(bucket.count);
+  if (sends_bf16(sums)) counts.back() -= kTailCount;
+  return counts;
+}
+
+SizedSchedule schedule_of(const Layout& layout, std::size_t count) {
+  for (const SizedSchedule& sized : layout.smaller) {
+    if (count <= sized.elements) return sized;
+  }
+  return {.elements = count, .schedule = layout.schedule, .options = layout.schedule_options};
+}
 
 Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Placement& placement,
                          bool asynchronous) {

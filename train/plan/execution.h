@@ -35,6 +35,12 @@ struct Execution {
   Sums sums = Sums::kFloats;
 };
 
+// Elements of the all-reduce of each bucket. Messages of bf16 leave out the tail. Pure.
+std::vector<std::size_t> bucket_counts(const GradientLayout& gradients, Sums sums);
+
+// What an all-reduce of `count` elements takes. Pure.
+SizedSchedule schedule_of(const Layout& layout, std::size_t count);
+
 // What rank `placement.rank` executes by `plan`. Pure.
 // In      `graph`: differentiated. `asynchronous`: its programs are not on the CPU.
 // Throws  UsageError: a schedule that is not known, or its options

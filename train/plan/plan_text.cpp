@@ -47,6 +47,12 @@ Json to_json(const Numerics& n) {
           {"kernels", n.kernels}};
 }
 
+Json to_json(const std::string& schedule, const comm::ScheduleOptions& options) {
+  return {{"schedule", schedule},
+          {"colors", options.colors},
+          {"segment_elements", options.segment_elements}};
+}
+
 Json to_json(const Layout& layout) {
   Json ranks = Json::array();
   for (const RankLayout& rank : layout.ranks) {
@@ -56,12 +62,15 @@ Json to_json(const Layout& layout) {
                      {"batches_ahead", rank.batches_ahead},
                      {"node", rank.node}});
   }
-  return {{"schedule", layout.schedule},
-          {"colors", layout.schedule_options.colors},
-          {"segment_elements", layout.schedule_options.segment_elements},
-          {"bucket_bytes", layout.bucket_bytes},
-          {"transfers", layout.transfers},
-          {"ranks", std::move(ranks)}};
+  Json json = to_json(layout.schedule, layout.schedule_options);
+  for (const SizedSchedule& sized : layout.smaller) {
+    json["smaller"].push_back(to_json(sized.schedule, sized.options));
+    json["smaller"].back()["elements"] = sized.elements;
+  }
+  json["bucket_bytes"] = layout.bucket_bytes;
+  json["transfers"] = layout.transfers;
+  json["ranks"] = std::move(ranks);
+  return json;
 }
 
 Json to_json(const Task& task) {
@@ -111,13 +120,36 @@ RankLayout read_rank(const JsonReader& in) {
   return rank;
 }
 
+std::size_t read_size(const JsonReader& in) {
+  return static_cast<std::size_t>(in.integer(1, kMost));
+}
+
+comm::ScheduleOptions read_schedule_options(const JsonReader& in) {
+  return {.colors = in.at("colors").integer(1, kMostThreads),
+          .segment_elements = read_size(in.at("segment_elements"))};
+}
+
+std::vector<SizedSchedule> read_smaller(const JsonReader& in) {
+  std::vector<SizedSchedule> smaller;
+  for (const JsonReader& row : in.items()) {
+    const JsonReader elements = row.at("elements");
+    smaller.push_back({.elements = read_size(elements),
+                       .schedule = row.at("schedule").text(),
+                       .options = read_schedule_options(row)});
+    const std::size_t n = smaller.size();
+    if (n > 1 && smaller[n - 1].elements <= smaller[n - 2].elements) {
+      elements.fail("is not more than the one before it");
+    }
+  }
+  return smaller;
+}
+
 Layout read_layout(const JsonReader& in) {
   Layout layout{.schedule = in.at("schedule").text(),
-                .schedule_options = {.colors = in.at("colors").integer(1, kMostThreads),
-                                     .segment_elements = static_cast<std::size_t>(
-                                         in.at("segment_elements").integer(1, kMost))},
-                .bucket_bytes = static_cast<std::size_t>(in.at("bucket_bytes").integer(1, kMost)),
+                .schedule_options = read_schedule_options(in),
+                .bucket_bytes = read_size(in.at("bucket_bytes")),
                 .transfers = in.at("transfers").text()};
+  if (const auto smaller = in.find("smaller")) layout.smaller = read_smaller(*smaller);
   for (const JsonReader& rank : in.at("ranks").items()) layout.ranks.push_back(read_rank(rank));
   if (layout.ranks.empty()) in.at("ranks").fail("has none");
   return layout;

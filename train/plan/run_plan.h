@@ -44,11 +44,21 @@ struct RankLayout {
   int node = 0;           // the rank's machine
 };
 
+// The schedule of all-reduces of at most so many elements.
+struct SizedSchedule {
+  std::size_t elements = 0;
+  std::string schedule;
+  comm::ScheduleOptions options{};
+
+  friend bool operator==(const SizedSchedule&, const SizedSchedule&) = default;
+};
+
 // Who computes what, and the order in which sums over ranks are taken.
 struct Layout {
   std::vector<RankLayout> ranks{};
-  std::string schedule;  // of all-reduces
+  std::string schedule;  // of all-reduces that are larger than all of `smaller`
   comm::ScheduleOptions schedule_options{};
+  std::vector<SizedSchedule> smaller{};  // ascending; each for what those before it are not for
   std::size_t bucket_bytes = 1u << 20;
   std::string transfers{};  // digest of all ranks' all-reduces, hex
 };

@@ -18,8 +18,10 @@ std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
       }
     }
   };
-  for (const auto& bucket : transfers.buckets) append(bucket);
-  for (const comm::HierarchicalParts& parts : transfers.parts) {
+  for (std::size_t b = 0; b < transfers.buckets.size(); ++b) {
+    if (!transfers.parts.contains(b)) append(transfers.buckets[b]);
+  }
+  for (const auto& [bucket, parts] : transfers.parts) {
     append(parts.between);
     numbers.insert(numbers.end(), parts.shares.begin(), parts.shares.end());
   }

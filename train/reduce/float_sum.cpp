@@ -59,10 +59,11 @@ class FloatSum final : public GradientSum {
       sums = sums.first(sums.size() - tail);
     }
     if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
+    const auto parts = transfers.parts.find(bucket);
     reducing_[bucket] =
-        transfers.parts.empty()
+        parts == transfers.parts.end()
             ? comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire)
-            : comm_.start_all_reduce(sums, transfers.parts[bucket], options_.wire);
+            : comm_.start_all_reduce(sums, parts->second, options_.wire);
   }
 
   Outcome finish() override {

@@ -17,9 +17,9 @@ namespace winnow::train {
 // The all-reduces of a step as one rank sees them. Made once, executed every step.
 struct SumTransfers {
   std::vector<std::vector<comm::Transfer>> buckets;  // of each bucket's elements
-  // In the place of `buckets` for sums of floats, where a machine has several ranks and the schedule
-  // knows of it.
-  std::vector<comm::HierarchicalParts> parts{};
+  // In the place of buckets[b] for sums of floats, where a machine has several ranks and the
+  // schedule knows of it.
+  std::map<std::size_t, comm::HierarchicalParts> parts{};
   std::vector<comm::Transfer> exponents;             // of exponent_count() elements; may be empty
   // Of the last bucket's tail, which then is no part of buckets.back(): it counts samples, and is
   // f32 on any wire. Empty: it goes with its bucket.

@@ -69,7 +69,7 @@ struct ExecutionOptions {
   int lane_threads = 0;       // of each lane; 0: see choose_lane_threads()
   bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
   AllReduceOptions all_reduce;
-  std::size_t bucket_bytes = 1u << 20;
+  std::size_t bucket_bytes = 0;  // of gradients reduced at a time; 0: Layout's, or chosen
   double loss_scale = 0;  // of f16, a fixed one; 0: it adapts, see loss_scale.h
 };
 

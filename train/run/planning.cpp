@@ -7,11 +7,10 @@
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
-#include "common/comm/network_probe.h"
-#include "common/comm/schedule/choice.h"
 #include "common/error.h"
 #include "train/backend/checks.h"
 #include "train/plan/lanes.h"
+#include "train/run/all_reduce_choice.h"
 #include "train/run/build_name.h"
 #include "train/run/memory_needs.h"
 
@@ -43,12 +42,6 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
-// Of an element.
-std::size_t message_bytes(const ExecutionOptions& options) {
-  if (options.reproducible) return sizeof(std::int64_t);
-  return options.all_reduce.wire == comm::Wire::kBF16 ? sizeof(std::uint16_t) : sizeof(float);
-}
-
 Sums sums_of(const ExecutionOptions& options) {
   if (options.reproducible) return Sums::kWholeNumbers;
   if (options.all_reduce.wire != comm::Wire::kBF16) return Sums::kFloats;
@@ -67,36 +60,7 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
                        .lane_threads = lane_threads},
           .layout = {.schedule = e.all_reduce.schedule,
                      .schedule_options = e.all_reduce.grain,
-                     .bucket_bytes = e.bucket_bytes}};
-}
-
-// --schedule auto: what the run began with on as many ranks, else the fastest for its largest
-// bucket. Rank 0 decides.
-void choose_all_reduce(Layout& layout, const ExecutionOptions& options, const Graph& graph,
-                       const RunPlan* stored, comm::Communicator& comm) {
-  const bool chooses = options.all_reduce.schedule == comm::kAutoSchedule;
-  if (!comm::broadcast(comm, std::uint8_t{chooses}, 0)) return;
-  const bool known =
-      stored != nullptr && stored->layout.ranks.size() == static_cast<std::size_t>(comm.size());
-  if (comm::broadcast(comm, std::uint8_t{known}, 0)) {
-    if (comm.rank() != 0) return;  // rank 0's plan is everybody's
-    layout.schedule = stored->layout.schedule;
-    layout.schedule_options = stored->layout.schedule_options;
-    return;
-  }
-  layout.schedule = AllReduceOptions{}.schedule;
-  if (comm.size() == 1) return;
-  std::size_t largest = 0;
-  for (const auto& bucket : layout_gradients(graph, layout.bucket_bytes, kTailCount).buckets) {
-    largest = std::max(largest, bucket.count);
-  }
-  const comm::ScheduleChoice choice = comm::choose_schedule(
-      {.node_of = comm.placement().node_of,
-       .count = largest,
-       .element_bytes = message_bytes(options)},
-      comm::probe_network(comm));
-  layout.schedule = choice.schedule->name;
-  layout.schedule_options = choice.options;
+                     .bucket_bytes = e.bucket_bytes > 0 ? e.bucket_bytes : Layout{}.bucket_bytes}};
 }
 
 // Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
@@ -207,9 +171,9 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
   on_all(comm, [&] {
     planned.memory = fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
   });
-  choose_all_reduce(planned.plan.layout, options.execution, graphs.training,
-                    in_force(stored, options), comm);
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
+  choose_all_reduces(planned.plan, options.execution, graphs.training, backend,
+                     in_force(stored, options), comm);
   // Rank 0's plan is everybody's.
   planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
   planned.execution = plan_execution(planned.plan, graphs.training, comm.placement(), !on_cpu);

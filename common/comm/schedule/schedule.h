@@ -13,6 +13,8 @@ struct ScheduleOptions {
   int colors = 4;                         // trees of the multi-colour schedule; clamped to ranks
   int children = 0;                       // of a rank in such a tree, at most; 0: by the colours
   std::size_t segment_elements = 32'768;  // pipelining grain inside a colour; longest message
+
+  friend bool operator==(const ScheduleOptions&, const ScheduleOptions&) = default;
 };
 
 // One way to sum a buffer over all ranks. A row of the table in schedule.cpp.
