@@ -1,0 +1,156 @@
+// Trains as `winnow train` does, with the gradients summed by MPI_Allreduce.
+//
+//     mpirun -np P bench_library_train CACHE OUT STEPS BUCKET_KIB BATCH MICRO_BATCH [SCHEDULE]
+//
+// As Horovod does it over MPI: a thread of its own calls MPI_Allreduce for one bucket after the other,
+// while the backward pass goes on. Besides that resnet20, one thread a rank, and a line of metrics after
+// each third of the steps, as measure has it of winnow. With SCHEDULE by winnow's own all-reduces.
+
+#include <mpi.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "common/comm/mpi/mpi.h"
+#include "train/run/train.h"
+
+// winnow's engine calls MPI on one thread at a time, and here there is another.
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int, int* provided) {
+  return PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+}
+
+namespace {
+
+using namespace winnow;
+
+// The communicator `under` but for all-reduces.
+class LibraryCommunicator final : public comm::Communicator {
+ public:
+  explicit LibraryCommunicator(comm::Communicator& under) : under_(under) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &sums_);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~LibraryCommunicator() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+    MPI_Comm_free(&sums_);
+  }
+
+  comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
+    std::packaged_task<void()> sum([this, buffer = what.buffer.bytes] {
+      const auto count = static_cast<int>(buffer.size() / sizeof(float));
+      if (MPI_Allreduce(MPI_IN_PLACE, buffer.data(), count, MPI_FLOAT, MPI_SUM, sums_) !=
+          MPI_SUCCESS) {
+        std::fputs("MPI_Allreduce failed\n", stderr);
+        std::exit(1);
+      }
+    });
+    const auto done = std::make_shared<std::future<void>>(sum.get_future());
+    {
+      const std::scoped_lock lock(mutex_);
+      sums_to_do_.push_back(std::move(sum));
+    }
+    changed_.notify_one();
+    return comm::Pending([done] { done->get(); });
+  }
+  comm::Pending start(std::span<float> buffer, const comm::HierarchicalParts&,
+                      comm::Wire wire) override {
+    return start({buffer, comm::Reduction::kSum, wire}, {});
+  }
+
+  int rank() const noexcept override { return under_.rank(); }
+  int size() const noexcept override { return under_.size(); }
+  int local_rank() const noexcept override { return under_.local_rank(); }
+  int local_size() const noexcept override { return under_.local_size(); }
+  const comm::Placement& placement() const noexcept override { return under_.placement(); }
+  comm::Pending start_all_to_all(std::span<const std::byte> out,
+                                 std::span<const std::size_t> out_offsets, std::span<std::byte> in,
+                                 std::span<const std::size_t> in_offsets,
+                                 const comm::ScheduleOptions& options) override {
+    return under_.start_all_to_all(out, out_offsets, in, in_offsets, options);
+  }
+  void use_checksums(bool use) override { under_.use_checksums(use); }
+  void all_reduce(std::span<double> buffer) override { under_.all_reduce(buffer); }
+  void all_reduce(std::span<std::uint64_t> buffer) override { under_.all_reduce(buffer); }
+  void broadcast(std::span<std::byte> buffer, int root) override { under_.broadcast(buffer, root); }
+  void barrier() override { under_.barrier(); }
+  void library_all_reduce(const comm::Elements& buffer) override {
+    under_.library_all_reduce(buffer);
+  }
+  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
+    under_.all_to_all(out, out_offsets, in, in_offsets);
+  }
+  Arrival start_barrier() override { return under_.start_barrier(); }
+  double adding_seconds() const noexcept override { return 0; }
+  [[noreturn]] void abort(int exit_code) noexcept override {
+    under_.abort(exit_code);
+    std::abort();  // the compiler does not see that nobody comes here
+  }
+
+ private:
+  void run() {
+    for (;;) {
+      std::packaged_task<void()> sum;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return ends_ || !sums_to_do_.empty(); });
+        if (sums_to_do_.empty()) return;
+        sum = std::move(sums_to_do_.front());
+        sums_to_do_.pop_front();
+      }
+      sum();
+    }
+  }
+
+  comm::Communicator& under_;
+  MPI_Comm sums_ = MPI_COMM_NULL;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void()>> sums_to_do_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 7 && argc != 8) return 2;
+  const auto number = [&](int i) { return std::atoi(argv[i]); };
+  try {
+    const std::unique_ptr<comm::Communicator> mpi = comm::make_mpi();
+    train::TrainOptions options;
+    options.data.cache = argv[1];
+    options.run.out = argv[2];
+    options.run.max_steps = number(3);
+    options.run.log.interval = number(3) / 3;
+    options.recipe.epochs = 1000;
+    options.execution.bucket_bytes = static_cast<std::size_t>(number(4)) << 10;
+    options.batch = {.batch = number(5), .micro_batch = number(6)};
+    const auto train = [&](comm::Communicator& comm) {
+      train::train(options, comm, {}, [](const std::string&) {});
+    };
+    if (argc == 8) {
+      options.execution.all_reduce.schedule = argv[7];
+      train(*mpi);
+    } else {
+      LibraryCommunicator library(*mpi);
+      train(library);
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return 0;
+}
