@@ -223,9 +223,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
     case Task::Kind::kAddLanes:
       return sum_->add_lanes(bucket, task.part);
     case Task::Kind::kReduce:
-      sum_->reduce(bucket);
-      if (bucket + 1 == execution_.gradients.buckets.size()) exposed_.gave_all();
-      return;
+      return sum_->reduce(bucket);
     case Task::Kind::kFinish:
       return finish();
     case Task::Kind::kRead:

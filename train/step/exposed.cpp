@@ -24,9 +24,8 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
   return {.late = seconds(came - begin), .wire = rest - addition, .addition = addition};
 }
 
-void ExposedWatch::gave_all() { all_came_ = comm_.start_barrier(); }
-
 void ExposedWatch::begin() {
+  all_came_ = comm_.start_barrier();
   begin_ = Clock::now();
   added_ = comm_.adding_seconds();
 }

@@ -31,9 +31,8 @@ class ExposedWatch {
  public:
   explicit ExposedWatch(comm::Communicator& comm) : comm_(comm) {}
 
-  void gave_all();  // this rank has given its last gradients of the step; never waits
-  void begin();     // after the last: nothing is left to do but to wait
-  void end();       // what was waited for is here
+  void begin();  // this rank has given its last gradients: nothing is left to do but to wait
+  void end();    // what was waited for is here
   const ExposedSeconds& seconds() const noexcept { return seconds_; }  // of the last wait
 
  private:
