@@ -7,6 +7,7 @@ import pathlib
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -28,7 +29,8 @@ def needs(program):
 def helped(*path):
     """Every name of an option in the text of --help-all."""
     names = set()
-    for line in run(*path, "--help-all" if path else "--help").out.splitlines():
+    said = run(*path, "--help-all" if path else "--help").out
+    for line in said.partition("\nSubcommands:\n")[0].splitlines():  # those of its verbs follow
         if heading := re.match(r"(?:  |    )(-\S+)", line):
             names |= {name.partition("{")[0] for name in heading[1].split(",")}
     return names
@@ -72,7 +74,7 @@ compadd() {
   local -a found; builtin compadd -A found "$@"; print -rl -- $found >> OUT
   builtin compadd "$@"
 }
-grab() { _main_complete; print -r -- END >> OUT }
+grab() { _main_complete; compstate[list]=''; print -r -- END >> OUT }
 zle -C grab complete-word grab
 bindkey '^G' grab
 zstyle ':completion:*' insert-tab false
@@ -117,7 +119,7 @@ print READY >> OUT
         return self.wait("END")
 
     def close(self):
-        self.send("\x15exit\n")
+        os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.terminal)
 
@@ -160,6 +162,9 @@ class Reference(Case):
                         self.assertIn(f"(Env:{option['environment']})", said)
                 self.assertIn(" ".join(verb["notes"].split()), said)
                 self.assertIn(" ".join(verb["examples"].split()), said)
+                if len(path) == 1:
+                    self.assertRegex(verb["examples"], r"^(\w|source )")
+                    self.assertNotIn("\n\n", verb["examples"], "more follows the examples")
         self.assertEqual(f"winnow {self.json['version']}\n", run("--version").out)
         of = next(option for option in verbs["split",]["options"] if option["names"] == ["--of"])
         self.assertEqual((of["choices"], of["repeated"]), (["none", "train", "val", "test"], True))
@@ -206,7 +211,7 @@ class Reference(Case):
                                   env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})  # fmt: skip
             self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
             self.assertIn("NAME", done.stdout)
-            self.assertNotIn("\\", re.sub(r"(?s)^(NOTES|EXAMPLES).*", "", done.stdout))
+            self.assertNotIn("\\", re.split(r"(?m)^(?:NOTES|EXAMPLES)$", done.stdout)[0])
 
     @needs("mandoc")
     def test_mandoc_lint(self):
