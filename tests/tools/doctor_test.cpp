@@ -64,7 +64,7 @@ const std::vector<Lack> kLacks{
      [](MachineFacts& m) { m.processor.simd_set = "avx2"; }},
     {"cores", FindingState::kWarning, true, "0.5 at a time", "at least one core",
      [](MachineFacts& m) { m.processor.quota_cores = 0.5; }},
-    {"memory", FindingState::kMissing, false, "100 MiB by the control group", "raise the limit",
+    {"memory", FindingState::kMissing, false, "102 MiB by the control group", "raise the limit",
      [](MachineFacts& m) { m.memory.group_left = kGibibyte / 10; }},
     {"memory", FindingState::kMissing, false, "free of", "raise the limit",
      [](MachineFacts& m) { m.memory.left = kGibibyte / 10; }},
