@@ -92,6 +92,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/winnowConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/winnowConfig.cmake ${PROJECT_BINARY_DIR}/winnowConfigVersion.cmake
   DESTINATION ${package} COMPONENT development)
 install(FILES packaging/copyright ${changelog} DESTINATION ${doc}-dev COMPONENT development)
+install(DIRECTORY tests/package/example/ DESTINATION ${doc}-dev/examples COMPONENT development)
 
 # Packages: cpack -G DEB in the build folder, or tools/package.
 set(CPACK_PACKAGE_NAME winnow)
@@ -107,17 +108,16 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME winnow)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin, openssh-client")
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "from labelled images to a trained network, aware of duplicates
- winnow reads image data sets of many formats, finds duplicates and leaks
- between splits, shows them for review, and trains networks on what is kept,
- on one machine or on many by MPI.")
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "${CPACK_DEBIAN_PROGRAM_DESCRIPTION}")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "It reads image data sets of many formats, finds duplicates and leaks
+between splits, shows them for review, and trains networks on what is kept,
+on one machine or on many by MPI.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME winnow-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "nlohmann-json3-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
   "libarchive-dev, libdnnl-dev, libfmt-dev, libjpeg62-turbo-dev, liblmdb-dev, libopencv-imgcodecs-dev, libopencv-imgproc-dev, libopenmpi-dev, libpng-dev, libtbb-dev, libtiff-dev, libtomlplusplus-dev, libwebp-dev, libxxhash-dev, zlib1g-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers and libraries of winnow
- For C++ programs that read caches of images, find duplicates or train by
- winnow's library, with find_package(winnow) of CMake.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and libraries for C++ programs that read caches of images, find
+duplicates or train, by find_package(winnow) of CMake.")
 include(CPack)
