@@ -85,24 +85,28 @@ class Doctor(Case):
 
     @unittest.skipUnless(can("unshare", "-rm", "true"), "a mount namespace of one's own is not allowed here")
     def test_without_shared_memory(self):
-        script = self.folder / "without_shm"
-        script.write_text('#!/bin/sh\nmount -t tmpfs -o ro none /dev/shm && exec "$@"\n')
+        script = self.folder / "in_namespace"
+        script.write_text('#!/bin/sh\nmount -t tmpfs $OPTIONS none $PLACE && exec "$@"\n')
         script.chmod(0o755)
-        findings = self.look(before=["unshare", "-rm", script])
-        self.assertEqual(findings["shared memory"]["state"], "missing")
-        self.assertIn("cannot be written to", findings["shared memory"]["found"])
+        for place, options, words in (("/dev", "", "is not there"), ("/dev/shm", "-o ro", "cannot be written to")):
+            findings = self.look(before=["unshare", "-rm", script], env={"PLACE": place, "OPTIONS": options})
+            self.assertEqual(findings["shared memory"]["state"], "missing")
+            self.assertIn(f"/dev/shm {words}", findings["shared memory"]["found"])
+            self.assertIn("--memory-dir", findings["shared memory"]["advice"])
 
     def test_in_a_control_group(self):
-        group = pathlib.Path("/sys/fs/cgroup") / f"winnow-test-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError:
-            self.skipTest("no control group can be made here")
-        self.addCleanup(group.rmdir)
-        limit = group / "memory.max"
-        if not limit.exists():
-            self.skipTest("the control groups here limit no memory")
-        limit.write_text(str(128 << 20))
+        for top, name in (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")):
+            group = pathlib.Path(top) / f"winnow-test-{os.getpid()}"
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            self.addCleanup(group.rmdir)
+            if (group / name).exists():
+                break
+        else:
+            self.skipTest("no control group that limits memory can be made here")
+        (group / name).write_text(str(128 << 20))
         script = self.folder / "in_group"
         script.write_text(f'#!/bin/sh\necho $$ > {group}/cgroup.procs && exec "$@"\n')
         script.chmod(0o755)

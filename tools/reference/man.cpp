@@ -87,7 +87,10 @@ ReferenceFile page_of(const Reference& reference, const ReferenceVerb& verb) {
   std::string text =
       fmt::format(".TH {} 1 \"{}\" {} {}\n.ad l\n.nh\n", quoted(upper(name)), reference.released,
                   quoted(program + " " + reference.version), quoted("User Commands"));
-  text += fmt::format(".SH NAME\n{} \\- {}\n", plain(name), plain(verb.description));
+  const std::string title = program + ": ";  // the program's own begins with its name
+  text += fmt::format(
+      ".SH NAME\n{} \\- {}\n", plain(name),
+      plain(verb.description.substr(verb.description.starts_with(title) ? title.size() : 0)));
   text += fmt::format(".SH SYNOPSIS\n.B {}\n", plain(verb.usage));
   text += arguments_of(verb, ".SH") + verbs_of(verb, is_program);
   if (!verb.notes.empty()) text += ".SH NOTES\n" + verbatim(verb.notes);
