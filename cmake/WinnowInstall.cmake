@@ -116,8 +116,10 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "nlohmann-json3-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
   "libarchive-dev, libdnnl-dev, libfmt-dev, libjpeg62-turbo-dev, liblmdb-dev, libopencv-imgcodecs-dev, libopencv-imgproc-dev, libopenmpi-dev, libpng-dev, libtbb-dev, libtiff-dev, libtomlplusplus-dev, libwebp-dev, libxxhash-dev, zlib1g-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers)
+# Not by CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS, which knows no components.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/shlibs @ONLY
+  CONTENT "libwinnow @PROJECT_VERSION_MAJOR@.@PROJECT_VERSION_MINOR@ winnow-dev (>= @PROJECT_VERSION@)\n")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers ${PROJECT_BINARY_DIR}/shlibs)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and libraries for C++ programs that read caches of images, find
 duplicates or train, by find_package(winnow) of CMake.")
 include(CPack)
