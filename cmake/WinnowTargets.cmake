@@ -63,6 +63,13 @@ function(winnow_library name)
   target_sources(winnow_${name} ${scope}
     FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
   target_link_libraries(winnow_${name} ${scope} ${arg_DEPS})
+  # What is installed (WinnowInstall.cmake): everything below tools/.
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  if(NOT folder MATCHES "^tools/")
+    list(TRANSFORM arg_HEADERS PREPEND ${folder}/)
+    set_property(GLOBAL APPEND PROPERTY WINNOW_LIBRARIES ${name})
+    set_property(GLOBAL APPEND PROPERTY WINNOW_HEADERS ${arg_HEADERS})
+  endif()
 endfunction()
 
 add_custom_target(tests_tsan)  # the programs of all tests labelled tsan

@@ -214,7 +214,8 @@ Command add_dedup(CLI::App& program) {
       "Without --hash and --threshold the images choose: of the stored hashes the one that finds\n"
       "most, to as many bits as have fewer than 0.5 expected false pairs among so many images\n"
       "(docs/thresholds.md). It says which, what that finds and what not.\n"
-      "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n\n"
+      "Under mpirun ranks share the search; rank 0 does the rest and needs the files.\n"
+      "A selection of the same name is kept as NAME.previous.\n\n"
       "Examples:\n"
       "  winnow dedup photos/ > duplicates.csv        # a data set, in place\n"
       "  winnow dedup cache\n"
@@ -227,8 +228,7 @@ Command add_dedup(CLI::App& program) {
       "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
       "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
       "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
-      "  winnow dedup cache --on-leak fail --json     # in continuous integration\n\n"
-      "A selection of the same name is kept as NAME.previous.");
+      "  winnow dedup cache --on-leak fail --json     # in continuous integration");
   return {app, true, [o](Session& session) { run(*o, session); }, true};
 }
 

@@ -52,6 +52,8 @@ Command add_compact(CLI::App& program);
 Command add_hash(CLI::App& program);
 Command add_index(CLI::App& program);
 Command add_bench(CLI::App& program);
+Command add_reference(CLI::App& program);
+Command add_doctor(CLI::App& program);
 
 // The threads of a process that was asked for so many cores; 0: all it may use.
 ThreadPlan thread_plan(const Session& session, int cores);

@@ -10,6 +10,9 @@ namespace winnow::comm {
 
 bool mpi_built() noexcept;
 
+// "Open MPI v4.1.4"; empty where this build has no MPI. At any time.
+std::string mpi_library();
+
 // Whether this process was started by mpirun, srun or another PMI launcher as one of several ranks
 // (reads the environment only).
 bool launched_by_mpi() noexcept;

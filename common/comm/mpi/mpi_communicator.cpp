@@ -79,9 +79,9 @@ RankNames names_of_world() {
   check_mpi(MPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
   RankNames names{.rank = rank_in(MPI_COMM_WORLD)};
   std::vector<std::array<char, kLetters>> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
-  check_mpi(MPI_Allgather(own.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR,
-                          MPI_COMM_WORLD),
-            "MPI_Allgather");
+  check_mpi(
+      MPI_Allgather(own.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR, MPI_COMM_WORLD),
+      "MPI_Allgather");
   for (const auto& host : all) {
     names.hosts.emplace_back(host.begin(), std::ranges::find(host, '\0'));
   }
@@ -334,7 +334,8 @@ class MpiCommunicator final : public Communicator {
  private:
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
     if (size_ == 1 && transfers.empty()) return {};
-    return Pending([done = engine_->submit(what, transfers, {.checksums = checksums_})] { done.get(); });
+    return Pending(
+        [done = engine_->submit(what, transfers, {.checksums = checksums_})] { done.get(); });
   }
 
   // By a copy in f32.
@@ -388,15 +389,23 @@ class MpiCommunicator final : public Communicator {
   int local_rank_ = 0;
   int local_size_ = 1;
   Placement placement_;
-  std::atomic<bool> checksums_ = false;   // two threads begin operations
-  Channels channels_;                     // freed with MPI, see the destructor
-  std::optional<ProgressEngine> engine_;  // after the communicators, which it uses
+  std::atomic<bool> checksums_ = false;               // two threads begin operations
+  Channels channels_;                                 // freed with MPI, see the destructor
+  std::optional<ProgressEngine> engine_;              // after the communicators, which it uses
   std::optional<HierarchicalExecutor> hierarchical_;  // likewise; made when it is first wanted
 };
 
 }  // namespace
 
 bool mpi_built() noexcept { return true; }
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "of unknown version";
+  const std::string whole = text.data();
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
 
 std::unique_ptr<Communicator> make_mpi(LastWords last_words) {
   int initialized = 0;

@@ -1,0 +1,156 @@
+"""winnow doctor on this machine, and on this machine with something taken away."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from program import ROOT, WINNOW, Case, run
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCRIPT = ROOT / "tools" / "winnow-doctor"
+
+
+def can(*command):
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+class Doctor(Case):
+    def look(self, code=0, **more):
+        """Findings by name."""
+        result = run("doctor", "--json", self.folder, **more)
+        self.assertEqual(result.code, code, result.err)
+        self.report = json.loads(result.out)
+        self.assertEqual(self.report["works"], code == 0)
+        return {finding["what"]: finding for finding in self.report["findings"]}
+
+    def test_here(self):
+        findings = self.look()
+        self.assertEqual(findings["decoders"]["state"], "ok")
+        self.assertIn(str(self.folder), findings["caches"]["found"])
+        self.assertEqual(findings["cores"]["found"].split()[0], str(len(os.sched_getaffinity(0))))
+        text = self.ok("doctor").out
+        for name, finding in findings.items():
+            self.assertRegex(text, rf"(?m)^{finding['state']} +{name} +\S")
+            self.assertEqual(finding["advice"] == "", finding["state"] == "ok")
+            self.assertLess(finding["advice"].count(". "), 1, "one sentence")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    @unittest.skipUnless(jsonschema, "this Python has no package jsonschema (Debian: python3-jsonschema)")
+    def test_schema(self):
+        self.look()
+        schema = json.loads((ROOT / "docs" / "schemas" / "doctor.schema.json").read_text())
+        jsonschema.validate(self.report, schema, jsonschema.Draft202012Validator)
+        self.report["findings"][0]["state"] = "well"
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.validate(self.report, schema, jsonschema.Draft202012Validator)
+
+    def test_without_programs(self):
+        findings = self.look(env={"PATH": str(self.folder)})
+        self.assertEqual(findings["ssh"]["state"], "missing")
+        self.assertIn("openssh-client", findings["ssh"]["advice"])
+        self.assertEqual(findings["launcher"]["state"], "missing")
+
+    def test_without_room_for_temporary_files(self):
+        findings = self.look(code=1, env={"TMPDIR": str(self.folder / "nowhere")})
+        self.assertEqual(findings["temporary files"]["state"], "missing")
+        self.assertIn("nowhere is not there", findings["temporary files"]["found"])
+        self.refused_in_words(["for want of temporary files"], env={"TMPDIR": "/nowhere"})
+
+    def refused_in_words(self, words, **more):
+        result = run("doctor", **more)
+        self.assertEqual(result.code, 1)
+        for word in words:
+            self.assertIn(word, result.err)
+
+    def test_other_locale_and_instructions(self):
+        findings = self.look(env={"LC_ALL": "C", "WINNOW_SIMD": "none"})
+        self.assertEqual(findings["locale"]["state"], "warning")
+        self.assertEqual(findings["processor"]["state"], "warning")
+        self.assertEqual(self.look(env={"LC_ALL": "C.UTF-8"})["locale"]["state"], "ok")
+
+    def test_under_limits(self):
+        findings = self.look(before=["prlimit", f"--as={8 << 30}", "--nofile=100:100"])
+        self.assertEqual(findings["address space"]["state"], "warning")
+        self.assertRegex(findings["address space"]["found"], r"[4-7]\.\d GiB more by ulimit -v")
+        self.assertEqual(findings["open files"]["state"], "warning")
+        self.assertEqual(self.look()["address space"]["found"], "not limited")
+
+    @unittest.skipUnless(can("unshare", "-rm", "true"), "a mount namespace of one's own is not allowed here")
+    def test_without_shared_memory(self):
+        script = self.folder / "in_namespace"
+        script.write_text('#!/bin/sh\nmount -t tmpfs $OPTIONS none $PLACE && exec "$@"\n')
+        script.chmod(0o755)
+        for place, options, words in (("/dev", "", "is not there"), ("/dev/shm", "-o ro", "cannot be written to")):
+            findings = self.look(before=["unshare", "-rm", script], env={"PLACE": place, "OPTIONS": options})
+            self.assertEqual(findings["shared memory"]["state"], "missing")
+            self.assertIn(f"/dev/shm {words}", findings["shared memory"]["found"])
+            self.assertIn("--memory-dir", findings["shared memory"]["advice"])
+
+    def test_in_a_control_group(self):
+        for top, name in (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")):
+            group = pathlib.Path(top) / f"winnow-test-{os.getpid()}"
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            self.addCleanup(group.rmdir)
+            if (group / name).exists():
+                break
+        else:
+            self.skipTest("no control group that limits memory can be made here")
+        (group / name).write_text(str(128 << 20))
+        script = self.folder / "in_group"
+        script.write_text(f'#!/bin/sh\necho $$ > {group}/cgroup.procs && exec "$@"\n')
+        script.chmod(0o755)
+        findings = self.look(code=1, before=[script])
+        self.assertEqual(findings["memory"]["state"], "missing")
+        self.assertRegex(findings["memory"]["found"], r"\d+(\.\d)? MiB by the control group")
+
+    def test_ranks(self):
+        result = run("doctor", "--json", ranks=2)
+        self.assertEqual(result.code, 0, result.err)
+        findings = {finding["what"]: finding for finding in result.json()["findings"]}
+        self.assertEqual(findings["launcher"]["found"], "this is one of 2 ranks")
+
+    def test_script_where_a_library_is_missing(self):
+        done = subprocess.run([SCRIPT, "--json"], capture_output=True, text=True, env={**os.environ, "WINNOW": WINNOW})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["schema"], "winnow.doctor/1")
+        # As if built with a library of another version, which is not here.
+        other = self.folder / "winnow"
+        other.write_bytes(pathlib.Path(WINNOW).read_bytes().replace(b"liblmdb.so.0\0", b"liblmdb.so.7\0"))
+        other.chmod(0o755)
+        done = subprocess.run([SCRIPT], capture_output=True, text=True, env={**os.environ, "WINNOW": str(other)})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"^missing +library +liblmdb\.so\.7\n +Install liblmdb0\.\n$")
+        self.assertIn("cannot start", done.stderr)
+        done = subprocess.run([SCRIPT], capture_output=True, text=True, env={**os.environ, "WINNOW": "/nowhere"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no program /nowhere", done.stderr)
+
+    @unittest.skipUnless(shutil.which("readelf") and shutil.which("dpkg"), "readelf and dpkg are not both here")
+    def test_script_knows_every_library(self):
+        said = subprocess.run(["readelf", "-d", WINNOW], capture_output=True, text=True, check=True).stdout
+        libraries = [name for name in re.findall(r"NEEDED.*\[(.*)\]", said) if not re.match(r"lib(c|m|asan|ubsan|tsan)\.|ld-", name)]
+        self.assertGreater(len(libraries), 10)
+        rows = SCRIPT.read_text()
+        for library in libraries:
+            stem = library.partition(".so")[0]
+            package = re.search(rf"^    {re.escape(stem)}\.so\.\*\) echo (\S+) ;;$", rows, re.MULTILINE)
+            with self.subTest(library=library):
+                self.assertIsNotNone(package)
+                owner = subprocess.run(["dpkg", "-S", f"*/{library}"], capture_output=True, text=True)
+                if owner.returncode == 0:
+                    self.assertIn(package[1], {line.split(":")[0] for line in owner.stdout.splitlines()})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

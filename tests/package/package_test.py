@@ -1,0 +1,171 @@
+"""What cmake --install puts somewhere, a project that is built against it, and Debian's packages."""
+
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "end_to_end"))
+from program import ROOT, Case, run  # noqa: E402
+
+BUILD = pathlib.Path(os.environ["WINNOW_BUILD"])
+CMAKE = os.environ["CMAKE"]
+EXAMPLE = ROOT / "tests" / "package" / "example"
+PACKED = shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps")
+
+
+def call(*command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@functools.cache
+def scratch(name):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"winnow-test-{name}-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    return folder
+
+
+@functools.cache
+def installed():
+    prefix = scratch("prefix")
+    call(CMAKE, "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+@functools.cache
+def packages():
+    """Paths by name of the package."""
+    folder = scratch("packages")
+    call(pathlib.Path(CMAKE).with_name("cpack"), "-G", "DEB", "-B", folder, cwd=BUILD)
+    return {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
+
+
+def version():
+    return run("--version").out.split()[1]
+
+
+class Install(Case):
+    def test_program(self):
+        prefix = installed()
+        self.assertEqual(call(prefix / "bin" / "winnow", "--version"), f"winnow {version()}\n")
+        call(prefix / "bin" / "winnow-doctor", "--json")
+        for format, folder in (("man", "man/man1"), ("bash", "bash-completion/completions"),
+                               ("zsh", "zsh/vendor-completions"), ("fish", "fish/vendor_completions.d")):  # fmt: skip
+            self.ok("reference", "--format", format, "--to", self.folder / format)
+            for made in (self.folder / format).iterdir():
+                there = prefix / "share" / folder / made.name
+                text = there.read_text() if there.exists() else call("gzip", "-dc", f"{there}.gz")
+                self.assertEqual(text, made.read_text(), there)
+
+    def test_headers(self):
+        """The public ones, all of them: what one includes is there, too, and no private one is."""
+        top = next(installed().glob("include/winnow"))
+        headers = {str(path.relative_to(top)): path.read_text() for path in top.rglob("*.h")}
+        self.assertGreater(len(headers), 100)
+        for name, text in headers.items():
+            self.assertNotIn("_internal", name)
+            for included in re.findall(r'^#include "(.*)"', text, re.MULTILINE):
+                self.assertIn(included, headers, f"{name} includes it")
+
+    def test_example(self):
+        """A project of its own finds winnow, and both libraries give what the program gives."""
+        build = scratch("example")
+        call(CMAKE, "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={installed()}")
+        call(CMAKE, "--build", build)
+        picture = self.image(32, seed=1)
+        other = bytearray(picture)
+        other[:3] = bytes(255 - value for value in other[:3])
+        for name, pixels in (("a.ppm", picture), ("b.ppm", bytes(other)), ("c.ppm", self.image(32, seed=2))):
+            self.write_ppm(self.folder / name, pixels, 32)
+        rows = [line.split(",") for line in self.ok("hash", self.folder, "--hash", "phash").out.splitlines()[1:]]
+        codes = {row[0]: int(row[3], 16) for row in rows}
+        pairs = [("a.ppm", "b.ppm"), ("a.ppm", "c.ppm"), ("b.ppm", "c.ppm")]
+        expected = sorted((bin(codes[a] ^ codes[b]).count("1"), f"{a} {b}") for a, b in pairs)
+        self.assertLess(expected[0][0], 5)
+        for program in ("compare", "compare_static"):
+            said = call(build / program, *sorted(codes), cwd=self.folder).splitlines()
+            self.assertEqual([tuple(line.split(" ", 1)) for line in said],
+                             [(str(bits), pair + (" duplicates" if bits < 10 else "")) for bits, pair in expected])  # fmt: skip
+        self.assertIn("libwinnow.so", call("ldd", build / "compare"))
+        self.assertNotIn("libwinnow.so", call("ldd", build / "compare_static"))
+        done = subprocess.run([build / "compare", self.folder / "none.ppm"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none.ppm", done.stderr)
+
+    def test_other_version_is_refused(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(p CXX)\nfind_package(winnow 99 REQUIRED)\n"
+        )
+        done = subprocess.run([CMAKE, "-S", self.folder, "-B", self.folder / "b", f"-DCMAKE_PREFIX_PATH={installed()}"],
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"version: {version()}", done.stderr)
+
+
+@unittest.skipUnless(PACKED, "dpkg-deb and dpkg-shlibdeps are not both here (Debian: dpkg-dev)")
+class Packages(Case):
+    def field(self, package, name):
+        return call("dpkg-deb", "-f", packages()[package], name).strip()
+
+    def test_names_and_needs(self):
+        self.assertEqual(set(packages()), {"winnow", "winnow-dev"})
+        for package in packages():
+            self.assertEqual(self.field(package, "Version"), version())
+            self.assertIn("libdnnl2", self.field(package, "Depends"))
+        self.assertIn("openmpi-bin", self.field("winnow", "Recommends"))
+
+    def test_contents(self):
+        """Nothing but these places, and both packages have no file together."""
+        seen = set()
+        for package in packages():
+            files = []
+            for line in call("dpkg-deb", "-c", packages()[package]).splitlines():
+                mode, owner, _, _, _, path = line.split(maxsplit=5)
+                self.assertEqual(owner, "root/root")
+                self.assertRegex(mode, r"^(drwxr-xr-x|-rw[x-]r-[x-]r-[x-]|lrwxrwxrwx)$")
+                if not path.endswith("/"):
+                    files.append(path.partition(" -> ")[0].removeprefix("."))
+            self.assertFalse(seen & set(files))
+            seen |= set(files)
+            doc = f"/usr/share/doc/{package}/"
+            self.assertIn(doc + "copyright", files)
+            self.assertIn(doc + "changelog.gz", files)
+            places = {
+                "winnow": r"/usr/(bin/winnow(-doctor)?|share/(man/man1/winnow[\w-]*\.1\.gz|bash-completion/completions/winnow|"
+                          r"zsh/vendor-completions/_winnow|fish/vendor_completions\.d/winnow\.fish|doc/winnow/.*))",
+                "winnow-dev": r"/usr/(include/winnow/[\w/]+\.h|lib/(cmake/winnow/winnow\w+(-\w+)?\.cmake|libwinnow\.(a|so[.\d]*))|"
+                              r"share/doc/winnow-dev/.*)",
+            }  # fmt: skip
+            for file in files:
+                self.assertRegex(file, f"^{places[package]}$")
+        self.assertEqual(sum("/man1/" in file for file in seen), 1 + len(re.findall(
+            r"^  [a-z]+  ", run("--help").out.partition("Subcommands:\n")[2], re.MULTILINE)))  # fmt: skip
+
+    def test_programs_run(self):
+        call("dpkg-deb", "-x", packages()["winnow"], self.folder)
+        self.assertEqual(call(self.folder / "usr/bin/winnow", "--version"), f"winnow {version()}\n")
+        changes = call("gzip", "-dc", self.folder / "usr/share/doc/winnow/changelog.gz")
+        self.assertTrue(changes.startswith(f"winnow ({version()}) "), changes)
+
+    @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed (Debian: lintian)")
+    def test_lintian(self):
+        call("lintian", "--allow-root", "--fail-on", "error", *packages().values())
+
+
+@unittest.skipUnless((ROOT / ".git").exists(), "this is no checkout of git")
+class Sources(Case):
+    def test_archive(self):
+        """git archive of one commit gives the same bytes twice."""
+        command = f"git -C {ROOT} archive --prefix=winnow/ HEAD | gzip -9n | sha256sum"
+        self.assertEqual(call("sh", "-c", command), call("sh", "-c", command))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

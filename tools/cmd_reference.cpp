@@ -1,0 +1,70 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/named.h"
+#include "tools/command.h"
+#include "tools/help.h"
+#include "tools/reference/formats.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReferenceOptions {
+  std::string format = "json";
+  fs::path to;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const ReferenceFormat& row : kReferenceFormats) names.emplace_back(row.name);
+  return names;
+}
+
+void print_or_write(const ReferenceOptions& o, const CLI::App& program, const Session& session) {
+  const Reference reference{WINNOW_VERSION, WINNOW_RELEASED, reference_of(program, "winnow")};
+  const auto files = parse_named(kReferenceFormats, "format", o.format)(reference);
+  if (o.to.empty()) {
+    for (const ReferenceFile& file : files) fmt::print("{}", file.text);
+    return;
+  }
+  std::error_code error;
+  fs::create_directories(o.to, error);
+  if (error) throw SystemError("cannot make the folder " + o.to.string() + ": " + error.message());
+  for (const ReferenceFile& file : files) write_file_durably(o.to / file.name, file.text);
+  say(session,
+      fmt::format("{}: {} of {}", o.to.string(),
+                  files.size() == 1 ? "1 file" : fmt::format("{} files", files.size()), o.format));
+}
+
+}  // namespace
+
+Command add_reference(CLI::App& program) {
+  auto o = std::make_shared<ReferenceOptions>();
+  CLI::App* app = program.add_subcommand(
+      "reference", "Print every verb and option as JSON, man pages or completion for a shell");
+  app->add_option("--format", o->format, "What to make")
+      ->check(CLI::IsMember(format_names()))
+      ->capture_default_str();
+  app->add_option("--to", o->to, "Write files into this folder instead of printing");
+  app->footer("Formats:" + table_of(kReferenceFormats) +
+              R"(
+
+Examples:
+  winnow reference | jq -r '.program.verbs[].name'
+  winnow reference --format man --to man/man1      # then: man -M man winnow-ingest
+  source <(winnow reference --format bash)         # completion in this shell
+  winnow reference --format fish --to ~/.config/fish/completions)");
+  return {app, false, [o, &program](Session& session) { print_or_write(*o, program, session); }};
+}
+
+}  // namespace winnow::tools
