@@ -88,7 +88,7 @@ class Docs(Case):
         checked = set()
         for name, text in texts.items():
             joined = text.replace("\\\n", " ")
-            lines = re.findall(r"^ +(?:mpirun -np \d+ )?winnow \w.*", text.replace("\\\n", " "), re.MULTILINE)
+            lines = re.findall(r"^(?: +| *\$ )(?:mpirun -np \d+ )?winnow \w.*", joined, re.MULTILINE)
             for command in re.findall(r"\bwinnow (\w[^&|>#\n]*)", "\n".join(lines)):
                 verb, *words = command.split()
                 part = words[:1] if "Subcommands:" in self.help_of(verb) else []
