@@ -334,7 +334,7 @@ PHOTOS_NEED = "import numpy, PIL"
 @functools.lru_cache(maxsize=None)
 def python():
     """The Python for pages: one that can make the example pictures, if there is one."""
-    for candidate in (sys.executable, "/usr/bin/python3"):
+    for candidate in ("/usr/bin/python3", sys.executable):  # Debian's first: pictures depend on Pillow
         if os.path.exists(candidate) and not subprocess.run([candidate, "-c", PHOTOS_NEED], capture_output=True).returncode:
             return candidate
     return sys.executable
