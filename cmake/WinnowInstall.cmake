@@ -72,7 +72,8 @@ install(FILES ${reference}/bash/winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/bash
 install(FILES ${reference}/zsh/_winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)
 install(FILES ${reference}/fish/winnow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 install(FILES packaging/copyright ${changelog} DESTINATION ${doc} COMPONENT program)
-install(DIRECTORY docs/ DESTINATION ${doc} COMPONENT program FILES_MATCHING PATTERN *.md PATTERN *.json PATTERN *.toml PATTERN read_cache.py)
+install(DIRECTORY docs/ DESTINATION ${doc} COMPONENT program
+  FILES_MATCHING PATTERN *.md PATTERN *.json PATTERN *.toml PATTERN *.png PATTERN *.svg PATTERN *.py PATTERN stylesheets EXCLUDE)
 
 install(TARGETS winnow_shared EXPORT winnowTargets
   LIBRARY COMPONENT development NAMELINK_COMPONENT development)
