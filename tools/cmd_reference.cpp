@@ -51,7 +51,8 @@ void print_or_write(const ReferenceOptions& o, const CLI::App& program, const Se
 Command add_reference(CLI::App& program) {
   auto o = std::make_shared<ReferenceOptions>();
   CLI::App* app = program.add_subcommand(
-      "reference", "Print every verb and option as JSON, man pages or completion for a shell");
+      "reference",
+      "Print every verb and option as JSON, man pages, Markdown or completion for a shell");
   app->add_option("--format", o->format, "What to make")
       ->check(CLI::IsMember(format_names()))
       ->capture_default_str();

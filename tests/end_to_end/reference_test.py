@@ -58,7 +58,7 @@ def made():
     """A folder with the files of each format."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))
     unittest.addModuleCleanup(shutil.rmtree, folder)
-    for name in ("json", "man", "bash", "zsh", "fish"):
+    for name in ("json", "man", "markdown", "bash", "zsh", "fish"):
         assert run("reference", "--format", name, "--to", folder / name).code == 0
     return folder
 
@@ -178,7 +178,7 @@ class Reference(Case):
             jsonschema.validate(self.json, schema, jsonschema.Draft202012Validator)
 
     def test_prints_what_it_writes(self):
-        for name in ("json", "man", "bash", "zsh", "fish"):
+        for name in ("json", "man", "markdown", "bash", "zsh", "fish"):
             files = sorted((made() / name).iterdir())
             printed = self.ok("reference", "--format", name).out
             for file in files:
@@ -203,6 +203,30 @@ class Reference(Case):
             heads = re.findall(r"^\.TP\n\\fB(\\-.*?)\\fR", text, re.MULTILINE)
             names = {name for head in heads for name in head.replace("\\-", "-").split(", ")}
             self.assertEqual(names, names_by_help()[path], path)
+
+    def test_markdown(self):
+        pages = made() / "markdown"
+        self.assertEqual({page.name for page in pages.iterdir()},
+                         {f"{(path or ('winnow',))[-1]}.md" for path in paths() if len(path) < 2})  # fmt: skip
+        verbs = self.verbs()
+        for path in paths():
+            text = (pages / f"{path[0] if path else 'winnow'}.md").read_text()
+            prose = re.sub(r"(?ms)^```.*?^```$", "", text)
+            self.assertNotRegex(re.sub(r"\\.|`[^`\n]*`| \*[^*\n]+\*", "", prose), "[<*_]", "neither code nor escaped")
+            parts = re.split(r"(?m)^##? winnow(?= )", text)
+            if len(path) == 2:
+                text = next(part for part in parts[1:] if part.startswith(f" {' '.join(path)}\n"))
+            else:
+                text = "winnow".join(parts[:2]) if path else text
+            heads = re.findall(r"(?m)^(`-[^*\n]*`)(?: \*[^*]+\*(?: \.\.\.)?)? \{ #(\S+) \}\n:   ", text)
+            names = {name.strip("`") for head, _ in heads for name in head.split(", ")}
+            self.assertEqual(names, names_by_help()[path], path)
+            anchors = [anchor for _, anchor in heads]
+            self.assertEqual(len(anchors), len(set(anchors)))
+            said = " ".join(text.replace("\\", "").replace("`", "").split())
+            for option in verbs[path]["options"]:
+                for value in [*option["choices"], option["default"], option["environment"], *option["needs"]]:
+                    self.assertIn(value, said)
 
     @needs("man")
     def test_man_shows_pages(self):

@@ -17,6 +17,7 @@ struct ReferenceFile {
 // Each in a source of its own.
 std::vector<ReferenceFile> reference_as_json(const Reference& reference);
 std::vector<ReferenceFile> reference_as_man(const Reference& reference);  // a page for each verb
+std::vector<ReferenceFile> reference_as_markdown(const Reference& reference);  // likewise
 std::vector<ReferenceFile> completion_for_bash(const Reference& reference);
 std::vector<ReferenceFile> completion_for_zsh(const Reference& reference);
 std::vector<ReferenceFile> completion_for_fish(const Reference& reference);
@@ -30,6 +31,7 @@ inline constexpr std::array kReferenceFormats{
     ReferenceFormat{"json", "one object, as docs/schemas/reference.schema.json says",
                     reference_as_json},
     ReferenceFormat{"man", "man pages, one for each verb", reference_as_man},
+    ReferenceFormat{"markdown", "pages of Markdown, one for each verb", reference_as_markdown},
     ReferenceFormat{"bash", "completion for bash", completion_for_bash},
     ReferenceFormat{"zsh", "completion for zsh", completion_for_zsh},
     ReferenceFormat{"fish", "completion for fish", completion_for_fish},
