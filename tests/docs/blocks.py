@@ -213,7 +213,7 @@ def stripped(lines):
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 UNITS = {
     "size": r"(?:[kKMGTP]i?)?B",
-    "rate": r"(?:(?:[kKMGTP]i?)?B|[A-Za-z]+)/(?:s|min|h)|(?:ns|us|µs|ms|s)/\w+",
+    "rate": r"(?:(?:[kKMGTP]i?)?B|[A-Za-z]+)/(?:s|min|h)|(?:ns|us|µs|ms|s)/\w+|(?:[A-Za-z]+\s)?a\ssecond",
     "time": r"ns|us|µs|ms|s|min|h",
 }
 WILD = re.compile(
@@ -251,13 +251,24 @@ def matches(expected, got):
     return len(got) in reached
 
 
+def aligned(expected, got):
+    """`got` with what matches as on the page, and `...` for what that stands for."""
+    shown, at = [], 0
+    for i, line in enumerate(expected):
+        if line.strip() == "...":
+            after = next((row for row in expected[i + 1 :] if row.strip() != "..."), None)
+            until = len(got) if after is None else next((k for k in range(at, len(got)) if line_matches(after, got[k])), at)
+            shown.append(line)
+            at = until
+        elif (found := next((k for k in range(at, len(got)) if line_matches(line, got[k])), None)) is not None:
+            shown += [*got[at:found], line]
+            at = found + 1
+    return shown + got[at:]
+
+
 def difference(expected, got):
-    """A diff from the page to what was printed; lines that match are as on the page."""
-    shown = []
-    for line in got:
-        same = next((row for row in expected if row.strip() != "..." and line_matches(row, line)), None)
-        shown.append(line if same is None else same)
-    diff = list(difflib.unified_diff(expected, shown, lineterm="", n=3))[2:]
+    """A diff from the page to what was printed."""
+    diff = list(difflib.unified_diff(expected, aligned(expected, got), lineterm="", n=3))[2:]
     return diff[:80] + ([f"(and {len(diff) - 80} more lines)"] if len(diff) > 80 else [])
 
 

@@ -47,6 +47,8 @@ class Comparing(unittest.TestCase):
         self.same("in 2 s", "in 310 ms")
         self.same("1,240 images/s and 3 MB/s", "97 images/s and 1.1 GB/s")
         self.same("12 MiB, 3 min", "900 kB, 12 s")
+        self.same("981 in 0.4 s, 2318 a second", "981 in 2 s, 497 a second")
+        self.same("3118 inputs a second", "97 inputs a second")
         self.other("12 s", "12 MB")
         self.other("12 samples", "13 samples")
         self.other("12 MBytes", "13 MBytes")
@@ -63,6 +65,10 @@ class Comparing(unittest.TestCase):
         diff = "\n".join(blocks.difference(["1 s", "2 groups"], ["3 s", "4 groups"]))
         self.assertIn("-2 groups\n+4 groups", diff)
         self.assertNotIn("3 s", diff)
+        diff = "\n".join(blocks.difference(["a", "...", "2 groups", "b", "..."], ["a", "x", "y", "3 groups", "b", "z"]))
+        self.assertIn("-2 groups", diff)
+        self.assertIn("+3 groups", diff)
+        self.assertNotIn("z", diff)
 
 
 class Reading(unittest.TestCase):
