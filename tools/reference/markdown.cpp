@@ -80,6 +80,20 @@ std::string block(const std::string& language, const std::string& text) {
   return fmt::format("{}{}\n{}\n{}\n\n", fence, language, text, fence);
 }
 
+// Paragraphs as text, tables and whatever else is indented as it stands.
+std::string notes_of(const ReferenceVerb& verb) {
+  if (verb.notes.empty()) return "";
+  std::string text = "## Notes\n\n";
+  for (std::size_t at = 0; at < verb.notes.size();) {
+    const std::size_t end = std::min(verb.notes.find("\n\n", at), verb.notes.size());
+    const std::string part = verb.notes.substr(at, end - at);
+    const bool is_laid_out = part.starts_with(' ') || part.find("\n ") != std::string::npos;
+    text += is_laid_out ? block("text", part) : sentence(part) + "\n\n";
+    at = end + 2;
+  }
+  return text;
+}
+
 std::string list_of(const std::vector<std::string>& words) {
   std::vector<std::string> spans;
   for (const std::string& word : words) spans.push_back(code(word));
@@ -178,7 +192,7 @@ std::string page_of(const ReferenceVerb& verb) {
   if (!verb.examples.empty()) text += "## Examples\n\n" + block("sh", verb.examples);
   if (!verb.verbs.empty()) text += table_of_verbs(verb, false);
   text += arguments_of(verb, "##");
-  if (!verb.notes.empty()) text += "## Notes\n\n" + block("text", verb.notes);
+  text += notes_of(verb);
   for (const ReferenceVerb& below : verb.verbs) {
     text += head_of(below, "##") + arguments_of(below, "###");
   }
@@ -194,9 +208,7 @@ std::string page_of_program(const Reference& reference) {
       "# Commands\n\nEvery command and option of {} {}, as the program describes itself: {}.\n\n",
       program.words.front(), plain(reference.version), sentence(what));
   text += block("text", program.usage) + table_of_verbs(program, true);
-  text += arguments_of(program, "##");
-  if (!program.notes.empty()) text += "## Notes\n\n" + block("text", program.notes);
-  return text;
+  return text + arguments_of(program, "##") + notes_of(program);
 }
 
 }  // namespace
