@@ -17,6 +17,10 @@ constexpr int kRounds = 50;
 constexpr int kMessages = 64;
 constexpr std::size_t kSmallElements = 1 << 10;
 constexpr std::size_t kLargeElements = 1 << 15;
+constexpr int kLongMessages = 2;
+constexpr std::size_t kLongElements = 1 << 19;
+constexpr std::size_t kSafeMessage = 1 << 19;  // bytes
+constexpr double kLongTakesAtMost = 1.25;      // times what a byte takes otherwise
 
 double seconds_of(const auto& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -107,6 +111,13 @@ LinkCost probe(Communicator& comm, const Neighbours& peers) {
   return cost;
 }
 
+// Of two cables Open MPI takes one for a long message, and both for several shorter ones.
+std::size_t longest_message(Communicator& comm, const Neighbours& peers, const LinkCost& link) {
+  const double seconds = seconds_of_messages(comm, peers, {kLongMessages, 1, kLongElements});
+  constexpr double kBytes = kLongMessages * kLongElements * sizeof(float);
+  return seconds <= kLongTakesAtMost * kBytes * link.seconds_per_byte ? 0 : kSafeMessage;
+}
+
 // Of segments that a cache holds, as messages leave them.
 double add_seconds_per_byte() {
   std::vector<float> sums(kLargeElements), terms(kLargeElements, 1.0F);
@@ -135,7 +146,11 @@ NetworkModel probe_network(Communicator& comm) {
   network.between = probe(comm, between(comm.placement()));
   const auto is_measured = [](const LinkCost& link) { return link.latency_s + link.message_s > 0; };
   if (!is_measured(network.inside)) network.inside = network.between;
-  if (!is_measured(network.between)) network.between = network.inside;
+  if (is_measured(network.between)) {
+    network.longest_message = longest_message(comm, between(comm.placement()), network.between);
+  } else {
+    network.between = network.inside;
+  }
   std::vector<double> additions{add_seconds_per_byte()};
   comm.all_reduce(additions);
   network.add_seconds_per_byte = additions[0] / comm.size();

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "common/comm/schedule/hierarchical.h"
+
 namespace winnow::comm {
 namespace {
 
@@ -59,8 +61,32 @@ TEST(Choice, KeepsBytesInsideMachinesThatShareACard) {
   const AllReduceShape shape{.node_of = node_of, .count = 2'000'000};
   const ScheduleChoice best = choose_schedule(shape, kNetwork);
   EXPECT_EQ(best.schedule->name, "hierarchical");
-  EXPECT_LT(best.seconds,
-            0.7 * predicted_seconds(find_schedule("ring"), {}, shape, kNetwork));
+  EXPECT_LT(best.seconds, 0.7 * predicted_seconds(find_schedule("ring"), {}, shape, kNetwork));
+}
+
+// Rabenseifner's algorithm in one piece has the fewest messages of all with the least traffic.
+TEST(Choice, SendsTheWholeBufferAtOnceWhereMessagesCostAndMayBeLong) {
+  const std::vector<int> node_of = apart(16);
+  const std::size_t count = 4'000'000;
+  NetworkModel network{
+      .between = {.latency_s = 25e-6, .message_s = 20e-6, .seconds_per_byte = 8e-10},
+      .inside = kMemory};
+  const AllReduceShape shape{.node_of = node_of, .count = count};
+  const ScheduleChoice any = choose_schedule(shape, network);
+  EXPECT_EQ(any.schedule->name, "rabenseifner");
+  EXPECT_GE(any.options.segment_elements, count / 2);
+  network.longest_message = 1 << 19;
+  const ScheduleChoice bounded = choose_schedule(shape, network);
+  EXPECT_LE(bounded.options.segment_elements * sizeof(float), network.longest_message);
+  EXPECT_GT(bounded.seconds, any.seconds);
+}
+
+TEST(Choice, LeavesOutWhatCannotBeHad) {
+  const std::vector<int> node_of{0, 0, 0, 0, 1, 1, 1, 1};
+  const AllReduceShape shape{.node_of = node_of, .count = 2'000'000};
+  const ScheduleChoice best = choose_schedule(shape, kNetwork, kHierarchicalSchedule);
+  EXPECT_NE(best.schedule->name, kHierarchicalSchedule);
+  EXPECT_GT(best.seconds, choose_schedule(shape, kNetwork).seconds);
 }
 
 TEST(LeastSeconds, AreOfTheMachinesAndTheirCards) {

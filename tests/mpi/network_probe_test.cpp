@@ -12,9 +12,9 @@ namespace {
 TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
   if (mpi_world().size() == 1) GTEST_SKIP() << "one rank has no network";
   const NetworkModel network = probe_network(mpi_world());
-  const std::vector<double> mine{network.inside.latency_s,         network.inside.message_s,
-                                 network.inside.seconds_per_byte,  network.between.latency_s,
-                                 network.between.message_s,        network.between.seconds_per_byte,
+  const std::vector<double> mine{network.inside.latency_s,        network.inside.message_s,
+                                 network.inside.seconds_per_byte, network.between.latency_s,
+                                 network.between.message_s,       network.between.seconds_per_byte,
                                  network.add_seconds_per_byte};
   std::vector<double> of_root = mine;
   mpi_world().broadcast(std::as_writable_bytes(std::span(of_root)), 0);
@@ -29,6 +29,7 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
   }
   EXPECT_GT(network.add_seconds_per_byte, 1e-12);
   EXPECT_EQ(network.cards, 1);
+  EXPECT_TRUE(network.longest_message == 0 || network.longest_message == 1 << 19);
   // What was asked of the engine leaves it in order.
   std::vector<float> buffer{1, 2};
   const auto transfers = find_schedule("ring").all_reduce(mpi_world().placement(), 2, {});

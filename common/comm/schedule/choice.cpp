@@ -1,18 +1,36 @@
 #include "common/comm/schedule/choice.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/comm/schedule/hierarchical.h"
 
 namespace winnow::comm {
 
 namespace {
 
 constexpr int kColors[] = {2, 4, 8};
-// Larger messages need not have the rate that was measured: of two cables Open MPI takes one for
-// each.
-constexpr std::size_t kSegments[] = {8'192, 32'768, 131'072};
+constexpr std::size_t kLeastSegment = 8'192;
+constexpr std::size_t kSegmentSteps = 4;      // from one size to the next
 constexpr std::size_t kMostSegments = 1'024;  // more are not worth the clock's time
+
+// Sizes of segments worth trying, ascending, in elements.
+std::vector<std::size_t> segments_for(const AllReduceShape& shape, const NetworkModel& network) {
+  std::vector<std::size_t> all{kLeastSegment};
+  while (all.back() < shape.count) {
+    const std::size_t next = all.back() * kSegmentSteps;
+    const bool is_message =
+        network.longest_message == 0 || next * shape.element_bytes <= network.longest_message;
+    if (!is_message) break;
+    all.push_back(next);
+  }
+  std::erase_if(all, [&](std::size_t segment) {
+    return segment != all.back() && shape.count / segment > kMostSegments;
+  });
+  return all;
+}
 
 std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& schedule,
                                                     const ScheduleOptions& options,
@@ -27,8 +45,8 @@ std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& schedule,
 
 double seconds_of(std::span<const std::vector<Transfer>> transfers, const AllReduceShape& shape,
                   NetworkModel network) {
-  network.add_seconds_per_byte *= static_cast<double>(sizeof(float)) /
-                                  static_cast<double>(shape.element_bytes);
+  network.add_seconds_per_byte *=
+      static_cast<double>(sizeof(float)) / static_cast<double>(shape.element_bytes);
   return predicted_seconds(transfers, shape.node_of, shape.element_bytes, network);
 }
 
@@ -39,13 +57,18 @@ double predicted_seconds(const Schedule& schedule, const ScheduleOptions& option
   return seconds_of(transfers_of_all(schedule, options, shape), shape, network);
 }
 
-ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& network) {
+std::string_view schedule_inside(bool over_shared_memory) noexcept {
+  return over_shared_memory ? kHierarchicalSchedule : "multicolor";
+}
+
+ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& network,
+                               std::string_view without) {
   ScheduleChoice best;
+  const std::vector<std::size_t> segments = segments_for(shape, network);
   for (const Schedule& schedule : schedules()) {
+    if (schedule.name == without) continue;
     std::vector<std::vector<std::vector<Transfer>>> tried;
-    for (const std::size_t segment : kSegments) {
-      const bool coarsest = segment == *std::ranges::max_element(kSegments);
-      if (shape.count / segment > kMostSegments && !coarsest) continue;
+    for (const std::size_t segment : segments) {
       for (const int colors : kColors) {
         const ScheduleOptions options{.colors = colors, .segment_elements = segment};
         auto transfers = transfers_of_all(schedule, options, shape);

@@ -25,6 +25,10 @@ struct NetworkModel {
   LinkCost inside{};
   double add_seconds_per_byte = 0;  // gamma
   int cards = 1;
+  // The longest message that has this rate between machines, in bytes; 0: any. Of two cables MPI
+  // may send a long message through one alone. The clock does not look at it, choose_schedule()
+  // does.
+  std::size_t longest_message = 0;
 };
 
 // How long the all-reduce takes if all ranks begin at once: until the last rank has done. An event

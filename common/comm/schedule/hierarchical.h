@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "common/comm/schedule/schedule.h"
@@ -15,6 +16,7 @@ namespace winnow::comm {
 //          equal share; machines with as many ranks as the largest divide it evenly
 // Equal    to multicolor where each machine has one rank
 // Source   Sreedhar et al. 2017, arXiv:1711.00705
+inline constexpr std::string_view kHierarchicalSchedule = "hierarchical";
 std::vector<Transfer> hierarchical_all_reduce(const Placement& placement, std::size_t count,
                                               const ScheduleOptions& options);
 

@@ -30,7 +30,7 @@ constexpr std::array kSchedules{
         &recursive_doubling_all_reduce},
     Schedule{"double_binary_tree", "two pipelined binary trees, half of the buffer each",
              &double_binary_tree_all_reduce},
-    Schedule{"hierarchical",
+    Schedule{kHierarchicalSchedule,
              "multicolor between machines, each rank of a machine with its share of each colour",
              &hierarchical_all_reduce},
 };
