@@ -359,9 +359,9 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "library");
   execution
       ->add_option("--schedule", t.execution.all_reduce.schedule,
-                   "All-reduce of the gradients; auto: the fastest for each size, with colors of its "
-                   "own, by a short measurement of the network when the run begins or has other "
-                   "ranks")
+                   "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
+                   "on several the fastest for each size, with colors of its own, by a short "
+                   "measurement of the network when the run begins or has other ranks")
       ->capture_default_str();
   execution
       ->add_option("--colors", t.execution.all_reduce.grain.colors,
@@ -382,8 +382,9 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "the run and names its two ranks");
   execution
       ->add_option("--bucket-size", o.bucket_kib,
-                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto what leaves "
-                   "the least to wait for after a backward pass, which is measured")
+                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
+                   "machines what leaves the least to wait for after a backward pass, which is "
+                   "measured")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }

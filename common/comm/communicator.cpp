@@ -21,6 +21,7 @@ class SingleCommunicator final : public Communicator {
 
   Pending start(const Collective&, std::span<const Transfer>) override { return {}; }
   Pending start(std::span<float>, const HierarchicalParts&, Wire) override { return {}; }
+  bool can_share_memory() override { return true; }
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {

@@ -116,18 +116,21 @@ class Communicator {
     return start_all_reduce(out, transfers, wire);
   }
 
-  // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks share,
-  // which the first call makes.
+  // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks
+  // share, which the first call makes.
   //
-  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() returns
-  // Wire    that of messages between machines
-  // Throws  SystemError at once, on all ranks: there is no such memory
+  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait()
+  // returns Wire    that of messages between machines Throws  SystemError at once, on all ranks:
+  // there is no such memory
   virtual Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) = 0;
 
   Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
                            Wire wire = Wire::kF32) {
     return start(buffer, parts, wire);
   }
+
+  // Whether that has the memory it needs, which this makes. The same on all ranks.
+  virtual bool can_share_memory() = 0;
 
   // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
   //
@@ -158,9 +161,9 @@ class Communicator {
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_reduce and start_all_to_all do, but by the MPI library's own algorithms, and of less
-  // than 2^31 elements or bytes: what those are tested and measured against. The all-reduce blocks the
-  // engine: nothing else may be in flight.
+  // As start_all_reduce and start_all_to_all do, but by the MPI library's own algorithms, and of
+  // less than 2^31 elements or bytes: what those are tested and measured against. The all-reduce
+  // blocks the engine: nothing else may be in flight.
   virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error: bf16 or f16
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;

@@ -84,6 +84,7 @@ class ThreadRanks {
       reduce(buffer, std::plus<>{});
       return {};
     }
+    bool can_share_memory() override { return true; }
     comm::Pending start_all_to_all(std::span<const std::byte> out,
                                    std::span<const std::size_t> out_offsets,
                                    std::span<std::byte> in, std::span<const std::size_t> in_offsets,

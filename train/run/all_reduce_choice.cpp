@@ -4,11 +4,13 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/comm/network_probe.h"
 #include "common/comm/schedule/choice.h"
+#include "common/comm/schedule/hierarchical.h"
 #include "train/plan/bucket_size.h"
 #include "train/plan/execution.h"
 #include "train/run/node_times.h"
@@ -22,18 +24,24 @@ std::size_t message_bytes(Sums sums) {
   return sends_bf16(sums) ? sizeof(std::uint16_t) : sizeof(float);
 }
 
-// The fastest schedules for one network, by the size of an all-reduce. Sizes up to the same power of
-// two have the same.
+// The fastest schedules for one network, by the size of an all-reduce. Sizes up to the same power
+// of two have the same.
 class FastestSchedules {
  public:
-  FastestSchedules(const comm::NetworkModel& network, const comm::Placement& placement, Sums sums)
-      : network_(network), placement_(placement), element_bytes_(message_bytes(sums)) {}
+  // `without`: a schedule that cannot be had.
+  FastestSchedules(const comm::NetworkModel& network, const comm::Placement& placement, Sums sums,
+                   std::string_view without)
+      : network_(network),
+        placement_(placement),
+        element_bytes_(message_bytes(sums)),
+        without_(without) {}
 
   const comm::ScheduleChoice& of(std::size_t count) {
     const std::size_t most = std::bit_ceil(count);
     const auto known = choices_.find(most);
     if (known != choices_.end()) return known->second;
-    return choices_.emplace(most, comm::choose_schedule(shape(most), network_)).first->second;
+    return choices_.emplace(most, comm::choose_schedule(shape(most), network_, without_))
+        .first->second;
   }
 
   double seconds(std::size_t count) {
@@ -49,6 +57,7 @@ class FastestSchedules {
   comm::NetworkModel network_;
   const comm::Placement& placement_;
   std::size_t element_bytes_;
+  std::string_view without_;
   std::map<std::size_t, comm::ScheduleChoice> choices_;  // by the most elements
 };
 
@@ -106,9 +115,15 @@ void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Gr
     if (options.bucket_bytes == 0) layout.bucket_bytes = stored->layout.bucket_bytes;
     return;
   }
-  layout.schedule = AllReduceOptions{}.schedule;
-  if (comm.size() == 1) return;
-  FastestSchedules fastest(comm::probe_network(comm), comm.placement(), plan.numerics.sums);
+  const comm::Placement& placement = comm.placement();
+  const bool shares_memory = placement.machines() < placement.ranks() && comm.can_share_memory();
+  if (placement.machines() == 1) {
+    layout.schedule =
+        comm::schedule_inside(shares_memory && plan.numerics.sums != Sums::kWholeNumbers);
+    return;
+  }
+  FastestSchedules fastest(comm::probe_network(comm), placement, plan.numerics.sums,
+                           shares_memory ? std::string_view{} : comm::kHierarchicalSchedule);
   comm::on_all(comm, [&] {
     if (comm.rank() != 0) return;
     if (options.bucket_bytes == 0) {

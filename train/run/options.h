@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "common/comm/schedule/choice.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
 #include "pipeline/load/class_weights.h"
@@ -55,7 +56,7 @@ struct BatchOptions {
 };
 
 struct AllReduceOptions {
-  std::string schedule = "multicolor";  // or comm::kAutoSchedule
+  std::string schedule{comm::kAutoSchedule};  // or one of comm::schedules()
   comm::ScheduleOptions grain;
   comm::Wire wire = comm::Wire::kF32;
   bool error_feedback = false;  // with a wire of bf16: see SumOptions
@@ -70,7 +71,7 @@ struct ExecutionOptions {
   bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
   AllReduceOptions all_reduce;
   std::size_t bucket_bytes = 0;  // of gradients reduced at a time; 0: Layout's, or chosen
-  double loss_scale = 0;  // of f16, a fixed one; 0: it adapts, see loss_scale.h
+  double loss_scale = 0;         // of f16, a fixed one; 0: it adapts, see loss_scale.h
 };
 
 struct CheckpointOptions {

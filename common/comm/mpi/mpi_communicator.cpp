@@ -237,14 +237,17 @@ class MpiCommunicator final : public Communicator {
   }
 
   Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) override {
-    if (!hierarchical_) {
-      hierarchical_.emplace(
-          make_shared_memory_group(*this),
-          [this](std::span<float> share, std::span<const Transfer> between, Wire its_wire) {
-            return engine_->submit({share, Reduction::kSum, its_wire}, between, {checksums_, true});
-          });
-    }
+    share_memory();
     return Pending([done = hierarchical_->submit(buffer, parts, wire)] { done.get(); });
+  }
+
+  bool can_share_memory() override {
+    try {
+      share_memory();
+    } catch (const Error&) {  // on every rank
+      return false;
+    }
+    return true;
   }
 
   Pending start_all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -332,6 +335,15 @@ class MpiCommunicator final : public Communicator {
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }
 
  private:
+  void share_memory() {
+    if (hierarchical_) return;
+    hierarchical_.emplace(
+        make_shared_memory_group(*this),
+        [this](std::span<float> share, std::span<const Transfer> between, Wire wire) {
+          return engine_->submit({share, Reduction::kSum, wire}, between, {checksums_, true});
+        });
+  }
+
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
     if (size_ == 1 && transfers.empty()) return {};
     return Pending(

@@ -68,6 +68,7 @@ class LibraryCommunicator final : public comm::Communicator {
                       comm::Wire wire) override {
     return start({buffer, comm::Reduction::kSum, wire}, {});
   }
+  bool can_share_memory() override { return under_.can_share_memory(); }
 
   int rank() const noexcept override { return under_.rank(); }
   int size() const noexcept override { return under_.size(); }
