@@ -32,11 +32,17 @@ struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
+  std::uint64_t step_bytes = 0;  // in its place, where it is not 0
+
+  std::uint64_t after(std::uint64_t bytes) const {
+    return step_bytes > 0 ? bytes + step_bytes : bytes * static_cast<std::uint64_t>(factor);
+  }
 };
 
 struct BenchAllReduceOptions {
   BufferSizes sizes;
   int rounds = 10;
+  int warmup_rounds = 1;
   std::vector<std::string> types{"f32"};
   std::vector<std::string> schedules;
   comm::ScheduleOptions grain;
@@ -104,7 +110,8 @@ class AllReduceBench {
       : o_(options),
         session_(session),
         comm_(session.comm),
-        network_(comm::probe_network(comm_)) {}
+        network_(comm::probe_network(comm_)),
+        shares_memory_(machines() < comm_.size() && comm_.can_share_memory()) {}
 
   void run() {
     say_network();
@@ -118,7 +125,7 @@ class AllReduceBench {
     for (const std::string& name : o_.types) {
       type_ = comm::find_element_type(name);
       for (std::uint64_t bytes = o_.sizes.least_bytes; bytes <= o_.sizes.most_bytes;
-           bytes *= static_cast<std::uint64_t>(o_.sizes.factor)) {
+           bytes = o_.sizes.after(bytes)) {
         wrong += measure(std::max<std::size_t>(1, bytes / element_bytes()));
       }
     }
@@ -161,27 +168,34 @@ class AllReduceBench {
             .element_bytes = sends_bf16() ? sizeof(BF16) : element_bytes()};
   }
 
+  bool sums_over_memory() const { return shares_memory_ && type_ == comm::ElementType::kF32; }
+
+  comm::ScheduleChoice named(std::string_view name, std::size_t count) const {
+    const comm::Schedule& schedule = comm::find_schedule(name);
+    return {&schedule, o_.grain,
+            comm::predicted_seconds(schedule, o_.grain, shape(count), network_)};
+  }
+
+  // As winnow train takes it.
+  comm::ScheduleChoice choose(std::size_t count) const {
+    if (machines() == 1) {
+      return {&comm::find_schedule(comm::schedule_inside(sums_over_memory())), {}, 0};
+    }
+    return comm::choose_schedule(shape(count), network_,
+                                 shares_memory_ ? std::string_view{} : comm::kHierarchicalSchedule);
+  }
+
   std::vector<Contender> contenders(std::size_t count) const {
     std::vector<Contender> all;
     for (const std::string& name : o_.schedules) {
-      comm::ScheduleChoice choice;
-      if (name == comm::kAutoSchedule) {
-        choice = comm::choose_schedule(shape(count), network_);
-      } else {
-        choice = {&comm::find_schedule(name), o_.grain, 0};
-        choice.seconds =
-            comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
-      }
       const bool chosen = name == comm::kAutoSchedule;
+      const comm::ScheduleChoice choice = chosen ? choose(count) : named(name, count);
       all.push_back(
           {.name = chosen ? fmt::format("auto: {}", choice.schedule->name) : name,
            .options = choice.options,
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
-      if (choice.schedule->all_reduce != &comm::hierarchical_all_reduce ||
-          machines() == comm_.size() || type_ != comm::ElementType::kF32) {
-        continue;
-      }
+      if (choice.schedule->name != comm::kHierarchicalSchedule || !sums_over_memory()) continue;
       // As winnow train does it; where it is named, also by messages alone.
       if (!chosen) all.push_back({.name = name + "/memory", .options = choice.options});
       all.back().parts = comm::hierarchical_parts(comm_.placement(), count, choice.options);
@@ -198,7 +212,7 @@ class AllReduceBench {
     std::vector<Contender> all = contenders(count);
     std::vector<std::byte> memory(count * element_bytes());
     const comm::Elements buffer(memory, type_);
-    for (int round = -1; round < o_.rounds; ++round) {  // the first warms up
+    for (int round = -o_.warmup_rounds; round < o_.rounds; ++round) {
       comm::on_all(comm_, [&] { check(session_.stop); });
       for (Contender& one : all) {
         const double seconds = seconds_of_one(one, buffer);
@@ -291,6 +305,7 @@ class AllReduceBench {
   Session& session_;
   Communicator& comm_;
   const comm::NetworkModel network_;
+  const bool shares_memory_;
   comm::ElementType type_ = comm::ElementType::kF32;  // being measured
   nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
 };
@@ -341,11 +356,20 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
   };
   size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
   size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
-  app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
+  CLI::Option* const factor =
+      app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
+          ->check(CLI::Range(2, 1024))
+          ->capture_default_str();
+  app->add_option("-i,--step-bytes", o->sizes.step_bytes,
+                  "So many bytes more from one size to the next, in place of a factor")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
+      ->excludes(factor);
   app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("-w,--warmup-rounds", o->warmup_rounds, "Runs of each kind before those")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app->add_option("-d,--type", o->types,
                   "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "

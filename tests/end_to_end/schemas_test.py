@@ -251,6 +251,9 @@ class Schemas(Case):
                               ranks=3)  # fmt: skip
         self.assertEqual([(row["bytes"], row["schedule"].split(":")[0], row["wrong"]) for row in summed["rows"]],
                          [(bytes_, name, 0) for bytes_ in (4096, 65536) for name in ("ring", "auto", "hierarchical", "hierarchical/memory", "MPI_Allreduce")])
+        stepped = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "12K", "-i", "4K", "-n", 1, "-w", 0, "--schedule", "ring",
+                               ranks=2)  # fmt: skip
+        self.assertEqual([row["bytes"] for row in stepped["rows"] if row["schedule"] == "ring"], [4096, 8192, 12288])
         typed = self.json_of("allreduce", "bench", "allreduce", "-b", "4K", "-e", "4K", "-n", 1, "--schedule", "ring", "--type",
                              "f64,bf16,f16,i32,i64", ranks=3)  # fmt: skip
         self.assertEqual([(row["type"], row["messages"], row["schedule"], row["count"], row["wrong"]) for row in typed["rows"]],
