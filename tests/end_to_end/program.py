@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import struct
@@ -165,7 +166,7 @@ def tensors(path):
 def columns(path):
     """The columns of a selection or a fingerprint table, by the code in docs/formats/fingerprints.md."""
     text = (ROOT / "docs/formats/fingerprints.md").read_text()
-    code = text.split("```python\n")[1].split("\nfor name")[0]
+    code = re.search(r"^```python.*?\n(.*?)\nfor name", text, re.DOTALL | re.MULTILINE)[1]
     defined = {}
     exec(code, defined)
     return {
