@@ -109,6 +109,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME winnow)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin, openssh-client")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "dataset-fashion-mnist, python3-numpy, python3-pil")  # for example_photos.py
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "It reads image data sets of many formats, finds duplicates and leaks
 between splits, shows them for review, and trains networks on what is kept,
 on one machine or on many by MPI.")
