@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,9 +50,20 @@ bool take(const CLI::ConfigItem& item, std::vector<Step>& steps) {
   return true;
 }
 
+// CLI11 2.3 takes `[table]  # comment` for an option.
+std::string without_comments_of_tables(std::istream& input) {
+  static const std::regex table(R"(^(\s*\[+[^\[\]#"']*\]+)\s*#.*$)");
+  std::string out;
+  for (std::string line; std::getline(input, line);) {
+    out += std::regex_replace(line, table, "$1") + "\n";
+  }
+  return out;
+}
+
 class ConfigWithAugment : public CLI::ConfigTOML {
  public:
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+  std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
+    std::istringstream input(without_comments_of_tables(file));
     std::vector<CLI::ConfigItem> items;
     std::vector<Step> steps;
     bool found = false;

@@ -60,7 +60,7 @@ class Augment(Case):
 
     def test_a_configuration_file_composes_a_recipe(self):
         config = self.folder / "job.toml"
-        config.write_text('[augment]\nresized_crop = true\nflip = "p=0.25"  # comment\ncutout = false\n\n'
+        config.write_text('[augment]  # comment\nresized_crop = true\nflip = "p=0.25"  # comment\ncutout = false\n\n'
                           '[augment.jitter]\n[augment.erase]\np = 0.5\narea = [0.02, 0.25]\nvalue = [1, 2, 3]\n\n'
                           '[train]\nlr = 0.01\n')
         text = "resized_crop+flip:p=0.25+jitter+erase:area=0.02..0.25,value=1/2/3"
