@@ -39,10 +39,14 @@ struct BufferSizes {
   }
 };
 
+struct Rounds {
+  int warmup = 1;
+  int measured = 10;
+};
+
 struct BenchAllReduceOptions {
   BufferSizes sizes;
-  int rounds = 10;
-  int warmup_rounds = 1;
+  Rounds rounds;
   std::vector<std::string> types{"f32"};
   std::vector<std::string> schedules;
   comm::ScheduleOptions grain;
@@ -55,7 +59,7 @@ struct BenchAllReduceOptions {
 struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
-  std::vector<comm::Transfer> transfers{};  // none: MPI's own, or
+  std::vector<comm::Transfer> transfers{};         // none: MPI's own, or
   std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
   double predicted_s = 0;
   std::vector<double> seconds{};
@@ -64,9 +68,7 @@ struct Contender {
 
 // Whole numbers that repeat: their sums are exact in any order, with bf16 up to 256.
 constexpr int kMostSmallRanks = 128;
-std::size_t period(int ranks) {
-  return static_cast<std::size_t>(std::clamp(256 / ranks, 2, 31));
-}
+std::size_t period(int ranks) { return static_cast<std::size_t>(std::clamp(256 / ranks, 2, 31)); }
 
 std::size_t term(std::size_t i, int rank, int ranks) {
   return (i + static_cast<std::size_t>(rank)) % period(ranks);
@@ -116,8 +118,8 @@ class AllReduceBench {
   void run() {
     say_network();
     say(session_, fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}",
-                              "size", "count", "type", "schedule", "time", "algbw", "busbw", "bound",
-                              "predicted", "wrong"));
+                              "size", "count", "type", "schedule", "time", "algbw", "busbw",
+                              "bound", "predicted", "wrong"));
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}", "(B)",
                     "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)", "(%)", "(us)", ""));
@@ -212,7 +214,7 @@ class AllReduceBench {
     std::vector<Contender> all = contenders(count);
     std::vector<std::byte> memory(count * element_bytes());
     const comm::Elements buffer(memory, type_);
-    for (int round = -o_.warmup_rounds; round < o_.rounds; ++round) {
+    for (int round = -o_.rounds.warmup; round < o_.rounds.measured; ++round) {
       comm::on_all(comm_, [&] { check(session_.stop); });
       for (Contender& one : all) {
         const double seconds = seconds_of_one(one, buffer);
@@ -265,7 +267,8 @@ class AllReduceBench {
     say(session_,
         fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11.1f} {:>7.3f} {:>7.3f} {:>6.1f} {:>11} {:>5}",
                     bytes, count, type, one.name, 1e6 * seconds, algbw, busbw, 100 * share,
-                    one.predicted_s > 0 ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-", one.wrong));
+                    one.predicted_s > 0 ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
+                    one.wrong));
     nlohmann::ordered_json row{{"bytes", bytes},
                                {"count", count},
                                {"type", type},
@@ -365,15 +368,16 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
       ->excludes(factor);
-  app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+  app->add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("-w,--warmup-rounds", o->warmup_rounds, "Runs of each kind before those")
+  app->add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app->add_option("-d,--type", o->types,
-                  "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
-                  "f32 and have no row of MPI_Allreduce")
+  app->add_option(
+         "-d,--type", o->types,
+         "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
+         "f32 and have no row of MPI_Allreduce")
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--schedule", o->schedules,
@@ -387,9 +391,10 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
                   "Elements of a message at most, but for auto")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_flag("--bf16-gradients", o->bf16,
-                "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
-                "f32");
+  app->add_flag(
+      "--bf16-gradients", o->bf16,
+      "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
+      "f32");
   app->add_flag("--comm-checksum", o->checksums,
                 "A checksum goes with each message, as of winnow train --comm-checksum; "
                 "MPI_Allreduce's have none");

@@ -327,6 +327,40 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       ->capture_default_str();
 }
 
+void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
+                          std::uint64_t& bucket_kib) {
+  group
+      .add_option(
+          "--schedule", all_reduce.schedule,
+          "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
+          "on several the fastest for each size, with colors of its own, by a short "
+          "measurement of the network when the run begins or has other ranks")
+      ->capture_default_str();
+  group
+      .add_option("--colors", all_reduce.grain.colors,
+                  "Trees of the multicolor and hierarchical schedules")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  group.add_flag_callback(
+      "--bf16-gradients", [&all_reduce] { all_reduce.wire = comm::Wire::kBF16; },
+      "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
+      "f32, and rounded at each hop");
+  group.add_flag(
+      "--error-feedback", all_reduce.error_feedback,
+      "With --bf16-gradients: what a rank's own gradients lose in rounding it adds to those of the "
+      "next step; forgotten at each checkpoint");
+  group.add_flag("--comm-checksum", all_reduce.checksums,
+                 "A checksum goes with each message between ranks; one that arrives damaged ends "
+                 "the run and names its two ranks");
+  group
+      .add_option("--bucket-size", bucket_kib,
+                  "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
+                  "machines what leaves the least to wait for after a backward pass, which is "
+                  "measured")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
 void add_execution_flags(CLI::App& app, TrainOptions& o) {
   train::TrainOptions& t = o.train;
   auto* execution = app.add_option_group("Execution");
@@ -357,36 +391,7 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
       "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
       "schedule and buckets; for the same --lane-threads, instruction set and "
       "library");
-  execution
-      ->add_option("--schedule", t.execution.all_reduce.schedule,
-                   "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
-                   "on several the fastest for each size, with colors of its own, by a short "
-                   "measurement of the network when the run begins or has other ranks")
-      ->capture_default_str();
-  execution
-      ->add_option("--colors", t.execution.all_reduce.grain.colors,
-                   "Trees of the multicolor and hierarchical schedules")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  execution->add_flag_callback(
-      "--bf16-gradients", [&t] { t.execution.all_reduce.wire = comm::Wire::kBF16; },
-      "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
-      "f32, and rounded at each hop");
-  execution->add_flag(
-      "--error-feedback", t.execution.all_reduce.error_feedback,
-      "With --bf16-gradients: what a rank's own gradients lose in rounding it adds to those of the "
-      "next step; forgotten at each checkpoint");
-  execution->add_flag(
-      "--comm-checksum", t.execution.all_reduce.checksums,
-      "A checksum goes with each message between ranks; one that arrives damaged ends "
-      "the run and names its two ranks");
-  execution
-      ->add_option("--bucket-size", o.bucket_kib,
-                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
-                   "machines what leaves the least to wait for after a backward pass, which is "
-                   "measured")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_all_reduce_flags(*execution, t.execution.all_reduce, o.bucket_kib);
 }
 
 void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation) {
@@ -395,10 +400,11 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
                   "Steps between evaluations on val; 0: where epochs end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  group.add_option("--keep-best", evaluation.keep_best,
-                   "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
-                   "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
-                   "--holdout");
+  group.add_option(
+      "--keep-best", evaluation.keep_best,
+      "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
+      "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
+      "--holdout");
   group.add_option("--tta", evaluation.tta,
                    "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "
                    "winnow eval --tta");
