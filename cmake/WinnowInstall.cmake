@@ -46,11 +46,12 @@ target_link_libraries(winnow_shared PRIVATE
 target_compile_features(winnow_shared INTERFACE cxx_std_20)
 target_include_directories(winnow_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/winnow>)
 
-# Man pages and completion, as the program itself writes them. Debian wants pages compressed, without a date.
+# Man pages, pages of Markdown and completion, as the program itself writes them. Debian wants pages compressed, without a date.
 set(reference ${PROJECT_BINARY_DIR}/reference)
 add_custom_command(OUTPUT ${reference}/written
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${reference}
   COMMAND winnow reference --format man --to ${reference}/man
+  COMMAND winnow reference --format markdown --to ${reference}/markdown
   COMMAND winnow reference --format bash --to ${reference}/bash
   COMMAND winnow reference --format zsh --to ${reference}/zsh
   COMMAND winnow reference --format fish --to ${reference}/fish
@@ -74,6 +75,8 @@ install(FILES ${reference}/fish/winnow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}
 install(FILES packaging/copyright ${changelog} DESTINATION ${doc} COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${doc} COMPONENT program
   FILES_MATCHING PATTERN *.md PATTERN *.json PATTERN *.toml PATTERN *.png PATTERN *.svg PATTERN *.py PATTERN stylesheets EXCLUDE)
+
+install(DIRECTORY ${reference}/markdown/ DESTINATION ${doc}/reference/commands COMPONENT program)
 
 install(TARGETS winnow_shared EXPORT winnowTargets
   LIBRARY COMPONENT development NAMELINK_COMPONENT development)
