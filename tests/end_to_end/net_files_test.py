@@ -69,7 +69,7 @@ class NetFiles(Case):
         self.train("more", "--init-from", weights, "--max-steps", 1, net=self.folder / "other.toml")
 
     def test_examples_of_the_page(self):
-        examples = re.findall(r"^```toml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+        examples = re.findall(r'^```toml title="my.toml"\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE)
         self.assertGreater(len(examples), 0)
         for i, example in enumerate(examples):
             self.net.write_text(example)
