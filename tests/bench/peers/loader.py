@@ -1,0 +1,32 @@
+"""Batches of training images a second, as ../loader/measure has them."""
+
+import statistics
+
+import bench
+
+SECONDS = 3
+WORKERS = {"PIL": (2, 3), "io": (2, 3), "cifar": (1, 2)}  # the best counts
+
+
+def measure(b):
+    of = bench.script("loader/measure")
+    peers = [("torch", f"torchvision:{what}:{workers}") for what, of_what in WORKERS.items() for workers in of_what]
+    peers += [("dali", "dali"), ("ffcv", "ffcv")]
+    contenders = {"winnow": lambda folder: of.winnow_rates(b.winnow, folder, SECONDS)}
+    for name, peer in peers:
+        if name in b.pythons:
+            contenders[peer] = lambda folder, n=name, p=peer: of.ask_peer(b.pythons[n], p, folder, SECONDS)
+    rounds = b.rounds_of("loader", lambda folder: of.make(b.winnow, b.data, folder), contenders)
+    lines = list(bench.HEAD)
+    for what, own, theirs, peer in (
+        ("crops of 224 pixels from JPEG photos", "photos: winnow", ("torchvision:PIL", "torchvision:io"), "torchvision, DataLoader"),
+        ("the same", "photos: winnow", ("dali",), "DALI, CPU operators"),
+        ("the same", "photos: winnow", ("ffcv",), "FFCV, JPEGs of quality 90"),
+        ("CIFAR-10, pad-crop and flip", "cifar: winnow", ("torchvision:cifar",), "torchvision, DataLoader"),
+    ):
+        names = [name for name in contenders if name.startswith(theirs)]
+        if names:
+            best = max(names, key=lambda name: statistics.median(r[name] for r in rounds))
+            ratios = [r["winnow"][own] / r[best] for r in rounds]
+            lines.append(bench.row(f"{what}, images/s", "2 threads", peer, (statistics.median(ratios), ratios)))
+    return lines
