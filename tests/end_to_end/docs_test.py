@@ -62,6 +62,17 @@ class Docs(Case):
                     if anchor:
                         self.assertIn(anchor, self.headings(to.read_text()))
 
+    def test_front_page(self):
+        """README.md has at most 120 lines, and its figures beside other tools are those of docs/comparison.md."""
+        page = (ROOT / "README.md").read_text()
+        self.assertLessEqual(len(page.splitlines()), 120)
+        measured = (ROOT / "docs" / "comparison.md").read_text()
+        figures = re.findall(r"^\|.*\| ([\w ]+),?[^|]*\| \*\*([\d.]+)\*\* \|(?: \*\*([\d.]+)\*\*)?", page, re.MULTILINE)
+        self.assertGreater(len(figures), 5)
+        for beside, time, memory in figures:
+            with self.subTest(beside=beside, time=time, memory=memory):
+                self.assertRegex(measured, rf"\| {beside.split()[-1]}\b.*\*\*{re.escape(time)}\*\*.*{re.escape(memory)}")
+
     def test_named_files(self):
         """A source, a page or a place in the tree between backquotes is there. Names in capitals stand for any."""
         source = re.compile(r"[\w./{},-]+\.(h|cpp|cu|cmake|py|md)")
