@@ -41,14 +41,15 @@ class Bench:
             folder = None
             for r, file in enumerate(files):
                 done = json.loads(file.read_text()) if file.exists() else {}
-                missing = [name for name in contenders if name not in done]
-                if missing and folder is None:
+                if all(name in done for name in contenders):
+                    continue
+                if folder is None:
                     shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
                     folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-", dir=shm)))
                     prepare(folder)
                 # A round in which one is missing is run again as a whole: ratios are of neighbours in time.
-                names = list(contenders) if missing else []
-                for name in names[r % max(1, len(names)) :] + names[: r % max(1, len(names))]:
+                first = r % len(contenders)
+                for name in [*contenders][first:] + [*contenders][:first]:
                     done[name] = contenders[name](folder)
                     print(f"{part}, round {r + 1}: {name}: {json.dumps(done[name])}", flush=True)
                 file.write_text(json.dumps(done, indent=1) + "\n")
@@ -63,8 +64,17 @@ def go_first():
         pathlib.Path("/proc/self/autogroup").write_text("-10")  # nice counts within a session; this is the session's own
 
 
+def field(process, file, name):
+    """Bytes that a file of /proc says of a process, 0 where it is gone."""
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path(f"/proc/{process}/{file}").read_text().splitlines():
+            if line.startswith(name):
+                return 1024 * int(line.split()[1])
+    return 0
+
+
 def memory_of_tree(root):
-    """Bytes of a process and all below it; what they share counts once (PSS)."""
+    """Bytes of a process and all below it, where what they share counts once (PSS); at least the most that the first ever had."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -75,11 +85,8 @@ def memory_of_tree(root):
     while todo:
         process = todo.pop()
         todo += children.get(process, [])
-        with contextlib.suppress(OSError):
-            for line in pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += 1024 * int(line.split()[1])
-    return total
+        total += field(process, "smaps_rollup", "Pss:")
+    return max(total, field(root, "status", "VmHWM:"))
 
 
 def timed(*commands, environment=None):
@@ -93,7 +100,7 @@ def timed(*commands, environment=None):
             ended = threading.Event()
             waiter = threading.Thread(target=lambda p=process, e=ended: (p.wait(), e.set()))
             waiter.start()
-            while not ended.wait(min(1, 0.1 + 0.02 * (time.monotonic() - begin))):
+            while not ended.wait(min(1, 0.05 + 0.02 * (time.monotonic() - begin))):
                 peak = max(peak, memory_of_tree(process.pid))
             waiter.join()
             if process.returncode:
