@@ -213,7 +213,7 @@ class GlobalBatches(Case):
         self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1)
         due = self.digests(whole)
         for faults in ("eio=load.record.before:*:50", "kill=load.record.before:*:70", "kill=mpi.send.before:*:30",
-                       "kill=mpi.send.after:*:60", "kill=mpi.receive.before:*:40", "kill=mpi.receive.after:*:90"):
+                       "kill=mpi.send.after:*:20", "kill=mpi.receive.before:*:15", "kill=mpi.receive.after:*:25"):
             with self.subTest(faults=faults):
                 out = self.fresh()
                 code, said = self.job(out, 3, self.machines(1), faults)

@@ -128,8 +128,8 @@ class Resume(Case):
             out = self.fresh()
             step = self.random.randrange(1, 12)
             rank = self.random.randrange(2)
-            # Rank 0 dies once it has written of that step; rank 1 when it sends its part of some message.
-            point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"mpi.send.before:*:{step}"
+            # Rank 0 dies once it has written of that step; rank 1 when it has a sum of some bucket and gives it away.
+            point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"node.all_gather.before:all:{step}"
             what = f"kill {kill} of rank {rank} at {point}"
             killed = self.on_ranks([{"WINNOW_FAILPOINTS": f"kill={point}"} if r == rank else {} for r in range(2)], out)
             self.assertNotEqual(killed.returncode, 0, what)
