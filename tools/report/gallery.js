@@ -710,7 +710,7 @@
       ({ kind, button: make("button", { type: "button", onclick: () => judge(entry, verdict) }, make("kbd", {}, key), ` ${words}`) })));
     const dialog = make(
       "dialog",
-      { class: "compare", "aria-label": "Two pictures compared", onclose: () => { clearInterval(timer); entry = null; } },
+      { class: "compare", "aria-label": "Two pictures compared", onclose: () => { if (!dialog.open) { clearInterval(timer); entry = null; } } },
       make("header", {}, title, verdict),
       make("div", { class: "figures" }, ...figures),
       make("div", { class: "actions" }, ...modes, make("span", { class: "gap" }), ...verdicts.map(({ button }) => button),
@@ -807,7 +807,7 @@
     }
     return {
       dialog,
-      isOpen: () => entry !== null,
+      isOpen: () => dialog.open, // its event "close" comes later than the next key may
       open(of, how = "side") {
         entry = of;
         if (!dialog.open) dialog.showModal();
@@ -815,14 +815,14 @@
       },
       // The same of what is looked at now.
       follow(of) {
-        if (entry === null) return;
+        if (!dialog.open) return;
         entry = of;
         if (entry.group.scores) mode = "side";
         render();
       },
       // A key: pressed again it goes back to side by side.
       toggle(of, name) {
-        if (entry === null) this.open(of, name);
+        if (!dialog.open) this.open(of, name);
         else show(mode === name ? "side" : name);
       },
     };
