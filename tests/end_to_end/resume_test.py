@@ -138,7 +138,7 @@ class Resume(Case):
         print("20 kills at random steps on two ranks: the same weights as never stopping", flush=True)
 
     def test_error_feedback_is_forgotten_at_each_checkpoint(self):
-        flags = ["--bf16-gradients", "--error-feedback"]
+        flags = ["--bf16-gradients", "--error-feedback", "--schedule", "multicolor"]
         whole = self.whole(*flags, ranks=2)
         out = self.fresh()
         killed = run(*self.command(out, *flags), ranks=2, env={"WINNOW_FAILPOINTS": "kill=file.write.after:metrics.jsonl:7"})

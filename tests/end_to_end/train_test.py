@@ -52,7 +52,7 @@ class Train(Case):
         self.assertEqual(self.metrics(run, "comm.exposed_addition")[-1], 0)
 
     def test_gradients_of_bf16_learn_as_those_of_f32(self):
-        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4]
+        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4, "--schedule", "multicolor"]
         for ranks in (2, 3, 4):
             exact = self.losses(f"f32-{ranks}", *options, ranks=ranks)
             for kib in (1, 1024):  # the step's counts have a bucket of their own, or the only one
@@ -63,6 +63,11 @@ class Train(Case):
                 self.assertEqual(exact[0], rounded[0])  # the loss itself is f32
                 for step, (a, b) in enumerate(zip(exact, rounded)):
                     self.assertLessEqual(abs(a - b), 0.02 * abs(a), f"step {step} on {ranks} ranks")
+        shared = [*options[:-1], "hierarchical"]  # over memory of one machine, where nothing is rounded
+        self.losses("shared", *shared, ranks=3)
+        self.losses("shared-bf16", *shared, "--bf16-gradients", "--error-feedback", ranks=3)
+        model = "checkpoints/latest/model.safetensors"
+        self.assertEqual((self.folder / "shared" / model).read_bytes(), (self.folder / "shared-bf16" / model).read_bytes())
         run = self.folder / "bf16-2-1"
         self.assertIn("bf16 messages", (run / "plan.json").read_text())
         command = ["train", self.cache, "--out", run, *options, "--bucket-size", 1, "--resume", "auto"]
@@ -71,7 +76,7 @@ class Train(Case):
                      "--bf16-gradients", "--reproducible")  # fmt: skip
 
     def test_error_feedback_learns(self):
-        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4]
+        options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4, "--schedule", "multicolor"]
         bf16 = ["--bf16-gradients", "--bucket-size", 1]
         exact = self.losses("exact", *options, ranks=3)
         fed = self.losses("fed", *options, *bf16, "--error-feedback", ranks=3)

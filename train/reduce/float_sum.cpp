@@ -58,12 +58,13 @@ class FloatSum final : public GradientSum {
       reducing_tail_ = comm_.start_all_reduce(sums.last(tail), transfers.tail);
       sums = sums.first(sums.size() - tail);
     }
-    if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
     const auto parts = transfers.parts.find(bucket);
-    reducing_[bucket] =
-        parts == transfers.parts.end()
-            ? comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire)
-            : comm_.start_all_reduce(sums, parts->second, options_.wire);
+    if (parts != transfers.parts.end()) {  // own terms go to others as they are
+      reducing_[bucket] = comm_.start_all_reduce(sums, parts->second, options_.wire);
+      return;
+    }
+    if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
+    reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
   }
 
   Outcome finish() override {

@@ -34,7 +34,8 @@ struct SumOptions {
   comm::Wire wire = comm::Wire::kF32;       // of sums in f32
   // With a wire of bf16: what a rank's own terms lose when they are rounded it adds to those of the
   // next step (error feedback: Seide et al. 2014, 1-Bit Stochastic Gradient Descent; Karimireddy et
-  // al. 2019). What partial sums lose on their way is not fed back.
+  // al. 2019). What partial sums lose on their way is not fed back, nor what goes through memory that
+  // ranks share.
   bool error_feedback = false;
 };
 
