@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -52,10 +51,13 @@ bool take(const CLI::ConfigItem& item, std::vector<Step>& steps) {
 
 // CLI11 2.3 takes `[table]  # comment` for an option.
 std::string without_comments_of_tables(std::istream& input) {
-  static const std::regex table(R"(^(\s*\[+[^\[\]#"']*\]+)\s*#.*$)");
   std::string out;
   for (std::string line; std::getline(input, line);) {
-    out += std::regex_replace(line, table, "$1") + "\n";
+    const std::size_t begin = line.find_first_not_of(" \t");
+    const std::size_t comment = line.find('#');
+    const bool is_table =
+        begin != std::string::npos && line[begin] == '[' && line.find_first_of("\"'=,") > comment;
+    out += line.substr(0, is_table ? comment : line.size()) + "\n";
   }
   return out;
 }
