@@ -173,7 +173,7 @@ void tell(const EvalOptions& o, const train::EvalOptions& options, const train::
   }
   if (result.evaluation.top1_leak_free) {
     say(session,
-        fmt::format("{} without the {} that have a duplicate in training",
+        fmt::format("{} without the {} that have a duplicate in the split train",
                     percent(*result.evaluation.top1_leak_free), grouped(result.evaluation.leaked)));
   }
   if (const auto& mean = result.evaluation.mean_average_precision) {
