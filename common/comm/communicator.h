@@ -119,9 +119,9 @@ class Communicator {
   // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks
   // share, which the first call makes.
   //
-  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait()
-  // returns Wire    that of messages between machines Throws  SystemError at once, on all ranks:
-  // there is no such memory
+  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() is over
+  // Wire    that of messages between machines
+  // Throws  SystemError at once, on all ranks: there is no such memory
   virtual Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) = 0;
 
   Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
