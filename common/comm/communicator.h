@@ -119,7 +119,7 @@ class Communicator {
   // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks
   // share, which the first call makes.
   //
-  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() is over
+  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() ends
   // Wire    that of messages between machines
   // Throws  SystemError at once, on all ranks: there is no such memory
   virtual Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) = 0;
