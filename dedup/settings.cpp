@@ -113,6 +113,14 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
   return settings.dump();
 }
 
+std::string with_fold(const std::string& settings, FoldOf fold) {
+  const std::optional<JsonReader> reader = read_settings(settings);
+  Json json = reader && reader->json().is_object() ? reader->json() : Json::object();
+  json["fold"] = fold.fold;
+  json["folds"] = fold.folds;
+  return json.dump();
+}
+
 bool same_but_for_choice(const std::string& a, const std::string& b) {
   std::optional<JsonReader> first = read_settings(a);
   std::optional<JsonReader> second = read_settings(b);

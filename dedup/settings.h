@@ -22,6 +22,8 @@ struct FoldOf {
 };
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version,
                         FoldOf fold = {});
+// Those of a selection, whose samples were dealt out to folds.
+std::string with_fold(const std::string& settings, FoldOf fold);
 
 // Whether two were decided alike, if perhaps of other images: the same but for what the images
 // chose (Options::chosen_by).

@@ -77,6 +77,24 @@ void add_class(const ClassTally& tally, std::optional<std::int32_t> label, Folds
   if (furthest.off.distance() > 1 + 1e-6) summary.off.push_back(furthest);
 }
 
+// The blocks of the rows that are marked, numbered anew.
+Components blocks_of(const Selection& chosen, const Fingerprints& table,
+                     const std::vector<bool>& marked) {
+  Components all;
+  all.of_row = chosen.components;
+  for (const std::uint32_t block : all.of_row) all.count = std::max(all.count, block + 1);
+  all = unite_keys(all, table.group_keys);
+  Components blocks;
+  std::vector<std::uint32_t> numbers(all.count, kNoRow);
+  for (std::size_t row = 0; row < marked.size(); ++row) {
+    if (!marked[row]) continue;
+    std::uint32_t& number = numbers[all.of_row[row]];
+    if (number == kNoRow) number = blocks.count++;
+    blocks.of_row.push_back(number);
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Folds deal_folds(const Fingerprints& table, const Components& blocks, const SplitOptions& options,
@@ -155,6 +173,34 @@ Selection selection_of_fold(const FoldsResult& result, std::uint32_t fold) {
   }
   if (selection.splits == result.common.splits) selection.splits.clear();
   return selection;
+}
+
+std::vector<Selection> folds_of(const Selection& chosen, const Fingerprints& table,
+                                std::uint32_t count) {
+  std::vector<bool> marked(table.size());
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    marked[row] =
+        chosen.weights[row] > 0 && chosen.split_of(row, table.splits[row]) != Split::kTest;
+  }
+  Fingerprints rows = select_rows(table, marked);
+  if (rows.size() == 0) {
+    throw UsageError("there is no sample to deal out to folds: all are removed or in test");
+  }
+  rows.splits.assign(rows.size(), Split::kTrain);
+  const Folds dealt = deal_folds(rows, blocks_of(chosen, table, marked), {}, count);
+  std::vector<Selection> selections(count, chosen);
+  for (std::uint32_t fold = 0; fold < count; ++fold) {
+    Selection& selection = selections[fold];
+    selection.settings = with_fold(chosen.settings, {fold + 1, count});
+    selection.splits.assign(table.size(), Split::kNone);
+    auto fold_of = dealt.folds.begin();
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (marked[row]) {
+        selection.splits[row] = *fold_of++ == fold ? Split::kVal : Split::kTrain;
+      }
+    }
+  }
+  return selections;
 }
 
 }  // namespace winnow::dedup

@@ -75,4 +75,17 @@ FoldsResult make_folds(const ColumnSource& columns, SplitOptions options, std::u
 // The selection with this fold, from 0, for val; name and cache_digest the caller's to fill in.
 Selection selection_of_fold(const FoldsResult& result, std::uint32_t fold);
 
+// Folds of what a selection lets be trained on, so that each sample can be predicted by a net that
+// has not seen it.
+//
+// in       `chosen`: of all rows of the table, which has labels and groups. Its components and rows
+//          of one group key are the blocks.
+// out      `chosen`, once for each of `count` folds (2 to kMostFolds), with other splits: of the
+//          samples with a weight that are not in test, one fold is val and the others are train.
+//          All else is in no split, removed or not. Settings say which fold is val.
+// errors   UsageError where no sample is dealt out, or a fold would get none.
+// pure     Depends on the selection, the table (ids, splits, labels, groups) and count alone.
+std::vector<Selection> folds_of(const Selection& chosen, const Fingerprints& table,
+                                std::uint32_t count);
+
 }  // namespace winnow::dedup

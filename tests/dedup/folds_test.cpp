@@ -384,5 +384,65 @@ TEST(MakeFolds, Refuses) {
   }
 }
 
+TEST(FoldsOf, EachSampleThatIsTrainedOnIsValOnce) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Fingerprints table = table_with_copies(seed, 600);
+    Selection chosen = deduplicate(table, {.hash = "phash", .threshold = 4}).selection;
+    if (seed == 1) {  // samples used elsewhere than where they lie
+      chosen.splits.assign(table.size(), Split::kTest);
+      std::fill_n(chosen.splits.begin(), 300, Split::kNone);
+    }
+    const std::uint32_t count = seed == 0 ? 2 : 5;
+    const std::vector<Selection> folds = folds_of(chosen, table, count);
+    ASSERT_EQ(folds.size(), count);
+    std::vector<int> times_val(table.size());
+    std::map<std::uint32_t, std::set<std::uint32_t>> reached;
+    std::map<std::string, std::set<std::uint32_t>> of_key;
+    std::vector<std::size_t> sizes;
+    for (std::uint32_t fold = 0; fold < count; ++fold) {
+      Selection selection = folds[fold];
+      EXPECT_EQ(serialize(parse_selection(serialize(selection), "s")), serialize(selection));
+      std::size_t size = 0;
+      for (std::size_t row = 0; row < table.size(); ++row) {
+        const bool is_dealt =
+            chosen.weights[row] > 0 && chosen.split_of(row, table.splits[row]) != Split::kTest;
+        const Split split = selection.splits.at(row);
+        EXPECT_EQ(split == Split::kNone, !is_dealt);
+        EXPECT_NE(split, Split::kTest);
+        if (split != Split::kVal) continue;
+        ++size;
+        ++times_val[row];
+        reached[chosen.components[row]].insert(fold);
+        const std::string key(table.group_keys[row].begin(), table.group_keys[row].end());
+        if (!key.empty()) of_key[key].insert(fold);
+      }
+      sizes.push_back(size);
+      const auto settings = nlohmann::json::parse(selection.settings);
+      EXPECT_EQ(settings["fold"], fold + 1);
+      EXPECT_EQ(settings["folds"], count);
+      EXPECT_EQ(settings["hash"], "phash");
+      selection.splits = chosen.splits;
+      selection.settings = chosen.settings;
+      EXPECT_EQ(selection, chosen);  // all else stays
+    }
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      EXPECT_EQ(times_val[row], folds[0].splits[row] == Split::kNone ? 0 : 1);
+    }
+    for (const auto& [block, in] : reached) EXPECT_EQ(in.size(), 1U);
+    for (const auto& [key, in] : of_key) EXPECT_EQ(in.size(), 1U) << key;
+    EXPECT_LT(*std::ranges::max_element(sizes), *std::ranges::min_element(sizes) + 30);
+  }
+}
+
+TEST(FoldsOf, RefusesWhereNothingIsLeft) {
+  const Fingerprints table = table_with_copies(3, 100);
+  Selection chosen = keep_all(table.ids);
+  EXPECT_EQ(folds_of(chosen, table, 3).size(), 3U);
+  chosen.splits.assign(table.size(), Split::kTest);
+  EXPECT_THROW(folds_of(chosen, table, 3), UsageError);
+  chosen.splits[7] = Split::kTrain;  // a block for two folds
+  EXPECT_THROW(folds_of(chosen, table, 2), UsageError);
+}
+
 }  // namespace
 }  // namespace winnow::dedup
