@@ -8,6 +8,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "dedup/split/folds.h"
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/live_run.h"
@@ -16,6 +17,7 @@
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
+#include "tools/train_folds.h"
 #include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
@@ -44,6 +46,11 @@ struct Given {
   std::string resume = "no";
 };
 
+struct Output {
+  bool live = false;
+  bool json = false;
+};
+
 struct TrainOptions {
   train::TrainOptions train;
   Given given;
@@ -51,8 +58,8 @@ struct TrainOptions {
   TakenRecipe recipe;
   MemoryFlags memory;
   int threads = 0;
-  bool live = false;
-  bool json = false;
+  std::uint32_t folds = 0;  // 0: one run
+  Output output;
 };
 
 std::string augment_help() {
@@ -153,13 +160,13 @@ nlohmann::ordered_json to_json(const train::TrainResult& result, const std::stri
 train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
                                Session& session) {
   const bool shown = session.comm.rank() == 0;
-  if (o.live && shown && can_show_live()) {
+  if (o.output.live && shown && can_show_live()) {
     LiveRun live(options.run.out, options.batch.batch, session.stop);
     return train::train(
         options, session.comm, [&](const Progress& progress) { live.show(progress); },
         [&](const std::string& sentence) { live.say(sentence); });
   }
-  if (o.live) {
+  if (o.output.live) {
     say(session,
         "--live draws in a terminal, and stderr is none: its progress comes as lines; "
         "winnow report RUN --live draws it from another terminal");
@@ -169,18 +176,9 @@ train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions&
                       [&](const std::string& sentence) { say(session, sentence); });
 }
 
-void run(const TrainOptions& o, Session& session) {
-  train::TrainOptions options = train_options(o, session);
-  say(session, fmt::format("{} {}, each with {}", session.comm.size(),
-                           session.comm.size() == 1 ? "rank" : "ranks",
-                           to_string(options.execution.threads)));
-  if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
-  MemoryFlags memory = o.memory;
-  const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
-  if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
-  const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
-  options.data.placement = placed.placement;
-  const train::TrainResult result = train_shown(o, options, session);
+// What became of a run, for people.
+void tell(const train::TrainOptions& options, const train::TrainResult& result,
+          const Session& session) {
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
@@ -200,7 +198,29 @@ void run(const TrainOptions& o, Session& session) {
                              best->value, grouped(static_cast<std::uint64_t>(best->step))));
   }
   say(session, fmt::format("run: {}", options.run.out.string()));
-  if (o.json && session.comm.rank() == 0)
+}
+
+void run(const TrainOptions& o, Session& session) {
+  train::TrainOptions options = train_options(o, session);
+  say(session, fmt::format("{} {}, each with {}", session.comm.size(),
+                           session.comm.size() == 1 ? "rank" : "ranks",
+                           to_string(options.execution.threads)));
+  if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
+  std::vector<std::string> folds;  // before shards are placed, as selections may go with them
+  if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
+  MemoryFlags memory = o.memory;
+  const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
+  if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
+  const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
+  options.data.placement = placed.placement;
+  const auto train_one = [&](const train::TrainOptions& one) {
+    train::TrainResult result = train_shown(o, one, session);
+    tell(one, result, session);
+    return result;
+  };
+  if (o.folds > 0) return train_folds(options, folds, train_one, o.output.json, session);
+  const train::TrainResult result = train_one(options);
+  if (o.output.json && session.comm.rank() == 0)
     fmt::print("{}\n", to_json(result, options.run.evaluation.tta).dump());
 }
 
@@ -234,6 +254,13 @@ void add_data_flags(CLI::App& app, TrainOptions& o) {
                    "by duplicate group; the test split is left alone then")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
+  data->add_option("--folds", o.folds,
+                   "Cross-validation: cut what is trained on into K folds by duplicate group and "
+                   "group key, train a run for each on the others, RUN/fold-1 to RUN/fold-K, and "
+                   "write what it says of its own to RUN/out-of-fold.npy and .csv; winnow suspects "
+                   "finds label errors by it")
+      ->check(CLI::Range(2U, dedup::kMostFolds))
+      ->type_name("K");
   data->add_option("--image-size", t.data.image_side_px,
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
       ->check(CLI::Range(0, train::kMostSidePx))
@@ -454,10 +481,10 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
                    "Stop after so many steps, counted from the run's first; 0: at the end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  run_group->add_flag("--live", o.live,
+  run_group->add_flag("--live", o.output.live,
                       "Draw the run in the terminal: curves, speed, time left and what the time "
                       "goes into; where stderr is none, the usual lines");
-  run_group->add_flag("--json", o.json, "Print one JSON object on stdout");
+  run_group->add_flag("--json", o.output.json, "Print one JSON object on stdout");
 }
 
 constexpr const char* kMatters = R"(
@@ -488,6 +515,7 @@ constexpr const char* kMoreExamples = R"(
       --warmup-epochs 2 --sched poly --label-smoothing 0.1
   winnow train cache --out run --recipe he-cifar --epochs 30
   winnow train cache --out run --net my.toml                # a net of your own, see docs/nets.md
+  winnow train cache --out run --folds 4 --resume auto      # then winnow suspects cache --run run
   winnow train cache --out run --holdout 0.1 --eval-every 200 --keep-best top1 --early-stop 10
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 

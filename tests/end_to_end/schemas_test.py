@@ -319,6 +319,8 @@ class Schemas(Case):
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
         self.refuses_spoiled("metrics", lines[0])
+        folds = self.json_of("train_folds", "train", cache, "--out", self.folder / "folds", *recipe, "--folds", 2)
+        self.refuses_spoiled("train_folds", folds)
         self.ok("train", cache, "--out", self.folder / "partial", *recipe, "--shuffle-fraction", 0.1, "--partitions", 2)
         (line, *_) = self.lines_of("metrics", self.folder / "partial" / "metrics.jsonl")
         self.assertEqual((line["step"], len(line)), (0, 8))

@@ -1,0 +1,258 @@
+#include "tools/train_folds.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/utf8.h"
+#include "dedup/settings.h"
+#include "dedup/split/folds.h"
+#include "pipeline/store/cache.h"
+#include "tools/choice_flags.h"
+#include "tools/dedup_search.h"
+#include "tools/progress_bar.h"
+#include "tools/split_report.h"
+#include "train/nets/losses.h"
+#include "train/run/evaluate_run.h"
+#include "train/run/out_of_fold.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void check_folds(const train::TrainOptions& options) {
+  if (options.data.holdout > 0) {
+    throw UsageError("with --folds each fold is held out in turn: leave --holdout away");
+  }
+  const train::EvaluationOptions& evaluation = options.run.evaluation;
+  if (!evaluation.keep_best.empty() || evaluation.patience > 0) {
+    throw UsageError(
+        "with --folds no checkpoint may be chosen by the labels that it is to judge: leave "
+        "--keep-best and --early-stop away");
+  }
+}
+
+// Throws UsageError where the folder has what no folds make.
+void check_run_folder(const fs::path& run) {
+  if (!fs::exists(run)) return;
+  if (!fs::is_directory(run))
+    throw UsageError(run.string() + " is no folder; choose another --out");
+  for (const auto& entry : fs::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("fold-") || name.starts_with("out-of-fold.")) continue;
+    throw UsageError(run.string() + " holds " + name +
+                     ", which no folds have made; choose another --out");
+  }
+}
+
+std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
+  return fmt::format("{}folds{}", data.selection.empty() ? "" : data.selection + "-", count);
+}
+
+// Everything kept; what is together is what `winnow split` holds together.
+dedup::Selection selection_of_all(const Session& session, const pipeline::Cache& cache,
+                                  const dedup::ColumnSource& columns,
+                                  const dedup::LinkSource& search) {
+  const Settled settled = settle_choice(session, {}, columns, stored_hashes(cache), search);
+  dedup::SplitOptions how{.hash = settled.hash,
+                          .threshold = settled.threshold,
+                          .chosen_by = settled.chosen_by,
+                          .of = {true, true, true, false}};
+  dedup::Selection found =
+      dedup::deduplicate(columns, {.hash = how.hash, .threshold = how.threshold}, settled.links)
+          .selection;
+  dedup::Selection all = dedup::keep_all(found.ids);
+  all.components = std::move(found.components);
+  all.settings = dedup::settings_of(how, std::nullopt);
+  return all;
+}
+
+void write_folds(const Session& session, const train::DataOptions& data,
+                 const std::vector<std::string>& names, const dedup::LinkSource& search) {
+  const pipeline::Cache cache = pipeline::Cache::open(data.cache);
+  if (!can_keep_selections(cache.paths())) {
+    throw SystemError(data.cache.string() +
+                      " cannot be written to, and folds are selections in it; train on a copy of "
+                      "it");
+  }
+  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  const dedup::Selection chosen = data.selection.empty()
+                                      ? selection_of_all(session, cache, columns, search)
+                                      : cache.read_selection(data.selection);
+  std::vector<dedup::Selection> folds = dedup::folds_of(chosen, columns({"labels", "groups"}),
+                                                        static_cast<std::uint32_t>(names.size()));
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+    folds[fold].name = names[fold];
+    folds[fold].cache_digest = cache.digest();
+    keep_previous(session, cache, folds[fold]);
+    cache.write_selection(folds[fold]);
+  }
+  say(session, fmt::format("folds: selections '{}' to '{}'", names.front(), names.back()));
+}
+
+// What one fold's net says of its samples. Rank 0.
+struct FoldPrediction {
+  std::vector<SampleId> ids;
+  std::vector<float> probabilities;
+};
+
+train::EvalResult predict(const train::TrainOptions& options, Session& session) {
+  const ProgressSink bar = make_progress_bar("predict", "batches", session.comm.rank() == 0);
+  const ProgressSink watch = [&](const Progress& progress) {
+    if (session.stop()) throw StoppedError("stopped; go on by the same command with --resume auto");
+    if (bar) bar(progress);
+  };
+  return train::evaluate_run({.run = options.run.out,
+                              .file = {},
+                              .data = {.cache = options.data.cache,
+                                       .placement = options.data.placement,
+                                       .selection = options.data.selection,
+                                       .split = "val",
+                                       .tta = options.run.evaluation.tta},
+                              .with_logits = true,
+                              .backend = options.execution.backend,
+                              .dtype = options.execution.dtype,
+                              .threads = options.execution.threads},
+                             session.comm, watch,
+                             [&](const std::string& sentence) { say(session, sentence); });
+}
+
+// All folds' samples, in the order of their ids.
+void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
+  struct Place {
+    SampleId id;
+    std::uint32_t fold;
+    std::size_t sample;
+  };
+  std::vector<Place> places;
+  for (std::uint32_t fold = 0; fold < parts.size(); ++fold) {
+    for (std::size_t i = 0; i < parts[fold].ids.size(); ++i) {
+      places.push_back({parts[fold].ids[i], fold, i});
+    }
+  }
+  std::ranges::sort(places, {}, &Place::id);
+  const std::size_t classes = joined.classes.size();
+  joined.probabilities.reserve(places.size() * classes);
+  for (const Place& place : places) {
+    joined.ids.push_back(place.id);
+    joined.fold.push_back(place.fold);
+    const auto row =
+        std::span(parts[place.fold].probabilities).subspan(place.sample * classes, classes);
+    joined.probabilities.insert(joined.probabilities.end(), row.begin(), row.end());
+  }
+}
+
+void write(const train::TrainOptions& options, const fs::path& run,
+           const std::vector<FoldPrediction>& parts) {
+  const fs::path& elsewhere = options.data.placement.files_at;
+  pipeline::OpenOptions no_shards;
+  no_shards.held.emplace();
+  const pipeline::Cache cache =
+      pipeline::Cache::open(elsewhere.empty() ? options.data.cache : elsewhere, no_shards);
+  train::OutOfFold joined{.about = {.cache_digest = cache.digest(),
+                                    .selection = options.data.selection,
+                                    .folds = static_cast<std::uint32_t>(parts.size())},
+                          .classes = {}};
+  const std::vector<std::string>& classes = cache.manifest().classes;
+  for (const std::string& name : classes) joined.classes.push_back(to_utf8(name));
+  join(parts, joined);
+  const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
+  const pipeline::LedgerNames names = cache.read_names();
+  const auto labels = [&](std::size_t sample) {
+    const auto row = std::ranges::lower_bound(table.ids, joined.ids[sample]) - table.ids.begin();
+    std::string text;
+    for (const std::int32_t label : table.labels[static_cast<std::size_t>(row)]) {
+      text += (text.empty() ? "" : "|") + classes.at(static_cast<std::size_t>(label));
+    }
+    return text;
+  };
+  write_out_of_fold(run, joined, {[&](SampleId id) { return names(id); }, labels});
+}
+
+// Figures of all folds together.
+struct Sums {
+  std::uint64_t samples = 0;
+  double correct = 0;
+  double loss = 0;
+  Json folds = Json::array();
+
+  void add(const fs::path& run, const train::TrainResult& trained,
+           const train::EvalResult& predicted) {
+    const auto count = static_cast<double>(predicted.evaluation.samples);
+    samples += predicted.evaluation.samples;
+    correct += predicted.evaluation.top1 * count;
+    loss += predicted.evaluation.loss * count;
+    folds.push_back({{"fold", folds.size() + 1},
+                     {"run", to_utf8(run.string())},
+                     {"epoch", trained.epoch},
+                     {"train_loss", trained.train_loss},
+                     {"samples", predicted.evaluation.samples},
+                     {"top1", predicted.evaluation.top1},
+                     {"loss", predicted.evaluation.loss}});
+  }
+  double top1() const { return correct / static_cast<double>(samples); }
+};
+
+}  // namespace
+
+std::vector<std::string> make_fold_selections(const train::TrainOptions& options,
+                                              std::uint32_t count, const Session& session) {
+  std::vector<std::string> names;
+  for (std::uint32_t fold = 1; fold <= count; ++fold) {
+    names.push_back(fold_name(name_of_folds(options.data, count), fold));
+  }
+  comm::on_root(session.comm, [&] {
+    check_folds(options);
+    check_run_folder(options.run.out);
+    // What a selection is kept as when another replaces it is the longest name.
+    pipeline::check_selection_name(names.back() + ".previous");
+  });
+  with_search(
+      session, /*all_links=*/options.data.selection.empty(),
+      [&](const dedup::LinkSource& search) { write_folds(session, options.data, names, search); });
+  comm::on_root(session.comm, [&] { make_directories(options.run.out); });
+  return names;
+}
+
+void train_folds(const train::TrainOptions& options, const std::vector<std::string>& selections,
+                 const TrainOne& train_one, bool json, Session& session) {
+  const bool sigmoid = train::find_loss(options.recipe.loss.name).sigmoid;
+  std::vector<FoldPrediction> parts(selections.size());
+  Sums sums;
+  for (std::size_t fold = 0; fold < selections.size(); ++fold) {
+    train::TrainOptions one = options;
+    one.data.selection = selections[fold];
+    one.run.out = options.run.out / ("fold-" + std::to_string(fold + 1));
+    say(session, fmt::format("fold {} of {}", fold + 1, selections.size()));
+    const train::TrainResult trained = train_one(one);
+    train::EvalResult predicted = predict(one, session);
+    sums.add(one.run.out, trained, predicted);
+    const std::vector<float>& logits = predicted.evaluation.logits;  // none but on rank 0
+    parts[fold] = {std::move(predicted.ids),
+                   train::probabilities_of(logits, predicted.classes.size(), sigmoid)};
+  }
+  comm::on_root(session.comm, [&] { write(options, options.run.out, parts); });
+  say(session, fmt::format("accuracy {} on {} images, each predicted by the net that has not seen "
+                           "it; probabilities: {}",
+                           percent(sums.top1()), grouped(sums.samples),
+                           (options.run.out / "out-of-fold.npy").string()));
+  if (!json || session.comm.rank() != 0) return;
+  fmt::print("{}\n", Json{{"schema", "winnow.train_folds/1"},
+                          {"samples", sums.samples},
+                          {"top1", sums.top1()},
+                          {"loss", sums.loss / static_cast<double>(sums.samples)},
+                          {"folds", std::move(sums.folds)}}
+                         .dump());
+}
+
+}  // namespace winnow::tools

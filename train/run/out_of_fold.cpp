@@ -1,0 +1,198 @@
+#include "train/run/out_of_fold.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/csv.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_reader.h"
+#include "common/utf8.h"
+
+namespace winnow::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kOutOfFoldVersion = 1;
+constexpr std::uint32_t kMostOutOfFolds = 100;
+constexpr const char* kCsvHeader = "id,name,label,prediction,fold\n";
+constexpr const char* kTrainAgain = "train again by winnow train --folds";
+
+fs::path json_path(const fs::path& run) { return run / "out-of-fold.json"; }
+fs::path csv_path(const fs::path& run) { return run / "out-of-fold.csv"; }
+fs::path npy_path(const fs::path& run) { return run / "out-of-fold.npy"; }
+
+// That of NumPy's format 1.0, as np.save() writes it.
+std::string npy_header(std::size_t rows, std::size_t columns) {
+  std::string words = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
+                      ", " + std::to_string(columns) + "), }";
+  constexpr std::size_t kBefore = 10;
+  constexpr std::size_t kAligned = 64;
+  const std::size_t size = (kBefore + words.size() + 1 + kAligned - 1) / kAligned * kAligned;
+  words.resize(size - kBefore - 1, ' ');
+  words += '\n';
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(words.size() & 0xFF) +
+         static_cast<char>(words.size() >> 8) + words;
+}
+
+std::string write_npy(const fs::path& path, const OutOfFold& predicted) {
+  DurableFile file(path);
+  Xxh3Stream digest;
+  const auto put = [&](BytesView bytes) {
+    digest.update(bytes);
+    file.append(bytes);
+  };
+  put(as_bytes(npy_header(predicted.ids.size(), predicted.classes.size())));
+  put(as_bytes(predicted.probabilities));
+  file.finish();
+  return to_hex(digest.digest());
+}
+
+std::string write_csv(const fs::path& path, const OutOfFold& predicted, const SampleWords& words) {
+  DurableFile file(path);
+  Xxh3Stream digest;
+  const auto put = [&](const std::string& line) {
+    digest.update(as_bytes(line));
+    file.append(as_bytes(line));
+  };
+  put(kCsvHeader);
+  for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
+    const auto guess = static_cast<std::size_t>(predicted.prediction(i));
+    put(std::to_string(predicted.ids[i]) + ',' + csv_field(words.name(predicted.ids[i])) + ',' +
+        csv_field(words.label(i)) + ',' + csv_field(from_utf8(predicted.classes[guess])) + ',' +
+        std::to_string(predicted.fold[i] + 1) + '\n');
+  }
+  file.finish();
+  return to_hex(digest.digest());
+}
+
+template <class Number>
+Number parse_number(const std::string& text, const std::string& where) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw FormatError(where + " is damaged: '" + text + "' is no number; " + kTrainAgain);
+  }
+  return number;
+}
+
+void read_csv(const fs::path& path, OutOfFold& predicted) {
+  bool is_header = true;
+  CsvReader reader(',', path.string(), [&](std::span<const std::string> fields, std::uint64_t) {
+    if (std::exchange(is_header, false)) return;
+    const std::string where = path.string();
+    if (fields.size() != 5) {
+      throw FormatError(where + " is damaged: not five fields in a line; " + kTrainAgain);
+    }
+    const auto id = parse_number<SampleId>(fields[0], where);
+    const auto fold = parse_number<std::uint32_t>(fields[4], where);
+    if ((!predicted.ids.empty() && predicted.ids.back() >= id) || fold == 0 ||
+        fold > predicted.about.folds) {
+      throw FormatError(where + " is damaged: its ids do not ascend, or a fold is none; " +
+                        kTrainAgain);
+    }
+    predicted.ids.push_back(id);
+    predicted.fold.push_back(fold - 1);
+  });
+  const InputFile file(path);
+  for_each_piece(file, 0, file.size(), [&](BytesView bytes) { reader.feed(as_text(bytes)); });
+  reader.finish();
+}
+
+void read_npy(const InputFile& file, OutOfFold& predicted) {
+  const std::size_t rows = predicted.ids.size();
+  const std::size_t columns = predicted.classes.size();
+  const std::string header = npy_header(rows, columns);
+  const std::uint64_t values = file.size() < header.size() ? 0 : (file.size() - header.size()) / 4;
+  Bytes begin(std::min<std::uint64_t>(header.size(), file.size()));
+  file.read_at(0, begin);
+  if (!std::ranges::equal(begin, as_bytes(header)) || values % columns != 0 ||
+      values / columns != rows || header.size() + 4 * values != file.size()) {
+    throw FormatError(file.path().string() + " is no matrix of " + std::to_string(rows) + " by " +
+                      std::to_string(columns) + "; " + kTrainAgain);
+  }
+  predicted.probabilities.resize(values);
+  file.read_at(header.size(), std::as_writable_bytes(std::span(predicted.probabilities)));
+  if (std::ranges::any_of(predicted.probabilities, [](float p) { return !(p >= 0 && p <= 1); })) {
+    throw FormatError(file.path().string() + " has what is no probability; " + kTrainAgain);
+  }
+}
+
+void require_digest(const InputFile& file, const JsonReader& said) {
+  if (to_hex(xxh3_128(file)) == said.text()) return;
+  throw FormatError(file.path().string() + " is not as it was written; " + kTrainAgain);
+}
+
+}  // namespace
+
+std::int32_t OutOfFold::prediction(std::size_t sample) const {
+  const auto p = row(sample);
+  return static_cast<std::int32_t>(std::ranges::max_element(p) - p.begin());
+}
+
+std::vector<float> probabilities_of(std::span<const float> logits, std::size_t classes,
+                                    bool sigmoid) {
+  std::vector<float> probabilities(logits.size());
+  for (std::size_t begin = 0; begin < logits.size(); begin += classes) {
+    const auto row = logits.subspan(begin, classes);
+    const double most = sigmoid ? 0 : double{*std::ranges::max_element(row)};
+    double sum = 0;
+    for (const float logit : row) sum += std::exp(double{logit} - most);
+    for (std::size_t j = 0; j < classes; ++j) {
+      const double logit{row[j]};
+      probabilities[begin + j] =
+          static_cast<float>(sigmoid ? 1 / (1 + std::exp(-logit)) : std::exp(logit - most) / sum);
+    }
+  }
+  return probabilities;
+}
+
+void write_out_of_fold(const fs::path& run, const OutOfFold& predicted, const SampleWords& words) {
+  remove_file(json_path(run));
+  const std::string npy = write_npy(npy_path(run), predicted);
+  const std::string csv = write_csv(csv_path(run), predicted, words);
+  const Json json{{"version", kOutOfFoldVersion},
+                  {"cache_digest", predicted.about.cache_digest},
+                  {"selection", predicted.about.selection},
+                  {"folds", predicted.about.folds},
+                  {"samples", predicted.ids.size()},
+                  {"classes", predicted.classes},
+                  {"npy_xxh3_128", npy},
+                  {"csv_xxh3_128", csv}};
+  write_file_durably(json_path(run), json.dump() + "\n");
+}
+
+OutOfFold read_out_of_fold(const fs::path& run) {
+  if (!fs::exists(json_path(run))) {
+    throw UsageError(run.string() +
+                     " has no out-of-fold probabilities; make them by winnow train CACHE --folds "
+                     "4 --out RUN, and if that was stopped, go on with it by --resume auto");
+  }
+  const JsonReader in(read_text(json_path(run)), {json_path(run).string(), kTrainAgain});
+  if (in.at("version").number<int>() > kOutOfFoldVersion) {
+    in.fail("was written by a newer winnow; use that one");
+  }
+  OutOfFold predicted{.about = {.cache_digest = in.at("cache_digest").text(),
+                                .selection = in.at("selection").text(),
+                                .folds = in.at("folds").number(kMostOutOfFolds)},
+                      .classes = in.at("classes").texts()};
+  if (predicted.classes.empty()) in.at("classes").fail("is empty");
+  require_digest(InputFile(csv_path(run)), in.at("csv_xxh3_128"));
+  read_csv(csv_path(run), predicted);
+  if (predicted.ids.size() != in.at("samples").number()) {
+    in.at("samples").fail("are not those of " + csv_path(run).string());
+  }
+  const InputFile npy(npy_path(run));
+  require_digest(npy, in.at("npy_xxh3_128"));
+  read_npy(npy, predicted);
+  return predicted;
+}
+
+}  // namespace winnow::train
