@@ -40,6 +40,7 @@ Command add_dedup(CLI::App& program);
 Command add_review(CLI::App& program);
 Command add_split(CLI::App& program);
 Command add_tune(CLI::App& program);
+Command add_suspects(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);

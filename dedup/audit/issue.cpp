@@ -10,8 +10,9 @@ namespace winnow::dedup {
 namespace {
 
 constexpr float kYesOrNo = 0.5F;
+constexpr float kHalf = 0.5F;
 
-constexpr std::array<IssueRow, kIssueCount> kRows{{
+constexpr std::array<IssueRow, kShownIssueCount> kShown{{
     {"dark", Issue::kDark, 0.32F, "99 % of its pixels are darker than this"},
     {"bright", Issue::kBright, 0.05F, "95 % of its pixels are less than this from white"},
     {"over_exposed", Issue::kOverExposed, 0.5F, "white has swallowed all but this part of it"},
@@ -25,13 +26,21 @@ constexpr std::array<IssueRow, kIssueCount> kRows{{
     {"exact_duplicate", Issue::kExactDuplicate, kYesOrNo, "equal files or pixels"},
     {"near_duplicate", Issue::kNearDuplicate, kYesOrNo, "equal codes, other pixels"},
     {"label_conflict", Issue::kLabelConflict, kYesOrNo, "a duplicate has other labels"},
+    {"label_error", Issue::kLabelError, kHalf,
+     "a net that has not seen it is surer of another label: half of 1 + p(own) - p(likely)"},
+    {"label_neighbours", Issue::kLabelOfNeighbours, kHalf,
+     "its nearest by features carry another label: half of 1 + share(own) - share(likely)"},
+    {"outlier", Issue::kOutlier, kHalf, "how far the nearest usually are, by how far its own are"},
 }};
+constexpr std::span<const IssueRow> kRows = std::span(kShown).first<kIssueCount>();
 
 }  // namespace
 
 std::span<const IssueRow> issue_rows() noexcept { return kRows; }
 
-const IssueRow& row_of(Issue issue) noexcept { return kRows[static_cast<std::size_t>(issue)]; }
+std::span<const IssueRow> shown_issue_rows() noexcept { return kShown; }
+
+const IssueRow& row_of(Issue issue) noexcept { return kShown[static_cast<std::size_t>(issue)]; }
 
 bool is_of_one_picture(Issue issue) noexcept { return issue <= Issue::kTurned; }
 
@@ -69,7 +78,7 @@ IssueSet parse_issues(const std::vector<std::string>& names) {
 
 std::vector<std::string> names_of(IssueSet issues) {
   std::vector<std::string> names;
-  for (const IssueRow& row : kRows) {
+  for (const IssueRow& row : kShown) {
     if (issues.has(row.issue)) names.emplace_back(row.name);
   }
   return names;

@@ -8,7 +8,8 @@
 
 namespace winnow::dedup {
 
-// What can be wrong with a picture. Those after kTurned are about pictures beside each other.
+// What can be wrong with a picture. Those after kTurned are about pictures beside each other, those
+// after kLabelConflict are not told by a table alone: no audit has them (see labels/).
 enum class Issue : std::uint8_t {
   kDark,
   kBright,
@@ -23,8 +24,12 @@ enum class Issue : std::uint8_t {
   kExactDuplicate,
   kNearDuplicate,
   kLabelConflict,
+  kLabelError,
+  kLabelOfNeighbours,
+  kOutlier,
 };
-inline constexpr int kIssueCount = 13;
+inline constexpr int kIssueCount = 13;       // of the audit
+inline constexpr int kShownIssueCount = 16;  // all that a picture can be shown for
 
 struct IssueRow {
   std::string_view name;  // "low_information"
@@ -32,8 +37,9 @@ struct IssueRow {
   float threshold;        // a score below it is an issue
   std::string_view what;  // one line for people
 };
-// All of them, in the order of Issue.
+// Those of the audit, and all of them, in the order of Issue.
 std::span<const IssueRow> issue_rows() noexcept;
+std::span<const IssueRow> shown_issue_rows() noexcept;
 const IssueRow& row_of(Issue issue) noexcept;
 // Whether it can be told of one picture, so that dropping all that have it leaves the others.
 bool is_of_one_picture(Issue issue) noexcept;
@@ -58,8 +64,8 @@ double told_score(float score) noexcept;
 // UsageError for one that is told of several pictures, which `why_not` says more of.
 void check_of_one_picture(IssueSet issues, std::string_view why_not);
 
-IssueSet all_issues() noexcept;
-// Of names; UsageError naming those there are.
+IssueSet all_issues() noexcept;  // of the audit
+// Of names of the audit's; UsageError naming those there are.
 IssueSet parse_issues(const std::vector<std::string>& names);
 std::vector<std::string> names_of(IssueSet issues);  // in the order of Issue
 

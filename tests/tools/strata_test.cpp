@@ -52,7 +52,7 @@ TEST(FirstReason, IsTheMostUrgent) {
   EXPECT_EQ(first_reason(group(0, 0, 0)), kGroupReasonCount);
   GroupFacts picture = group(0, 0, 0);
   picture.is_picture = true;
-  EXPECT_EQ(first_reason(picture), kGroupReasonCount + 1 + dedup::kIssueCount);
+  EXPECT_EQ(first_reason(picture), kGroupReasonCount + 1 + dedup::kShownIssueCount);
   picture.issues.add(dedup::Issue::kTiny);
   picture.issues.add(dedup::Issue::kBright);
   EXPECT_EQ(first_reason(picture), kGroupReasonCount + 2);

@@ -66,6 +66,7 @@ GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   member.fate = selection.rules[row];
   member.weight = selection.weights[row];
   member.hash = table.file_hashes[row];
+  if (input.remark_of) member.remark = input.remark_of(row);
   return member;
 }
 
@@ -78,6 +79,7 @@ Json member_json(const GalleryMember& member) {
             {"distance", member.distance},       {"fate", dedup::rule_name(member.fate)},
             {"weight", member.weight},           {"hash", to_hex(member.hash)},
             {"picture", member.picture}};
+  if (!member.remark.empty()) json["remark"] = to_utf8(member.remark);
   if (member.used_in != member.split) json["used_in"] = split_name(member.used_in);
   return json;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ struct GalleryInput {
   dedup::NameOf name_of;
   // Behind the groups of the result: groups of one file each, shown for their issues.
   std::span<const dedup::IssuePicture> pictures = {};
+  // What is said behind the labels of a row, "probably cat"; empty: nothing, of any.
+  std::function<std::string(std::uint32_t row)> remark_of = {};
 };
 // Those of the result and the pictures. The rows of one ascend.
 std::size_t group_count(const GalleryInput& input) noexcept;
@@ -80,6 +83,7 @@ struct GalleryMember {
   dedup::Rule fate = dedup::Rule::kKept;
   float weight = 1;       // 0: removed
   Hash128 hash;           // of the file's bytes
+  std::string remark{};   // behind the labels; any bytes
   std::string picture{};  // an address, UTF-8; the caller's to fill in, empty: there is none
 };
 

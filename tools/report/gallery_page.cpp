@@ -150,7 +150,7 @@ std::string reasons_table(const GalleryPage& page) {
 std::string issues_table(const GalleryPage& page) {
   if (page.summary.pictures == 0) return "";
   std::string rows;
-  for (const dedup::IssueRow& issue : dedup::issue_rows()) {
+  for (const dedup::IssueRow& issue : dedup::shown_issue_rows()) {
     const std::uint64_t all = page.summary.by_issue[static_cast<std::size_t>(issue.issue)];
     if (all == 0) continue;
     const auto shown = std::ranges::count_if(page.groups, [&](const GalleryGroup& group) {
@@ -253,7 +253,7 @@ std::string json_of(const GalleryConfig& config) {
              {{"splits", texts(config.splits)},
               {"classes", texts(config.classes)},
               {"folders", texts(config.folders)}}}};
-  for (const dedup::IssueRow& row : dedup::issue_rows()) {
+  for (const dedup::IssueRow& row : dedup::shown_issue_rows()) {
     if (!config.issues.has(row.issue)) continue;
     json["issues"].push_back({{"name", row.name},
                               {"what", row.what},
@@ -294,7 +294,7 @@ GallerySummary count(const dedup::Result& result, std::span<const GroupFacts> fa
   for (const GroupFacts& group : facts) {
     if (!group.is_picture) ++found.by_reason[static_cast<std::size_t>(first_reason(group))];
     found.pictures += group.is_picture ? 1 : 0;
-    for (const dedup::IssueRow& row : dedup::issue_rows()) {
+    for (const dedup::IssueRow& row : dedup::shown_issue_rows()) {
       if (group.issues.has(row.issue)) ++found.by_issue[static_cast<std::size_t>(row.issue)];
     }
   }

@@ -35,7 +35,7 @@ struct GallerySummary {
   std::vector<dedup::LeakCount> leaks;
   std::array<std::uint64_t, kGroupReasonCount + 1> by_reason{};  // groups, each by its first
   std::uint64_t pictures = 0;                                    // shown by themselves
-  std::array<std::uint64_t, dedup::kIssueCount> by_issue{};      // of them, that have it
+  std::array<std::uint64_t, dedup::kShownIssueCount> by_issue{};      // of them, that have it
   std::vector<Class> classes;    // those most is removed of, at most kMostListed
   std::vector<Folders> folders;  // those that share most groups, at most kMostListed
   std::string decided;           // how, in words

@@ -66,7 +66,7 @@ std::vector<std::size_t> draw_groups(std::span<const GroupFacts> facts, std::siz
 int first_reason(const GroupFacts& facts) noexcept {
   if (facts.is_picture) {
     const auto has = [&](const dedup::IssueRow& row) { return facts.issues.has(row.issue); };
-    const auto rows = dedup::issue_rows();
+    const auto rows = dedup::shown_issue_rows();
     return kGroupReasonCount + 1 +
            static_cast<int>(std::ranges::find_if(rows, has) - rows.begin());
   }

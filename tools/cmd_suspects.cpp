@@ -1,0 +1,369 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "dedup/review/decided.h"
+#include "dedup/review/review_log.h"
+#include "dedup/selection.h"
+#include "pipeline/export/thumbnails.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/features.h"
+#include "tools/command.h"
+#include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
+#include "tools/help.h"
+#include "tools/obeyed.h"
+#include "tools/progress_bar.h"
+#include "tools/report/html.h"
+#include "tools/report/page.h"
+#include "tools/suspects.h"
+#include "train/run/out_of_fold.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kStandardOutput = "-";
+
+// What images are judged by.
+struct Sources {
+  fs::path run;
+  std::string features;
+};
+
+struct SuspectOutput {
+  fs::path list;
+  fs::path report;
+  fs::path drops;  // a review file
+  bool json = false;
+};
+
+struct SuspectsOptions {
+  fs::path cache;
+  Sources sources;
+  SuspectOptions how;
+  std::string prune = "noise_rate";
+  std::string order = "margin";
+  std::size_t top = 0;  // 0: all
+  std::vector<fs::path> reviews;
+  SuspectOutput output;
+};
+
+void check(const SuspectsOptions& o) {
+  if (o.sources.run.empty() && o.sources.features.empty()) {
+    throw UsageError(
+        "say what images are judged by: --run RUN, which winnow train CACHE --folds 4 --out RUN "
+        "makes, or --features NAME, which winnow embed makes");
+  }
+  if (o.output.json && o.output.list == kStandardOutput) {
+    throw UsageError(
+        "--json and --list - both go to the standard output; name a file for the list");
+  }
+  check_report_path(o.output.report);
+}
+
+// Whether labels can be judged: there are some, and no image has several. Says why not.
+bool has_single_labels(const Session& session, const pipeline::Cache& cache,
+                       const dedup::Fingerprints& table) {
+  const std::string root = cache.paths().root.string();
+  if (cache.manifest().classes.empty()) {
+    say(session, root + " has no labels, so only outliers are looked for");
+    return false;
+  }
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (table.labels[row].size() < 2) continue;
+    say(session, "images of " + root +
+                     " carry several labels, and which of them is wrong is not told; only outliers "
+                     "are looked for");
+    return false;
+  }
+  return true;
+}
+
+Suspects by_run(const SuspectsOptions& o, const pipeline::Cache& cache,
+                const dedup::Fingerprints& table) {
+  const train::OutOfFold predicted = train::read_out_of_fold(o.sources.run);
+  if (predicted.about.cache_digest != cache.digest()) {
+    throw UsageError(o.sources.run.string() + " was trained on another cache than " +
+                     o.cache.string() + "; name that one, or train again on this one");
+  }
+  return suspects_of(predicted, table, o.how);
+}
+
+Suspects by_features(const SuspectsOptions& o, const Session& session, const pipeline::Cache& cache,
+                     const dedup::Fingerprints& table) {
+  const dedup::FeatureTable features = pipeline::read_features(cache, o.sources.features);
+  const std::size_t classes =
+      has_single_labels(session, cache, table) ? cache.manifest().classes.size() : 0;
+  const dedup::NeighbourOptions search{
+      .progress = make_progress_bar("neighbours", "images", session.comm.rank() == 0),
+      .stop = session.stop};
+  return suspects_of(features, table, classes, o.how, search);
+}
+
+// Those that people have judged by themselves, to stay or to go, need no look.
+void leave_out_judged(const dedup::Decided& decided, std::vector<Suspect>& list) {
+  std::erase_if(list, [&](const Suspect& suspect) {
+    return std::ranges::binary_search(decided.spared, suspect.row) ||
+           std::ranges::binary_search(decided.dropped, suspect.row);
+  });
+}
+
+// One picture an image, with all that it is listed for; the worst of each issue first.
+std::vector<dedup::IssuePicture> pictures_of(const std::vector<Suspect>& list) {
+  std::map<std::uint32_t, std::size_t> place_of;
+  std::vector<dedup::IssuePicture> pictures;
+  for (const Suspect& suspect : list) {
+    const auto [at, is_new] = place_of.try_emplace(suspect.row, pictures.size());
+    if (is_new) pictures.push_back({.rows = {suspect.row}, .scores = {}});
+    pictures[at->second].scores.push_back({suspect.issue, suspect.score});
+  }
+  for (dedup::IssuePicture& picture : pictures) {
+    std::ranges::sort(picture.scores, {}, &dedup::IssuePicture::Score::issue);
+  }
+  return pictures;
+}
+
+std::vector<std::pair<const dedup::IssueRow*, std::uint64_t>> counts_of(
+    const std::vector<Suspect>& list) {
+  std::vector<std::pair<const dedup::IssueRow*, std::uint64_t>> counts;
+  for (const dedup::IssueRow& row : dedup::shown_issue_rows().subspan(dedup::kIssueCount)) {
+    counts.emplace_back(&row, std::ranges::count(list, row.issue, &Suspect::issue));
+  }
+  return counts;
+}
+
+// What was found, to be told in several forms.
+struct Found {
+  const SuspectsOptions& asked;
+  const Session& session;
+  const pipeline::Cache& cache;
+  const dedup::ColumnSource& columns;
+  const SuspectWords& words;
+  const std::vector<Suspect>& list;
+  std::optional<double> label_noise;
+};
+
+void show(const Found& found) {
+  if (found.asked.output.report.empty()) return;
+  std::vector<Suspect> shown = found.list;
+  keep_first(GalleryLimits{}.groups / 3, shown);
+  const std::vector<dedup::IssuePicture> pictures = pictures_of(shown);
+  std::map<std::uint32_t, std::string> remarks;
+  for (const Suspect& suspect : shown) {
+    if (suspect.likely >= 0) remarks[suspect.row] = "probably " + found.words.likely(suspect);
+  }
+  const dedup::Fingerprints table =
+      found.columns({"labels", "widths_px", "heights_px", "file_hashes"});
+  dedup::Result nothing_removed;
+  nothing_removed.selection = dedup::keep_all(table.ids);
+  std::string tiles = tile(grouped(table.size()), "images");
+  for (const auto& [row, count] : counts_of(found.list)) {
+    if (count > 0) tiles += tile(grouped(count), escaped(row->name));
+  }
+  write_gallery(found.session,
+                {.result = nothing_removed,
+                 .table = table,
+                 .classes = found.words.classes,
+                 .name_of = found.words.name_of,
+                 .pictures = pictures,
+                 .remark_of =
+                     [&](std::uint32_t row) {
+                       const auto remark = remarks.find(row);
+                       return remark == remarks.end() ? std::string() : remark->second;
+                     }},
+                {.title = title_of(found.cache.manifest()),
+                 .made = made_here(),
+                 .picture_of = pipeline::pictures_of(found.cache),
+                 .no_pictures = kNoPicturesInCache,
+                 .frame = {.verb = "winnow suspects",
+                           .about = "suspects",
+                           .verdict = fmt::format("{} images stand out. None was removed.",
+                                                  grouped(pictures_of(found.list).size())),
+                           .tiles = tiles,
+                           .listed = "All are in the list that was printed."},
+                 .fates = {{"kept", ""}}},
+                found.asked.output.report);
+}
+
+void write_list(const Found& found) {
+  const fs::path& path = found.asked.output.list;
+  if (path.empty() && found.asked.output.json) return;
+  if (path.empty() || path == kStandardOutput) {
+    list_suspects(found.list, found.words, dedup::ListForm::kCsv,
+                  [](std::string_view line) { fmt::print("{}", line); });
+    return;
+  }
+  DurableFile file(path);
+  list_suspects(found.list, found.words,
+                path.extension() == ".jsonl" ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
+                [&](std::string_view line) { file.append(as_bytes(line)); });
+  file.finish();
+  say(found.session, fmt::format("listed in {}", path.string()));
+}
+
+// Says in a review that all listed images go.
+void write_drops(const Found& found) {
+  const fs::path& path = found.asked.output.drops;
+  if (path.empty()) return;
+  const dedup::Fingerprints table = found.columns({"file_hashes"});
+  std::vector<dedup::Judgement> judgements;
+  for (const dedup::IssuePicture& picture : pictures_of(found.list)) {
+    const std::uint32_t row = picture.rows.front();
+    judgements.push_back({.verdict = dedup::Verdict::kDrop,
+                          .images = {table.file_hashes[row]},
+                          .names = {found.words.name_of(table.ids[row])},
+                          .about = dedup::About::kImage});
+  }
+  dedup::ReviewLog(path).append(judgements);
+  say(found.session, fmt::format("{} says that {} images go; look at it, then: winnow dedup {} "
+                                 "--review {}",
+                                 path.string(), grouped(judgements.size()),
+                                 found.asked.cache.string(), path.string()));
+}
+
+void print_json(const Found& found, std::uint64_t judged) {
+  if (!found.asked.output.json) return;
+  Json json{{"schema", "winnow.suspects/1"},
+            {"images", found.words.table.size()},
+            {"judged", judged},
+            {"label_noise", nullptr},
+            {"counts", Json::array()},
+            {"suspects", Json::array()}};
+  if (found.label_noise) json["label_noise"] = *found.label_noise;
+  for (const auto& [row, count] : counts_of(found.list)) {
+    json["counts"].push_back({{"issue", row->name}, {"images", count}});
+  }
+  list_suspects(found.list, found.words, dedup::ListForm::kJsonLines,
+                [&](std::string_view line) { json["suspects"].push_back(Json::parse(line)); });
+  fmt::print("{}\n", json.dump());
+}
+
+void tell(const Found& found, std::uint64_t judged) {
+  if (found.label_noise) {
+    say(found.session, fmt::format("about {} of the labels of {} images are estimated to be wrong",
+                                   percent(*found.label_noise), grouped(judged)));
+  }
+  std::string words;
+  for (const auto& [row, count] : counts_of(found.list)) {
+    if (count > 0)
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", grouped(count), row->name);
+  }
+  say(found.session, words.empty() ? "nothing stands out" : "listed: " + words);
+}
+
+void run(SuspectsOptions o, Session& session) {
+  check(o);
+  o.how.prune = dedup::parse_prune(o.prune);
+  o.how.order = o.order == "own" ? dedup::SuspectOrder::kOwn : dedup::SuspectOrder::kMargin;
+  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  const dedup::Fingerprints table = columns({"labels"});
+  Suspects found;
+  if (!o.sources.run.empty()) found = by_run(o, cache, table);
+  if (!o.sources.features.empty()) {
+    Suspects more = by_features(o, session, cache, table);
+    found.list.insert(found.list.end(), more.list.begin(), more.list.end());
+    if (o.sources.run.empty()) {
+      found.judged = more.judged;
+      found.label_noise = more.label_noise;
+    }
+  }
+  if (const auto decided = decided_by(session, o.reviews, columns)) {
+    leave_out_judged(*decided, found.list);
+  }
+  if (o.top > 0) keep_first(o.top, found.list);
+  const pipeline::LedgerNames names = cache.read_names();
+  const SuspectWords words{table, cache.manifest().classes, std::cref(names)};
+  const Found all{o, session, cache, columns, words, found.list, found.label_noise};
+  tell(all, found.judged);
+  show(all);
+  write_list(all);
+  write_drops(all);
+  print_json(all, found.judged);
+}
+
+std::string prunings_help() {
+  std::string help;
+  for (const dedup::PruneRow& row : dedup::prunings()) {
+    help += fmt::format("\n  {:18}{}", row.name, row.what);
+  }
+  return help;
+}
+
+}  // namespace
+
+Command add_suspects(CLI::App& program) {
+  auto o = std::make_shared<SuspectsOptions>();
+  CLI::App* app = program.add_subcommand(
+      "suspects", "List images that stand out: labels that are probably wrong, outliers");
+  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  app->add_option("--run", o->sources.run,
+                  "Label errors by a run of winnow train --folds: what each net says of images "
+                  "that it has not seen");
+  app->add_option("--features", o->sources.features,
+                  "Outliers, and label errors by the labels of the nearest images, by features of "
+                  "winnow embed");
+  app->add_option("--by", o->prune, "Which label errors are listed, see below")
+      ->capture_default_str();
+  app->add_option("--order", o->order,
+                  "Which comes first. margin: where another label is surest beside the given one; "
+                  "own: where the given one is least probable")
+      ->check(CLI::IsMember({"margin", "own"}))
+      ->capture_default_str();
+  app->add_option("--neighbours", o->how.neighbours,
+                  "With --features: nearest images that are asked")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--outlier-score", o->how.outlier_score,
+                  "With --features: list images with a score below this, how far the nearest "
+                  "usually are by how far its own are")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app->add_option("--top", o->top, "List so many of each issue at most; 0: all")
+      ->capture_default_str();
+  app->add_option("--review", o->reviews,
+                  "Leave out images of which this file of winnow review says that they stay or go; "
+                  "repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  app->add_option("--list", o->output.list,
+                  "List into this file in place of the standard output; JSON lines where it is "
+                  "called *.jsonl, else CSV");
+  app->add_option(
+      "--report", o->output.report,
+      "Write a page to look at them and to judge them: one HTML file that needs nothing "
+      "else");
+  app->add_option("--drop-into", o->output.drops,
+                  "Add to this review file that all listed images go; winnow dedup --review obeys "
+                  "it");
+  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
+  app->footer("Ways to list label errors (Northcutt, Jiang, Chuang: Confident Learning, 2021):" +
+              prunings_help() + R"(
+
+Scores go from 0, the worst, to 1. Nothing is removed: look at the page, say which images go, and
+give the file that it saves to winnow dedup --review.
+
+Examples:
+  winnow train cache --out cv --folds 4 && winnow suspects cache --run cv --report suspects.html
+  winnow suspects cache --run cv --top 100 > look_at.csv
+  winnow embed cv/fold-1 cache --name net && winnow suspects cache --features net
+  winnow suspects cache --run cv --top 20 --drop-into review.jsonl
+  winnow dedup cache --review review.jsonl --name cleaned)");
+  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,168 @@
+#include "tools/suspects.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+
+#include "common/csv.h"
+#include "common/error.h"
+#include "common/utf8.h"
+#include "dedup/features/outliers.h"
+#include "dedup/labels/votes.h"
+
+namespace winnow::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The rows of the table that have these ids, both ascending.
+std::vector<std::uint32_t> rows_with(std::span<const SampleId> ids,
+                                     const dedup::Fingerprints& table) {
+  std::vector<std::uint32_t> rows;
+  for (const SampleId id : ids) {
+    const auto at = std::ranges::lower_bound(table.ids, id);
+    if (at == table.ids.end() || *at != id) {
+      throw UsageError("image " + std::to_string(id) + " is not in the cache");
+    }
+    rows.push_back(static_cast<std::uint32_t>(at - table.ids.begin()));
+  }
+  return rows;
+}
+
+// Of each of these rows its label, -1: none.
+std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> rows,
+                                    const dedup::Fingerprints& table) {
+  std::vector<std::int32_t> labels;
+  for (const std::uint32_t row : rows) {
+    const auto carried = table.labels[row];
+    if (carried.size() > 1) {
+      throw UsageError("an image carries several labels, and which of them is wrong is not told");
+    }
+    labels.push_back(carried.empty() ? -1 : carried.front());
+  }
+  return labels;
+}
+
+// `rows`: of each image of `judged` its row.
+void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::uint32_t> rows,
+                        dedup::Issue issue, const SuspectOptions& options, Suspects& found) {
+  dedup::check_judged(judged);
+  found.judged = judged.size();
+  const dedup::LabelCounts counts = calibrated(confident_joint(judged), judged);
+  std::uint64_t right = 0;
+  for (std::size_t label = 0; label < judged.classes; ++label) right += counts.at(label, label);
+  if (judged.size() > 0) {
+    found.label_noise = 1 - static_cast<double>(right) / static_cast<double>(judged.size());
+  }
+  for (const auto& one : dedup::find_label_suspects(judged, options.prune, options.order)) {
+    found.list.push_back({rows[one.image], issue, one.likely, (1 + one.margin) / 2});
+  }
+}
+
+// Labels of images whose neighbours do not vote say nothing, and neither do images without label.
+void add_votes(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
+               const dedup::Fingerprints& table, std::size_t classes, const SuspectOptions& options,
+               Suspects& found) {
+  const std::vector<std::int32_t> labels = labels_of(rows, table);
+  const std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
+  std::vector<std::uint32_t> judged_rows;
+  std::vector<std::int32_t> judged_labels;
+  std::vector<float> judged_shares;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = std::span(shares).subspan(i * classes, classes);
+    if (labels[i] < 0 || std::ranges::all_of(row, [](float share) { return share == 0; })) continue;
+    judged_rows.push_back(rows[i]);
+    judged_labels.push_back(labels[i]);
+    judged_shares.insert(judged_shares.end(), row.begin(), row.end());
+  }
+  add_label_suspects({judged_shares, judged_labels, classes}, judged_rows,
+                     dedup::Issue::kLabelOfNeighbours, options, found);
+}
+
+void add_outliers(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
+                  double below, Suspects& found) {
+  const std::vector<float> distances = dedup::outlier_scores(nearest);
+  std::vector<Suspect> outliers;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float score = distances[i] > 1 ? 1 / distances[i] : 1;
+    if (score < below) outliers.push_back({rows[i], dedup::Issue::kOutlier, -1, score});
+  }
+  std::ranges::stable_sort(outliers, {}, &Suspect::score);
+  found.list.insert(found.list.end(), outliers.begin(), outliers.end());
+}
+
+constexpr std::array kFieldNames{"id", "name", "split", "label", "likely", "issue", "score"};
+
+std::array<Json, kFieldNames.size()> fields_of(const Suspect& suspect, const SuspectWords& words) {
+  const SampleId id = words.table.ids[suspect.row];
+  return {id,
+          to_utf8(words.name_of(id)),
+          split_name(words.table.splits[suspect.row]),
+          to_utf8(words.label(suspect.row)),
+          to_utf8(words.likely(suspect)),
+          dedup::row_of(suspect.issue).name,
+          dedup::told_score(suspect.score)};
+}
+
+}  // namespace
+
+Suspects suspects_of(const train::OutOfFold& predicted, const dedup::Fingerprints& table,
+                     const SuspectOptions& options) {
+  const std::vector<std::uint32_t> rows = rows_with(predicted.ids, table);
+  const std::vector<std::int32_t> labels = labels_of(rows, table);
+  Suspects found;
+  add_label_suspects({predicted.probabilities, labels, predicted.classes.size()}, rows,
+                     dedup::Issue::kLabelError, options, found);
+  return found;
+}
+
+Suspects suspects_of(const dedup::FeatureTable& features, const dedup::Fingerprints& table,
+                     std::size_t classes, const SuspectOptions& options,
+                     const dedup::NeighbourOptions& search) {
+  const std::vector<std::uint32_t> rows = rows_with(features.ids, table);
+  const dedup::NearestRows nearest =
+      dedup::nearest_rows(dedup::FeatureIndex(features), options.neighbours, search);
+  Suspects found;
+  if (classes > 0) add_votes(nearest, rows, table, classes, options, found);
+  add_outliers(nearest, rows, options.outlier_score, found);
+  return found;
+}
+
+void keep_first(std::size_t count, std::vector<Suspect>& list) {
+  std::map<dedup::Issue, std::size_t> seen;
+  std::erase_if(list, [&](const Suspect& suspect) { return ++seen[suspect.issue] > count; });
+}
+
+std::string SuspectWords::label(std::uint32_t row) const {
+  const auto labels = table.labels[row];
+  return labels.empty() ? "" : classes.at(static_cast<std::size_t>(labels.front()));
+}
+
+std::string SuspectWords::likely(const Suspect& suspect) const {
+  return suspect.likely < 0 ? "" : classes.at(static_cast<std::size_t>(suspect.likely));
+}
+
+void list_suspects(const std::vector<Suspect>& list, const SuspectWords& words,
+                   dedup::ListForm form, const dedup::TextSink& out) {
+  const bool csv = form == dedup::ListForm::kCsv;
+  std::string header;
+  for (const char* name : kFieldNames) header += (header.empty() ? "" : ",") + std::string(name);
+  if (csv) out(header + '\n');
+  for (const Suspect& suspect : list) {
+    const auto fields = fields_of(suspect, words);
+    Json object = Json::object();
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      object[kFieldNames.at(i)] = fields.at(i);
+      const Json& field = fields.at(i);
+      line += (i == 0 ? "" : ",") +
+              (field.is_string() ? csv_field(from_utf8(field.get<std::string>())) : field.dump());
+    }
+    out((csv ? line : object.dump()) + '\n');
+  }
+}
+
+}  // namespace winnow::tools
