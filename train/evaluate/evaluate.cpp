@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <mutex>
 #include <optional>
-#include <thread>
-#include <tuple>
+#include <utility>
 
-#include "pipeline/load/order.h"
 #include "pipeline/load/views.h"
 #include "train/evaluate/average_precision.h"
 #include "train/evaluate/gather.h"
+#include "train/evaluate/micro_batches.h"
 #include "train/evaluate/view_mean.h"
 #include "train/step/feed.h"
 
@@ -53,51 +50,6 @@ SampleResult result_of(std::span<const std::int32_t> labels, std::span<const flo
     if (label == prediction) result.label = label;
   }
   return result;
-}
-
-// Which samples each rank evaluates: contiguous runs of whole micro-batches.
-struct Shares {
-  std::size_t samples;
-  std::size_t micro_batch;
-  int ranks;
-
-  std::int64_t micro_batches() const {
-    return static_cast<std::int64_t>((samples + micro_batch - 1) / micro_batch);
-  }
-  std::pair<std::int64_t, std::int64_t> micro_batches_of(int rank) const {
-    return pipeline::share(micro_batches(), rank, ranks);
-  }
-  std::pair<std::size_t, std::size_t> samples_of(int rank) const {
-    const auto [first, last] = micro_batches_of(rank);
-    return {std::min(samples, static_cast<std::size_t>(first) * micro_batch),
-            std::min(samples, static_cast<std::size_t>(last) * micro_batch)};
-  }
-  std::vector<std::size_t> bytes_of_ranks(std::size_t bytes_of_sample) const {
-    std::vector<std::size_t> sizes;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const auto [begin, end] = samples_of(rank);
-      sizes.push_back((end - begin) * bytes_of_sample);
-    }
-    return sizes;
-  }
-};
-
-// Plans what a rank loads. All ranks have as many batches: those of padding at the end are not
-// used.
-pipeline::RequestsOf requests_of(const Shares& shares, const pipeline::SampleSet& samples) {
-  const std::int64_t longest = (shares.micro_batches() + shares.ranks - 1) / shares.ranks;
-  return [&samples, shares, longest](int rank, std::uint64_t i) {
-    std::vector<pipeline::Request> requests;
-    if (static_cast<std::int64_t>(i) >= longest) return requests;
-    const auto [begin, end] = shares.micro_batches_of(rank);
-    const std::int64_t micro = begin + static_cast<std::int64_t>(i);
-    const std::size_t m = shares.micro_batch;
-    for (std::size_t k = static_cast<std::size_t>(micro) * m; requests.size() < m; ++k) {
-      requests.push_back(micro < end && k < samples.size() ? pipeline::Request{.id = samples.ids[k]}
-                                                           : pipeline::Request{.weight = 0});
-    }
-    return requests;
-  };
 }
 
 // The views of a lane's micro-batch, and what is made of their logits.
@@ -155,57 +107,26 @@ struct Lane {
   std::optional<LaneViews> views;
 };
 
-// This rank's micro-batches, dealt out to its lanes as they become free.
+// What comes of this rank's micro-batches.
 class RankEvaluation {
  public:
   // On rank 0 there is room for the results of all ranks, its own first.
   RankEvaluation(std::vector<Lane>& lanes, const Shares& shares, int rank, bool with_logits)
       : lanes_(lanes), shares_(shares), own_(shares.samples_of(rank)) {
-    std::tie(next_, last_) = shares.micro_batches_of(rank);
-    first_ = next_;
     const std::size_t room = rank == 0 ? shares.samples : own_.second - own_.first;
     results_.resize(room);
     if (with_logits) logits_.resize(room * lanes.front().feed.classes());
   }
 
-  void run(pipeline::Loader& loader, const ProgressSink& progress) {
-    lanes_.front().program.load_parameters();  // for all lanes
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < lanes_.size(); ++i) {
-      threads.emplace_back([&, i] { work(lanes_[i], loader, progress); });
-    }
-    work(lanes_.front(), loader, progress);
-    for (std::thread& thread : threads) thread.join();
-    if (failure_) std::rethrow_exception(failure_);
+  void compute(std::size_t lane, pipeline::Batch& batch, std::int64_t micro) {
+    lanes_[lane].compute(batch);
+    keep(lanes_[lane], batch, micro);
   }
 
   std::vector<SampleResult>& results() noexcept { return results_; }
   std::vector<float>& logits() noexcept { return logits_; }
 
  private:
-  void work(Lane& lane, pipeline::Loader& loader, const ProgressSink& progress) noexcept {
-    try {
-      pipeline::Batch batch;
-      for (std::int64_t micro = 0; take(loader, batch, micro);) {
-        lane.compute(batch);
-        keep(lane, batch, micro);
-        tell(progress);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-    }
-  }
-
-  // The next micro-batch; false where there is none, or another lane failed.
-  bool take(pipeline::Loader& loader, pipeline::Batch& batch, std::int64_t& micro) {
-    const std::lock_guard lock(mutex_);
-    if (failure_ || next_ == last_) return false;
-    batch = loader.next(std::move(batch));
-    micro = next_++;
-    return true;
-  }
-
   void keep(const Lane& lane, const pipeline::Batch& batch, std::int64_t micro) {
     const std::size_t first = static_cast<std::size_t>(micro) * shares_.micro_batch;
     const std::size_t count = std::min(shares_.micro_batch, own_.second - first);
@@ -222,25 +143,11 @@ class RankEvaluation {
                 logits_.begin() + static_cast<std::ptrdiff_t>((first - own_.first) * classes));
   }
 
-  void tell(const ProgressSink& progress) {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    if (!progress) return;
-    progress(
-        {.done = done_, .total = static_cast<std::uint64_t>(last_ - first_), .note = "evaluating"});
-  }
-
   std::vector<Lane>& lanes_;
   const Shares shares_;
   const std::pair<std::size_t, std::size_t> own_;  // samples [first, second)
   std::vector<SampleResult> results_;
   std::vector<float> logits_;
-  std::int64_t first_ = 0;  // micro-batches [first_, last_)
-  std::int64_t last_ = 0;
-  std::mutex mutex_;  // guards the loader, progress and what follows
-  std::int64_t next_ = 0;
-  std::uint64_t done_ = 0;
-  std::exception_ptr failure_;
 };
 
 // Sums that rank 0 takes and all ranks get.
@@ -307,13 +214,13 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   const Shares shares{task.samples.size(), lanes.front().feed.size(), comm.size()};
   const bool keeps_logits = task.with_logits || task.several_labels != nullptr;
   RankEvaluation mine(lanes, shares, comm.rank(), keeps_logits);
-  {
-    pipeline::Loader loader(*task.source.cache, load,
-                            pipeline::make_planner(task.source.spread, comm.rank(),
-                                                   requests_of(shares, task.samples), load.seed));
-    mine.run(loader, progress);
-    loader.settle();
-  }
+  lanes.front().program.load_parameters();  // for all lanes
+  for_each_micro_batch(
+      {task.source, task.samples, shares, "evaluating"}, load, comm, lanes.size(),
+      [&](std::size_t lane, pipeline::Batch& batch, std::int64_t micro) {
+        mine.compute(lane, batch, micro);
+      },
+      progress);
   std::vector<SampleResult>& results = mine.results();
   gather_on_root(comm, shares.bytes_of_ranks(sizeof(SampleResult)),
                  std::as_writable_bytes(std::span(results)));

@@ -10,14 +10,12 @@
 #include "train/backend/backend.h"
 #include "train/evaluate/evaluate.h"
 #include "train/evaluate/test_augmentation.h"
-#include "train/model/initial_weights.h"
 #include "train/model/state_dict.h"
 #include "train/nets/losses.h"
-#include "train/rewrites/rewrites.h"
-#include "train/run/chosen_net.h"
 #include "train/run/setup.h"
 #include "train/run/split_evaluation.h"
 #include "train/run/stored_run.h"
+#include "train/run/stored_weights.h"
 
 namespace winnow::train {
 namespace {
@@ -68,26 +66,13 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
     throw UsageError(file +
                      " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
-  if (options.file.net.name.empty())
-    throw UsageError("say by --net which net the weights in " + file + " are of");
-  TrainOptions fit;
-  fit.net = read_net(options.file.net);
-  fit.data.cache = options.data.cache;
-  fit.data.image_side_px = options.file.image_side_px;
-  Subject subject;
-  fit.data.augment = pipeline::Recipe::kNone;
-  fit.data.eval_resize_px = options.file.eval_resize_px;
-  subject.config.setup = fit_net(fit, info);
-  subject.config.eval_resize_px = eval_resize_of(fit.data, info, subject.config.setup);
-  subject.graph = for_inference(forward_graph(subject.config.setup));
-  subject.model = make_model(subject.graph, [](const Value&) { return std::vector<float>(); });
-  const InitialWeights weights = load_initial_weights(subject.model, subject.graph, options.run);
-  if (!weights.kept.empty()) {
+  StoredWeights stored = load_weights(options.run, options.file, options.data.cache, info);
+  if (!stored.kept.empty()) {
     throw UsageError(file + " is for another number of classes than the " +
                      std::to_string(info.classes.size()) + " of the cache: see its " +
-                     weights.kept.front());
+                     stored.kept.front());
   }
-  return subject;
+  return {std::move(stored.config), std::move(stored.graph), std::move(stored.model), std::nullopt};
 }
 
 // Everything about an evaluation that is decided before anything is compiled.

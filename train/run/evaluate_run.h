@@ -12,20 +12,13 @@
 #include "common/thread_plan.h"
 #include "pipeline/load/dataset.h"
 #include "train/evaluate/evaluate.h"
-#include "train/nets/net_file.h"
 #include "train/run/stored_run.h"
+#include "train/run/stored_weights.h"
 #include "train/tensor/tensor.h"
 
 namespace winnow::train {
 
 class Backend;
-
-// For weights from a file only. A run knows these itself.
-struct FileNetOptions {
-  NetChoice net;                      // or a file that evaluate_run() reads
-  int image_side_px = 0;              // as DataOptions has it
-  std::optional<int> eval_resize_px;  // likewise; none given: no margin
-};
 
 struct EvalDataOptions {
   std::filesystem::path cache;

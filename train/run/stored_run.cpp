@@ -62,6 +62,8 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   const bool unasked = !choice.ema && is_best_by_ema(choice.name, state);
   if (unasked) note("taking the moving averages: they were the best by " + state.best->metric);
   const bool ema = choice.ema || unasked;
+  stored.checkpoint = from.filename().string();
+  stored.ema = ema;
   if (ema && loaded.ema.empty()) {
     throw UsageError(from.string() +
                      " has no moving averages; winnow train --ema-decay keeps them");

@@ -22,6 +22,8 @@ struct StoredRun {
   Graph graph;  // for inference
   Model model;
   double epoch = 0;
+  std::string checkpoint;  // "step-400", "best"
+  bool ema = false;        // they are its moving averages
 };
 
 // Reads a run's folder. Of the checkpoint `best`, where that is the best of the moving averages,

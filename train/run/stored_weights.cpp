@@ -1,0 +1,32 @@
+#include "train/run/stored_weights.h"
+
+#include <utility>
+
+#include "common/error.h"
+#include "train/model/initial_weights.h"
+#include "train/rewrites/rewrites.h"
+#include "train/run/chosen_net.h"
+
+namespace winnow::train {
+
+StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptions& options,
+                           const std::filesystem::path& cache, const pipeline::DatasetInfo& info) {
+  if (options.net.name.empty()) {
+    throw UsageError("say by --net which net the weights in " + file.string() + " are of");
+  }
+  TrainOptions fit;
+  fit.net = read_net(options.net);
+  fit.data.cache = cache;
+  fit.data.image_side_px = options.image_side_px;
+  fit.data.augment = pipeline::Recipe::kNone;
+  fit.data.eval_resize_px = options.eval_resize_px;
+  StoredWeights stored;
+  stored.config.setup = fit_net(fit, info);
+  stored.config.eval_resize_px = eval_resize_of(fit.data, info, stored.config.setup);
+  stored.graph = for_inference(forward_graph(stored.config.setup));
+  stored.model = make_model(stored.graph, [](const Value&) { return std::vector<float>(); });
+  stored.kept = load_initial_weights(stored.model, stored.graph, file).kept;
+  return stored;
+}
+
+}  // namespace winnow::train
