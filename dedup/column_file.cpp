@@ -25,6 +25,42 @@ bool all_zero(BytesView bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+[[noreturn]] void throw_damaged(const std::string& where, std::string_view what,
+                                const std::string& why) {
+  throw FormatError(where + " is a damaged " + std::string(what) + " (" + why + "); make it again");
+}
+
+std::string hashes_of(std::string_view apart) { return std::string(apart) + ":hashes"; }
+std::string values_of(std::string_view apart) { return std::string(apart) + ":values"; }
+
+bool has_apart(const FileKind& kind, const std::vector<ColumnShape>& columns) {
+  return !kind.apart.empty() && columns.size() >= 2 &&
+         columns.back().name == values_of(kind.apart) &&
+         columns[columns.size() - 2].name == hashes_of(kind.apart);
+}
+
+// How many of the first bytes of a file the checksum behind them is of. Of any bytes: what they say
+// of themselves is checked by who reads them.
+template <class ReadAt>
+std::uint64_t checked_bytes(const ReadAt& read, std::uint64_t size, const FileKind& kind) {
+  const std::uint64_t body = size - std::min<std::uint64_t>(size, kChecksumBytes);
+  if (kind.apart.empty() || body < kHeaderBytes) return body;
+  Bytes bytes(kHeaderBytes);
+  read(0, bytes);
+  ByteReader header(bytes, "");
+  const bool is_one = header.get_text(kMagicBytes) == kind.magic;
+  header.get<std::uint32_t>();  // the version
+  const auto columns = header.get<std::uint32_t>();
+  if (!is_one || columns == 0 || columns > (body - kHeaderBytes) / kEntryBytes) return body;
+  bytes.resize(kEntryBytes);
+  read(kHeaderBytes + kEntryBytes * (std::uint64_t{columns} - 1), bytes);
+  ByteReader entry(bytes, "");
+  const std::string name = entry.get_text(kNameBytes);
+  if (std::string_view(name.c_str()) != values_of(kind.apart)) return body;
+  entry.get_bytes(kEntryBytes - kNameBytes - sizeof(std::uint64_t));
+  return std::min(body, entry.get<std::uint64_t>());
+}
+
 // Header and directory, and where each column begins and, at last, where the columns end.
 struct Head {
   Bytes bytes;
@@ -58,6 +94,28 @@ Head head_of(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnS
 
 }  // namespace
 
+std::vector<std::uint64_t> apart_hashes(BytesView bytes) {
+  std::vector<std::uint64_t> hashes;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kApartBytes))) {
+    hashes.push_back(xxh3_64(bytes.first(std::min(bytes.size(), kApartBytes))));
+  }
+  return hashes;
+}
+
+Hash128 hash_of(const InputFile& file, const FileKind& kind) {
+  const auto read = [&](std::uint64_t offset, std::span<std::byte> out) {
+    file.read_at(offset, out);
+  };
+  const std::uint64_t checked = checked_bytes(read, file.size(), kind);
+  Xxh3Stream hash;
+  const auto add = [&](BytesView piece) { hash.update(piece); };
+  for_each_piece(file, 0, checked, add);
+  const std::uint64_t checksum_at =
+      file.size() - std::min<std::uint64_t>(file.size(), kChecksumBytes);
+  for_each_piece(file, std::max(checked, checksum_at), file.size(), add);
+  return hash.digest();
+}
+
 Bytes column_file(const FileKind& kind, std::uint64_t rows,
                   const std::vector<ColumnView>& columns) {
   std::vector<ColumnShape> shapes;
@@ -70,7 +128,9 @@ Bytes column_file(const FileKind& kind, std::uint64_t rows,
     out.put_bytes(column.data);
     out.pad_to(kAlignment);
   }
-  out.put(xxh3_64(out.bytes()));
+  const std::uint64_t checked =
+      has_apart(kind, shapes) ? head.offsets[columns.size() - 1] : head.offsets.back();
+  out.put(xxh3_64(BytesView(out.bytes()).first(checked)));
   return std::move(out).take();
 }
 
@@ -80,6 +140,11 @@ ColumnFileWriter::ColumnFileWriter(std::filesystem::path path, const FileKind& k
   const Head head = head_of(kind, rows, columns);
   file_.write_at(0, head.bytes);
   size_ = head.offsets.back();
+  checked_ = size_;
+  if (has_apart(kind, columns)) {
+    checked_ = head.offsets[columns.size() - 1];
+    piece_ = std::make_unique<Xxh3Stream>();
+  }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::uint64_t bytes = columns[i].count * columns[i].element_bytes;
     columns_.push_back({std::move(columns[i]), head.offsets[i], head.offsets[i] + bytes, Bytes()});
@@ -87,7 +152,28 @@ ColumnFileWriter::ColumnFileWriter(std::filesystem::path path, const FileKind& k
 }
 
 void ColumnFileWriter::append(std::size_t column, BytesView elements) {
-  Column& to = columns_.at(column);
+  put(columns_.at(column), elements);
+  if (piece_ && column + 1 == columns_.size()) hash_apart(elements);
+}
+
+void ColumnFileWriter::hash_apart(BytesView elements) {
+  while (!elements.empty()) {
+    const BytesView part = elements.first(std::min(elements.size(), kApartBytes - piece_bytes_));
+    piece_->update(part);
+    piece_bytes_ += part.size();
+    elements = elements.subspan(part.size());
+    if (piece_bytes_ == kApartBytes) end_piece();
+  }
+}
+
+void ColumnFileWriter::end_piece() {
+  const std::uint64_t hash = piece_->digest_64();
+  put(columns_[columns_.size() - 2], std::as_bytes(std::span(&hash, 1)));
+  piece_ = std::make_unique<Xxh3Stream>();
+  piece_bytes_ = 0;
+}
+
+void ColumnFileWriter::put(Column& to, BytesView elements) {
   if (elements.size() > to.end - to.next - to.gathered.size()) {
     throw Error("the column '" + to.shape.name + "' has more elements than was said");
   }
@@ -108,6 +194,7 @@ void ColumnFileWriter::flush(Column& column) {
 }
 
 Hash128 ColumnFileWriter::finish() {
+  if (piece_bytes_ > 0) end_piece();
   for (Column& column : columns_) {
     flush(column);
     if (column.next != column.end) {
@@ -118,7 +205,7 @@ Hash128 ColumnFileWriter::finish() {
   }
   Xxh3Stream hash;
   const auto add = [&](BytesView piece) { hash.update(piece); };
-  for_each_piece(file_.written(), 0, size_, add);
+  for_each_piece(file_.written(), 0, checked_, add);
   ByteWriter checksum;
   checksum.put(hash.digest_64());
   hash.update(checksum.bytes());
@@ -141,7 +228,7 @@ ColumnFileReader::ColumnFileReader(const InputFile& file, const FileKind& kind, 
 
 ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKind& kind,
                                    std::string where, Content content)
-    : read_(std::move(read)), where_(std::move(where)), what_(kind.what) {
+    : read_(std::move(read)), where_(std::move(where)), what_(kind.what), apart_(kind.apart) {
   if (size < kHeaderBytes + kChecksumBytes) fail("it is too short");
   const std::uint64_t body_bytes = size - kChecksumBytes;
   const Bytes header = bytes_at(0, kHeaderBytes);
@@ -157,8 +244,8 @@ ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKi
                       std::to_string(kind.version) + "; use a newer winnow");
   }
   const Bytes tail = bytes_at(body_bytes, kChecksumBytes);
-  if (content == Content::kUnknown &&
-      ByteReader(tail, where_).get<std::uint64_t>() != checksum_of_first(body_bytes)) {
+  if (content == Content::kUnknown && ByteReader(tail, where_).get<std::uint64_t>() !=
+                                          checksum_of_first(checked_bytes(read_, size, kind))) {
     fail("its checksum is wrong");
   }
   if (version_ == 0) fail("version 0 never existed");
@@ -235,14 +322,55 @@ const ColumnFileReader::Place& ColumnFileReader::next(std::string_view name,
   return place;
 }
 
+const ColumnFileReader::Place& ColumnFileReader::next_apart(std::uint32_t element_bytes) {
+  const Place& hashes = next(hashes_of(apart_), sizeof(std::uint64_t), std::nullopt);
+  const Place& values = next(values_of(apart_), element_bytes, std::nullopt);
+  if (hashes.shape.count != apart_hash_count(values.shape.count * element_bytes)) {
+    fail("its column '" + hashes.shape.name + "' has the wrong size");
+  }
+  return values;
+}
+
+ColumnApart ColumnFileReader::locate_apart(std::uint32_t element_bytes) {
+  const std::size_t at = next_;
+  const Place& values = next_apart(element_bytes);
+  ColumnApart column;
+  column.read_ = read_;
+  column.where_ = where_;
+  column.what_ = what_;
+  column.at_ = values.offset;
+  column.bytes_ = values.shape.count * element_bytes;
+  column.hashes_.resize(apart_hash_count(column.bytes_));
+  read_(columns_[at].offset, std::as_writable_bytes(std::span(column.hashes_)));
+  return column;
+}
+
+void ColumnApart::read(std::uint64_t offset, std::span<std::byte> out) const {
+  Bytes piece;
+  while (!out.empty()) {
+    const std::uint64_t number = offset / kApartBytes;
+    const std::uint64_t begin = number * kApartBytes;
+    piece.resize(std::min(kApartBytes, bytes_ - begin));
+    read_(at_ + begin, piece);
+    if (xxh3_64(piece) != hashes_.at(number)) {
+      throw_damaged(where_, what_,
+                    "bytes " + std::to_string(at_ + begin) + " to " +
+                        std::to_string(at_ + begin + piece.size() - 1) +
+                        " are not what was written");
+    }
+    const BytesView part = BytesView(piece).subspan(offset - begin);
+    const std::size_t count = std::min(part.size(), out.size());
+    std::ranges::copy(part.first(count), out.begin());
+    out = out.subspan(count);
+    offset += count;
+  }
+}
+
 void ColumnFileReader::finish() const {
   if (next_ < columns_.size())
     fail("it has an unknown column '" + columns_[next_].shape.name + "'");
 }
 
-void ColumnFileReader::fail(const std::string& why) const {
-  throw FormatError(where_ + " is a damaged " + std::string(what_) + " (" + why +
-                    "); make it again");
-}
+void ColumnFileReader::fail(const std::string& why) const { throw_damaged(where_, what_, why); }
 
 }  // namespace winnow::dedup

@@ -7,18 +7,25 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "common/error.h"
 #include "dedup/column_file.h"
 #include "dedup/hash/hash_name.h"
+#include "dedup/thumbnail_source.h"
 
 namespace winnow::dedup {
 namespace {
 
-// Version 2 has measures.
-constexpr FileKind kKind{"WNWFPRNT", 2, "fingerprint table"};
-FileKind kind_of(bool audited) { return {kKind.magic, audited ? 2u : 1u, kKind.what}; }
+// Version 2 has measures, version 3 thumbnails.
+constexpr FileKind kKind{"WNWFPRNT", 3, "fingerprint table", kThumbnails.name};
+FileKind kind_of(bool audited, bool pictured) {
+  FileKind kind = kKind;
+  kind.version = pictured ? 3 : audited ? 2 : 1;
+  return kind;
+}
+constexpr std::size_t kRowsAtOnce = 1024;  // of thumbnails: 3 MiB
 constexpr std::string_view kCodesPrefix = "codes:";
 constexpr const char* kTooMany =
     "a fingerprint table holds at most 2^32 - 2 rows, and 2^32 - 1 labels and bytes of group keys; "
@@ -26,12 +33,19 @@ constexpr const char* kTooMany =
 constexpr std::uint64_t kMostValues = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostRows = kMostValues - 1;
 
+// Fields, and thumbnails with them.
+template <class Visit>
+constexpr void for_each_column(const Visit& visit) {
+  for_each_field(visit);
+  visit(kThumbnails);
+}
+
 // A RaggedField, or a Field.
 template <class F>
 constexpr bool is_ragged = requires(F field) {
   field.values;
 };
-// An OptionalField.
+// An OptionalField, or both.
 template <class F>
 constexpr bool is_optional = requires(F field) {
   field.rows;
@@ -65,6 +79,11 @@ struct Checker {
     require(std::ranges::none_of(values, [](float x) { return std::isnan(x); }),
             "'" + std::string(name) + "' holds what is not a number");
   }
+  void column(const Ragged<ThumbnailBlock>& thumbnails, std::string_view name) const {
+    if (thumbnails.size() > 0 || !thumbnails.values.empty()) {
+      column<ThumbnailBlock>(thumbnails, name);
+    }
+  }
   void column(const std::vector<Measures>& measures, std::string_view name) const {
     if (!measures.empty()) size(measures.size(), name);
     require(std::ranges::all_of(measures, is_sound),
@@ -76,6 +95,41 @@ struct Checker {
             "it names a split that does not exist");
   }
 };
+
+ThumbnailSize thumbnail_size_of(const Fingerprints& table, std::size_t row) noexcept {
+  return thumbnail_size(table.widths_px[row], table.heights_px[row]);
+}
+
+// Zeros behind the pixels, in the last block.
+bool is_padded(std::span<const ThumbnailBlock> blocks, ThumbnailSize size) {
+  if (blocks.empty()) return true;
+  const std::size_t pixels =
+      static_cast<std::size_t>(size.width_px) * static_cast<std::size_t>(size.height_px);
+  const std::size_t in_last = pixels - (blocks.size() - 1) * sizeof(ThumbnailBlock);
+  return std::ranges::all_of(blocks.back() | std::views::drop(in_last),
+                             [](std::uint8_t x) { return x == 0; });
+}
+
+// That there are so many blocks of each as its image's size says.
+void check_sizes(const Fingerprints& table, std::span<const std::uint32_t> offsets,
+                 const Checker& check) {
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    check.require(
+        offsets[row + 1] - offsets[row] == thumbnail_blocks(thumbnail_size_of(table, row)),
+        "a thumbnail has not the size of one of its image");
+  }
+}
+
+void check_thumbnails(const Fingerprints& table, const Checker& check) {
+  const std::size_t rows = table.size();
+  const bool with_sizes = table.widths_px.size() == rows && table.heights_px.size() == rows;
+  if (table.thumbnails.size() == 0 || !with_sizes) return;
+  check_sizes(table, table.thumbnails.offsets, check);
+  for (std::size_t row = 0; row < rows; ++row) {
+    check.require(is_padded(table.thumbnails[row], thumbnail_size_of(table, row)),
+                  "what lies behind a thumbnail is not zero");
+  }
+}
 
 bool is_plain(const HashName& name) noexcept {
   return !name.row.empty() && std::ranges::all_of(name.row, [](char c) {
@@ -131,8 +185,13 @@ void add_views(std::vector<ColumnView>& to, std::string_view name, const Ragged<
   add_views(to, values_of(name), rows.values);
 }
 
-// All columns in the order of the file.
-std::vector<ColumnView> columns_of(const Fingerprints& table) {
+std::string hashes_of(std::string_view name) { return std::string(name) + ":hashes"; }
+
+bool is_pictured(const Fingerprints& table) noexcept { return table.thumbnails.size() > 0; }
+
+// All columns in the order of the file. `hashes`: those of the thumbnails, which it borrows too.
+std::vector<ColumnView> columns_of(const Fingerprints& table,
+                                   const std::vector<std::uint64_t>& hashes) {
   std::vector<ColumnView> columns;
   for_each_field([&]<class F>(const F& field) {
     const auto& column = table.*field.column;
@@ -142,6 +201,11 @@ std::vector<ColumnView> columns_of(const Fingerprints& table) {
     add_views(columns, field.name, column);
   });
   for (const CodeColumn& codes : table.codes) add_views(columns, column_name(codes), codes.words);
+  if (is_pictured(table)) {
+    add_views(columns, offsets_of(kThumbnails.name), table.thumbnails.offsets);
+    add_views(columns, hashes_of(kThumbnails.name), hashes);
+    add_views(columns, values_of(kThumbnails.name), table.thumbnails.values);
+  }
   return columns;
 }
 
@@ -171,6 +235,13 @@ std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& si
   });
   for (const CodeColumn& codes : like.codes) {
     add(column(column_name(codes), view(codes.words)), size.rows * codes.words_per_code());
+  }
+  if (has(size, kThumbnails)) {
+    const std::uint32_t blocks = ragged_offset(size.thumbnail_blocks);
+    const std::uint64_t bytes = std::uint64_t{blocks} * sizeof(ThumbnailBlock);
+    shapes.push_back({offsets_of(kThumbnails.name), sizeof(std::uint32_t), size.rows + 1});
+    shapes.push_back({hashes_of(kThumbnails.name), sizeof(std::uint64_t), apart_hash_count(bytes)});
+    shapes.push_back({values_of(kThumbnails.name), sizeof(ThumbnailBlock), blocks});
   }
   return shapes;
 }
@@ -252,9 +323,10 @@ void put_in_order(Ragged<T>& out, std::span<const Fingerprints> tables,
 
 // Optional columns that not all rows have.
 void drop_partial(Fingerprints& table) {
-  for_each_field([&]<class F>(const F& field) {
+  for_each_column([&]<class F>(const F& field) {
     if constexpr (is_optional<F>) {
-      if ((table.*field.column).size() != table.size()) (table.*field.column).clear();
+      auto& column = table.*field.column;
+      if (column.size() != table.size()) column = {};
     }
   });
 }
@@ -263,6 +335,14 @@ constexpr const char* kOtherHashes =
     "cannot append fingerprints made with other hashes or other versions of them; "
     "fingerprint both with the same --hash and the same winnow";
 
+// The offsets of rows that come behind so many values.
+template <class T>
+std::vector<std::uint32_t> offsets_behind(std::uint64_t values, const Ragged<T>& rows) {
+  std::vector<std::uint32_t> offsets(rows.offsets.begin() + 1, rows.offsets.end());
+  for (std::uint32_t& offset : offsets) offset = ragged_offset(values + offset);
+  return offsets;
+}
+
 // Writes a field of rows that come behind those `done` to the column at `place`, or the two of a
 // ragged one, and goes on behind them.
 template <class F>
@@ -270,10 +350,8 @@ void append_field(ColumnFileWriter& file, std::size_t& place, const F& field,
                   const Fingerprints& rows, TableSize& done) {
   const auto& column = rows.*field.column;
   if constexpr (is_ragged<F>) {
-    std::vector<std::uint32_t> offsets(column.offsets.begin() + 1, column.offsets.end());
-    for (std::uint32_t& offset : offsets) offset = ragged_offset(done.*field.values + offset);
+    file.append(place++, as_bytes(offsets_behind(done.*field.values, column)));
     done.*field.values += column.values.size();
-    file.append(place++, as_bytes(offsets));
     file.append(place++, as_bytes(column.values));
   } else {
     file.append(place++, as_bytes(column));
@@ -306,19 +384,44 @@ void read(ColumnFileReader& in, std::string_view name, std::optional<std::uint64
   }
 }
 
-Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNames* columns) {
-  const Wanted wanted(columns);
+// Thumbnails, where they are next: the offsets of their rows, and what these are of.
+struct Thumbnails {
+  std::vector<std::uint32_t> offsets;
+  ColumnApart blocks;
+
+  Ragged<ThumbnailBlock> rows(std::size_t first, std::size_t count) const {
+    Ragged<ThumbnailBlock> rows;
+    const std::uint32_t begin = offsets[first];
+    rows.values.resize(offsets[first + count] - begin);
+    blocks.read(std::uint64_t{begin} * sizeof(ThumbnailBlock),
+                std::as_writable_bytes(std::span(rows.values)));
+    rows.offsets.resize(count + 1);
+    for (std::size_t i = 0; i <= count; ++i) rows.offsets[i] = offsets[first + i] - begin;
+    return rows;
+  }
+};
+
+Thumbnails take_thumbnails(ColumnFileReader& in) {
+  Thumbnails out;
+  out.offsets = in.take<std::uint32_t>(offsets_of(kThumbnails.name), in.rows() + 1);
+  out.blocks = in.take_apart<ThumbnailBlock>();
+  if (out.offsets.front() != 0 || !std::ranges::is_sorted(out.offsets) ||
+      out.offsets.back() * sizeof(ThumbnailBlock) != out.blocks.bytes()) {
+    in.fail("the offsets of its thumbnails do not fit them");
+  }
+  return out;
+}
+
+// Takes the columns before the thumbnails; whether these are next.
+bool take_columns(ColumnFileReader& in, const Wanted& wanted, Fingerprints& table) {
   const std::uint64_t rows = in.rows();
   if (rows > kMostRows) in.fail("it has too many rows");
-  Fingerprints table;
+  bool audited = false;
   for_each_field([&]<class F>(const F& field) {
     auto& column = table.*field.column;
     if constexpr (is_optional<F>) {
-      const bool there = in.next_name() == field.name;
-      if (kind_of(there).version != in.version() || (there && rows == 0)) {
-        in.fail("its version is not that of its columns");
-      }
-      if (!there) return;
+      audited = in.next_name() == field.name;
+      if (!audited) return;
     }
     if constexpr (is_ragged<F>) {
       read(in, offsets_of(field.name), rows + 1, wanted(field), column.offsets);
@@ -327,12 +430,32 @@ Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNa
       read(in, field.name, rows, wanted(field), column);
     }
   });
-  while (!in.next_name().empty()) {
+  const std::string thumbnails = offsets_of(kThumbnails.name);
+  while (!in.next_name().empty() && in.next_name() != thumbnails) {
     const std::string name(in.next_name());
     std::optional<CodeColumn> column = parse_column_name(name);
     if (!column) in.finish();  // says that the column is unknown
     read(in, name, rows * column->words_per_code(), wanted(*column), column->words);
     if (wanted(*column)) table.codes.push_back(*std::move(column));
+  }
+  const bool pictured = !in.next_name().empty();
+  if (kind_of(audited, pictured).version != in.version() || (rows == 0 && (audited || pictured))) {
+    in.fail("its version is not that of its columns");
+  }
+  return pictured;
+}
+
+Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNames* columns) {
+  const Wanted wanted(columns);
+  Fingerprints table;
+  if (take_columns(in, wanted, table)) {
+    if (wanted(kThumbnails)) {
+      table.thumbnails = take_thumbnails(in).rows(0, in.rows());
+    } else {
+      in.skip<std::uint32_t>(offsets_of(kThumbnails.name), in.rows() + 1);
+      in.skip_apart<ThumbnailBlock>();
+    }
+    in.finish();
   }
   check_table(table, where, columns);
   return table;
@@ -360,7 +483,7 @@ std::uint32_t ragged_offset(std::uint64_t values) {
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns) {
   const Wanted wanted(&columns);
   Fingerprints out;
-  for_each_field([&](const auto& field) {
+  for_each_column([&](const auto& field) {
     if (wanted(field)) out.*field.column = table.*field.column;
   });
   std::ranges::copy_if(table.codes, std::back_inserter(out.codes), wanted);
@@ -369,7 +492,8 @@ Fingerprints select_columns(const Fingerprints& table, const ColumnNames& column
 
 Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep) {
   Fingerprints out;
-  for_each_field([&](const auto& field) { out.*field.column = marked(table.*field.column, keep); });
+  for_each_column(
+      [&](const auto& field) { out.*field.column = marked(table.*field.column, keep); });
   out.codes = without_codes(table.codes);
   for (std::size_t i = 0; i < out.codes.size(); ++i) {
     out.codes[i].words = marked(table.codes[i].words, keep, out.codes[i].words_per_code());
@@ -379,7 +503,7 @@ Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& kee
 
 void append_rows(Fingerprints& table, const Fingerprints& rows) {
   if (!same_hashes(table.codes, rows.codes)) throw UsageError(kOtherHashes);
-  for_each_field([&](const auto& field) { append(table.*field.column, rows.*field.column); });
+  for_each_column([&](const auto& field) { append(table.*field.column, rows.*field.column); });
   drop_partial(table);
   for (std::size_t i = 0; i < rows.codes.size(); ++i) {
     append(table.codes[i].words, rows.codes[i].words);
@@ -396,7 +520,7 @@ Fingerprints merge(std::span<const Fingerprints> tables) {
   }
   std::ranges::sort(order, {}, &NextRow::id);
   Fingerprints out;
-  for_each_field([&](const auto& field) {
+  for_each_column([&](const auto& field) {
     put_in_order(
         out.*field.column, tables,
         order, [&](const Fingerprints& of) -> auto& { return of.*field.column; });
@@ -416,9 +540,10 @@ void check_table(const Fingerprints& table, const std::string& where, const Colu
   check.require(table.size() <= kMostRows, "it has too many rows");
   check.require(std::ranges::adjacent_find(table.ids, std::greater_equal<>()) == table.ids.end(),
                 "its ids do not ascend");
-  for_each_field([&](const auto& field) {
+  for_each_column([&](const auto& field) {
     if (wanted(field)) check.column(table.*field.column, field.name);
   });
+  if (wanted(kThumbnails)) check_thumbnails(table, check);
   for (const CodeColumn& column : table.codes) {
     if (!wanted(column)) continue;
     const std::optional<HashName> name = parse_hash_name(column.hash);
@@ -435,7 +560,9 @@ void check_table(const Fingerprints& table, const std::string& where, const Colu
 
 Bytes serialize(const Fingerprints& table) {
   check_table(table, "the table to be written");
-  return column_file(kind_of(!table.audit.empty()), table.size(), columns_of(table));
+  const std::vector<std::uint64_t> hashes = apart_hashes(as_bytes(table.thumbnails.values));
+  return column_file(kind_of(!table.audit.empty(), is_pictured(table)), table.size(),
+                     columns_of(table, hashes));
 }
 
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where) {
@@ -447,8 +574,33 @@ Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns
                file.path().string(), columns);
 }
 
+ThumbnailSource open_thumbnails(std::shared_ptr<const InputFile> file) {
+  ColumnFileReader in(*file, kKind, ColumnFileReader::Content::kVouchedFor);
+  const ColumnNames sizes{"widths_px", "heights_px"};
+  Fingerprints table;
+  if (!take_columns(in, Wanted(&sizes), table)) return {};
+  auto thumbnails = std::make_shared<const Thumbnails>(take_thumbnails(in));
+  in.finish();
+  check_table(table, file->path().string(), &sizes);
+  check_sizes(table, thumbnails->offsets, {file->path().string(), table.size()});
+  return [file = std::move(file), thumbnails = std::move(thumbnails)](
+             std::size_t first, std::size_t count) { return thumbnails->rows(first, count); };
+}
+
+std::uint64_t thumbnail_bytes(const InputFile& file) {
+  ColumnFileReader in(file, kKind, ColumnFileReader::Content::kVouchedFor);
+  const std::string offsets = offsets_of(kThumbnails.name);
+  while (!in.next_name().empty() && in.next_name() != offsets) in.pass();
+  if (in.next_name().empty()) return 0;
+  in.pass();
+  return in.skip_apart<ThumbnailBlock>() * sizeof(ThumbnailBlock);
+}
+
+Hash128 hash_of_table(const InputFile& file) { return hash_of(file, kKind); }
+
 Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
-                   const std::vector<std::string>& hashes, const std::vector<bool>& keep) {
+                   const std::vector<std::string>& hashes, const std::vector<bool>& keep,
+                   const ThumbnailSource& thumbnails) {
   const ColumnSource kept = [&](const ColumnNames& names) {
     return select_rows(columns(names), keep);
   };
@@ -458,8 +610,9 @@ Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& column
       like.codes.push_back(std::move(codes));
     }
   }
-  FingerprintWriter writer(path, like, FingerprintWriter::size_of(kept));
-  writer.append(kept);
+  const ThumbnailSource kept_thumbnails = select_rows(thumbnails, keep);
+  FingerprintWriter writer(path, like, FingerprintWriter::size_of(kept, kept_thumbnails));
+  writer.append(kept, kept_thumbnails);
   return writer.finish();
 }
 
@@ -468,15 +621,17 @@ TableSize& TableSize::operator+=(const TableSize& more) {
   labels += more.labels;
   group_bytes += more.group_bytes;
   audited += more.audited;
+  pictured += more.pictured;
+  thumbnail_blocks += more.thumbnail_blocks;
   return *this;
 }
 
 TableSize FingerprintWriter::size_of(const Fingerprints& table) noexcept {
-  return {table.size(), table.labels.values.size(), table.group_keys.values.size(),
-          table.audit.size()};
+  return {table.size(),       table.labels.values.size(), table.group_keys.values.size(),
+          table.audit.size(), table.thumbnails.size(),    table.thumbnails.values.size()};
 }
 
-TableSize FingerprintWriter::size_of(const ColumnSource& table) {
+TableSize FingerprintWriter::size_of(const ColumnSource& table, const ThumbnailSource& thumbnails) {
   TableSize size{.rows = table({}).size()};
   for_each_field([&]<class F>(const F& field) {
     if constexpr (is_ragged<F>) {
@@ -485,13 +640,21 @@ TableSize FingerprintWriter::size_of(const ColumnSource& table) {
       size.*field.rows = (table({std::string(field.name)}).*field.column).size();
     }
   });
+  if (thumbnails) {
+    const Fingerprints sizes = table({"widths_px", "heights_px"});
+    size.pictured = size.rows;
+    for (std::size_t row = 0; row < sizes.size(); ++row) {
+      size.thumbnail_blocks += thumbnail_blocks(thumbnail_size_of(sizes, row));
+    }
+  }
   return size;
 }
 
 FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerprints& like,
                                      const Size& size)
     : hashes_(without_codes(like.codes)),
-      file_(std::move(path), kind_of(has(size, kAudit)), size.rows, shapes_of(like, size)),
+      file_(std::move(path), kind_of(has(size, kAudit), has(size, kThumbnails)), size.rows,
+            shapes_of(like, size)),
       size_(size) {
   std::size_t place = 0;
   for_each_field([&]<class F>(const F& field) {
@@ -500,6 +663,15 @@ FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerpri
     if constexpr (is_ragged<F>) file_.append(place++, std::as_bytes(std::span(&zero, 1)));
     ++place;
   });
+  thumbnails_at_ = place + hashes_.size();
+  const std::uint32_t zero = 0;
+  if (has(size, kThumbnails)) file_.append(thumbnails_at_, std::as_bytes(std::span(&zero, 1)));
+}
+
+void FingerprintWriter::append_thumbnails(const Ragged<ThumbnailBlock>& rows) {
+  file_.append(thumbnails_at_, as_bytes(offsets_behind(done_.thumbnail_blocks, rows)));
+  file_.append(thumbnails_at_ + 2, as_bytes(rows.values));
+  done_.thumbnail_blocks += rows.values.size();
 }
 
 void FingerprintWriter::append(const Fingerprints& rows) {
@@ -516,11 +688,12 @@ void FingerprintWriter::append(const Fingerprints& rows) {
     if (has(size_, field)) append_field(file_, place, field, rows, done_);
   });
   for (const CodeColumn& codes : rows.codes) file_.append(place++, as_bytes(codes.words));
+  if (has(size_, kThumbnails)) append_thumbnails(rows.thumbnails);
   done_.rows += rows.size();
   last_id_ = rows.ids.back();
 }
 
-void FingerprintWriter::append(const ColumnSource& table) {
+void FingerprintWriter::append(const ColumnSource& table, const ThumbnailSource& thumbnails) {
   if (done_.rows > 0) throw UsageError("a whole table can only be what a table begins with");
   const auto read = [&](std::string name) { return table({std::move(name)}); };
   if (const Fingerprints rows = table({}); rows.size() > 0) {
@@ -537,6 +710,10 @@ void FingerprintWriter::append(const ColumnSource& table) {
     const Fingerprints rows = read(codes_name(hash));
     if (!same_hashes(rows.codes, {hash})) throw UsageError(kOtherHashes);
     file_.append(place++, as_bytes(rows.codes.front().words));
+  }
+  if (!has(size_, kThumbnails)) return;
+  for (std::size_t row = 0; row < done_.rows; row += kRowsAtOnce) {
+    append_thumbnails(thumbnails(row, std::min<std::size_t>(kRowsAtOnce, done_.rows - row)));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "common/sample.h"
 #include "dedup/audit/measures.h"
 #include "dedup/column_file.h"
+#include "dedup/hash/thumbnail.h"
 
 namespace winnow::dedup {
 
@@ -78,6 +80,9 @@ struct Fingerprints {
   std::vector<float> quality;         // 0..100; 0: too little in the picture to match on
   std::vector<Measures> audit;        // of all rows, or of none: older tables have none
   std::vector<CodeColumn> codes;
+  // Of thumbnail_size(width, height) each, in its blocks; of all rows, or of none. Twenty times as
+  // large as all others together: see ThumbnailSource.
+  Ragged<ThumbnailBlock> thumbnails;
 
   std::size_t size() const noexcept { return ids.size(); }
   // nullptr when there is no such column.
@@ -90,6 +95,8 @@ struct TableSize {
   std::uint64_t labels = 0;       // values
   std::uint64_t group_bytes = 0;  // values
   std::uint64_t audited = 0;      // rows with measures
+  std::uint64_t pictured = 0;     // rows with thumbnails
+  std::uint64_t thumbnail_blocks = 0;
 
   TableSize& operator+=(const TableSize& more);
 };
@@ -125,7 +132,20 @@ template <class T>
 RaggedField(std::string_view, Ragged<T> Fingerprints::*, std::uint64_t TableSize::*)
     -> RaggedField<T>;
 
-// All columns but the codes, in the order of the file.
+// One that is both.
+template <class T>
+struct OptionalRaggedField {
+  std::string_view name;  // in the file, with ":offsets", ":hashes" and ":values"
+  Ragged<T> Fingerprints::*column;
+  std::uint64_t TableSize::*rows;
+  std::uint64_t TableSize::*values;
+  bool always = false;
+};
+template <class T>
+OptionalRaggedField(std::string_view, Ragged<T> Fingerprints::*, std::uint64_t TableSize::*,
+                    std::uint64_t TableSize::*) -> OptionalRaggedField<T>;
+
+// All columns but codes and thumbnails, in the order of the file.
 inline constexpr OptionalField kAudit{"audit", &Fingerprints::audit, &TableSize::audited};
 inline constexpr std::tuple kFields{
     Field{"ids", &Fingerprints::ids, true},
@@ -145,11 +165,14 @@ template <class Visit>
 constexpr void for_each_field(const Visit& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, kFields);
 }
+// Behind the codes, a column apart (FileKind): who does not ask for it never reads it.
+inline constexpr OptionalRaggedField kThumbnails{
+    "thumbnails", &Fingerprints::thumbnails, &TableSize::pictured, &TableSize::thumbnail_blocks};
 
 // Columns by their names in the file, one name for both parts of a ragged one, "codes:phash" for
 // codes whatever their version. Those that are always there are always meant.
 using ColumnNames = std::set<std::string, std::less<>>;
-// What can be asked for beside codes.
+// What can be asked for beside codes and thumbnails.
 inline constexpr auto kColumns = [] {
   std::array<std::string_view, std::tuple_size_v<decltype(kFields)> - 2> names;
   std::size_t count = 0;
@@ -163,26 +186,31 @@ inline constexpr auto kColumns = [] {
 using ColumnSource = std::function<Fingerprints(const ColumnNames&)>;
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns);
 
+// Gives the thumbnails of `count` rows of a table from row `first` on, which it has; the others
+// stay where they are. Empty: the table has none. For any number of threads.
+using ThumbnailSource = std::function<Ragged<ThumbnailBlock>(std::size_t first, std::size_t count)>;
+
 // The rows that `keep`, one entry a row, marks, of the columns that are there.
 Fingerprints select_rows(const Fingerprints& table, const std::vector<bool>& keep);
 
-// Puts rows behind those of a table; both have the same columns. Where one has no measures, none
-// has. UsageError where a table cannot hold so many labels.
+// Puts rows behind those of a table; both have the same columns. Where one has no measures, or no
+// thumbnails, none has. UsageError where a table cannot hold so many labels.
 void append_rows(Fingerprints& table, const Fingerprints& rows);
 
 // The rows of all tables, in the order of their ids, of the columns that they have: the same ones.
-// Without measures where one has none.
+// Without measures, or thumbnails, where one has none.
 Fingerprints merge(std::span<const Fingerprints> tables);
 
 // Throws FormatError naming `where` unless the columns make a table: one entry a row each, ids
 // ascending, offsets in order, sharpness and quality numbers, every hash once with whole words,
-// fewer than 2^32 rows. `columns`: only these need be there; nullptr: all.
+// thumbnails of the sizes that they should have, fewer than 2^32 rows. `columns`: only these need
+// be there; nullptr: all.
 void check_table(const Fingerprints& table, const std::string& where,
                  const ColumnNames* columns = nullptr);
 
 // The file form (docs/formats/fingerprints.md): magic, version, column directory, columns, XXH3-64.
-// Of version 2 with measures, else of version 1. Equal tables give equal bytes. Throws as
-// check_table does.
+// Of version 3 with thumbnails, else of 2 with measures, else of 1. Equal tables give equal bytes.
+// Throws as check_table does.
 Bytes serialize(const Fingerprints& table);
 
 // Throws FormatError naming `where` for anything that serialize cannot have written: checksum,
@@ -191,19 +219,28 @@ Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
 // The same from a file whose content is vouched for by its hash, and only some of its columns (the
 // others stay empty); nullptr: all.
 Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns);
+// Likewise of the thumbnails: they are read from the file when they are asked for, and checked
+// then, by FormatError naming it. Holds 4 bytes a row.
+ThumbnailSource open_thumbnails(std::shared_ptr<const InputFile> file);
+// How many bytes a file has of them. Reads its directory alone.
+std::uint64_t thumbnail_bytes(const InputFile& file);
+// What vouches for a file, be it one or not: XXH3-128 of its bytes but for those of the thumbnails,
+// which it has hashes of.
+Hash128 hash_of_table(const InputFile& file);
 
 // Writes the file of the rows that `keep`, one entry a row of the table, marks: the bytes of a
 // table of these rows alone. Holds a few columns at once, and reads some of them twice. `hashes`:
-// names of the columns of codes, in their order. Durable; XXH3-128 of the file.
+// names of the columns of codes, in their order. Durable; hash_of_table() of the file.
 Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
-                   const std::vector<std::string>& hashes, const std::vector<bool>& keep);
+                   const std::vector<std::string>& hashes, const std::vector<bool>& keep,
+                   const ThumbnailSource& thumbnails = {});
 
 // Writes the file of a table that is not held: its rows come in any number of pieces.
 class FingerprintWriter {
  public:
   using Size = TableSize;
   static Size size_of(const Fingerprints& table) noexcept;
-  static Size size_of(const ColumnSource& table);
+  static Size size_of(const ColumnSource& table, const ThumbnailSource& thumbnails = {});
 
   // Of the whole; `like` has its hashes. UsageError for more than a table can hold.
   FingerprintWriter(std::filesystem::path path, const Fingerprints& like, const Size& size);
@@ -211,14 +248,17 @@ class FingerprintWriter {
   // the same; else UsageError.
   void append(const Fingerprints& rows);
   // All rows of a table, a column at a time; before any others.
-  void append(const ColumnSource& table);
-  Hash128 finish();  // durable; XXH3-128 of the file
+  void append(const ColumnSource& table, const ThumbnailSource& thumbnails = {});
+  Hash128 finish();  // durable; hash_of_table() of the file
 
  private:
+  void append_thumbnails(const Ragged<ThumbnailBlock>& rows);
+
   std::vector<CodeColumn> hashes_;  // without codes
   ColumnFileWriter file_;
   Size size_;
   Size done_;
+  std::size_t thumbnails_at_ = 0;  // number of the first of their columns
   SampleId last_id_ = 0;
 };
 

@@ -181,6 +181,19 @@ void print(const pipeline::Manifest& m) {
   if (!variants.empty()) fmt::print("stored    {}\n", variants);
 }
 
+// Of all images; 0 where there are none.
+std::uint64_t thumbnail_bytes(const pipeline::Cache& cache) {
+  return cache.manifest().settings.fingerprints.thumbnails ? cache.thumbnail_bytes() : 0;
+}
+
+void print_thumbnails(const pipeline::Cache& cache) {
+  const std::uint64_t bytes = thumbnail_bytes(cache);
+  const std::uint64_t images = cache.manifest().inputs.by_fate.at("ok");
+  fmt::print("thumbnail {}\n", bytes == 0 ? "none"
+                                          : fmt::format("{} bytes an image, {} together",
+                                                        grouped(bytes / images), in_bytes(bytes)));
+}
+
 // A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
 void print(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
            const pipeline::Manifest& manifest) {
@@ -284,6 +297,7 @@ void run(const InfoOptions& o, const Session& session) {
   if (o.json) {
     Json json{{"schema", "winnow.info/1"},
               {"manifest", JsonReader(pipeline::to_json(m), {"the manifest"}).json()},
+              {"thumbnail_bytes", thumbnail_bytes(cache)},
               {"selections", cache.selections()}};
     if (o.issues) json["issues"] = issues_json(cache, *o.issues);
     if (selection) json["selection"] = to_json(*selection, counts, m);
@@ -296,6 +310,7 @@ void run(const InfoOptions& o, const Session& session) {
   }
   fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
   print(m);
+  print_thumbnails(cache);
   if (selection) {
     print(*selection, counts, m);
   } else {

@@ -37,6 +37,7 @@ dedup::Addition addition_of(const pipeline::Cache& cache, const Session& session
     stop_if_asked(session);
     return columns(names);
   };
+  addition.thumbnails = cache.open_thumbnails();
   addition.names = [&cache](const dedup::NameSink& sink) {
     cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
   };

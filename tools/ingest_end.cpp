@@ -134,7 +134,7 @@ std::string orientation_remark(const pipeline::IngestResult& result, bool in_pla
   const std::uint64_t count = result.remarks.oriented;
   const pipeline::CacheSettings& settings = result.manifest.settings;
   if (count == 0 || settings.decode.orientation == pipeline::Orientation::kApply) return "";
-  const std::string any_way = hash_of_all_orientations(settings.hashes);
+  const std::string any_way = hash_of_all_orientations(settings.fingerprints.hashes);
   if (in_place && !any_way.empty()) return "";  // what is found by it follows
   const bool one = count == 1;
   const std::string were =

@@ -97,6 +97,12 @@ void add_hashes_flag(CLI::App& app, IngestFlags& flags) {
 void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
   add_reading_flags(app, flags);
   add_hashes_flag(app, flags);
+  app.add_option(
+         "--thumbnails", flags.thumbnails,
+         "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
+         "on or off")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
   CLI::Option* store =
       app.add_option("--store", flags.store,
                      "What shards hold: the original bytes, raw pixels, or none (fingerprints "
@@ -167,6 +173,7 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
                        " is no colour; give none, white, black or #rrggbb, such as #ffffff");
     }
   }
+  options.target.thumbnails = flags.thumbnails == "on";
   if (!flags.augment.empty()) set_variants(flags, options);
   options.shard_bytes = flags.shard_mib << 20;
   options.work.memory_bytes = flags.memory_mib << 20;
@@ -184,6 +191,7 @@ pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App&
   options.target.into = true;
   if (!is_given("--store") && !is_given("--augment")) options.store = made.store;
   if (!is_given("--hash")) options.hashes = made.hashes;
+  if (!is_given("--thumbnails")) options.target.thumbnails = made.target.thumbnails;
   if (!is_given("--shard-size")) options.shard_bytes = made.shard_bytes;
   if (!is_given("--max-pixels")) options.decode.max_pixels = made.decode.max_pixels;
   if (!is_given("--max-scans")) options.decode.max_scans = made.decode.max_scans;

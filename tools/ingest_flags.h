@@ -20,6 +20,7 @@ struct IngestFlags {
   std::string store = "original";
   std::string orientation = "ignore";
   std::string matte = "none";
+  std::string thumbnails = "on";
   std::string augment;     // recipe; empty: what is stored are the images
   std::string image_size;  // "224" or "HxW"
   pipeline::IngestOptions ingest;

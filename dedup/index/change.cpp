@@ -328,6 +328,15 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
   }
 }
 
+// Likewise of the thumbnails.
+ThumbnailSource stoppable(ThumbnailSource thumbnails, const StopRequested& stop) {
+  if (!thumbnails) return {};
+  return [thumbnails = std::move(thumbnails), &stop](std::size_t first, std::size_t count) {
+    check_stop(stop);
+    return thumbnails(first, count);
+  };
+}
+
 // How the links of an addition are found: `inner` finds those among its own rows.
 struct LinkSearch {
   LinkSource inner;
@@ -408,18 +417,25 @@ CodeLinks remaining_links(const OpenIndex& index) {
   return links;
 }
 
-Segment write_segment(Change& change, const IndexKind& kind, const ColumnSource& columns,
-                      const std::vector<bool>& keep, const NameSource& names, CodeLinks links) {
+// What a segment is made of, but for its links.
+struct Rows {
+  ColumnSource columns;
+  ThumbnailSource thumbnails;
+  NameSource names;
+};
+
+Segment write_segment(Change& change, const IndexKind& kind, const Rows& rows,
+                      const std::vector<bool>& keep, CodeLinks links) {
   Segment segment;
   segment.rows = links.firsts.size();
   segment.links = change.write(FileRole::kLinks, [&](const fs::path& path) {
     return write_links(path, kind.radius, std::move(links));
   });
   segment.table = change.write(FileRole::kTable, [&](const fs::path& path) {
-    return write_rows(path, columns, {kind.hash}, keep);
+    return write_rows(path, rows.columns, {kind.hash}, keep, rows.thumbnails);
   });
   segment.names = change.write(FileRole::kNames, [&](const fs::path& path) {
-    return write_names(path, select_rows(columns({}), keep).ids, names);
+    return write_names(path, select_rows(rows.columns({}), keep).ids, rows.names);
   });
   return segment;
 }
@@ -432,9 +448,9 @@ void compact(Change& change) {
     check_stop(change.stop());
     return index.live_columns(names);
   };
-  manifest.segments = {write_segment(change, manifest.kind, live, all,
-                                     StoredIndex::open(index.folder()).names(),
-                                     remaining_links(index))};
+  const Rows rows{live, stoppable(index.live_thumbnails(), change.stop()),
+                  StoredIndex::open(index.folder()).names()};
+  manifest.segments = {write_segment(change, manifest.kind, rows, all, remaining_links(index))};
   manifest.deleted = 0;
   manifest.tombstones.reset();
   change.commit(std::move(manifest));
@@ -469,8 +485,9 @@ Added add(Change& change, Addition addition, IndexKind kind, const LinkSearch& s
       sink(make_sample_id(*placing.ordinals[source], position_of(id)), name);
     });
   };
-  manifest.segments.push_back(
-      write_segment(change, kind, columns, placing.keep, names, std::move(links)));
+  manifest.segments.push_back(write_segment(change, kind,
+                                            {columns, stoppable(addition.thumbnails, stop), names},
+                                            placing.keep, std::move(links)));
   for (std::size_t i = 0; i < placing.sources.size(); ++i) {
     if (placing.ordinals[i]) manifest.sources.push_back(placing.sources[i]);
   }
@@ -579,7 +596,8 @@ Added merge_indexes(const fs::path& folder, const fs::path& other, const SearchO
                      " by " + words(b) +
                      "; only indexes that agree can be merged: add its caches instead");
   }
-  return add(change, {from.sources(), from.classes(), from.columns(), from.names()}, a,
+  return add(change,
+             {from.sources(), from.classes(), from.columns(), from.names(), from.thumbnails()}, a,
              {from.links(search), search});
 }
 

@@ -126,6 +126,8 @@ ColumnSource StoredIndex::columns() const {
   return [index = index_](const ColumnNames& names) { return index->live_columns(names); };
 }
 
+ThumbnailSource StoredIndex::thumbnails() const { return index_->live_thumbnails(); }
+
 LinkSource StoredIndex::links(const SearchOptions& search) const {
   std::vector<std::uint32_t> classes = index_->read_firsts();
   std::size_t live = 0;

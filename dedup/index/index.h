@@ -80,6 +80,8 @@ class StoredIndex {
 
   // The live rows: what deduplicate() takes. Of codes it has those of kind().hash only.
   ColumnSource columns() const;
+  // Of the live rows; empty where what was added to the index was not all with thumbnails.
+  ThumbnailSource thumbnails() const;
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
   // enough. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at
@@ -113,6 +115,7 @@ struct Addition {
   std::vector<std::string> classes;  // names of the labels in `columns`; labels beyond have none
   ColumnSource columns;
   NameSource names;
+  ThumbnailSource thumbnails = {};  // empty: the index will have none, at least not of these
 };
 
 inline constexpr std::string_view kUsualIndexHash = "phash16";

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "dedup/index/open_index_internal.h"
+#include "dedup/thumbnail_source.h"
 
 namespace winnow::dedup {
 namespace fs = std::filesystem;
@@ -73,7 +74,7 @@ OpenIndex::File OpenIndex::open(const SealedFile& sealed) const {
 
 const std::shared_ptr<const InputFile>& OpenIndex::checked(const File& file,
                                                            const SealedFile& sealed) const {
-  if (!file.checked && to_hex(xxh3_128(*file.input)) != sealed.hash) {
+  if (!file.checked && to_hex(hash_of_table(*file.input)) != sealed.hash) {
     fail(file.input->path(), "is damaged: its hash is not the one in the manifest");
   }
   file.checked = true;
@@ -109,6 +110,19 @@ Fingerprints OpenIndex::columns(const ColumnNames& names) const {
 Fingerprints OpenIndex::live_columns(const ColumnNames& names) const {
   Fingerprints table = columns(names);
   return manifest_.deleted == 0 ? table : select_rows(table, live_);
+}
+
+ThumbnailSource OpenIndex::thumbnails() const {
+  std::vector<CountedThumbnails> tables;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = manifest_.segments[i];
+    tables.push_back({open_thumbnails(checked(segments_[i].table, segment.table)), segment.rows});
+  }
+  return join_rows(std::move(tables));
+}
+
+ThumbnailSource OpenIndex::live_thumbnails() const {
+  return manifest_.deleted == 0 ? thumbnails() : select_rows(thumbnails(), live_);
 }
 
 LinksFile OpenIndex::open_links(std::size_t segment) const {

@@ -30,6 +30,9 @@ class OpenIndex {
 
   Fingerprints columns(const ColumnNames& names) const;
   Fingerprints live_columns(const ColumnNames& names) const;
+  // What they give may outlive this.
+  ThumbnailSource thumbnails() const;
+  ThumbnailSource live_thumbnails() const;
   // By row: the first one of the same code, or kNoCode.
   std::vector<std::uint32_t> read_firsts() const;
   // The links between first rows of these distances, ascending by distance.

@@ -288,8 +288,8 @@ void write_fingerprints(const Cache& cache, const std::vector<bool>& rows, const
   for (const std::string& hash : manifest.tables.hashes)
     hashes.push_back(hash.substr(0, hash.find(':')));
   make_directories(to.fingerprints().parent_path());
-  manifest.tables.fingerprints_hash =
-      to_hex(dedup::write_rows(to.fingerprints(), cache.open_fingerprints(), hashes, rows));
+  manifest.tables.fingerprints_hash = to_hex(dedup::write_rows(
+      to.fingerprints(), cache.open_fingerprints(), hashes, rows, cache.open_thumbnails()));
   manifest.images.statistics = Statistics(manifest.classes.size());
   const dedup::ColumnNames counted{"labels", "widths_px", "heights_px", "file_bytes"};
   manifest.images.statistics->add(dedup::read_fingerprints(InputFile(to.fingerprints()), &counted));

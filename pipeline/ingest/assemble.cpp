@@ -91,6 +91,55 @@ class PartRows {
   std::size_t next_ = 0;
 };
 
+// The thumbnails of parts, in the order of their ids; those of one part are held.
+class PartThumbnails {
+ public:
+  PartThumbnails(const std::vector<NamedPart>& parts, const CachePaths& paths)
+      : parts_(parts), paths_(paths) {}
+
+  // Of `id`, which has one and is asked for in ascending order.
+  std::span<const dedup::ThumbnailBlock> find(SampleId id) {
+    while (next_ < rows_.size() && rows_.ids[next_] < id) ++next_;
+    while (next_ == rows_.size()) {
+      rows_ = {};
+      next_ = 0;
+      for_each_piece(paths_, parts_.at(part_++).name,
+                     [&](const std::string&, const dedup::Fingerprints& rows) {
+                       dedup::append_rows(rows_, dedup::select_columns(rows, {"thumbnails"}));
+                     });
+    }
+    return rows_.thumbnails[next_];
+  }
+
+ private:
+  const std::vector<NamedPart>& parts_;
+  const CachePaths& paths_;
+  std::size_t part_ = 0;
+  dedup::Fingerprints rows_;
+  std::size_t next_ = 0;
+};
+
+// Those of a cache and of what is to come between them, whose ids are `ids`; asked for from the
+// first row on.
+dedup::ThumbnailSource with_parts(const dedup::ThumbnailSource& old, std::vector<SampleId> old_ids,
+                                  std::vector<SampleId> ids, PartThumbnails& fresh) {
+  if (!old) return {};
+  return [=, &fresh](std::size_t first, std::size_t count) {
+    dedup::Ragged<dedup::ThumbnailBlock> out;
+    const auto from = std::ranges::lower_bound(old_ids, ids[first]);
+    const auto to = std::ranges::upper_bound(from, old_ids.end(), ids[first + count - 1]);
+    const auto there =
+        old(static_cast<std::size_t>(from - old_ids.begin()), static_cast<std::size_t>(to - from));
+    std::size_t next = 0;
+    for (std::size_t row = first; row < first + count; ++row) {
+      const bool is_old = from + static_cast<std::ptrdiff_t>(next) < to &&
+                          from[static_cast<std::ptrdiff_t>(next)] == ids[row];
+      out.push_back(is_old ? there[next++] : fresh.find(ids[row]));
+    }
+    return out;
+  };
+}
+
 }  // namespace
 
 void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
@@ -108,9 +157,11 @@ void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no
   make_directories(paths.fingerprints().parent_path());
   const Beside beside(paths);
   dedup::ColumnSource old_table;
+  dedup::ThumbnailSource old_thumbnails;
   if (base != nullptr) {
     old_table = base->open_fingerprints();
-    size += dedup::FingerprintWriter::size_of(old_table);
+    old_thumbnails = base->open_thumbnails();
+    size += dedup::FingerprintWriter::size_of(old_table, old_thumbnails);
   }
   dedup::FingerprintWriter table(base != nullptr ? beside.table : paths.fingerprints(), no_rows,
                                  size);
@@ -118,7 +169,7 @@ void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no
   Statistics statistics(manifest.classes.size());
   if (base != nullptr) {
     statistics.add(old_table(counted()));
-    table.append(old_table);
+    table.append(old_table, old_thumbnails);
     base->for_each_ledger_row([&](const LedgerRow& row) { ledger.add(to_json_lines({row})); });
   }
   for (const NamedPart& named : parts) {
@@ -140,7 +191,9 @@ Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerp
                        const Cache& base, const CachePaths& paths, Manifest& manifest) {
   Tally tally = *base.manifest().images.tally;
   const dedup::ColumnSource old_table = base.open_fingerprints();
-  dedup::FingerprintWriter::Size size = dedup::FingerprintWriter::size_of(old_table);
+  const dedup::ThumbnailSource old_thumbnails = base.open_thumbnails();
+  dedup::FingerprintWriter::Size size =
+      dedup::FingerprintWriter::size_of(old_table, old_thumbnails);
   for (const NamedPart& named : parts) {
     tally.add(named.part.tally);
     size += named.part.size;
@@ -164,7 +217,9 @@ Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerp
     return dedup::merge(tables);
   };
   dedup::FingerprintWriter table(beside.table, no_rows, size);
-  table.append(new_table);
+  PartThumbnails fresh_thumbnails(parts, paths);
+  table.append(new_table,
+               with_parts(old_thumbnails, old_table({}).ids, new_table({}).ids, fresh_thumbnails));
   manifest.tables.fingerprints_hash = to_hex(table.finish());
   manifest.images.statistics = Statistics(manifest.classes.size());
   manifest.images.statistics->add(new_table(counted()));

@@ -73,6 +73,7 @@ ChunkMaker::ChunkMaker(std::span<const PlacedSource> sources, const IngestOption
       loader_(options),
       form_(options),
       left_out_(options.target.left_out),
+      thumbnails_(options.target.thumbnails),
       gates_(gates),
       scratch_(gates.scratch_bytes) {
   if (left_out_ != nullptr) {
@@ -115,7 +116,11 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   std::optional<Image> scaled;  // of bare pixels, which are stored whole
   if (scale > 1 && input.encoded.empty()) scaled = box_average(input.image.view(), scale);
   const Image& image = scaled ? *scaled : input.image;
-  Prints prints = prints_of(image, hashes_, memory);
+  const auto width_px = static_cast<std::uint32_t>(input.width_px);
+  const auto height_px = static_cast<std::uint32_t>(input.height_px);
+  Prints prints =
+      prints_of(image, hashes_, memory,
+                thumbnails_ ? dedup::thumbnail_size(width_px, height_px) : dedup::ThumbnailSize{});
   // Pictures that agree at a scale may differ: their pixels count as equal where their bytes are.
   const bool by_pixels = scale == 1 && input.encoded.empty();
   const Hash128 of_file = by_pixels ? prints.pixel_hash : file_hash(input);
@@ -123,8 +128,8 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   table.splits.push_back(entries.split(position));
   append_labels(table.labels, place);
   table.group_keys.push_back(entries.group(position));
-  table.widths_px.push_back(static_cast<std::uint32_t>(input.width_px));
-  table.heights_px.push_back(static_cast<std::uint32_t>(input.height_px));
+  table.widths_px.push_back(width_px);
+  table.heights_px.push_back(height_px);
   table.file_bytes.push_back(input.encoded.empty() ? input.image.pixels.size()
                                                    : input.encoded.size());
   table.file_hashes.push_back(of_file);
@@ -133,6 +138,7 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   table.quality.push_back(prints.quality);
   prints.measures.orientation = static_cast<std::uint32_t>(input.orientation);
   table.audit.push_back(prints.measures);
+  if (thumbnails_) table.thumbnails.push_back(dedup::to_blocks(prints.thumbnail));
   auto next = prints.codes.begin();
   for (dedup::CodeColumn& column : table.codes) {
     const auto end = next + static_cast<std::ptrdiff_t>(column.words_per_code());

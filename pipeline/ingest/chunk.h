@@ -73,6 +73,7 @@ class ChunkMaker {
   InputLoader loader_;
   StoredForm form_;
   const LeftOut* left_out_;
+  bool thumbnails_;
   std::vector<SampleId> stand_ins_;  // for those left out; ascending
   std::vector<dedup::HashKind> hashes_;
   Gates& gates_;

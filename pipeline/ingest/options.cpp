@@ -81,7 +81,7 @@ std::vector<std::string> hash_names(const dedup::Fingerprints& columns) {
 CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns) {
   CacheSettings settings;
   settings.store = store_name(options.store);
-  settings.hashes = hash_names(columns);
+  settings.fingerprints = {.hashes = hash_names(columns), .thumbnails = options.target.thumbnails};
   settings.shard_bytes = options.shard_bytes;
   settings.decode = options.decode;
   settings.resize.short_side_px = options.resize.short_side_px;
@@ -103,9 +103,10 @@ IngestOptions options_of(const Manifest& manifest) {
   IngestOptions options;
   options.store = *store;
   options.hashes.clear();
-  for (const std::string& hash : settings.hashes) {
+  for (const std::string& hash : settings.fingerprints.hashes) {
     options.hashes.push_back(hash.substr(0, hash.rfind(':')));
   }
+  options.target.thumbnails = settings.fingerprints.thumbnails;
   options.shard_bytes = settings.shard_bytes;
   options.decode = settings.decode;
   options.resize = settings.resize;

@@ -26,6 +26,7 @@ struct LeftOut {
 
 // What an ingest makes, or goes on with.
 struct IngestTarget {
+  bool thumbnails = true;             // beside the fingerprints (dedup/hash/thumbnail.h)
   bool memory = false;                // shards on tmpfs, the cache holds a link to them
   bool into = false;                  // add to the cache that is there
   bool retry = false;                 // ask again for what the cache that is there could not read

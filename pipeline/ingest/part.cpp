@@ -15,7 +15,7 @@ namespace {
 
 // Parts live only from one run to the next of the same program: the version is raised when anything
 // below changes, and what it does not know is done again.
-constexpr std::string_view kMagic = "winnow part 7\n";
+constexpr std::string_view kMagic = "winnow part 8\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
 
@@ -54,6 +54,8 @@ Bytes foot_of(const Part& part) {
   out.put(part.size.labels);
   out.put(part.size.group_bytes);
   out.put(part.size.audited);
+  out.put(part.size.pictured);
+  out.put(part.size.thumbnail_blocks);
   out.put(part.remarks.warned);
   out.put(part.remarks.oriented);
   out.put<std::uint64_t>(part.remarks.unsupported.size());
@@ -81,6 +83,8 @@ Part parse_foot(BytesView foot, const std::string& where) {
   part.size.labels = in.get<std::uint64_t>();
   part.size.group_bytes = in.get<std::uint64_t>();
   part.size.audited = in.get<std::uint64_t>();
+  part.size.pictured = in.get<std::uint64_t>();
+  part.size.thumbnail_blocks = in.get<std::uint64_t>();
   part.remarks.warned = in.get<std::uint64_t>();
   part.remarks.oriented = in.get<std::uint64_t>();
   const auto reasons = in.get<std::uint64_t>();

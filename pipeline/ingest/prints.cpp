@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "dedup/audit/measure.h"
 #include "dedup/hash/features.h"
@@ -73,7 +74,7 @@ Hash128 hash_pixels(const Image& image) {
 }
 
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
-                 dedup::HashMemory& memory) {
+                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail) {
   const int at_once = dedup::rows_at_once(image.width_px, image.channels);
   Xxh3Stream pixels;
   begin_hash(pixels, image);
@@ -82,6 +83,11 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
   dedup::HashStreams streams(image.height_px, image.width_px, image.channels, hashes,
                              memory.weights);
   dedup::RowMeasures measures(image.height_px, image.width_px, image.channels, &memory.weights);
+  std::optional<RowResizer> small;
+  if (thumbnail != dedup::ThumbnailSize{}) {
+    small.emplace(
+        dedup::thumbnail_rows(image.height_px, image.width_px, thumbnail, &memory.weights));
+  }
   GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
   for (int y = 0; y < image.height_px; y += at_once) {
     const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
@@ -91,11 +97,13 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
     features.add(grays.with_above(), grays.above());
     streams.add(rows, grays.rows());
     measures.add(rows, grays.rows());
+    if (small) small->add(grays.rows());
   }
   prints.pixel_hash = pixels.digest();
   prints.sharpness = features.sharpness();
   prints.quality = features.quality();
   prints.measures = measures.finish();
+  if (small) prints.thumbnail = small->finish();
   for (const dedup::HashCode& code : streams.finish()) {
     prints.codes.insert(prints.codes.end(), code.words.begin(), code.words.end());
   }

@@ -8,6 +8,7 @@
 #include "common/image.h"
 #include "dedup/audit/measures.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/hash/thumbnail.h"
 #include "pipeline/store/channel_sums.h"
 
 namespace winnow::pipeline {
@@ -23,11 +24,12 @@ struct Prints {
   float quality = 0;
   dedup::Measures measures;          // of an orientation that is not said
   std::vector<std::uint64_t> codes;  // of the hashes, one after the other
+  Image thumbnail;                   // where one was asked for
 };
 
 // In one pass: everything is made of some rows before the next are looked at, since a large picture
-// takes longer to read from memory than most of this to compute.
+// takes longer to read from memory than most of this to compute. `thumbnail`: its size, or 0 x 0.
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
-                 dedup::HashMemory& memory);
+                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {});
 
 }  // namespace winnow::pipeline

@@ -24,13 +24,19 @@ namespace {
   throw FormatError(file.string() + " " + what + "; ingest again");
 }
 
-// What has this hash: at `added` (see CachePaths), or in its place.
-InputFile open_checked(const fs::path& added, const fs::path& path, const std::string& hash) {
+// At `added` (see CachePaths), or in its place.
+InputFile open_file(const fs::path& added, const fs::path& path) {
   std::error_code ignored;
   const bool is_added = fs::exists(added, ignored);
   if (!is_added && !fs::exists(path, ignored)) fail(path, "is missing");
-  InputFile file(is_added ? added : path);
-  if (to_hex(xxh3_128(file)) != hash) {
+  return InputFile(is_added ? added : path);
+}
+
+// Likewise, of this hash by `hash_of`.
+InputFile open_checked(const fs::path& added, const fs::path& path, const std::string& hash,
+                       Hash128 (*hash_of)(const InputFile&)) {
+  InputFile file = open_file(added, path);
+  if (to_hex(hash_of(file)) != hash) {
     fail(path, "is damaged: its hash is not the one in the manifest");
   }
   return file;
@@ -40,12 +46,13 @@ InputFile open_checked(const fs::path& added, const fs::path& path, const std::s
 
 InputFile open_table(const CachePaths& paths, const Manifest& manifest) {
   const std::string& hash = manifest.tables.fingerprints_hash;
-  return open_checked(paths.added_fingerprints(hash), paths.fingerprints(), hash);
+  return open_checked(paths.added_fingerprints(hash), paths.fingerprints(), hash,
+                      dedup::hash_of_table);
 }
 
 InputFile open_ledger(const CachePaths& paths, const Manifest& manifest) {
   const std::string& hash = manifest.tables.ledger_hash;
-  return open_checked(paths.added_ledger(hash), paths.ledger(), hash);
+  return open_checked(paths.added_ledger(hash), paths.ledger(), hash, xxh3_128);
 }
 
 ReadManifest read_manifest(const CachePaths& paths) {
@@ -168,6 +175,14 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
   if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
   check_labels(table.labels.values, manifest, file.path().string());
   return table;
+}
+
+void check_thumbnails(const dedup::ThumbnailSource& thumbnails, std::size_t rows) {
+  constexpr std::size_t kAtOnce = 1024;
+  if (!thumbnails) return;
+  for (std::size_t row = 0; row < rows; row += kAtOnce) {
+    thumbnails(row, std::min(kAtOnce, rows - row));
+  }
 }
 
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest) {
@@ -391,6 +406,17 @@ dedup::ColumnSource Cache::open_fingerprints() const {
   const Manifest& m = state_->manifest;
   const auto file = std::make_shared<const InputFile>(open_table(state_->paths, state_->manifest));
   return [file, &m](const dedup::ColumnNames& columns) { return read_columns(*file, m, &columns); };
+}
+
+dedup::ThumbnailSource Cache::open_thumbnails() const {
+  return dedup::open_thumbnails(
+      std::make_shared<const InputFile>(open_table(state_->paths, state_->manifest)));
+}
+
+std::uint64_t Cache::thumbnail_bytes() const {
+  const CachePaths& paths = state_->paths;
+  const std::string& hash = state_->manifest.tables.fingerprints_hash;
+  return dedup::thumbnail_bytes(open_file(paths.added_fingerprints(hash), paths.fingerprints()));
 }
 
 void Cache::for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const {

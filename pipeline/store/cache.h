@@ -95,7 +95,10 @@ class Cache {
   // the cache lives.
   dedup::Fingerprints read_fingerprints() const;
   dedup::ColumnSource open_fingerprints() const;
-  std::vector<LedgerRow> read_ledger() const;                                         // likewise
+  // Likewise; empty where the cache has none. May outlive it.
+  dedup::ThumbnailSource open_thumbnails() const;
+  std::uint64_t thumbnail_bytes() const;       // of all; nothing else is read, nor checked
+  std::vector<LedgerRow> read_ledger() const;  // likewise
   void for_each_ledger_row(const std::function<void(const LedgerRow&)>& take) const;  // likewise
   // Of the ledger, what its for_each_remark gives.
   void for_each_remark(const std::function<void(const LedgerRow&)>& take) const;

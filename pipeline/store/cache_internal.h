@@ -41,6 +41,7 @@ InputFile open_ledger(const CachePaths& paths, const Manifest& manifest);
 dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
                                  const dedup::ColumnNames* columns);
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest);
+void check_thumbnails(const dedup::ThumbnailSource& thumbnails, std::size_t rows);
 std::vector<std::string> list_selections(const CachePaths& paths);
 // Throws FormatError naming `where` for a label of no class.
 void check_labels(std::span<const std::int32_t> labels, const Manifest& manifest,

@@ -10,9 +10,9 @@
 namespace winnow::pipeline {
 namespace {
 
-constexpr std::array<std::string_view, 10> kFields{
-    "store",       "hashes", "shard_bytes", "max_pixels", "max_scans",
-    "orientation", "matte",  "resize",      "quality",    "augment"};
+constexpr std::array<std::string_view, 11> kFields{
+    "store",       "hashes", "thumbnails", "shard_bytes", "max_pixels", "max_scans",
+    "orientation", "matte",  "resize",     "quality",     "augment"};
 constexpr const char* kDropped = "dropped";
 
 void write_decode(Json& out, const DecodeSettings& decode) {
@@ -67,7 +67,8 @@ Json to_json(const CacheSettings& settings) {
   Json out = Json::object();
   if (!settings.store.empty()) {
     out["store"] = settings.store;
-    out["hashes"] = settings.hashes;
+    out["hashes"] = settings.fingerprints.hashes;
+    if (settings.fingerprints.thumbnails) out["thumbnails"] = true;
     out["shard_bytes"] = settings.shard_bytes;
   }
   write_decode(out, settings.decode);
@@ -97,7 +98,8 @@ CacheSettings parse_settings(const JsonReader& in) {
   CacheSettings out;
   if (in.is_null()) return out;
   if (const auto value = in.find("store")) out.store = value->text();
-  if (const auto value = in.find("hashes")) out.hashes = value->texts();
+  if (const auto value = in.find("hashes")) out.fingerprints.hashes = value->texts();
+  if (const auto value = in.find("thumbnails")) out.fingerprints.thumbnails = value->boolean();
   if (const auto value = in.find("shard_bytes")) out.shard_bytes = value->number();
   out.decode = parse_decode(in);
   if (const auto value = in.find("resize")) out.resize.short_side_px = value->number<int>();

@@ -11,11 +11,19 @@
 
 namespace winnow::pipeline {
 
+// What is known of each image beside what is stored of it.
+struct FingerprintSettings {
+  std::vector<std::string> hashes;  // "phash:1"
+  bool thumbnails = false;          // caches of before there were any have none
+
+  friend bool operator==(const FingerprintSettings&, const FingerprintSettings&) = default;
+};
+
 // The options that shape the content of a cache. Whoever decodes what it stores does so by these.
 // As made: of a cache that does not say how it was made.
 struct CacheSettings {
-  std::string store;                        // "original", "raw" or "none"
-  std::vector<std::string> hashes;          // "phash:1"
+  std::string store;  // "original", "raw" or "none"
+  FingerprintSettings fingerprints;
   std::uint64_t shard_bytes = 0;            // of input, that a shard is cut at
   DecodeSettings decode;                    // of all images
   ResizeSettings resize;                    // of what is stored

@@ -1,6 +1,7 @@
 #include "pipeline/store/verify.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -99,12 +100,14 @@ class Verifier {
   std::optional<std::vector<SampleId>> ids_of_table() {
     std::vector<SampleId> ids;
     const bool good = attempt([&] {
-      const InputFile file = open_table(paths_, manifest_);
+      const auto file = std::make_shared<const InputFile>(open_table(paths_, manifest_));
       const auto columns = [&](const dedup::ColumnNames& names) {
-        return read_columns(file, manifest_, &names);
+        return read_columns(*file, manifest_, &names);
       };
       check_columns(columns, manifest_);
-      ids = columns({}).ids;
+      std::vector<SampleId> found = columns({}).ids;
+      check_thumbnails(dedup::open_thumbnails(file), found.size());
+      ids = std::move(found);
     });
     return good ? std::optional(std::move(ids)) : std::nullopt;
   }

@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
+#include "dedup/thumbnail_source.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
@@ -53,6 +54,30 @@ Fingerprints audited(Fingerprints table) {
   return table;
 }
 
+// Of widths that differ, so that thumbnails are of one to many blocks.
+Fingerprints pictured(Fingerprints table) {
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    table.widths_px[row] = static_cast<std::uint32_t>(1 + row * row * row);
+    table.heights_px[row] = static_cast<std::uint32_t>(1 + row);
+    const ThumbnailSize size = thumbnail_size(table.widths_px[row], table.heights_px[row]);
+    CounterRng rng = test_rng(row);
+    Image image(size.height_px, size.width_px, 1);
+    for (auto& pixel : image.pixels) pixel = static_cast<std::uint8_t>(rng.next_u32() >> 24);
+    table.thumbnails.push_back(to_blocks(image));
+  }
+  return table;
+}
+
+ThumbnailSource thumbnails_of(const Fingerprints& table) {
+  return [&table](std::size_t first, std::size_t count) {
+    Ragged<ThumbnailBlock> rows;
+    for (std::size_t row = first; row < first + count; ++row) {
+      rows.push_back(table.thumbnails[row]);
+    }
+    return rows;
+  };
+}
+
 Selection small_selection() {
   Selection selection;
   selection.name = "strict";
@@ -86,10 +111,11 @@ Selection reviewed(Selection selection) {
   return selection;
 }
 
-// Puts the right checksum behind bytes that were tampered with.
-void seal(Bytes& bytes) {
-  if (bytes.size() < 8) return;
-  const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8));
+// Puts the right checksum behind bytes that were tampered with, which end in so many that it is not
+// of.
+void seal(Bytes& bytes, std::size_t apart = 0) {
+  if (bytes.size() < 8 + apart) return;
+  const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8 - apart));
   std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
 }
 
@@ -98,7 +124,8 @@ struct Form {
   const char* what;
   T (*make)();
   T (*parse)(BytesView bytes, const std::string& where);
-  int newest;  // version that is read
+  int newest;             // version that is read
+  std::size_t apart = 0;  // bytes that checksums are not of
 };
 
 template <class T>
@@ -113,11 +140,13 @@ void check_form(const Form<T>& form) {
     EXPECT_THROW(form.parse(part, "file"), FormatError) << "cut to " << cut;
     seal(part);
     EXPECT_THROW(form.parse(part, "file"), FormatError) << "cut to " << cut << " and sealed";
+    seal(part, form.apart);
+    EXPECT_THROW(form.parse(part, "file"), FormatError) << "cut to " << cut << " and sealed";
   }
   Bytes longer = bytes;
   longer.resize(bytes.size() + 8);
   EXPECT_THROW(form.parse(longer, "file"), FormatError);
-  seal(longer);
+  seal(longer, form.apart);
   EXPECT_THROW(form.parse(longer, "file"), FormatError);
 
   std::size_t refused = 0;
@@ -129,7 +158,7 @@ void check_form(const Form<T>& form) {
       // Behind a right checksum a byte may be a value like any other. Then the file must be just
       // what serialize writes for that value.
       if (at >= bytes.size() - 8) continue;
-      seal(bad);
+      seal(bad, form.apart);
       try {
         EXPECT_EQ(serialize(form.parse(bad, "file")), bad) << "byte " << at;
       } catch (const FormatError& error) {
@@ -154,10 +183,15 @@ void check_form(const Form<T>& form) {
 }
 
 TEST(FingerprintFile, IsReadBackOrRefused) {
-  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints, 2});
+  check_form<Fingerprints>({"three rows", [] { return small_table(); }, parse_fingerprints, 3});
   check_form<Fingerprints>(
-      {"measured", [] { return audited(small_table()); }, parse_fingerprints, 2});
-  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 2});
+      {"measured", [] { return audited(small_table()); }, parse_fingerprints, 3});
+  check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 3});
+  // Of 1, 4 and 27 pixels: three blocks.
+  check_form<Fingerprints>({"pictured", [] { return pictured(small_table()); }, parse_fingerprints,
+                            3, 3 * sizeof(ThumbnailBlock)});
+  check_form<Fingerprints>({"both", [] { return pictured(audited(small_table())); },
+                            parse_fingerprints, 3, 3 * sizeof(ThumbnailBlock)});
 }
 
 TEST(SelectionFile, IsReadBackOrRefused) {
@@ -379,6 +413,7 @@ Fingerprints rows_of(const Fingerprints& table, std::size_t first, std::size_t l
     out.group_keys.push_back(table.group_keys[row]);
     out.widths_px[i] = table.widths_px[row];
     if (!table.audit.empty()) out.audit.push_back(table.audit[row]);
+    if (table.thumbnails.size() > 0) out.thumbnails.push_back(table.thumbnails[row]);
     out.heights_px[i] = table.heights_px[row];
     out.file_bytes[i] = table.file_bytes[row];
     out.file_hashes[i] = table.file_hashes[row];
@@ -601,6 +636,164 @@ TEST(FingerprintFile, RefusesMeasuresThatNoPictureHas) {
   bytes.at(8) = std::byte{2};
   seal(bytes);
   EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
+}
+
+TEST(FingerprintFile, HasThumbnailsOfAllRowsOrOfNone) {
+  const TemporaryFolder folder;
+  const Fingerprints plain = audited(small_table(40));
+  Fingerprints sizes = pictured(plain);
+  const Fingerprints table = sizes;
+  sizes.thumbnails = {};
+  const Bytes bytes = serialize(table);
+  EXPECT_EQ(static_cast<int>(bytes.at(8)), 3);  // version
+  EXPECT_EQ(parse_fingerprints(bytes, "table").thumbnails.values, table.thumbnails.values);
+  EXPECT_EQ(parse_fingerprints(serialize(plain), "table").thumbnails.size(), 0U);
+  const auto source = [&](const ColumnNames& names) { return select_columns(table, names); };
+
+  // In pieces, and of some rows.
+  for (const bool whole : {true, false}) {
+    FingerprintWriter out(folder / "table", table, size_of(table));
+    if (whole) {
+      ASSERT_EQ(FingerprintWriter::size_of(source, thumbnails_of(table)).thumbnail_blocks,
+                table.thumbnails.values.size());
+      out.append(source, thumbnails_of(table));
+    } else {
+      for (std::size_t row = 0; row < 40; row += 5) out.append(rows_of(table, row, row + 5));
+    }
+    const Hash128 hash = out.finish();
+    EXPECT_EQ(hash, hash_of_table(InputFile(folder / "table")));
+    EXPECT_EQ(read_file(folder / "table"), bytes);
+  }
+  std::vector<bool> keep(40);
+  for (const std::size_t row : {0, 1, 3, 20, 24, 39}) keep[row] = true;
+  write_rows(folder / "some", source, {"phash", "dhash-128"}, keep, thumbnails_of(table));
+  EXPECT_EQ(read_file(folder / "some"), serialize(select_rows(table, keep)));
+  write_rows(folder / "some", source, {"phash", "dhash-128"}, keep);
+  EXPECT_EQ(read_file(folder / "some"), serialize(select_rows(sizes, keep)));
+
+  // Beside rows that have none.
+  Fingerprints sum = rows_of(table, 0, 7);
+  append_rows(sum, rows_of(sizes, 7, 40));
+  EXPECT_EQ(serialize(sum), serialize(sizes));
+  const std::vector<Fingerprints> parts{rows_of(sizes, 0, 7), rows_of(table, 7, 40)};
+  EXPECT_EQ(serialize(merge(parts)), serialize(sizes));
+  const std::vector<Fingerprints> both{rows_of(table, 7, 40), rows_of(table, 0, 7)};
+  EXPECT_EQ(serialize(merge(both)), bytes);
+  TableSize mixed = size_of(rows_of(table, 0, 7));
+  mixed += size_of(rows_of(sizes, 7, 40));
+  FingerprintWriter out(folder / "mixed", table, mixed);
+  out.append(rows_of(table, 0, 7));
+  out.append(rows_of(sizes, 7, 40));
+  out.finish();
+  EXPECT_EQ(read_file(folder / "mixed"), serialize(sizes));
+}
+
+TEST(FingerprintFile, LeavesThumbnailsWhereTheyAre) {
+  const TemporaryFolder folder;
+  const Fingerprints table = pictured(small_table(60));
+  ASSERT_GT(table.thumbnails.values.size(), 2 * kApartBytes / sizeof(ThumbnailBlock));
+  Bytes bytes = serialize(table);
+  const auto write = [&] { write_file_durably(folder / "table", bytes); };
+  const auto open = [&] { return std::make_shared<const InputFile>(folder / "table"); };
+  write();
+  const Hash128 hash = hash_of_table(*open());
+  EXPECT_EQ(thumbnail_bytes(*open()), table.thumbnails.values.size() * sizeof(ThumbnailBlock));
+  const ColumnNames alone{"thumbnails"};
+  EXPECT_EQ(read_fingerprints(*open(), &alone).thumbnails.values, table.thumbnails.values);
+  {
+    const ThumbnailSource thumbnails = open_thumbnails(open());
+    for (const auto& [first, count] :
+         {std::pair{0U, 60U}, {0U, 1U}, {31U, 7U}, {59U, 1U}, {60U, 0U}}) {
+      const Ragged<ThumbnailBlock> rows = thumbnails(first, count);
+      EXPECT_EQ(rows.offsets, thumbnails_of(table)(first, count).offsets);
+      EXPECT_EQ(rows.values, thumbnails_of(table)(first, count).values);
+    }
+  }
+  // Damage there is found where it is read, and nowhere else.
+  bytes[bytes.size() - 8 - 64] ^= std::byte{1};
+  write();
+  EXPECT_EQ(hash_of_table(*open()), hash);
+  const ColumnNames others{"quality", "codes:phash"};
+  EXPECT_EQ(read_fingerprints(*open(), &others).quality, table.quality);
+  const ThumbnailSource thumbnails = open_thumbnails(open());
+  EXPECT_EQ(thumbnails(0, 20).values, thumbnails_of(table)(0, 20).values);
+  EXPECT_THROW(thumbnails(59, 1), FormatError);
+  EXPECT_THROW(read_fingerprints(*open(), nullptr), FormatError);
+  EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
+  // Anywhere else, the hash tells.
+  for (const std::size_t at :
+       {std::size_t{8}, std::size_t{40}, std::size_t{3000}, bytes.size() - 1}) {
+    bytes[at] ^= std::byte{1};
+    write();
+    EXPECT_NE(hash_of_table(*open()), hash) << at;
+    bytes[at] ^= std::byte{1};
+  }
+
+  write_file_durably(folder / "table", serialize(small_table(5)));
+  EXPECT_EQ(open_thumbnails(open()), nullptr);
+  EXPECT_EQ(thumbnail_bytes(*open()), 0U);
+  EXPECT_EQ(hash_of_table(*open()), xxh3_128(*open()));
+}
+
+TEST(FingerprintFile, HasAHashWhateverItIs) {
+  const TemporaryFolder folder;
+  const Bytes whole = serialize(pictured(small_table(5)));
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    write_file_durably(folder / "cut", BytesView(whole).first(bytes));
+    EXPECT_NO_THROW(hash_of_table(InputFile(folder / "cut"))) << bytes;
+  }
+}
+
+TEST(FingerprintFile, RefusesThumbnailsThatNoImageHas) {
+  const auto refused = [](Fingerprints table) { EXPECT_THROW(serialize(table), FormatError); };
+  const Fingerprints table = pictured(small_table(8));
+  Fingerprints bad = table;
+  bad.thumbnails = thumbnails_of(table)(0, 7);
+  refused(bad);
+  bad = table;
+  bad.widths_px[7] *= 2;
+  bad.heights_px[7] *= 9;
+  refused(bad);
+  bad = table;
+  bad.thumbnails.values[0][63] = 1;  // behind its one pixel
+  refused(bad);
+  bad = table;
+  bad.thumbnails.offsets[3] -= 1;
+  refused(bad);
+  bad = table;
+  bad.thumbnails.offsets[3] += 1'000'000;
+  refused(bad);
+  // A version that does not say it.
+  Bytes bytes = serialize(table);
+  for (const int version : {1, 2}) {
+    bytes.at(8) = static_cast<std::byte>(version);
+    seal(bytes, table.thumbnails.values.size() * sizeof(ThumbnailBlock));
+    EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
+  }
+  bytes = serialize(small_table(5));
+  bytes.at(8) = std::byte{3};
+  seal(bytes);
+  EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
+}
+
+TEST(Thumbnails, OfSeveralTables) {
+  const Fingerprints table = pictured(small_table(30));
+  const Fingerprints a = rows_of(table, 0, 9);
+  const Fingerprints b = rows_of(table, 9, 10);
+  const Fingerprints c = rows_of(table, 10, 30);
+  const ThumbnailSource all = join_rows({{thumbnails_of(a), 9},
+                                         {ThumbnailSource(), 0},
+                                         {thumbnails_of(b), 1},
+                                         {thumbnails_of(c), 20}});
+  for (std::size_t first = 0; first < 30; ++first) {
+    for (std::size_t count = 0; first + count <= 30; ++count) {
+      EXPECT_EQ(all(first, count).offsets, thumbnails_of(table)(first, count).offsets);
+      EXPECT_EQ(all(first, count).values, thumbnails_of(table)(first, count).values);
+    }
+  }
+  EXPECT_EQ(join_rows({{thumbnails_of(a), 9}, {ThumbnailSource(), 21}}), nullptr);
+  EXPECT_EQ(join_rows({}), nullptr);
+  EXPECT_EQ(select_rows(ThumbnailSource(), std::vector<bool>(30, true)), nullptr);
 }
 
 TEST(SelectionFile, IsTheSameHoweverItIsWrittenAndRead) {

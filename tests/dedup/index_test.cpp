@@ -44,6 +44,7 @@ struct TestAddition {
   std::vector<TestSource> sources;
   std::vector<std::string> classes;
   std::string hash = "phash";
+  bool pictured = false;
 };
 
 std::uint64_t mirrored(std::uint64_t code) { return __builtin_bswap64(code); }
@@ -58,6 +59,19 @@ Fingerprints table_of(const std::vector<TestImage>& images, const std::string& h
   }
   table.codes = {codes};
   return table;
+}
+
+// Of codes of 64 bits: a thumbnail of each image that tells it by its code.
+Ragged<ThumbnailBlock> thumbnails_of(const std::vector<TestImage>& images) {
+  Ragged<ThumbnailBlock> out;
+  for (const TestImage& image : images) {
+    CounterRng rng = test_rng(image.code);
+    const ThumbnailSize size = thumbnail_size(image.width_px, 32);
+    Image thumbnail(size.height_px, size.width_px, 1);
+    for (auto& pixel : thumbnail.pixels) pixel = static_cast<std::uint8_t>(rng.next_u32() >> 24);
+    out.push_back(to_blocks(thumbnail));
+  }
+  return out;
 }
 
 std::vector<TestImage> images_of(const TestAddition& addition) {
@@ -78,6 +92,14 @@ Addition addition_of(const TestAddition& addition) {
   out.columns = [table = table_of(images_of(addition), addition.hash)](const ColumnNames& names) {
     return select_columns(table, names);
   };
+  if (addition.pictured) {
+    out.thumbnails = [all = thumbnails_of(images_of(addition))](std::size_t first,
+                                                                std::size_t count) {
+      Ragged<ThumbnailBlock> rows;
+      for (std::size_t row = first; row < first + count; ++row) rows.push_back(all[row]);
+      return rows;
+    };
+  }
   out.names = [addition](const NameSink& sink) {
     for (std::uint32_t source = 0; source < addition.sources.size(); ++source) {
       const TestSource& of = addition.sources[source];
@@ -96,7 +118,7 @@ Addition addition_of(const TestAddition& addition) {
 class World {
  public:
   explicit World(std::uint64_t seed, std::string hash = "phash")
-      : rng_(test_rng(seed)), hash_(std::move(hash)) {
+      : rng_(test_rng(seed)), hash_(std::move(hash)), pictured_(seed % 2 == 0) {
     for (int i = 0; i < 6; ++i) centres_.push_back(rng_.next_u64());
   }
 
@@ -105,6 +127,7 @@ class World {
   TestAddition addition() {
     TestAddition out;
     out.hash = hash_;
+    out.pictured = pictured_;
     const std::vector<std::string> all{"ant", "bee", "cat"};
     const std::uint32_t turn = rng_.below(3);
     for (std::uint32_t i = 0; i < 3; ++i) out.classes.push_back(all[(turn + i) % 3]);
@@ -149,6 +172,7 @@ class World {
 
   CounterRng rng_;
   std::string hash_;
+  bool pictured_;
   std::vector<std::uint64_t> centres_;
   std::uint64_t next_ = 0;
   std::uint64_t sources_ = 0;
@@ -157,6 +181,7 @@ class World {
 // What an index should hold, without any of its ways.
 struct Model {
   std::string hash = "phash";
+  bool pictured = false;
   std::vector<std::string> classes;
   std::uint32_t sources = 0;
   std::map<SampleId, TestImage> live;
@@ -168,6 +193,7 @@ struct Model {
     return static_cast<std::int32_t>(std::ranges::find(classes, name) - classes.begin());
   }
   void add(const TestAddition& addition) {
+    pictured = addition.pictured;
     for (const TestSource& source : addition.sources) {
       for (const std::string& name : source.info.class_names) label(name);
     }
@@ -198,11 +224,12 @@ struct Model {
     }
     sources += other.sources;
   }
-  Fingerprints table() const {
+  std::vector<TestImage> images() const {
     std::vector<TestImage> images;
     for (const auto& [id, image] : live) images.push_back(image);
-    return table_of(images, hash);
+    return images;
   }
+  Fingerprints table() const { return table_of(images(), hash); }
 };
 
 ColumnNames all_columns(const std::string& hash = "phash") {
@@ -215,6 +242,17 @@ Bytes selection_of(const StoredIndex& index, const Options& options) {
   return serialize(deduplicate(index.columns(), options, index.links()).selection);
 }
 
+void expect_thumbnails(const StoredIndex& index, const Model& model) {
+  const ThumbnailSource thumbnails = index.thumbnails();
+  if (model.live.empty()) return;
+  ASSERT_EQ(thumbnails != nullptr, model.pictured);
+  if (!thumbnails) return;
+  const Ragged<ThumbnailBlock> all = thumbnails(0, model.live.size());
+  const Ragged<ThumbnailBlock> want = thumbnails_of(model.images());
+  ASSERT_EQ(all.offsets, want.offsets);
+  ASSERT_EQ(all.values, want.values);
+}
+
 // The index is the model, whole, and all that is decided of it equals the full run.
 void expect_same(const fs::path& folder, const Model& model) {
   const StoredIndex index = StoredIndex::open(folder);
@@ -223,6 +261,7 @@ void expect_same(const fs::path& folder, const Model& model) {
   ASSERT_EQ(index.classes(), model.classes);
   ASSERT_EQ(index.sources().size(), model.sources);
   ASSERT_EQ(serialize(index.columns()(all_columns(model.hash))), serialize(table));
+  expect_thumbnails(index, model);
 
   const std::vector<std::uint32_t> rows = matchable_rows(table);
   for (int threshold = 0; threshold <= kRadius + 1; ++threshold) {
@@ -298,6 +337,22 @@ void remove_some(Grown& from, World& world) {
   }
   EXPECT_EQ(delete_from_index(from.folder, deletion), gone.size());
   for (const SampleId id : gone) from.model.live.erase(id);
+}
+
+TEST(StoredIndex, HasThumbnailsOfAllRowsOrOfNone) {
+  const TemporaryFolder folder;
+  World world(2);
+  Grown a(folder / "a");
+  for (int i = 0; i < 2; ++i) add(a, world);
+  ASSERT_NE(StoredIndex::open(a.folder).thumbnails(), nullptr);
+  TestAddition plain = world.addition();
+  while (images_of(plain).empty()) plain = world.addition();
+  plain.pictured = false;
+  add_to_index(a.folder, addition_of(plain));
+  a.model.add(plain);
+  expect_same(a.folder, a.model);
+  compact_index(a.folder);
+  expect_same(a.folder, a.model);
 }
 
 TEST(StoredIndex, GrownInAnyWayDecidesAsTheFullRun) {

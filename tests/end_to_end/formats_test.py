@@ -45,6 +45,42 @@ class Golden(Copies):
             manifest = self.ok("info", cache, "--json").json()["manifest"]
             self.assertEqual((manifest["inputs"], manifest["ledger"]["ok"]), (inputs, ok))
 
+    def test_thumbnails(self):
+        """By the page on the format alone."""
+        cache = GOLDEN / "v3" / "pictured"
+        self.ok("verify", cache)
+        data = (cache / "fingerprints" / "table").read_bytes()
+        self.assertEqual(struct.unpack_from("<I", data, 8), (3,))
+        columns = {}
+        for i in range(struct.unpack_from("<I", data, 12)[0]):
+            name, size, _, count, at = struct.unpack_from("<40sIIQQ", data, 24 + 64 * i)
+            columns[name.rstrip(b"\0").decode()] = data[at : at + count * size], at
+        values, at = columns["thumbnails:values"]
+        self.assertEqual(at + len(values), len(data) - 8)
+        self.assertEqual(struct.pack("<Q", xxh3_64(data[:at])), data[-8:])
+        self.assertEqual(xxh3_128(data[:at] + data[-8:]), json.loads((cache / "manifest.json").read_text())["fingerprints_hash"])
+        hashes = [xxh3_64(values[i : i + 65536]) for i in range(0, len(values), 65536)]
+        self.assertEqual(struct.pack(f"<{len(hashes)}Q", *hashes), columns["thumbnails:hashes"][0])
+        offsets = struct.unpack("<5I", columns["thumbnails:offsets"][0])
+        self.assertEqual(offsets, (0, 4, 23, 71, 119))  # 20 x 12, 40 x 30, 64 x 48 and 10 x 307 px
+        self.assertEqual(values[:256], pixels(0, 20, 12, 1) + bytes(16))
+        rgb = pixels(1, 40, 30, 3)
+        gray = bytes((19595 * r + 38470 * g + 7471 * b + 32768) >> 16 for r, g, b in zip(rgb[::3], rgb[1::3], rgb[2::3]))
+        self.assertEqual(values[256 : 256 + 1216], gray + bytes(16))
+
+    def test_a_damaged_thumbnail_is_found_by_who_looks(self):
+        cache = self.folder / "pictured"
+        shutil.copytree(GOLDEN / "v3" / "pictured", cache)
+        table = cache / "fingerprints" / "table"
+        data = bytearray(table.read_bytes())
+        data[-100] ^= 1
+        table.write_bytes(data)
+        self.refused(1, [str(table), "not what was written"], "verify", cache)
+        self.ok("dedup", cache)
+        data[1500] ^= 1  # elsewhere
+        table.write_bytes(data)
+        self.refused(1, [str(table)], "dedup", cache)
+
     def test_deduplicating_again_decides_the_same(self):
         for name, options in (("original", ["--hash", "exact"]), ("raw", ["--hash", "phash", "--threshold", 0])):
             cache = self.copy(name)
@@ -162,7 +198,7 @@ class Newer(Copies):
     def test_fingerprints(self):
         cache = self.copy("original")
         table = cache / "fingerprints" / "table"
-        for _ in range(2):  # version 2 has one more column
+        for _ in range(3):  # version 2 has one more column, version 3 thumbnails
             self.column_file(table)
         self.seal_manifest(cache, fingerprints_hash=xxh3_128(table.read_bytes()))
         self.refuses(table, "verify", cache)

@@ -56,6 +56,12 @@ def squares():
     }
 
 
+def panes():
+    """{name: bytes}: small, colour, twice as large as its thumbnail, and so long that its thumbnail is squeezed."""
+    sizes = [(20, 12, 1), (40, 30, 3), (128, 96, 1), (10, 500, 1)]
+    return {b"%02d.ppm" % k: pnm(k, *size) for k, size in enumerate(sizes)}
+
+
 VARIANTS_SEED = 5
 
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "common/resample.h"
 #include "tests/pipeline/fake_source.h"
 
 namespace winnow::pipeline {
@@ -243,6 +244,37 @@ Bytes with_orientation(const Bytes& jpeg, std::uint8_t orientation) {
   const auto bytes = std::as_bytes(std::span(segment));
   out.insert(out.begin() + 2, bytes.begin(), bytes.end());
   return out;
+}
+
+TEST(ChunkMaker, KeepsThumbnailsOfTheSizeThatTheTableSays) {
+  std::mt19937_64 random(8);
+  FakeSource source;
+  std::vector<Image> pictures;
+  for (const auto& [height, width] : {std::pair{300, 400}, {40, 30}, {700, 9}, {333, 500}}) {
+    pictures.push_back(make_picture(random, height, width, width % 2 == 0 ? 3 : 1));
+    source.add(std::to_string(height), encode_picture(pictures.back(), ".png"));
+  }
+  source.add("broken", Bytes(40));
+  const auto sources = placed(source);
+  for (const bool wanted : {true, false}) {
+    for (const std::string hash : {"phash", "phash@1/8"}) {
+      Gates gates(1u << 30);
+      IngestOptions options;
+      options.hashes = {hash};
+      options.target.thumbnails = wanted;
+      const ChunkMaker maker(sources, options, gates);
+      const dedup::Fingerprints table =
+          make(maker, sources, {.begin = 0, .end = 5, .ends_shard = true}).fingerprints;
+      ASSERT_EQ(table.size(), pictures.size());
+      ASSERT_EQ(table.thumbnails.size(), wanted ? table.size() : 0U);
+      EXPECT_NO_THROW(dedup::check_table(table, "the chunk's"));
+      for (std::size_t row = 0; row < table.thumbnails.size() && hash == "phash"; ++row) {
+        const auto blocks =
+            dedup::to_blocks(dedup::thumbnail(to_gray(pictures[row].view()).view()));
+        EXPECT_TRUE(std::ranges::equal(table.thumbnails[row], blocks)) << row;
+      }
+    }
+  }
 }
 
 TEST(ChunkMaker, CountsWhatIsToBeTurnedWhetherItIsOrNot) {

@@ -69,7 +69,7 @@ TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
 TEST(CompactPlan, SettingsListEveryDecision) {
   CacheSettings made;
   made.store = "raw";
-  made.hashes = {"phash:1"};
+  made.fingerprints.hashes = {"phash:1"};
   made.shard_bytes = 7;
   const std::string start =
       R"({"store":"raw","hashes":["phash:1"],"shard_bytes":7,"max_pixels":178956970)";

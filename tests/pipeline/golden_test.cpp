@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "common/checksum.h"
+#include "common/resample.h"
 #include "common/rng.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/settings.h"
+#include "tests/dedup/triangle.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -321,6 +324,42 @@ TEST(GoldenFingerprints, ColumnsWrittenDown) {
     EXPECT_EQ(to_hex(xxh3_64(as_bytes(table.codes[0].words))), row.hashes[2]);
     EXPECT_EQ(to_hex(xxh3_64(as_bytes(table.codes[1].words))), row.hashes[3]);
   }
+}
+
+TEST(GoldenThumbnails, AreOfThePictures) {
+  const Cache cache = Cache::open(fs::path(WINNOW_GOLDEN) / "v3" / "pictured");
+  EXPECT_EQ(cache.digest(), "8c8ce5c9201b8262cada5e565725ff2b");
+  EXPECT_TRUE(cache.manifest().settings.fingerprints.thumbnails);
+  const dedup::Fingerprints table = cache.read_fingerprints();
+  const dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
+  struct Pane {
+    int width, height, channels;
+    dedup::ThumbnailSize size;
+  };
+  const std::array panes{Pane{20, 12, 1, {20, 12}}, Pane{40, 30, 3, {40, 30}},
+                         Pane{128, 96, 1, {64, 48}}, Pane{10, 500, 1, {10, 307}}};
+  ASSERT_EQ(table.size(), panes.size());
+  for (std::size_t row = 0; row < panes.size(); ++row) {
+    const auto& [width, height, channels, size] = panes[row];
+    EXPECT_EQ(table.widths_px[row], static_cast<std::uint32_t>(width));
+    EXPECT_EQ(table.heights_px[row], static_cast<std::uint32_t>(height));
+    Image image(height, width, channels);
+    const Bytes raw = pixels(static_cast<int>(row), width, height, channels);
+    std::ranges::transform(raw, image.pixels.begin(),
+                           [](std::byte b) { return static_cast<std::uint8_t>(b); });
+    const Image gray = to_gray(image.view());
+    const std::vector<double> want = dedup::exact_thumbnail(gray, size);
+    const ImageView found = dedup::thumbnail_view(table.thumbnails[row], size);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(found.data[i], want[i],
+                  size.width_px < width || size.height_px < height ? 1.01 : 0)
+          << row << ", pixel " << i;
+    }
+    EXPECT_TRUE(std::ranges::equal(thumbnails(row, 1).values, table.thumbnails[row]));
+  }
+  // What rounding comes to.
+  EXPECT_EQ(to_hex(xxh3_64(as_bytes(table.thumbnails.values))), "8fd8da61e1981849");
+  EXPECT_EQ(Cache::open(fs::path(WINNOW_GOLDEN) / "v2" / "variants").open_thumbnails(), nullptr);
 }
 
 TEST_P(GoldenCache, Selection) {

@@ -794,6 +794,10 @@ TEST_F(Sources, ChangedOnesAndOtherSettingsAreRefused) {
   other.hashes = {"dhash"};
   EXPECT_NE(message_of<UsageError>([&] { add_others(other); }).find("made with other settings"),
             std::string::npos);
+  other = small_shards();
+  other.target.thumbnails = false;
+  EXPECT_NE(message_of<UsageError>([&] { add_others(other); }).find("made with other settings"),
+            std::string::npos);
   FakeSource broken;
   broken.add("x", Bytes(10, std::byte{'x'}));
   EXPECT_THROW(ingest_all({{&broken, "broken"}}, out_, small_shards(), true), RefusedError);
@@ -807,6 +811,28 @@ TEST_F(Sources, OptionsOfACacheAreThoseItWasMadeWith) {
   EXPECT_EQ(options.shard_bytes, small_shards().shard_bytes);
   EXPECT_EQ(options.store, Store::kOriginal);
   EXPECT_EQ(options.decode, DecodeSettings{});
+  EXPECT_TRUE(options.target.thumbnails);
+}
+
+TEST_F(Sources, WithoutThumbnailsGiveTheSameButForThem) {
+  IngestOptions options = small_shards();
+  options.target.thumbnails = false;
+  ingest_all({{&first_, "one"}}, out_, options);
+  add_others(options);
+  const Cache without = Cache::open(out_);
+  const Cache with = Cache::open(want_);
+  EXPECT_EQ(without.open_thumbnails(), nullptr);
+  EXPECT_EQ(without.thumbnail_bytes(), 0U);
+  EXPECT_FALSE(options_of(without.manifest()).target.thumbnails);
+  dedup::Fingerprints table = with.read_fingerprints();
+  EXPECT_EQ(with.thumbnail_bytes(), table.thumbnails.values.size() * 64);
+  ASSERT_EQ(table.thumbnails.size(), table.size());
+  const dedup::Ragged<dedup::ThumbnailBlock> some = with.open_thumbnails()(7, 5);
+  for (std::size_t row = 0; row < 5; ++row) {
+    EXPECT_TRUE(std::ranges::equal(some[row], table.thumbnails[row + 7]));
+  }
+  table.thumbnails = {};
+  EXPECT_EQ(dedup::serialize(without.read_fingerprints()), dedup::serialize(table));
 }
 
 // Storage that answers late is asked by more threads, and the same comes of it.

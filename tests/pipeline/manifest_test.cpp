@@ -49,7 +49,7 @@ Manifest example() {
   m.tables.fingerprints_hash = std::string(32, 'b');
   m.tables.ledger_hash = std::string(32, 'c');
   m.settings.store = "original";
-  m.settings.hashes = {"phash:1"};
+  m.settings.fingerprints.hashes = {"phash:1"};
   m.settings.shard_bytes = 1000;
   return m;
 }

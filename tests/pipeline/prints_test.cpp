@@ -30,7 +30,11 @@ TEST(Prints, AreThoseOfTheWholeImage) {
     for (const int channels : {1, 3}) {
       const Image image = noise(size.height, size.width, channels);
       const Image gray = to_gray(image.view());
-      const Prints prints = prints_of(image, hashes, memory);
+      const Image thumbnail = dedup::thumbnail(gray.view());
+      const Prints prints =
+          prints_of(image, hashes, memory, {thumbnail.width_px, thumbnail.height_px});
+      EXPECT_EQ(prints.thumbnail, thumbnail);
+      EXPECT_EQ(prints_of(image, hashes, memory).thumbnail, Image());
       EXPECT_EQ(prints.pixel_hash, hash_pixels(image));
       EXPECT_EQ(prints.sums, sum_channels(image.view()));
       EXPECT_EQ(prints.sharpness, dedup::sharpness(gray.view()));

@@ -85,13 +85,15 @@ TEST(Settings, OnlyWhatIsNotUsualIsWritten) {
   const FakeSource source = make_source();
   const Manifest usual = ingest_into(source, folder / "usual", {}, Store::kNone);
   EXPECT_EQ(to_text(usual.settings),
-            R"({"store":"none","hashes":["phash:1","phash16:1"],"shard_bytes":268435456,)"
+            R"({"store":"none","hashes":["phash:1","phash16:1"],"thumbnails":true,)"
+            R"("shard_bytes":268435456,)"
             R"("max_pixels":178956970})");
   EXPECT_EQ(usual.settings.decode, DecodeSettings{});
   const Manifest unusual =
       ingest_into(source, folder / "unusual", unusual_settings(), Store::kNone);
   EXPECT_EQ(to_text(unusual.settings),
-            R"({"store":"none","hashes":["phash:1","phash16:1"],"shard_bytes":268435456,)"
+            R"({"store":"none","hashes":["phash:1","phash16:1"],"thumbnails":true,)"
+            R"("shard_bytes":268435456,)"
             R"("max_pixels":12345,"max_scans":77,"orientation":"apply","matte":"#01abff"})");
   EXPECT_EQ(unusual.settings.decode, unusual_settings());
 }

@@ -71,7 +71,7 @@ IngestPage example(std::size_t classes = 3) {
   m.images.pixel_sums = {.pixels = 2, .sum = {255, 102, 51}, .sum_of_squares = {65025, 5202, 2601}};
   m.store = "original";
   m.settings.store = "original";
-  m.settings.hashes = {"phash:1"};
+  m.settings.fingerprints.hashes = {"phash:1"};
   m.settings.shard_bytes = 1 << 20;
   pipeline::Statistics s(classes);
   for (std::size_t i = 0; i < classes; ++i) {
