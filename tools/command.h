@@ -42,6 +42,7 @@ Command add_split(CLI::App& program);
 Command add_tune(CLI::App& program);
 Command add_suspects(CLI::App& program);
 Command add_train(CLI::App& program);
+Command add_embed(CLI::App& program);
 Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_export(CLI::App& program);

@@ -1,0 +1,232 @@
+"""winnow embed: features of nets and from .npy files, as they are stored and as they are refused."""
+
+import json
+import math
+import struct
+import subprocess
+import unittest
+
+from program import WINNOW, Case, columns, tensors
+
+
+def npy(rows, dtype="<f4", shape=None, major=1):
+    """What numpy.save() writes."""
+    shape = shape or (len(rows), len(rows[0]))
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (63 - (len(header) + 10 + 2 * (major > 1)) % 64) + b"\n"
+    code = {"<f2": "e", "<f4": "f", "<f8": "d"}.get(dtype, "f")
+    numbers = [value for row in rows for value in row]
+    return (b"\x93NUMPY" + bytes([major, 0]) + struct.pack("<H" if major == 1 else "<I", len(header)) + header
+            + struct.pack(f"<{len(numbers)}{code}", *numbers))
+
+
+def vectors(path):
+    """{id: vector} of a feature file."""
+    found = columns(path)
+    dimensions = int.from_bytes(found["dimensions"][0], "little")
+    scales = struct.unpack(f"<{len(found['scales'])}f", b"".join(found["scales"]))
+    ids = [int.from_bytes(raw, "little") for raw in found["ids"]]
+    code, raw = ("e", found["f16"]) if "f16" in found else ("b", found["i8"])
+    values = struct.unpack(f"<{len(raw)}{code}", b"".join(raw))
+    return {
+        id: [scale * v for v in values[k * dimensions : (k + 1) * dimensions]]
+        for k, (id, scale) in enumerate(zip(ids, scales))
+    }
+
+
+def off(ours, theirs):
+    """The largest difference of a vector, relative to its largest magnitude, over all images."""
+    assert ours.keys() == theirs.keys()
+    return max(
+        max(abs(a - b) for a, b in zip(ours[id], theirs[id])) / max(map(abs, theirs[id])) for id in theirs
+    )
+
+
+def write_safetensors(path, tensors):
+    """{name: (shape, floats)}"""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        raw = struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class Embed(Case):
+    @classmethod
+    def setUpClass(cls):
+        """Pictures of all splits, and a run."""
+        case = cls("ok")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.shared = case.folder
+        for split, count in (("train", 12), ("val", 5), ("test", 9)):
+            for i in range(count):
+                case.write_ppm(case.folder / "photos" / split / f"class-{i % 3}" / f"{i:02}.ppm",
+                               case.image(24, seed=100 * len(split) + i), 24)
+        case.ok("ingest", case.folder / "photos", "--out", case.folder / "cache")
+        cls.photos, cls.cache, cls.trained = case.folder / "photos", case.folder / "cache", case.folder / "run"
+        case.ok("train", cls.cache, "--out", cls.trained, "--net", "resnet20", "--batch-size", 10, "--augment", "none",
+                "--max-steps", 4, "--ema-decay", 0.5)
+        cls.weights = cls.trained / "checkpoints" / "latest" / "model.safetensors"
+
+    def embed(self, source, *args, name="default", cache=None):
+        result = self.ok("embed", source, cache or self.cache, "--name", name, "--json", *args)
+        return result.json(), self.features(name, cache)
+
+    def features(self, name="default", cache=None):
+        return (cache or self.cache) / "features" / f"{name}.features"
+
+    def test_every_image_of_every_split_has_a_vector(self):
+        said, file = self.embed(self.trained)
+        self.assertEqual((said["images"], said["without"], said["dimensions"]), (26, 0, 64))
+        ids = [int.from_bytes(raw, "little") for raw in columns(self.cache / "fingerprints" / "table")["ids"]]
+        self.assertEqual(list(vectors(file)), ids)
+        source = json.loads(b"".join(columns(file)["source"]))
+        self.assertEqual(source, said["source"])
+        self.assertEqual((source["run"], source["net"], source["checkpoint"], source["ema"]),
+                         ("run", "resnet20", "step-4", False))
+
+    def test_logits_follow_from_the_vectors(self):
+        """The classifier's products with them are what eval predicts."""
+        _, file = self.embed(self.trained)
+        csv = self.folder / "predictions.csv"
+        self.ok("eval", self.trained, self.cache, "--split", "test", "--predictions", csv, "--logits")
+        found = tensors(self.weights)
+        bias = struct.unpack("<3f", found["fc.bias"])
+        weight = struct.unpack(f"<{3 * 64}f", found["fc.weight"])
+        of = vectors(file)
+        lines = csv.read_text().splitlines()[1:]
+        self.assertEqual(len(lines), 9)
+        for line in lines:
+            id, *rest = line.split(",")
+            logits = [float(value) for value in rest[-3:]]
+            for k in range(3):
+                mine = bias[k] + sum(w * v for w, v in zip(weight[64 * k : 64 * k + 64], of[int(id)]))
+                self.assertAlmostEqual(mine, logits[k], delta=2e-3 * max(map(abs, logits)) + 2e-3)
+
+    def test_a_file_of_other_classes_gives_the_same_vectors(self):
+        _, of_run = self.embed(self.trained)
+        _, of_file = self.embed(self.weights, "--net", "resnet20", name="file")
+        self.assertEqual(vectors(of_run), vectors(of_file))
+        # A cache without labels, of the same pictures.
+        flat = self.folder / "flat"
+        flat.mkdir()
+        for path in sorted(self.photos.rglob("*.ppm")):
+            (flat / "-".join(path.parts[-3:])).write_bytes(path.read_bytes())
+        self.ok("ingest", flat, "--out", self.folder / "unlabelled")
+        said, file = self.embed(self.trained, cache=self.folder / "unlabelled")
+        self.assertEqual(said["images"], 26)
+        self.assertEqual(sorted(map(str, vectors(file).values())), sorted(map(str, vectors(of_run).values())))
+
+    def test_the_bytes_are_the_same_on_any_number_of_threads(self):
+        seen = {self.embed(self.trained, "--threads", threads)[1].read_bytes() for threads in (1, 2, 5)}
+        self.assertEqual(len(seen), 1)
+
+    def test_a_run_s_averages_and_checkpoints_can_be_taken(self):
+        _, plain = self.embed(self.trained)
+        said, averages = self.embed(self.trained, "--ema", name="ema")
+        self.assertTrue(said["source"]["ema"])
+        self.assertNotEqual(vectors(plain), vectors(averages))
+        _, step = self.embed(self.trained, "--checkpoint", "step-4", name="step")
+        self.assertEqual(vectors(step), vectors(plain))
+
+    def given(self, rows, names, *args, dtype="<f4", major=1, name="given"):
+        (self.folder / "v.npy").write_bytes(npy(rows, dtype, major=major))
+        (self.folder / "names.txt").write_text("".join(f"{line}\n" for line in names))
+        return self.embed(self.folder / "v.npy", "--names", self.folder / "names.txt", *args, name=name)
+
+    def names(self):
+        return [json.loads(line)["name"] for line in (self.cache / "ledger.jsonl").read_text().splitlines()]
+
+    def test_given_vectors_go_to_the_images_they_are_named_after(self):
+        names = self.names()
+        rows = [[float(i), 1.0, -0.5 * i] for i in range(len(names))]
+        ids = [int.from_bytes(raw, "little") for raw in columns(self.cache / "fingerprints" / "table")["ids"]]
+        order = list(range(len(names)))
+        self.random.shuffle(order)
+        for major, dtype in ((1, "<f4"), (2, "<f2"), (3, "<f8")):
+            said, file = self.given([rows[i] for i in order], [names[i] for i in order], dtype=dtype, major=major)
+            self.assertEqual((said["without"], said["dimensions"]), (0, 3))
+            self.assertEqual(vectors(file), dict(zip(ids, rows)))
+        said, file = self.given(rows[:4], names[:4])
+        self.assertEqual((said["images"], said["without"]), (4, 22))
+        self.assertEqual(vectors(file), dict(zip(ids[:4], rows)))
+
+    def test_given_vectors_are_refused_with_a_sentence(self):
+        names = self.names()
+        file, list_ = self.folder / "v.npy", self.folder / "names.txt"
+        for words, rows, lines, code in (
+            (["row 1", names[1], "NaN or infinity"], [[1, 2], [math.nan, 1]], names[:2], 1),
+            (["row 0", names[0], "NaN or infinity"], [[math.inf, 2], [1, 1]], names[:2], 1),
+            (["row 1", names[1], "all zero"], [[1, 2], [0, 0]], names[:2], 1),
+            (["3 images", "2 vectors"], [[1, 2], [3, 4]], names[:3], 2),
+            (["line 2", "no image 'nothing'", "ledger.jsonl"], [[1, 2], [3, 4]], [names[0], "nothing"], 2),
+            (["lines 1 and 2", names[0]], [[1, 2], [3, 4]], [names[0], names[0]], 2),
+        ):
+            file.write_bytes(npy(rows))
+            list_.write_text("".join(f"{line}\n" for line in lines))
+            self.refused(code, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
+        for words, raw in ((["<i4", "numpy.save("], npy([[1]], "<i4")), (["cut short"], npy([[1, 2]])[:-1]),
+                           (["no matrix"], npy([[1]], shape="(1,)")), (["no file of numpy"], b"nothing")):
+            file.write_bytes(raw)
+            self.refused(1, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
+        file.write_bytes(npy([[1, 2]]))
+        self.refused(2, ["--names FILE"], "embed", file, self.cache)
+        self.refused(2, ["which no net computes"], "embed", file, self.cache, "--names", list_, "--net", "resnet20")
+        self.assertFalse(self.features("bad").exists())
+
+    def test_bad_use_is_refused_with_a_sentence(self):
+        self.refused(2, ["--net"], "embed", self.weights, self.cache)
+        self.refused(2, ["knows its net"], "embed", self.trained, self.cache, "--net", "resnet20")
+        self.refused(2, ["--names", "none"], "embed", self.trained, self.cache, "--names", "n.txt")
+        self.refused(2, ["nothing at"], "embed", self.folder / "nowhere", self.cache)
+        self.refused(2, ["no checkpoint step-9"], "embed", self.trained, self.cache, "--checkpoint", "step-9")
+        self.refused(2, ["cannot name features"], "embed", self.trained, self.cache, "--name", "a/b")
+        self.ok("ingest", self.photos, "--out", self.folder / "bare", "--store", "none")
+        self.refused(2, ["fingerprints only", "--store original"], "embed", self.trained, self.folder / "bare")
+
+    def test_weights_that_give_no_numbers_are_refused(self):
+        broken = bytearray(self.weights.read_bytes())
+        (size,) = struct.unpack("<Q", broken[:8])
+        header = json.loads(broken[8 : 8 + size])
+        begin = 8 + size + header["bn1.weight"]["data_offsets"][0]
+        broken[begin : begin + 64] = struct.pack("<f", 3e38) * 16
+        (self.folder / "broken.safetensors").write_bytes(broken)
+        self.refused(1, ["not finite", "broken"], "embed", self.folder / "broken.safetensors", self.cache,
+                     "--net", "resnet20", "--name", "bad")
+        self.assertFalse(self.features("bad").exists())
+
+    def test_a_signal_leaves_nothing_half_written(self):
+        process = subprocess.Popen([WINNOW, "embed", str(self.trained), str(self.cache), "--name", "stopped",
+                                    "--backend", "reference"], stderr=subprocess.PIPE, text=True)
+        process.send_signal(2)
+        _, err = process.communicate(timeout=120)
+        self.assertIn(process.returncode, (75, -2), err)
+        folder = self.cache / "features"
+        self.assertEqual([p.name for p in folder.glob("*stopped*")] if folder.exists() else [], [])
+
+    def test_the_vectors_are_those_of_float64(self):
+        """Of random weights, which have no symmetry to hide behind."""
+        raw = self.weights.read_bytes()
+        (size,) = struct.unpack("<Q", raw[:8])
+        values = {}
+        for name, row in json.loads(raw[8 : 8 + size]).items():
+            if name == "__metadata__" or row["dtype"] != "F32":
+                continue
+            shape = row["shape"]
+            middle = 1 if name.endswith(("running_var", "bn1.weight", "bn2.weight")) else 0
+            values[name] = (shape, [middle + self.random.uniform(-0.3, 0.3) if len(shape) == 1
+                                    else self.random.gauss(0, (2 / math.prod(shape[1:])) ** 0.5)
+                                    for _ in range(math.prod(shape))])
+        write_safetensors(self.folder / "random.safetensors", values)
+        args = (self.folder / "random.safetensors", "--net", "resnet20")
+        exact = vectors(self.embed(*args, "--backend", "reference", name="exact")[1])
+        for dtype, limit in (("f16", 1e-3), ("i8", 5e-3)):
+            ours = vectors(self.embed(*args, "--dtype", dtype, name="fast")[1])
+            self.assertLess(off(ours, exact), limit)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,234 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/npy.h"
+#include "common/utf8.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/features.h"
+#include "tools/checkpoint_flags.h"
+#include "tools/command.h"
+#include "tools/given_vectors.h"
+#include "tools/help.h"
+#include "tools/load_shards.h"
+#include "tools/progress_bar.h"
+#include "train/run/embed_images.h"
+
+namespace winnow::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct EmbedFlags {
+  train::EmbedOptions embed;
+  std::filesystem::path names;  // of the rows of a .npy file
+  std::string name = "default";
+  std::string dtype = "f16";
+  std::string compute_dtype = "f32";
+  int threads = 0;
+  bool json = false;
+};
+
+// What has come of it.
+struct Made {
+  dedup::FeatureTable table;
+  Json source;
+  std::uint64_t left_out = 0;  // images whose vector has no direction
+  std::optional<double> images_per_second{};
+};
+
+Made from_matrix(const EmbedFlags& o, const pipeline::Cache& cache) {
+  const std::filesystem::path& npy = o.embed.source;
+  const bool about_nets = !o.embed.file.net.name.empty() || o.embed.file.image_side_px > 0 ||
+                          o.embed.file.eval_resize_px || !o.embed.checkpoint.name.empty() ||
+                          o.embed.checkpoint.ema;
+  if (about_nets) {
+    throw UsageError(npy.string() +
+                     " has vectors, which no net computes; leave --net, --image-size, "
+                     "--eval-resize, --checkpoint and --ema out");
+  }
+  if (o.names.empty()) {
+    throw UsageError("say by --names FILE which image each row of " + npy.string() +
+                     " is of: a line a row, as ledger.jsonl of the cache names it");
+  }
+  Made made;
+  made.table = given_vectors(npy, o.names, dedup::parse_feature_type(o.dtype), cache);
+  made.source = {{"npy", to_utf8(npy.filename().string())},
+                 {"digest", to_hex(xxh3_128(InputFile(npy)))}};
+  return made;
+}
+
+Json to_json(const train::Embedded& embedded, const EmbedFlags& o) {
+  Json json{{"net", to_utf8(std::filesystem::path(embedded.net).filename().string())},
+            {"digest", embedded.digest},
+            {"backend", o.embed.backend},
+            {"compute_dtype", o.compute_dtype}};
+  if (embedded.checkpoint.empty()) {
+    json["weights"] = to_utf8(o.embed.source.filename().string());
+    return json;
+  }
+  const std::filesystem::path run = std::filesystem::weakly_canonical(o.embed.source);
+  json["run"] = to_utf8(run.filename().string());
+  json["checkpoint"] = embedded.checkpoint;
+  json["ema"] = embedded.ema;
+  return json;
+}
+
+Made from_net(const EmbedFlags& o, const pipeline::Cache& cache, Session& session) {
+  if (!o.names.empty()) {
+    throw UsageError("--names is of the vectors in a .npy file, and " + o.embed.source.string() +
+                     " is none");
+  }
+  if (cache.manifest().shards.empty()) {
+    throw UsageError(cache.paths().root.string() +
+                     " holds fingerprints only, and a net wants to see the images; ingest with "
+                     "--store original, or give vectors in a .npy file");
+  }
+  train::EmbedOptions options = o.embed;
+  options.dtype = train::parse_dtype(o.compute_dtype);
+  options.threads = thread_plan(session, o.threads);
+  const pipeline::PlacedShards placed = place_shards(options.cache, MemoryFlags(), session);
+  options.placement = placed.placement;
+  const ProgressSink bar = make_progress_bar("embed", "batches", true);
+  const ProgressSink watch = [&](const Progress& progress) {
+    if (session.stop()) throw StoppedError("stopped; nothing is kept, run the same command again");
+    if (bar) bar(progress);
+  };
+  const dedup::FeatureType type = dedup::parse_feature_type(o.dtype);
+  Made made;
+  const auto take = [&](SampleId id, std::span<const float> vector) {
+    if (made.table.dimensions == 0) made.table = dedup::empty_features(type, vector.size());
+    const std::string why = dedup::why_no_feature(vector);
+    if (why.empty()) return dedup::append_feature(made.table, id, vector);
+    if (why.starts_with("is all")) return static_cast<void>(++made.left_out);
+    throw Error(fmt::format("the features of '{}' are not finite: the weights of {} are broken",
+                            cache.read_names()(id), o.embed.source.string()));
+  };
+  const train::Embedded embedded =
+      train::embed_images(options, session.comm, take, watch,
+                          [&](const std::string& sentence) { say(session, sentence); });
+  made.source = to_json(embedded, o);
+  made.images_per_second = embedded.images_per_second;
+  return made;
+}
+
+void tell(const EmbedFlags& o, const Session& session, const pipeline::Cache& cache,
+          const Made& made) {
+  const std::filesystem::path file = pipeline::features_path(cache.paths(), o.name);
+  const std::uint64_t images = cache.manifest().inputs.by_fate.at("ok");
+  const std::uint64_t without = images - made.table.size();
+  say(session, fmt::format("features '{}' written: {} of {} images, {} dimensions, {}, {}", o.name,
+                           grouped(made.table.size()), grouped(images), made.table.dimensions,
+                           o.dtype, in_bytes(std::filesystem::file_size(file))));
+  if (made.left_out > 0) {
+    say(session, fmt::format("{} images have a vector that is all zero, which is near to nothing; "
+                             "they have none now",
+                             grouped(made.left_out)));
+  } else if (without > 0) {
+    say(session, fmt::format("{} images have no vector; they are near to nothing by these features",
+                             grouped(without)));
+  }
+  if (!o.json) return;
+  Json json{{"schema", "winnow.embed/1"},
+            {"name", o.name},
+            {"images", made.table.size()},
+            {"without", without},
+            {"dimensions", made.table.dimensions},
+            {"dtype", o.dtype},
+            {"bytes", std::filesystem::file_size(file)},
+            {"source", made.source}};
+  if (made.images_per_second) json["images_per_second"] = *made.images_per_second;
+  fmt::print("{}\n", json.dump());
+}
+
+bool is_matrix(const std::filesystem::path& source) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(source, ignored)) {
+    throw UsageError("there is nothing at " + source.string() +
+                     "; name a run, a safetensors file or a .npy file");
+  }
+  return std::filesystem::is_regular_file(source, ignored) &&
+         (source.extension() == ".npy" || NpyMatrix::is_one(source));
+}
+
+void run(const EmbedFlags& o, Session& session) {
+  pipeline::check_features_name(o.name);
+  const bool given = is_matrix(o.embed.source);
+  pipeline::OpenOptions no_shards;
+  no_shards.held.emplace();
+  const pipeline::Cache cache = pipeline::Cache::open(o.embed.cache, no_shards);
+  Made made = given ? from_matrix(o, cache) : from_net(o, cache, session);
+  if (made.table.size() == 0) {
+    throw RefusedError("no image has a vector with a direction, so there is nothing to compare");
+  }
+  made.table.name = o.name;
+  made.table.source = made.source.dump();
+  made.table.cache_digest = cache.digest();
+  pipeline::write_features(cache, made.table);
+  tell(o, session, cache, made);
+}
+
+}  // namespace
+
+Command add_embed(CLI::App& program) {
+  auto o = std::make_shared<EmbedFlags>();
+  CLI::App* app = program.add_subcommand(
+      "embed", "Compute a vector for every image by a net, or take yours: features to compare by");
+  app->add_option("source", o->embed.source,
+                  "Run directory made by winnow train, a safetensors file with torchvision's "
+                  "names, or a .npy file with a vector in each row")
+      ->required();
+  app->add_option("cache", o->embed.cache, "Cache whose images get them")->required();
+  app->add_option("--name", o->name, "Name of the features")->capture_default_str();
+  app->add_option("--dtype", o->dtype,
+                  "What is stored of each number: f16, or i8 with a scale for each image, which is "
+                  "half as large")
+      ->check(CLI::IsMember({"f16", "i8"}))
+      ->capture_default_str();
+  app->add_option("--names", o->names,
+                  "For a .npy file: the image of each row, a line a row, as the cache's "
+                  "ledger.jsonl names it");
+  add_checkpoint_flags(*app, o->embed.checkpoint);
+  app->add_option("--net", o->embed.file.net.name,
+                  "For safetensors: the net that the weights are of, as winnow train takes it");
+  app->add_option("--image-size", o->embed.file.image_side_px,
+                  "For safetensors: side in pixels; 0: as winnow train would choose")
+      ->check(CLI::Range(0, train::kMostSidePx))
+      ->capture_default_str();
+  app->add_option("--eval-resize", o->embed.file.eval_resize_px,
+                  "For safetensors: pixels of the shorter side before the centre is cut; 0: no "
+                  "margin")
+      ->check(CLI::Range(0, train::kMostResizePx));
+  app->add_option("--backend", o->embed.backend, "What computes")->capture_default_str();
+  app->add_option("--compute-dtype", o->compute_dtype, "Precision of activations")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
+      ->capture_default_str();
+  app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer(
+      R"(The vector of an image is what the net's last fully connected layer reads, with the image shown
+to the net as winnow eval shows it. Images of all splits have one. Features are kept in the cache,
+at features/NAME.features; those of the same name are replaced.
+
+Examples:
+  winnow embed run cache
+  winnow embed run cache --checkpoint best --name best
+  winnow embed resnet50.safetensors cache --net resnet50 --dtype i8
+  winnow embed vectors.npy cache --names names.txt --name clip
+  winnow dedup cache --features default --cosine 0.97)");
+  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools
