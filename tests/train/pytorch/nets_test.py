@@ -5,6 +5,7 @@ nets alone."""
 
 import copy
 import csv
+import json
 import os
 import sys
 import unittest
@@ -135,15 +136,50 @@ class Nets(program.Case):
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), TEST)
         ours = torch.tensor([[float(row[f"logit_class-{k:02}"]) for k in range(CLASSES)] for row in rows])
-        side = int(data.name)
-        pixels = torch.stack([torch.frombuffer(bytearray((data / "data" / row["name"]).read_bytes()[-side * side * 3:]),
-                                               dtype=torch.uint8).reshape(side, side, 3) for row in rows])
-        run = self.folder / "config"
-        self.ok("train", data / "cache", "--out", run, "--net", "lenet", "--max-steps", 1, "--batch-size", 4)
+        pixels = self.pixels(data, [row["name"] for row in rows])
         with torch.no_grad():
-            theirs = module.eval().double()(normalised(pixels, config(run)["net"], torch.float64))
-        program.shutil.rmtree(run)
+            theirs = module.eval().double()(normalised(pixels, self.net_of(data / "cache"), torch.float64))
         self.near(ours, theirs, "logits", 1e-4)
+
+    def test_features_are_pytorchs(self):
+        """What the last fully connected layer reads, of images of all splits."""
+        for name in self.chosen:
+            with self.subTest(net=name):
+                self.check_features(name)
+
+    def check_features(self, name):
+        module, weights, data = self.start(name)
+        cache = self.folder / f"cache-of-{name}"
+        program.shutil.copytree(data / "cache", cache)
+        self.ok("embed", weights, cache, "--net", name)
+        found = program.columns(cache / "features" / "default.features")
+        ours = torch.frombuffer(bytearray(b"".join(found["f16"])), dtype=torch.float16).double()
+        scales = torch.frombuffer(bytearray(b"".join(found["scales"])), dtype=torch.float32).double()
+        ours = ours.reshape(len(scales), -1) * scales[:, None]
+        self.assertEqual(len(ours), TRAIN + TEST)
+        names = [json.loads(line)["name"] for line in (cache / "ledger.jsonl").read_text().splitlines()]
+        read = []
+        last = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)][-1]
+        last.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].flatten(1)))
+        with torch.no_grad():
+            module.eval().double()(normalised(self.pixels(data, names), self.net_of(cache), torch.float64))
+        theirs = read[-1] / (9 if name == "airbench94" else 1)  # a factor before the layer, in PyTorch behind it
+        distance = ((ours - theirs).abs().amax(1) / theirs.abs().amax(1)).max().item()
+        self.assertLessEqual(distance, 1e-3, name)
+
+    def pixels(self, data, names):
+        """u8 (N, side, side, 3) of images by their names."""
+        side = int(data.name)
+        return torch.stack([torch.frombuffer(bytearray((data / "data" / name).read_bytes()[-side * side * 3:]),
+                                             dtype=torch.uint8).reshape(side, side, 3) for name in names])
+
+    def net_of(self, cache):
+        """What config.json says of a net's images."""
+        run = self.folder / "config"
+        self.ok("train", cache, "--out", run, "--net", "lenet", "--max-steps", 1, "--batch-size", 4)
+        net = config(run)["net"]
+        program.shutil.rmtree(run)
+        return net
 
     def test_whitening_is_airbenchs(self):
         """Of all training images, on any number of ranks; a run that goes on keeps its filters."""
