@@ -24,6 +24,7 @@ import csv
 import fnmatch
 import functools
 import hashlib
+import heapq
 import io
 import json
 import multiprocessing
@@ -77,13 +78,12 @@ def read_photos(sources):
     return dict(sorted(found.items()))
 
 
-def from_tar(path, wanted=None):
-    """Names and bytes; wanted: numbers of the images, in order of names."""
+def from_tar(path):
+    """Names and bytes, in the archive's order."""
     with tarfile.open(path) as tar:
-        members = sorted((m for m in tar if m.isfile() and m.name.lower().endswith(ENDINGS)), key=lambda m: m.name)
-        names = {m.name for m in (members if wanted is None else [members[i] for i in wanted if i < len(members)])}
-    with tarfile.open(path) as tar:  # once more from its begin, in its own order: it may be compressed
-        yield from sorted((m.name, tar.extractfile(m).read()) for m in tar if m.name in names)
+        for member in tar:
+            if member.isfile() and member.name.lower().endswith(ENDINGS):
+                yield member.name, tar.extractfile(member).read()
 
 
 def opened(content):
@@ -166,18 +166,13 @@ def distract_by_small(job, i, name, content):
 
 
 def distractors(job, count, small):
-    if small is None or (not job.spare and count > 0):
-        by_crop = count if job.spare else 0
-    else:
-        by_crop = count // 2
-    yield from (distract_by_crop(job, i) for i in range(by_crop))
-    if by_crop < count:
-        if small is None:
-            sys.exit("--distractors: with --half all no photo is spare, so --small is needed")
-        with tarfile.open(small) as tar:
-            of = sum(m.isfile() and m.name.lower().endswith(ENDINGS) for m in tar)
-        wanted = sorted(chance_of(job.seed, "small").rng.choice(of, min(of, count - by_crop), replace=False).tolist())
-        yield from (distract_by_small(job, i, *each) for i, each in enumerate(from_tar(small, wanted)))
+    by_small = 0 if small is None else count - (count // 2 if job.spare else 0)
+    if count > by_small and not job.spare:
+        sys.exit("--distractors: with --half all no photo is spare, so --small is needed")
+    yield from (distract_by_crop(job, i) for i in range(count - by_small))
+    if by_small:
+        chosen = heapq.nsmallest(by_small, ((drawn(job.seed, "small", name), name, content) for name, content in from_tar(small)))
+        yield from (distract_by_small(job, i, name, content) for i, (_, name, content) in enumerate(chosen))
 
 
 JOB = None  # of a process

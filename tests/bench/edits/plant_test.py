@@ -183,11 +183,11 @@ class Score(unittest.TestCase):
             truth = score.read(pathlib.Path(folder))
         pairs = [("crop/a.jpg", "original/a.jpg"), ("original/a.jpg", "crop/a.jpg"), ("crop/b.jpg", "side/a.jpg"),
                  ("side/a.jpg", "original/b.jpg"), ("original/a.jpg", "original/b.jpg"), ("distractor/1.jpg", "distractor/2.jpg"),
-                 ("crop/a.jpg", "distractor/1.jpg")]  # fmt: skip
+                 ("crop/a.jpg", "distractor/1.jpg"), ("side/a.jpg", "distractor/2.jpg")]  # fmt: skip
         said = score.score(truth, pairs)
         self.assertEqual(said["kinds"]["crop"], {"family": "crop", "part": "more", "copies": 2, "found": 1, "linked": 2})
-        self.assertEqual((said["mean"], said["linked"], said["held_out"], said["pairs"]), (0.5, 1.0, 0.0, 6))
-        self.assertEqual({place: len(of) for place, of in said["false"].items()}, {"others": 1, "originals": 1, "distractors": 1})
+        self.assertEqual((said["mean"], said["linked"], said["held_out"], said["pairs"]), (0.5, 1.0, 0.0, 7))
+        self.assertEqual({place: len(of) for place, of in said["false"].items()}, {"others": 1, "held out": 1, "originals": 1, "distractors": 1})
 
 
 if __name__ == "__main__":

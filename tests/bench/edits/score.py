@@ -4,6 +4,8 @@ import csv
 import dataclasses
 import statistics
 
+PLACES = ("others", "held out", "originals", "distractors")
+
 
 @dataclasses.dataclass
 class Truth:
@@ -42,7 +44,9 @@ def where(truth, pair):
     kinds = {truth.rows[file]["kind"] for file in pair}
     if kinds == {"original"}:
         return "originals"  # perhaps near-duplicate photos: for people to look at
-    return "distractors" if kinds == {"distractor"} else "others"
+    if kinds == {"distractor"}:
+        return "distractors"
+    return "held out" if "held_out" in {truth.rows[file]["part"] for file in pair} else "others"
 
 
 def score(truth, pairs):
@@ -51,7 +55,7 @@ def score(truth, pairs):
               true pairs do through other copies too
     families  by family, recall as a mean over its kinds that are not held out; also "held out"
     mean, held_out, linked   means over kinds, the last over those that are not held out
-    false     false pairs: between originals, between distractors, and all others
+    false     false pairs: of a copy that is held out, of two originals, of two distractors, and all others
     """
     pairs = {tuple(sorted(pair)) for pair in pairs if pair[0] != pair[1]}
     false = sorted(pair for pair in pairs if truth.is_false(*pair))
@@ -71,7 +75,7 @@ def score(truth, pairs):
     result["mean"] = mean(told)
     result["linked"] = mean(told, "linked")
     result["held_out"] = mean(kind for kind in kinds.values() if kind["part"] == "held_out")
-    result["false"] = {place: [p for p in false if where(truth, p) == place] for place in ("others", "originals", "distractors")}
+    result["false"] = {place: [p for p in false if where(truth, p) == place] for place in PLACES}
     return result
 
 
@@ -95,9 +99,8 @@ def families_table(results):
     rows.append(("held out, mean over kinds", [result["held_out"] for result in results.values()]))
     lines += [f"| {name} | " + " | ".join(map(percent, shares)) + " |" for name, shares in rows]
     counts = [{place: len(pairs) for place, pairs in result["false"].items()} for result in results.values()]
-    lines.append("| false pairs | " + " | ".join(str(c["others"]) for c in counts) + " |")
-    lines.append("| pairs of two originals | " + " | ".join(str(c["originals"]) for c in counts) + " |")
-    lines.append("| pairs of two distractors | " + " | ".join(str(c["distractors"]) for c in counts) + " |")
+    for place, words in zip(PLACES, ("false pairs", "of a copy held out", "of two originals", "of two distractors"), strict=True):
+        lines.append(f"| {words} | " + " | ".join(str(count[place]) for count in counts) + " |")
     return lines
 
 
