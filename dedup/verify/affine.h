@@ -1,0 +1,35 @@
+#pragma once
+
+#include "dedup/verify/landmarks.h"
+
+namespace winnow::dedup {
+
+// Maps places of one plane to those of another: x' = xx x + xy y + x0, y' = yx x + yy y + y0.
+struct Affine {
+  double xx = 1;
+  double xy = 0;
+  double x0 = 0;
+  double yx = 0;
+  double yy = 1;
+  double y0 = 0;
+
+  double x_of(double x, double y) const noexcept { return xx * x + xy * y + x0; }
+  double y_of(double x, double y) const noexcept { return yx * x + yy * y + y0; }
+  double determinant() const noexcept { return xx * yy - xy * yx; }
+};
+
+// The other way round. The determinant must not be 0.
+Affine inverse(const Affine& map) noexcept;
+Affine after(const Affine& second, const Affine& first) noexcept;  // second(first(p))
+
+// Pixels of the target a pixel of the source is wide: sqrt of |determinant|.
+double zoom_of(const Affine& map) noexcept;
+
+// (a^2 + b^2) / 2ab of its two singular values: 1 for a similarity, 1.08 where one is 3/2 of the
+// other.
+double stretch_of(const Affine& map) noexcept;
+
+// The similarity that brings one landmark's window upon another's, the second seen in a mirror.
+Affine map_between(const Place& from, const Place& to, bool is_mirrored) noexcept;
+
+}  // namespace winnow::dedup

@@ -1,0 +1,228 @@
+#include "dedup/verify/calibrate.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include "common/rng.h"
+#include "dedup/verify/affine.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::size_t kMostPictures = 160;
+constexpr std::size_t kFewPictures = 20;
+constexpr std::size_t kStrangersOfPicture = 8;
+constexpr int kMostBits = 28;  // between landmarks of strangers that are tried
+
+// A picture ready to be laid upon another.
+struct Sample {
+  explicit Sample(const Plane& plane) : landmarks(find_landmarks(plane)), picture(plane) {}
+
+  std::vector<Landmark> landmarks;
+  Registrable picture;
+};
+
+// What is drawn for an edit.
+class Draw {
+ public:
+  Draw(std::uint64_t seed, std::uint64_t row) : rng_(seed, 1, row, RandomUse::kStudy) {}
+  double between(double least, double most) {
+    return least + (most - least) * rng_.next_u32() * 0x1p-32;
+  }
+  bool one_in(double n) { return between(0, n) < 1; }
+
+ private:
+  CounterRng rng_;
+};
+
+// What is laid over a picture: a box of one shade.
+struct Cover {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+  double shade = 0;
+
+  bool hides(double x, double y) const { return x >= left && x < right && y >= top && y < bottom; }
+};
+
+Cover draw_cover(const Plane& of, Draw& draw) {
+  if (!draw.one_in(3)) return {};
+  const double area = draw.between(0.05, 0.25);
+  const double across = std::min(1.0, std::sqrt(area) * draw.between(0.7, 1.4));
+  const double down = std::min(1.0, area / across);
+  const double left = draw.between(0, 1 - across) * of.width;
+  const double top = draw.between(0, 1 - down) * of.height;
+  return {left, top, left + across * of.width, top + down * of.height, draw.between(0, 255)};
+}
+
+// Where a pixel of an edit comes from: a part of the picture, turned and perhaps mirrored.
+Affine draw_map(const Plane& of, Draw& draw) {
+  const double across = draw.between(0.6, 1);
+  const double down = draw.between(0.6, 1);
+  const double angle = draw.one_in(3) ? draw.between(-10, 10) * std::numbers::pi / 180 : 0;
+  const double mirror = draw.one_in(4) ? -1 : 1;
+  const Affine turn{.xx = mirror * across * std::cos(angle),
+                    .xy = -down * std::sin(angle),
+                    .yx = mirror * across * std::sin(angle),
+                    .yy = down * std::cos(angle)};
+  // The middle of the edit lies so that its sides stay within the picture, but for the turn.
+  Affine map = turn;
+  const double middle_x = (of.width - 1) / 2.0;
+  const double middle_y = (of.height - 1) / 2.0;
+  const double to_x = middle_x + draw.between(-0.5, 0.5) * (1 - across) * of.width;
+  const double to_y = middle_y + draw.between(-0.5, 0.5) * (1 - down) * of.height;
+  map.x0 = to_x - turn.xx * middle_x - turn.xy * middle_y;
+  map.y0 = to_y - turn.yx * middle_x - turn.yy * middle_y;
+  return map;
+}
+
+Plane edited(const Plane& picture, std::uint64_t seed, std::uint32_t row) {
+  Draw draw(seed, row);
+  const Affine map = draw_map(picture, draw);
+  const Cover cover = draw_cover(picture, draw);
+  const double gamma = std::exp(draw.between(-0.5, 0.5));
+  const double coarse = draw.between(1, 6);  // gray values, as a JPEG's quantisation
+  Plane out = picture;
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      double value =
+          sample(picture, static_cast<float>(map.x_of(x, y)), static_cast<float>(map.y_of(x, y)));
+      value = 255 * std::pow(std::clamp(value, 0.0, 255.0) / 255, gamma);
+      if (cover.hides(x, y)) value = cover.shade;
+      value += draw.between(-coarse, coarse);
+      out.row(y)[x] = static_cast<float>(std::clamp(std::round(value), 0.0, 255.0));
+    }
+  }
+  return out;
+}
+
+// A fifth of a picture, at its top or bottom, gives way to that of another: the bars of screenshots
+// and the captions of a series, which different pictures share.
+Plane with_strip_of(const Plane& strip, Plane picture, bool is_top) {
+  const int rows = picture.height / 5;
+  for (int i = 0; i < rows; ++i) {
+    const int y = is_top ? i : picture.height - 1 - i;
+    const float from = static_cast<float>(is_top ? i : strip.height - 1 - i);
+    for (int x = 0; x < picture.width; ++x) {
+      const float at = static_cast<float>(x) * static_cast<float>(strip.width) /
+                       static_cast<float>(picture.width);
+      picture.row(y)[x] = sample(strip, at, from);
+    }
+  }
+  return picture;
+}
+
+// By the nearest landmarks of both, at most so many bits apart.
+std::optional<Registration> lay_upon(const Sample& a, const Sample& b, int most_bits) {
+  int nearest = most_bits + 1;
+  const Landmark* of_a = nullptr;
+  const Landmark* of_b = nullptr;
+  bool is_mirrored = false;
+  for (const Landmark& one : a.landmarks) {
+    for (const bool mirror : {false, true}) {
+      const LandmarkCode code = mirror ? mirrored(one.code) : one.code;
+      for (const Landmark& other : b.landmarks) {
+        const int bits = distance(code, other.code);
+        if (bits >= nearest) continue;
+        nearest = bits;
+        of_a = &one;
+        of_b = &other;
+        is_mirrored = mirror;
+      }
+    }
+  }
+  if (of_a == nullptr) return std::nullopt;
+  return register_pictures(a.picture, b.picture, map_between(of_a->place, of_b->place, is_mirrored),
+                           of_a->place);
+}
+
+std::vector<std::uint32_t> draw_rows(std::span<const std::uint32_t> rows, std::uint64_t seed) {
+  std::vector<std::uint32_t> drawn;
+  const std::size_t count = std::min(rows.size(), kMostPictures);
+  CounterRng rng(seed, 0, rows.size(), RandomUse::kStudy);
+  for (std::size_t i = 0; i < count; ++i) {
+    // One of each stretch, so that none comes twice.
+    const std::size_t begin = i * rows.size() / count;
+    const std::size_t end = (i + 1) * rows.size() / count;
+    drawn.push_back(rows[begin + (rng.next_u32() * std::uint64_t{end - begin} >> 32)]);
+  }
+  return drawn;
+}
+
+// The part of scores that lies highest, as an exponential (Pickands 1975).
+void measure_tail(std::vector<double> scores, Calibration& result) {
+  constexpr double kShare = 0.1;
+  if (scores.size() < 20) return;
+  std::ranges::sort(scores, std::greater());
+  const auto count = static_cast<std::size_t>(kShare * static_cast<double>(scores.size()));
+  result.tail_from = scores[count];
+  double excess = 0;
+  for (std::size_t i = 0; i < count; ++i) excess += scores[i] - result.tail_from;
+  result.tail_share = static_cast<double>(count) / static_cast<double>(scores.size());
+  result.tail_scale = std::max(excess / static_cast<double>(count), 1e-3);
+}
+
+}  // namespace
+
+double Calibration::expected_false(double registered, double least_probability) const noexcept {
+  const double score = std::log(least_probability / (1 - least_probability));
+  if (score <= tail_from) return registered;
+  return registered * tail_share * std::exp(-(score - tail_from) / tail_scale);
+}
+
+Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& pictures,
+                      std::uint64_t seed) {
+  const std::vector<std::uint32_t> drawn = draw_rows(rows, seed);
+  std::vector<std::optional<Sample>> samples(drawn.size());
+  std::vector<std::optional<Registration>> same(drawn.size());
+  tbb::parallel_for(std::size_t{0}, drawn.size(), [&](std::size_t i) {
+    const Image thumbnail = pictures(drawn[i]);
+    const Plane plane = plane_of(part_of(thumbnail.view(), content_of(thumbnail.view())));
+    samples[i].emplace(plane);
+    if (samples[i]->landmarks.empty()) return;
+    same[i] = lay_upon(*samples[i], Sample(edited(plane, seed, drawn[i])), kMostBits);
+  });
+  std::vector<std::optional<Registration>> strangers(drawn.size() * kStrangersOfPicture);
+  tbb::parallel_for(std::size_t{0}, strangers.size(), [&](std::size_t k) {
+    const std::size_t i = k % drawn.size();
+    const std::size_t j = (i + 1 + k / drawn.size()) % drawn.size();
+    if (i == j) return;
+    if (k % 2 == 0) {
+      strangers[k] = lay_upon(*samples[i], *samples[j], kMostBits);
+      return;
+    }
+    const Plane& strip = samples[(i + j) % drawn.size()]->picture.picture();
+    const auto with_strip = [&](std::size_t at) {
+      return Sample(with_strip_of(strip, samples[at]->picture.picture(), k % 4 == 1));
+    };
+    strangers[k] = lay_upon(with_strip(i), with_strip(j), kMostBits);
+  });
+  Calibration result{.model = known_model()};
+  std::vector<MatchExample> examples;
+  for (const auto& registration : same) {
+    if (!registration || registration->evidence.overlap < kLeastOverlap) continue;
+    examples.push_back({features_of(registration->evidence), true});
+    ++result.same;
+  }
+  for (const auto& registration : strangers) {
+    if (!registration || registration->evidence.overlap < kLeastOverlap) continue;
+    if (known_model().probability(registration->evidence) > 0.5) continue;
+    examples.push_back({features_of(registration->evidence), false});
+    ++result.strangers;
+  }
+  if (result.same >= kFewPictures) result.model = fit_model(examples, /*hold=*/10);
+  std::vector<double> scores;
+  for (const MatchExample& example : examples) {
+    if (!example.is_same) scores.push_back(result.model.score(example.features));
+  }
+  measure_tail(std::move(scores), result);
+  return result;
+}
+
+}  // namespace winnow::dedup

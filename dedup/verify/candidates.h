@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dedup/search/search.h"
+#include "dedup/verify/landmark_table.h"
+
+namespace winnow::dedup {
+
+// Two landmarks of two pictures that look alike.
+struct Hit {
+  std::uint32_t row_a = 0;  // < row_b
+  std::uint32_t row_b = 0;
+  std::uint32_t landmark_a = 0;
+  std::uint32_t landmark_b = 0;
+  std::uint8_t distance = 0;
+  bool is_mirrored = false;
+
+  friend auto operator<=>(const Hit&, const Hit&) = default;
+};
+
+// How far the codes of landmarks may be apart.
+struct HitRadius {
+  int bits = 0;
+  double expected = 0;  // hits of strangers, among all pairs of landmarks
+};
+
+// The widest radius, at most 14 bits, at which no more hits of strangers are expected among so many
+// landmarks than `most_hits`. How often strangers are near was measured on photos: 1e-7 of pairs
+// within 12 bits, half as many with each bit less. Pure.
+HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept;
+
+// All hits within so many bits, also of pictures seen in a mirror; sorted. Exact, by find_edges and
+// find_edges_between. The three nearest of a pair of pictures are kept.
+std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
+                           const SearchOptions& options = {});
+
+}  // namespace winnow::dedup

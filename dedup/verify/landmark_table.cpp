@@ -1,0 +1,82 @@
+#include "dedup/verify/landmark_table.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "common/error.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr float kTurn = 2 * std::numbers::pi_v<float>;
+constexpr float kPixel = 256;
+constexpr float kScale = 4096;
+constexpr std::size_t kAtOnce = 1024;  // pictures, between two looks at the clock
+
+std::uint16_t whole(float value) noexcept {
+  return static_cast<std::uint16_t>(std::clamp(std::lround(value), 0L, 65535L));
+}
+
+}  // namespace
+
+PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails) {
+  if (!thumbnails) {
+    throw UsageError(
+        "there are no thumbnails to compare pictures by; ingest again with --thumbnails on");
+  }
+  auto shapes = std::make_shared<std::vector<ThumbnailSize>>();
+  for (std::size_t row = 0; row < sizes.size(); ++row) {
+    shapes->push_back(thumbnail_size(sizes.widths_px[row], sizes.heights_px[row]));
+  }
+  return [shapes, thumbnails = std::move(thumbnails)](std::uint32_t row) {
+    const Ragged<ThumbnailBlock> blocks = thumbnails(row, 1);
+    const ImageView view = thumbnail_view(blocks[0], (*shapes)[row]);
+    Image image(view.height_px, view.width_px, 1);
+    std::copy_n(view.data, image.pixels.size(), image.pixels.begin());
+    return image;
+  };
+}
+
+LandmarkTable::PackedPlace LandmarkTable::pack(const Place& place) noexcept {
+  const float turn = place.angle / kTurn;
+  return {whole(place.x * kPixel), whole(place.y * kPixel), whole(place.scale * kScale),
+          static_cast<std::uint16_t>(std::lround((turn - std::floor(turn)) * 65536) % 65536)};
+}
+
+Place LandmarkTable::place(std::uint32_t landmark) const noexcept {
+  const PackedPlace& packed = places_[landmark];
+  return {static_cast<float>(packed.x) / kPixel, static_cast<float>(packed.y) / kPixel,
+          static_cast<float>(packed.scale) / kScale,
+          static_cast<float>(packed.angle) / 65536 * kTurn};
+}
+
+LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
+                             int most_places, const VerifyWork& work)
+    : codes_{.hash = "landmarks", .version = 1, .bits = kLandmarkBits, .words = {}} {
+  std::vector<std::vector<Landmark>> found;
+  for (std::size_t begin = 0; begin < rows.size(); begin += kAtOnce) {
+    if (work.stop && work.stop()) throw StoppedError("stopped while looking for landmarks");
+    const std::size_t count = std::min(kAtOnce, rows.size() - begin);
+    found.assign(count, {});
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+      const Image picture = pictures(rows[begin + i]);
+      const ImageView content = part_of(picture.view(), content_of(picture.view()));
+      found[i] = find_landmarks(plane_of(content), most_places);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const Landmark& landmark : found[i]) {
+        codes_.words.insert(codes_.words.end(), landmark.code.begin(), landmark.code.end());
+        places_.push_back(pack(landmark.place));
+        owners_.push_back(rows[begin + i]);
+      }
+    }
+    if (work.progress) work.progress({begin + count, rows.size(), {}});
+  }
+}
+
+}  // namespace winnow::dedup

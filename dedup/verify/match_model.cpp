@@ -1,0 +1,126 @@
+#include "dedup/verify/match_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::size_t kCount = std::tuple_size_v<MatchFeatures>;
+using Matrix = std::array<std::array<double, kCount>, kCount>;
+
+double logistic(double score) noexcept { return 1 / (1 + std::exp(-score)); }
+
+// Positive definite; by elimination.
+MatchFeatures solve(Matrix left, MatchFeatures right) {
+  for (std::size_t k = 0; k < kCount; ++k) {
+    for (std::size_t i = k + 1; i < kCount; ++i) {
+      const double factor = left[i][k] / left[k][k];
+      for (std::size_t j = k; j < kCount; ++j) left[i][j] -= factor * left[k][j];
+      right[i] -= factor * right[k];
+    }
+  }
+  for (std::size_t k = kCount; k-- > 0;) {
+    for (std::size_t j = k + 1; j < kCount; ++j) right[k] -= left[k][j] * right[j];
+    right[k] /= left[k][k];
+  }
+  return right;
+}
+
+// What fit_model() makes least: minus the log likelihood, and how far weights are from the known.
+double loss_of(const MatchModel& model, std::span<const MatchExample> examples, double hold) {
+  double loss = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const double apart = model.weights[i] - known_model().weights[i];
+    loss += hold / 2 * apart * apart;
+  }
+  for (const MatchExample& example : examples) {
+    const double score = model.score(example.features);
+    const double wrong = example.is_same ? -score : score;
+    loss += std::max(wrong, 0.0) + std::log1p(std::exp(-std::fabs(wrong)));
+  }
+  return loss;
+}
+
+MatchFeatures newton_step(const MatchModel& model, std::span<const MatchExample> examples,
+                          double hold) {
+  Matrix bend{};
+  MatchFeatures slope{};
+  for (std::size_t i = 0; i < kCount; ++i) {
+    bend[i][i] = hold;
+    slope[i] = hold * (known_model().weights[i] - model.weights[i]);
+  }
+  for (const MatchExample& example : examples) {
+    const double is_same = logistic(model.score(example.features));
+    const double residual = (example.is_same ? 1 : 0) - is_same;
+    const double weight = is_same * (1 - is_same);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      slope[i] += residual * example.features[i];
+      for (std::size_t j = 0; j < kCount; ++j) {
+        bend[i][j] += weight * example.features[i] * example.features[j];
+      }
+    }
+  }
+  return solve(bend, slope);
+}
+
+}  // namespace
+
+MatchFeatures features_of(const Evidence& evidence) noexcept {
+  const auto fisher = [](double correlation) {
+    return std::atanh(std::clamp(correlation, -0.99, 0.995));
+  };
+  // Details are worth what they are at the scale at which they are seen in both.
+  const double seen = evidence.weight * evidence.zoom * evidence.zoom;
+  return {fisher(evidence.agreement),
+          fisher(evidence.mean),
+          std::log1p(seen),
+          std::log(evidence.overlap + 0.01),
+          std::log(std::max(evidence.zoom, 0.1)),
+          evidence.stretch - 1,
+          1};
+}
+
+double MatchModel::score(const MatchFeatures& features) const noexcept {
+  double sum = 0;
+  for (std::size_t i = 0; i < kCount; ++i) sum += weights[i] * features[i];
+  return sum;
+}
+
+double MatchModel::probability(const Evidence& evidence) const noexcept {
+  if (evidence.overlap < kLeastOverlap) return 0;
+  return logistic(score(features_of(evidence)));
+}
+
+const MatchModel& known_model() noexcept {
+  static constexpr MatchModel kModel{{6.2, 6.6, 1.36, 6.2, 3.6, -24, -12.6}};
+  return kModel;
+}
+
+MatchModel fit_model(std::span<const MatchExample> examples, double hold) {
+  MatchModel model = known_model();
+  double loss = loss_of(model, examples, hold);
+  for (int round = 0; round < 50; ++round) {
+    const MatchFeatures change = newton_step(model, examples, hold);
+    // Where classes part cleanly a whole step overshoots.
+    double share = 1;
+    MatchModel next = model;
+    double next_loss = loss;
+    for (; share > 1e-6; share /= 2) {
+      for (std::size_t i = 0; i < kCount; ++i) {
+        next.weights[i] = model.weights[i] + share * change[i];
+      }
+      next_loss = loss_of(next, examples, hold);
+      if (next_loss < loss) break;
+    }
+    if (next_loss >= loss) break;
+    const bool is_done = loss - next_loss < 1e-10 * loss;
+    model = next;
+    loss = next_loss;
+    if (is_done) break;
+  }
+  return model;
+}
+
+}  // namespace winnow::dedup

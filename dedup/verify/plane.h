@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/image.h"
+
+namespace winnow::dedup {
+
+// Gray values of a picture as numbers, rows packed. Pixel (x, y) has its centre at x, y.
+struct Plane {
+  int width = 0;
+  int height = 0;
+  std::vector<float> values;
+
+  float at(int x, int y) const noexcept { return row(y)[x]; }
+  const float* row(int y) const noexcept { return values.data() + std::ptrdiff_t{y} * width; }
+  float* row(int y) noexcept { return values.data() + std::ptrdiff_t{y} * width; }
+  bool contains(double x, double y) const noexcept {
+    return x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1;
+  }
+};
+
+// Pictures are compared at about so many pixels. Smaller ones are enlarged to it, so that a copy of
+// 32x32 pixels has as many landmarks as one of 500x375.
+inline constexpr int kComparedPixels = 4032;
+
+// The values of a gray image of 1x1 or more, enlarged (bicubic) where it has fewer than 7/8 of
+// kComparedPixels.
+Plane plane_of(ImageView gray);
+
+// A gray image without the bars and frames around it: rows and columns of one value, to 8 gray
+// values, from each side inwards, and one more where there are any, which mixes both. At least a
+// quarter of each side is left, and 8 pixels; what would leave less is all content.
+Box content_of(ImageView gray);
+
+// Bilinear. Beyond the border: the nearest value.
+float sample(const Plane& plane, float x, float y) noexcept;
+
+// Convolved with a Gaussian, cut off at 3 sigma; the border repeats.
+Plane blurred(const Plane& plane, float sigma);
+
+// Central differences; at the border half of one-sided ones.
+Plane slope_x(const Plane& plane);
+Plane slope_y(const Plane& plane);
+
+Plane difference(const Plane& a, const Plane& b);  // a - b, of one size
+
+}  // namespace winnow::dedup

@@ -1,0 +1,71 @@
+#include "dedup/verify/verified_links.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace winnow::dedup {
+namespace {
+
+// Pairs that are near by codes; sorted.
+std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& options,
+                                const LinkSource& links, std::span<const std::uint32_t> rows) {
+  if (options.hash == kExact) return {};
+  std::vector<Edge> near;
+  const Fingerprints table = columns({"codes:" + options.hash});
+  find_links(table, options, links, rows, [&](std::span<const Edge> edges) {
+    near.insert(near.end(), edges.begin(), edges.end());
+  });
+  std::ranges::sort(near);
+  return near;
+}
+
+std::vector<std::uint32_t> rows_to_compare(const ColumnSource& columns, const Options& options) {
+  const Fingerprints table = columns({"quality"});
+  if (options.hash == kExact) return matchable_rows(table);
+  return matchable_rows(table, options.hash, options.matching.least_quality);
+}
+
+}  // namespace
+
+VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
+                           const Options& options, const LinkSource& links,
+                           const VerifyOptions& how) {
+  const PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), thumbnails);
+  const std::vector<std::uint32_t> rows = rows_to_compare(columns, options);
+  const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
+  VerifiedLinks out{.verification = {},
+                    .calibration = calibrate(rows, pictures),
+                    .least_probability = how.least_probability,
+                    .edges = {}};
+  out.verification = verify(rows, pictures, near, out.calibration.model, how);
+  for (const VerifiedPair& pair : out.verification.pairs) {
+    out.edges.push_back({pair.row_a, pair.row_b, 0});
+  }
+  out.edges.insert(out.edges.end(), out.verification.undecided.begin(),
+                   out.verification.undecided.end());
+  std::ranges::sort(out.edges);
+  const auto is_linked = [&](const Edge& edge) {
+    const auto by_rows = [](const Edge& x) { return std::pair(x.a, x.b); };
+    return std::ranges::binary_search(out.edges, by_rows(edge), {}, by_rows);
+  };
+  out.refused = near.size() - static_cast<std::uint64_t>(std::ranges::count_if(near, is_linked));
+  return out;
+}
+
+LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified) {
+  return [verified = std::move(verified)](const CodeColumn& codes,
+                                          std::span<const std::uint32_t> rows, int threshold,
+                                          const EdgeSink& sink) {
+    std::vector<Edge> edges;
+    for (const Edge& edge : verified->edges) {
+      if (!std::ranges::binary_search(rows, edge.a) || !std::ranges::binary_search(rows, edge.b)) {
+        continue;
+      }
+      const int bits = std::min(threshold, row_distance(codes, edge.a, edge.b));
+      edges.push_back({edge.a, edge.b, static_cast<std::uint32_t>(bits)});
+    }
+    sink(edges);
+  };
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dedup/verify/candidates.h"
+#include "dedup/verify/match_model.h"
+
+namespace winnow::dedup {
+
+// Two rows that show one picture, or parts of it.
+struct VerifiedPair {
+  std::uint32_t row_a = 0;  // < row_b
+  std::uint32_t row_b = 0;
+  float probability = 0;
+  Affine map;  // of a to b, both in shares of their width and height
+};
+
+// What was looked at.
+struct VerifyCounts {
+  std::uint64_t pictures = 0;
+  std::uint64_t landmarks = 0;
+  int radius = 0;                // bits between landmarks
+  std::uint64_t candidates = 0;  // pairs of pictures with near landmarks, or near codes
+  std::uint64_t registered = 0;  // of these, pairs that were laid upon each other
+  std::uint64_t verified = 0;
+};
+
+struct Verification {
+  std::vector<VerifiedPair> pairs;  // sorted by rows
+  // Pairs near by codes that are not in `pairs` for want of details to compare: codes decide.
+  std::vector<Edge> undecided;
+  VerifyCounts counts;
+};
+
+struct VerifyOptions {
+  double least_probability = 0.5;
+  double hits_a_picture = 20;  // of strangers, at most, that the search may bring
+  SearchOptions search = {};
+};
+
+// Finds all pairs among `rows` that show one picture: whole, cropped, framed, turned, mirrored or
+// in part covered.
+//
+// 1. Landmarks of every picture; pairs of pictures with near ones; and `near`, pairs by their codes
+// 2. Pairs whose landmarks do not support each other are passed over
+// 3. Each other pair is registered, and its evidence judged by `model`
+//
+// A pure function of the pictures and options, for any number of threads.
+// Errors: StoppedError.
+Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pictures,
+                    std::span<const Edge> near, const MatchModel& model,
+                    const VerifyOptions& options = {});
+
+}  // namespace winnow::dedup

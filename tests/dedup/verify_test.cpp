@@ -1,0 +1,349 @@
+#include "dedup/verify/verify.h"
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "dedup/verify/calibrate.h"
+#include "dedup/verify/verified_links.h"
+#include "tests/dedup/scenes.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180;
+
+// The picture that shows at (x, y) what another does where `map` takes it; `outside` beyond that.
+Image seen_through(const Image& image, const Affine& map, int width, int height,
+                   std::uint8_t outside = 0) {
+  const Plane plane = plane_of(image.view());
+  const double enlarged = static_cast<double>(plane.width) / image.width_px;
+  Image out(height, width, 1);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const double from_x = map.x_of(x, y);
+      const double from_y = map.y_of(x, y);
+      const bool is_inside = from_x > -0.5 && from_y > -0.5 && from_x < image.width_px - 0.5 &&
+                             from_y < image.height_px - 0.5;
+      const float value = sample(plane, static_cast<float>((from_x + 0.5) * enlarged - 0.5),
+                                 static_cast<float>((from_y + 0.5) * enlarged - 0.5));
+      out.pixels[static_cast<std::size_t>(y * width + x)] =
+          is_inside ? static_cast<std::uint8_t>(std::lround(value)) : outside;
+    }
+  }
+  return out;
+}
+
+// A part of a picture, at the size of the whole.
+Image cropped(const Image& image, double left, double top, double share) {
+  return seen_through(image,
+                      {.xx = share,
+                       .x0 = left * (1 - share) * image.width_px,
+                       .yy = share,
+                       .y0 = top * (1 - share) * image.height_px},
+                      image.width_px, image.height_px);
+}
+
+Image turned(const Image& image, double degrees) {
+  const double cosine = std::cos(degrees * kDegree);
+  const double sine = std::sin(degrees * kDegree);
+  const double x = (image.width_px - 1) / 2.0;
+  const double y = (image.height_px - 1) / 2.0;
+  return seen_through(image,
+                      {.xx = cosine,
+                       .xy = -sine,
+                       .x0 = x - cosine * x + sine * y,
+                       .yx = sine,
+                       .yy = cosine,
+                       .y0 = y - sine * x - cosine * y},
+                      image.width_px, image.height_px);
+}
+
+Image flipped(const Image& image) {
+  return seen_through(image, {.xx = -1, .x0 = image.width_px - 1.0}, image.width_px,
+                      image.height_px);
+}
+
+Image framed(const Image& image, int before, int beside, std::uint8_t shade) {
+  return seen_through(image, {.x0 = -1.0 * beside, .y0 = -1.0 * before},
+                      image.width_px + 2 * beside, image.height_px + 2 * before, shade);
+}
+
+Image covered(Image image, int left, int top, int width, int height) {
+  for (int y = top; y < top + height; ++y) {
+    for (int x = left; x < left + width; ++x) {
+      image.pixels[static_cast<std::size_t>(y * image.width_px + x)] = 240;
+    }
+  }
+  return image;
+}
+
+Image darker(Image image) {
+  for (std::uint8_t& pixel : image.pixels) {
+    pixel = static_cast<std::uint8_t>(std::lround(255 * std::pow(pixel / 255.0, 1.6)));
+  }
+  return image;
+}
+
+std::vector<Image> edits_of(const Image& image) {
+  const int width = image.width_px;
+  const int height = image.height_px;
+  return {cropped(image, 0.2, 0.9, 0.75),
+          cropped(image, 0.8, 0.3, 0.65),
+          turned(image, 8),
+          flipped(image),
+          framed(image, 14, 0, 0),
+          framed(image, 8, 8, 255),
+          covered(image, width / 5, height / 4, width * 2 / 5, height / 2),
+          darker(image),
+          flipped(cropped(image, 0.5, 0.5, 0.8)),
+          framed(cropped(image, 0.1, 0.1, 0.8), 20, 0, 16)};
+}
+
+TEST(Affine, TurnsBackAndFollowsEachOther) {
+  CounterRng rng(1, 0, 0, RandomUse::kTest);
+  const auto draw = [&] { return rng.next_u32() * 0x1p-31 - 1; };
+  for (int i = 0; i < 100; ++i) {
+    const Affine map{1 + 0.3 * draw(), 0.3 * draw(),      9 * draw(),
+                     0.3 * draw(),     -1 + 0.3 * draw(), 9 * draw()};
+    const Affine same = after(inverse(map), map);
+    EXPECT_NEAR(same.x_of(5, 7), 5, 1e-9);
+    EXPECT_NEAR(same.y_of(5, 7), 7, 1e-9);
+    EXPECT_NEAR(zoom_of(inverse(map)), 1 / zoom_of(map), 1e-9);
+    EXPECT_NEAR(stretch_of(inverse(map)), stretch_of(map), 1e-9);
+  }
+  EXPECT_NEAR(stretch_of({.xx = 3, .yy = 2}), 13.0 / 12, 1e-12);
+}
+
+TEST(Affine, BringsALandmarkUponAnother) {
+  const Place from{10, 20, 2, 0.4F};
+  const Place to{31, 12, 3, -1.1F};
+  for (const bool is_mirrored : {false, true}) {
+    const Affine map = map_between(from, to, is_mirrored);
+    EXPECT_NEAR(map.x_of(10, 20), 31, 1e-5);
+    EXPECT_NEAR(map.y_of(10, 20), 12, 1e-5);
+    EXPECT_NEAR(map.determinant(), is_mirrored ? -2.25 : 2.25, 1e-5);
+    // A step along the one's angle is one along the other's.
+    EXPECT_NEAR(map.x_of(10 + std::cos(0.4), 20 + std::sin(0.4)), 31 + 1.5 * std::cos(-1.1), 1e-5);
+    EXPECT_NEAR(map.y_of(10 + std::cos(0.4), 20 + std::sin(0.4)), 12 + 1.5 * std::sin(-1.1), 1e-5);
+  }
+}
+
+TEST(Content, IsWhatFramesAndBarsLeave) {
+  const Image picture = scene(1);
+  const Box all{0, 0, picture.height_px, picture.width_px};
+  EXPECT_EQ(content_of(picture.view()), all);
+  const Image boxed = framed(picture, 12, 0, 0);
+  // A line more goes on each side, which a smaller picture would have mixed.
+  EXPECT_EQ(content_of(boxed.view()), (Box{13, 0, picture.height_px - 2, picture.width_px}));
+  const Image mount = framed(picture, 9, 7, 250);
+  EXPECT_EQ(content_of(mount.view()), (Box{10, 8, picture.height_px - 2, picture.width_px - 2}));
+}
+
+TEST(Content, IsAllWhereLittleWouldBeLeft) {
+  Image flat(40, 30, 1);
+  EXPECT_EQ(content_of(flat.view()), (Box{0, 0, 40, 30}));
+  flat.pixels[20 * 30 + 15] = 255;
+  EXPECT_EQ(content_of(flat.view()), (Box{0, 0, 40, 30}));
+}
+
+TEST(Landmarks, LieWhereAMirrorShowsThem) {
+  const Image picture = scene(2);
+  const Plane plane = plane_of(picture.view());
+  const Plane mirror = plane_of(flipped(picture).view());
+  const std::vector<Landmark> landmarks = find_landmarks(plane);
+  const std::vector<Landmark> seen = find_landmarks(mirror);
+  ASSERT_GT(landmarks.size(), 15U);
+  std::size_t found = 0;
+  for (const Landmark& one : landmarks) {
+    found += std::ranges::any_of(seen, [&](const Landmark& other) {
+      return std::fabs(other.place.x - static_cast<float>(plane.width - 1) + one.place.x) < 0.5 &&
+             std::fabs(other.place.y - one.place.y) < 0.5 &&
+             distance(mirrored(one.code), other.code) <= 6;
+    });
+  }
+  EXPECT_GE(found * 10, landmarks.size() * 9);
+}
+
+TEST(Landmarks, OfStrangersAreFarApart) {
+  const std::vector<Landmark> a = find_landmarks(plane_of(scene(3).view()));
+  const std::vector<Landmark> b = find_landmarks(plane_of(scene(4).view()));
+  double sum = 0;
+  for (const Landmark& one : a) {
+    EXPECT_EQ(mirrored(mirrored(one.code)), one.code);
+    for (const Landmark& other : b) sum += distance(one.code, other.code);
+  }
+  EXPECT_GT(sum / static_cast<double>(a.size() * b.size()), 40);
+}
+
+TEST(Landmarks, AreNoneOfFlatAndTinyPictures) {
+  EXPECT_TRUE(find_landmarks(plane_of(Image(63, 84, 1).view())).empty());
+  EXPECT_TRUE(find_landmarks(plane_of(Image(1, 1, 1).view())).empty());
+  Image line(2, 900, 1);
+  for (std::size_t i = 0; i < line.pixels.size(); ++i) {
+    line.pixels[i] = static_cast<std::uint8_t>(i * 37);
+  }
+  find_landmarks(plane_of(line.view()));  // neither reads beyond it nor fails
+}
+
+TEST(Registration, FindsThePlantedMap) {
+  const Image picture = scene(5);
+  const Affine planted{.xx = 0.8, .xy = -0.05, .x0 = 9, .yx = 0.05, .yy = 0.8, .y0 = 6};
+  const Image edit = seen_through(picture, planted, picture.width_px, picture.height_px);
+  Affine guess = planted;  // as a landmark near the middle has it
+  guess.xx += 0.06;
+  guess.x0 -= 0.06 * 42 - 0.7;
+  guess.yx -= 0.04;
+  guess.y0 += 0.04 * 42 + 0.5;
+  const auto found = register_pictures(Registrable(plane_of(edit.view())),
+                                       Registrable(plane_of(picture.view())), guess, {42, 31});
+  ASSERT_TRUE(found);
+  for (const auto& [x, y] : {std::pair{0, 0}, {83, 0}, {0, 62}, {83, 62}}) {
+    EXPECT_NEAR(found->map.x_of(x, y), planted.x_of(x, y), 0.3);
+    EXPECT_NEAR(found->map.y_of(x, y), planted.y_of(x, y), 0.3);
+  }
+  EXPECT_GT(found->evidence.agreement, 0.9);
+  EXPECT_NEAR(found->evidence.zoom, 0.8, 0.02);
+}
+
+// Scenes 0 .. count-1, each followed by its edits.
+struct Pictures {
+  explicit Pictures(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      images.push_back(scene(100 + i));
+      scene_of.push_back(i);
+      for (Image& edit : edits_of(images.back())) {
+        images.push_back(std::move(edit));
+        scene_of.push_back(i);
+      }
+    }
+    rows.resize(images.size());
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  }
+  PictureSource source() const {
+    return [this](std::uint32_t row) { return images[row]; };
+  }
+
+  std::vector<Image> images;
+  std::vector<std::uint32_t> scene_of;
+  std::vector<std::uint32_t> rows;
+};
+
+TEST(Verify, FindsEditedPicturesAndNoOthers) {
+  const Pictures pictures(24);
+  const Calibration calibration = calibrate(pictures.rows, pictures.source());
+  const Verification found =
+      verify(pictures.rows, pictures.source(), {}, calibration.model, {.least_probability = 0.9});
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const VerifiedPair& pair : found.pairs) {
+    EXPECT_LT(pair.row_a, pair.row_b);
+    EXPECT_EQ(pictures.scene_of[pair.row_a], pictures.scene_of[pair.row_b])
+        << pair.row_a << " and " << pair.row_b << " at " << pair.probability;
+    pairs.emplace(pair.row_a, pair.row_b);
+  }
+  std::size_t missed = 0;
+  for (std::uint32_t row = 0; row < pictures.rows.size(); ++row) {
+    const std::uint32_t first = row - row % 11;
+    missed += row != first && !pairs.contains({first, row});
+  }
+  EXPECT_LE(missed, 5U) << "of 240 edits";
+  EXPECT_EQ(found.counts.verified, found.pairs.size());
+}
+
+TEST(Verify, IsTheSameForAnyNumberOfThreads) {
+  const Pictures pictures(4);
+  const auto run = [&](int threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(threads));
+    const Calibration calibration = calibrate(pictures.rows, pictures.source());
+    std::vector<double> numbers(calibration.model.weights.begin(), calibration.model.weights.end());
+    for (const VerifiedPair& pair :
+         verify(pictures.rows, pictures.source(), {}, calibration.model).pairs) {
+      numbers.insert(numbers.end(), {1.0 * pair.row_a, 1.0 * pair.row_b, pair.probability,
+                                     pair.map.xx, pair.map.y0});
+    }
+    return numbers;
+  };
+  const std::vector<double> alone = run(1);
+  EXPECT_GT(alone.size(), 100U);
+  EXPECT_EQ(run(2), alone);
+  EXPECT_EQ(run(4), alone);
+}
+
+TEST(Verify, RefusesNearCodesOfDifferentPicturesAndLeavesFlatOnesToThem) {
+  std::vector<Image> images{scene(200), scene(201), darker(scene(200)), Image(63, 84, 1),
+                            Image(63, 84, 1)};
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
+  const std::vector<Edge> near{{0, 1, 4}, {0, 2, 4}, {3, 4, 0}};
+  const Verification found = verify(
+      rows, [&](std::uint32_t row) { return images[row]; }, near, known_model());
+  ASSERT_EQ(found.pairs.size(), 1U);
+  EXPECT_EQ(std::pair(found.pairs[0].row_a, found.pairs[0].row_b), std::pair(0U, 2U));
+  EXPECT_NEAR(found.pairs[0].map.x_of(0.25, 0.5), 0.25, 0.01);
+  ASSERT_EQ(found.undecided.size(), 1U);
+  EXPECT_EQ(found.undecided[0].a, 3U);
+}
+
+TEST(Verify, TellsWhichPartOfAPictureACropIs) {
+  std::vector<Image> images{scene(300), framed(cropped(scene(300), 0.25, 0.75, 0.7), 10, 0, 0)};
+  const std::vector<std::uint32_t> rows{0, 1};
+  const Verification found = verify(
+      rows, [&](std::uint32_t row) { return images[row]; }, {}, known_model());
+  ASSERT_EQ(found.pairs.size(), 1U);
+  const Affine back = inverse(found.pairs[0].map);  // of the crop to the whole, in shares
+  const double bar = 10.0 / (63 + 20);
+  EXPECT_NEAR(back.x_of(0, bar), 0.25 * 0.3, 0.015);
+  EXPECT_NEAR(back.y_of(0, bar), 0.75 * 0.3, 0.015);
+  EXPECT_NEAR(back.x_of(1, 1 - bar), 0.25 * 0.3 + 0.7, 0.015);
+  EXPECT_NEAR(back.y_of(1, 1 - bar), 0.75 * 0.3 + 0.7, 0.015);
+}
+
+TEST(HitRadius, ShrinksAsLandmarksGrow) {
+  EXPECT_EQ(hit_radius(1000, 1e4).bits, 14);
+  int before = 14;
+  for (double count = 1e4; count < 1e9; count *= 3) {
+    const HitRadius radius = hit_radius(static_cast<std::size_t>(count), count / 2);
+    EXPECT_LE(radius.bits, before);
+    EXPECT_TRUE(radius.expected <= count / 2 || radius.bits == 1);
+    before = radius.bits;
+  }
+  EXPECT_LT(before, 8);
+}
+
+TEST(MatchModel, FollowsItsExamples) {
+  // Pairs that part by agreement alone, the other way round than the known model.
+  std::vector<MatchExample> examples;
+  for (int i = 0; i < 400; ++i) {
+    const bool is_same = i % 2 == 0;
+    Evidence evidence{.agreement = is_same ? 0.2 : 0.8, .mean = 0.4, .weight = 100, .overlap = 0.9};
+    evidence.agreement += 0.001 * (i % 7);
+    examples.push_back({features_of(evidence), is_same});
+  }
+  const MatchModel model = fit_model(examples, 0.1);
+  EXPECT_GT(model.probability({.agreement = 0.2, .mean = 0.4, .weight = 100, .overlap = 0.9}), 0.9);
+  EXPECT_LT(model.probability({.agreement = 0.8, .mean = 0.4, .weight = 100, .overlap = 0.9}), 0.1);
+  EXPECT_EQ(fit_model({}).weights, known_model().weights);
+  EXPECT_EQ(
+      known_model().probability({.agreement = 0.99, .mean = 0.99, .weight = 300, .overlap = 0.2}),
+      0);
+}
+
+TEST(Calibration, TellsHowFewStrangersPass) {
+  const Pictures pictures(30);
+  const Calibration calibration = calibrate(pictures.rows, pictures.source());
+  EXPECT_GT(calibration.same, 20U);
+  EXPECT_GT(calibration.strangers, 20U);
+  EXPECT_LT(calibration.expected_false(1000, 0.99), calibration.expected_false(1000, 0.9));
+  EXPECT_LE(calibration.expected_false(1000, 0.9), 100);
+  const Calibration few = calibrate(std::span(pictures.rows).first(5), pictures.source());
+  EXPECT_EQ(few.model.weights, known_model().weights);
+}
+
+}  // namespace
+}  // namespace winnow::dedup
