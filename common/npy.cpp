@@ -165,4 +165,20 @@ void NpyMatrix::read(std::uint64_t row, std::span<float> out) const {
   }
 }
 
+std::string npy_header(std::uint64_t rows, std::uint64_t columns) {
+  constexpr std::size_t kBefore = 10;  // bytes: magic, version, length
+  constexpr std::size_t kAligned = 64;
+  std::string words = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
+                      ", " + std::to_string(columns) + "), }";
+  const std::size_t size = (kBefore + words.size() + 1 + kAligned - 1) / kAligned * kAligned;
+  words.resize(size - kBefore - 1, ' ');
+  words += '\n';
+  std::string header(kMagic);
+  for (const std::size_t byte :
+       {std::size_t{1}, std::size_t{0}, words.size() & 0xFF, words.size() >> 8}) {
+    header += static_cast<char>(byte);
+  }
+  return header + words;
+}
+
 }  // namespace winnow

@@ -36,4 +36,8 @@ class NpyMatrix {
   std::size_t element_bytes_ = 0;
 };
 
+// What numpy.save() writes before the numbers of a matrix of f4: format 1.0, a multiple of 64
+// bytes.
+std::string npy_header(std::uint64_t rows, std::uint64_t columns);
+
 }  // namespace winnow

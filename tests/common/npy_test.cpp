@@ -119,5 +119,20 @@ TEST_F(Npy, RefusesEveryCut) {
   }
 }
 
+TEST_F(Npy, HeadersAreThoseOfNumpy) {
+  std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
+  expected += "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+  expected += std::string(127 - expected.size(), ' ') + '\n';
+  EXPECT_EQ(npy_header(2, 3), expected);
+  for (const std::uint64_t rows : {1U, 12345U, 4000000000U}) {
+    EXPECT_EQ(npy_header(rows, 3).size() % 64, 0U);
+  }
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  std::string file = npy_header(2, 3);
+  file += as_text(as_bytes(values));
+  write_file_durably(path_, file);
+  EXPECT_THAT(row(1), ElementsAre(4, 5, 6));
+}
+
 }  // namespace
 }  // namespace winnow

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_reader.h"
+#include "common/npy.h"
 #include "common/utf8.h"
 
 namespace winnow::train {
@@ -28,19 +29,6 @@ constexpr const char* kTrainAgain = "train again by winnow train --folds";
 fs::path json_path(const fs::path& run) { return run / "out-of-fold.json"; }
 fs::path csv_path(const fs::path& run) { return run / "out-of-fold.csv"; }
 fs::path npy_path(const fs::path& run) { return run / "out-of-fold.npy"; }
-
-// That of NumPy's format 1.0, as np.save() writes it.
-std::string npy_header(std::size_t rows, std::size_t columns) {
-  std::string words = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
-                      ", " + std::to_string(columns) + "), }";
-  constexpr std::size_t kBefore = 10;
-  constexpr std::size_t kAligned = 64;
-  const std::size_t size = (kBefore + words.size() + 1 + kAligned - 1) / kAligned * kAligned;
-  words.resize(size - kBefore - 1, ' ');
-  words += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(words.size() & 0xFF) +
-         static_cast<char>(words.size() >> 8) + words;
-}
 
 std::string write_npy(const fs::path& path, const OutOfFold& predicted) {
   DurableFile file(path);
@@ -106,22 +94,19 @@ void read_csv(const fs::path& path, OutOfFold& predicted) {
   reader.finish();
 }
 
-void read_npy(const InputFile& file, OutOfFold& predicted) {
-  const std::size_t rows = predicted.ids.size();
+void read_npy(const fs::path& path, OutOfFold& predicted) {
+  const NpyMatrix matrix(path);
   const std::size_t columns = predicted.classes.size();
-  const std::string header = npy_header(rows, columns);
-  const std::uint64_t values = file.size() < header.size() ? 0 : (file.size() - header.size()) / 4;
-  Bytes begin(std::min<std::uint64_t>(header.size(), file.size()));
-  file.read_at(0, begin);
-  if (!std::ranges::equal(begin, as_bytes(header)) || values % columns != 0 ||
-      values / columns != rows || header.size() + 4 * values != file.size()) {
-    throw FormatError(file.path().string() + " is no matrix of " + std::to_string(rows) + " by " +
-                      std::to_string(columns) + "; " + kTrainAgain);
+  if (matrix.rows() != predicted.ids.size() || matrix.columns() != columns) {
+    throw FormatError(path.string() + " is no matrix of " + std::to_string(predicted.ids.size()) +
+                      " by " + std::to_string(columns) + "; " + kTrainAgain);
   }
-  predicted.probabilities.resize(values);
-  file.read_at(header.size(), std::as_writable_bytes(std::span(predicted.probabilities)));
+  predicted.probabilities.resize(predicted.ids.size() * columns);
+  for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
+    matrix.read(i, std::span(predicted.probabilities).subspan(i * columns, columns));
+  }
   if (std::ranges::any_of(predicted.probabilities, [](float p) { return !(p >= 0 && p <= 1); })) {
-    throw FormatError(file.path().string() + " has what is no probability; " + kTrainAgain);
+    throw FormatError(path.string() + " has what is no probability; " + kTrainAgain);
   }
 }
 
@@ -189,9 +174,8 @@ OutOfFold read_out_of_fold(const fs::path& run) {
   if (predicted.ids.size() != in.at("samples").number()) {
     in.at("samples").fail("are not those of " + csv_path(run).string());
   }
-  const InputFile npy(npy_path(run));
-  require_digest(npy, in.at("npy_xxh3_128"));
-  read_npy(npy, predicted);
+  require_digest(InputFile(npy_path(run)), in.at("npy_xxh3_128"));
+  read_npy(npy_path(run), predicted);
   return predicted;
 }
 
