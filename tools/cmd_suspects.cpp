@@ -56,7 +56,7 @@ struct SuspectsOptions {
   Sources sources;
   SuspectOptions how;
   std::string prune = "noise_rate";
-  std::string order = "margin";
+  std::string order = "ratio";
   std::size_t top = 0;  // 0: all
   std::vector<fs::path> reviews;
   SuspectOutput output;
@@ -268,7 +268,7 @@ void tell(const Found& found, std::uint64_t judged) {
 void run(SuspectsOptions o, Session& session) {
   check(o);
   o.how.prune = dedup::parse_prune(o.prune);
-  o.how.order = o.order == "own" ? dedup::SuspectOrder::kOwn : dedup::SuspectOrder::kMargin;
+  o.how.order = dedup::parse_suspect_order(o.order);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const dedup::Fingerprints table = columns({"labels"});
@@ -296,14 +296,6 @@ void run(SuspectsOptions o, Session& session) {
   print_json(all, found.judged);
 }
 
-std::string prunings_help() {
-  std::string help;
-  for (const dedup::PruneRow& row : dedup::prunings()) {
-    help += fmt::format("\n  {:18}{}", row.name, row.what);
-  }
-  return help;
-}
-
 }  // namespace
 
 Command add_suspects(CLI::App& program) {
@@ -319,18 +311,16 @@ Command add_suspects(CLI::App& program) {
                   "winnow embed");
   app->add_option("--by", o->prune, "Which label errors are listed, see below")
       ->capture_default_str();
-  app->add_option("--order", o->order,
-                  "Which comes first. margin: where another label is surest beside the given one; "
-                  "own: where the given one is least probable")
-      ->check(CLI::IsMember({"margin", "own"}))
+  app->add_option("--order", o->order, "Score by which label errors come, the smallest first")
       ->capture_default_str();
   app->add_option("--neighbours", o->how.neighbours,
                   "With --features: nearest images that are asked")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app->add_option("--outlier-score", o->how.outlier_score,
-                  "With --features: list images with a score below this, how far the nearest "
-                  "usually are by how far its own are")
+  app->add_option(
+         "--outlier-score", o->how.outlier_score,
+         "With --features: list images as outliers with a score below this; 0.5: further from "
+         "their nearest than three interquartile ranges beyond the upper quartile")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app->add_option("--top", o->top, "List so many of each issue at most; 0: all")
@@ -352,7 +342,8 @@ Command add_suspects(CLI::App& program) {
                   "it");
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
   app->footer("Ways to list label errors (Northcutt, Jiang, Chuang: Confident Learning, 2021):" +
-              prunings_help() + R"(
+              table_of(dedup::prunings()) +
+              "\nScores of label errors:" + table_of(dedup::suspect_orders()) + R"(
 
 Scores go from 0, the worst, to 1. Nothing is removed: look at the page, say which images go, and
 give the file that it saves to winnow dedup --review.

@@ -58,36 +58,37 @@ void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::
     found.label_noise = 1 - static_cast<double>(right) / static_cast<double>(judged.size());
   }
   for (const auto& one : dedup::find_label_suspects(judged, options.prune, options.order)) {
-    found.list.push_back({rows[one.image], issue, one.likely, (1 + one.margin) / 2});
+    found.list.push_back({rows[one.image], issue, one.likely, one.score});
   }
 }
 
-// Labels of images whose neighbours do not vote say nothing, and neither do images without label.
+// Images without label are not judged.
 void add_votes(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
                const dedup::Fingerprints& table, std::size_t classes, const SuspectOptions& options,
                Suspects& found) {
   const std::vector<std::int32_t> labels = labels_of(rows, table);
-  const std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
+  std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
   std::vector<std::uint32_t> judged_rows;
   std::vector<std::int32_t> judged_labels;
-  std::vector<float> judged_shares;
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (labels[i] < 0) continue;
     const auto row = std::span(shares).subspan(i * classes, classes);
-    if (labels[i] < 0 || std::ranges::all_of(row, [](float share) { return share == 0; })) continue;
+    std::ranges::copy(row,
+                      shares.begin() + static_cast<std::ptrdiff_t>(judged_rows.size() * classes));
     judged_rows.push_back(rows[i]);
     judged_labels.push_back(labels[i]);
-    judged_shares.insert(judged_shares.end(), row.begin(), row.end());
   }
-  add_label_suspects({judged_shares, judged_labels, classes}, judged_rows,
+  shares.resize(judged_rows.size() * classes);
+  add_label_suspects({shares, judged_labels, classes}, judged_rows,
                      dedup::Issue::kLabelOfNeighbours, options, found);
 }
 
 void add_outliers(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
                   double below, Suspects& found) {
-  const std::vector<float> distances = dedup::outlier_scores(nearest);
+  const std::vector<float> scores = outlier_scores_of(dedup::outlier_scores(nearest));
   std::vector<Suspect> outliers;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float score = distances[i] > 1 ? 1 / distances[i] : 1;
+    const float score = scores[i];
     if (score < below) outliers.push_back({rows[i], dedup::Issue::kOutlier, -1, score});
   }
   std::ranges::stable_sort(outliers, {}, &Suspect::score);
@@ -108,6 +109,21 @@ std::array<Json, kFieldNames.size()> fields_of(const Suspect& suspect, const Sus
 }
 
 }  // namespace
+
+std::vector<float> outlier_scores_of(const std::vector<float>& distances) {
+  if (distances.empty()) return {};
+  std::vector<float> sorted = distances;
+  std::ranges::sort(sorted);
+  const auto quartile = [&](std::size_t which) { return sorted[which * (sorted.size() - 1) / 4]; };
+  const float median = quartile(2);
+  const float far = quartile(3) + 3 * (quartile(3) - quartile(1)) - median;
+  std::vector<float> scores;
+  for (const float distance : distances) {
+    const float beyond = std::max(distance - median, 0.0F);
+    scores.push_back(beyond > 0 ? far / (far + beyond) : 1);
+  }
+  return scores;
+}
 
 Suspects suspects_of(const train::OutOfFold& predicted, const dedup::Fingerprints& table,
                      const SuspectOptions& options) {

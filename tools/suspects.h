@@ -28,8 +28,8 @@ struct Suspect {
 
 struct SuspectOptions {
   dedup::Prune prune = dedup::Prune::kNoiseRate;
-  dedup::SuspectOrder order = dedup::SuspectOrder::kMargin;
-  int neighbours = 10;
+  dedup::SuspectOrder order = dedup::SuspectOrder::kRatio;
+  int neighbours = 20;
   double outlier_score = 0.5;  // an outlier has less
 };
 
@@ -49,6 +49,11 @@ Suspects suspects_of(const train::OutOfFold& predicted, const dedup::Fingerprint
 Suspects suspects_of(const dedup::FeatureTable& features, const dedup::Fingerprints& table,
                      std::size_t classes, const SuspectOptions& options,
                      const dedup::NeighbourOptions& search);
+
+// Scores of outliers, 0 to 1, of how far each image is from its nearest: 1 up to the median, 0.5 at
+// three interquartile ranges beyond the upper quartile (Tukey's "far out"). Where most are equally
+// far, 0 for all that are further.
+std::vector<float> outlier_scores_of(const std::vector<float>& distances);
 
 // The first `count` of each issue.
 void keep_first(std::size_t count, std::vector<Suspect>& list);

@@ -27,10 +27,11 @@ constexpr std::array<IssueRow, kShownIssueCount> kShown{{
     {"near_duplicate", Issue::kNearDuplicate, kYesOrNo, "equal codes, other pixels"},
     {"label_conflict", Issue::kLabelConflict, kYesOrNo, "a duplicate has other labels"},
     {"label_error", Issue::kLabelError, kHalf,
-     "a net that has not seen it is surer of another label: half of 1 + p(own) - p(likely)"},
+     "its label is this probable by a net that has not seen it, if it is that or the likely one"},
     {"label_neighbours", Issue::kLabelOfNeighbours, kHalf,
-     "its nearest by features carry another label: half of 1 + share(own) - share(likely)"},
-    {"outlier", Issue::kOutlier, kHalf, "how far the nearest usually are, by how far its own are"},
+     "its label is this frequent among its nearest, of those that carry it or the likely one"},
+    {"outlier", Issue::kOutlier, kHalf,
+     "far from its nearest by features: three interquartile ranges beyond the upper quartile"},
 }};
 constexpr std::span<const IssueRow> kRows = std::span(kShown).first<kIssueCount>();
 

@@ -26,6 +26,12 @@ constexpr std::array kPrunings{
              "all that are confidently of another class"},
 };
 
+constexpr std::array kOrders{
+    SuspectOrderRow{SuspectOrder::kRatio, "ratio", "p(given) / (p(given) + p(likely))"},
+    SuspectOrderRow{SuspectOrder::kMargin, "margin", "(1 + p(given) - p(likely)) / 2"},
+    SuspectOrderRow{SuspectOrder::kOwn, "own", "p(given)"},
+};
+
 // Images by their labels: of label i, images[begins[i] .. begins[i + 1]), ascending.
 struct ByLabel {
   std::vector<std::uint32_t> begins;
@@ -113,14 +119,37 @@ std::vector<bool> pruned(const JudgedLabels& judged, Prune prune) {
   return marked;
 }
 
-LabelSuspect suspect_of(const JudgedLabels& judged, std::uint32_t image) {
-  const std::span<const float> row = judged.row(image);
-  const auto given = static_cast<std::size_t>(judged.labels[image]);
+float score_of(float given, float likely, SuspectOrder order) {
+  switch (order) {
+    case SuspectOrder::kRatio:
+      return given / (given + likely);
+    case SuspectOrder::kMargin:
+      return (1 + given - likely) / 2;
+    case SuspectOrder::kOwn:
+      break;
+  }
+  return given;
+}
+
+// The row of a table whose name it is. UsageError naming the others.
+template <class Row>
+const Row& row_called(std::string_view name, std::span<const Row> rows, std::string_view what) {
+  std::string known;
+  for (const Row& row : rows) {
+    if (row.name == name) return row;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError("there is no " + std::string(what) + " '" + std::string(name) +
+                   "'; known: " + known);
+}
+
+// The most probable of the classes but that which is given; the given one where there is no other.
+std::size_t likely_class(std::span<const float> row, std::size_t given) {
   std::size_t likely = given == 0 && row.size() > 1 ? 1 : 0;
   for (std::size_t j = 0; j < row.size(); ++j) {
     if (j != given && row[j] > row[likely]) likely = j;
   }
-  return {image, static_cast<std::int32_t>(likely), row[given] - row[likely], row[given]};
+  return likely;
 }
 
 }  // namespace
@@ -204,13 +233,13 @@ LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged) {
 std::span<const PruneRow> prunings() { return kPrunings; }
 
 Prune parse_prune(std::string_view name) {
-  std::string known;
-  for (const PruneRow& row : kPrunings) {
-    if (row.name == name) return row.prune;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("no way to list label errors is called '" + std::string(name) +
-                   "'; known: " + known);
+  return row_called(name, prunings(), "way to list label errors").prune;
+}
+
+std::span<const SuspectOrderRow> suspect_orders() { return kOrders; }
+
+SuspectOrder parse_suspect_order(std::string_view name) {
+  return row_called(name, suspect_orders(), "order").order;
 }
 
 std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune prune,
@@ -220,12 +249,14 @@ std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune 
   std::vector<LabelSuspect> suspects;
   for (std::uint32_t image = 0; image < judged.size(); ++image) {
     if (!marked[image]) continue;
-    const LabelSuspect suspect = suspect_of(judged, image);
-    if (suspect.margin < 0) suspects.push_back(suspect);
+    const std::span<const float> row = judged.row(image);
+    const auto given = static_cast<std::size_t>(judged.labels[image]);
+    const std::size_t likely = likely_class(row, given);
+    if (row[given] >= row[likely]) continue;
+    suspects.push_back(
+        {image, static_cast<std::int32_t>(likely), score_of(row[given], row[likely], order)});
   }
-  std::ranges::stable_sort(suspects, {}, [&](const LabelSuspect& suspect) {
-    return order == SuspectOrder::kMargin ? suspect.margin : suspect.own;
-  });
+  std::ranges::stable_sort(suspects, {}, &LabelSuspect::score);
   return suspects;
 }
 

@@ -64,18 +64,29 @@ struct PruneRow {
 std::span<const PruneRow> prunings();
 Prune parse_prune(std::string_view name);  // UsageError naming the known ones
 
+// Which suspect comes first, by its score; below 0.5 for all of them.
+enum class SuspectOrder : std::uint8_t {
+  kRatio,   // p(given) / (p(given) + p(likely)): its probability if it was one of these two
+  kMargin,  // (1 + p(given) - p(likely)) / 2: the paper's normalised margin
+  kOwn,     // p(given): the paper's self-confidence
+};
+struct SuspectOrderRow {
+  SuspectOrder order;
+  std::string_view name;
+  std::string_view what;
+};
+std::span<const SuspectOrderRow> suspect_orders();
+SuspectOrder parse_suspect_order(std::string_view name);  // UsageError naming the known ones
+
 struct LabelSuspect {
   std::uint32_t image = 0;  // row of JudgedLabels
   std::int32_t likely = 0;  // the most probable of the other classes
-  float margin = 0;         // normalised: probability of the given label less that of `likely`
-  float own = 0;            // probability of the given label: its self-confidence
+  float score = 0;          // 0, the worst, to 0.5
 };
 
-enum class SuspectOrder : std::uint8_t { kMargin, kOwn };
-
-// The images whose labels are probably wrong, the smallest margin (or self-confidence) first, of
-// equal ones the first image. None whose own label is the most probable class.
+// The images whose labels are probably wrong, the smallest score first, of equal ones the first
+// image. None whose own label is the most probable class.
 std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune prune,
-                                              SuspectOrder order = SuspectOrder::kMargin);
+                                              SuspectOrder order = SuspectOrder::kRatio);
 
 }  // namespace winnow::dedup

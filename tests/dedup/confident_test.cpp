@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
@@ -152,17 +154,20 @@ TEST(Confident, TellsOwnAndOther) {
                              0.1F, 0.8F, 0.1F,  //
                              0.0F, 0.1F, 0.9F};
   const std::vector<std::int32_t> labels{0, 0, 1, 2};
-  const auto suspects =
-      find_label_suspects({p, labels, 3}, Prune::kConfidentJoint, SuspectOrder::kMargin);
+  const auto suspects = find_label_suspects({p, labels, 3}, Prune::kConfidentJoint);
   // 0.7 does not reach the 0.8 that images labelled 1 have on average.
   EXPECT_THAT(suspects, ::testing::IsEmpty());
   const std::vector<std::int32_t> two{0, 0, 1, 1};
-  const auto found = find_label_suspects({p, two, 3}, Prune::kConfidentJoint);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].image, 1U);
-  EXPECT_EQ(found[0].likely, 1);
-  EXPECT_FLOAT_EQ(found[0].margin, 0.2F - 0.7F);
-  EXPECT_FLOAT_EQ(found[0].own, 0.2F);
+  const std::vector<std::pair<std::string, float>> scores{
+      {"ratio", 0.2F / 0.9F}, {"margin", 0.25F}, {"own", 0.2F}};
+  for (const auto& [name, score] : scores) {
+    const auto found =
+        find_label_suspects({p, two, 3}, Prune::kConfidentJoint, parse_suspect_order(name));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].image, 1U);
+    EXPECT_EQ(found[0].likely, 1);
+    EXPECT_FLOAT_EQ(found[0].score, score);
+  }
 }
 
 TEST(Confident, EqualProbabilitiesReachTheirMean) {
@@ -196,6 +201,7 @@ TEST(Confident, RefusesWhatDoesNotFit) {
   const std::vector<float> broken{0.5F, std::nanf("")};
   EXPECT_THROW(check_judged({broken, one, 2}), UsageError);
   EXPECT_THROW(parse_prune("guess"), UsageError);
+  EXPECT_THROW(parse_suspect_order("guess"), UsageError);
 }
 
 }  // namespace

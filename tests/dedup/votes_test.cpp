@@ -28,7 +28,9 @@ TEST(Votes, AreSharesOfThoseThatHaveALabel) {
   const NearestRows nearest = nearest_of({{1, 2, 3, 4}, {0, 2, 3, 4}, {3, 3, 3, 3}});
   const std::vector<std::int32_t> labels{0, 1, 1, -1, 2};
   EXPECT_THAT(neighbour_votes(nearest, labels, 3),
-              ElementsAre(0, 2 / 3.0F, 1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0, 0));
+              ElementsAre(0.5F / 4.5F, 2.5F / 4.5F, 1.5F / 4.5F,  // of 1, 1, none, 2
+                          1.5F / 4.5F, 1.5F / 4.5F, 1.5F / 4.5F,  // of 0, 1, none, 2
+                          1 / 3.0F, 1 / 3.0F, 1 / 3.0F));
 }
 
 // Three bundles of vectors, some of another bundle's label: these, and only these, are listed.

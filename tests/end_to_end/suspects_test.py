@@ -1,6 +1,7 @@
 """winnow suspects: labels that are probably wrong, and outliers."""
 
 import csv
+import itertools
 import json
 import math
 import struct
@@ -81,10 +82,14 @@ class Suspects(Case):
         labels = [int(row["label"][-1]) for row in predicted]
         expected = off_the_diagonal(p, labels, classes)
         order = sorted(expected, key=expected.get)
-        listed = self.rows("--run", cv, "--by", "confident_joint")
+        listed = self.rows("--run", cv, "--by", "confident_joint", "--order", "margin")
         self.assertEqual([row["id"] for row in listed], [predicted[i]["id"] for i in order])
         for row, i in zip(listed, order, strict=True):
             self.assertAlmostEqual(float(row["score"]), (1 + expected[i]) / 2, places=4)
+        for row in self.rows("--run", cv, "--by", "confident_joint"):
+            i = next(i for i in expected if predicted[i]["id"] == row["id"])
+            own, likely = p[i][labels[i]], max(p[i][j] for j in range(classes) if j != labels[i])
+            self.assertAlmostEqual(float(row["score"]), own / (own + likely), places=4)
 
         told = self.ok("suspects", self.cache, "--run", cv, "--json", "--top", 3).json()
         self.assertEqual((told["images"], told["judged"], len(told["suspects"])), (160, 160, 3))
@@ -135,16 +140,31 @@ class Suspects(Case):
         for i in range(40):
             self.write_ppm(self.folder / "photos" / f"{i:02}.ppm", self.image(16, seed=i), 16)
         self.ok("ingest", self.folder / "photos", "--out", self.cache)
+        points = [(1.0, self.random.uniform(-0.5, 0.5), self.random.uniform(-0.5, 0.5)) for _ in range(40)]
+        points[11] = (-1.0, 1.0, 0.5)
         vectors = self.folder / "vectors.npy"
-        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 2), }".ljust(117) + "\n"
-        values = [v for i in range(40) for v in ((1, 0.01 * (i % 7)) if i != 11 else (-1, 1))]
-        vectors.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<80f", *values))
+        header = "{'descr': '<f8', 'fortran_order': False, 'shape': (40, 3), }".ljust(117) + "\n"
+        numbers = struct.pack("<120d", *itertools.chain(*points))
+        vectors.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + numbers)
         names = self.folder / "names.txt"
         names.write_text("".join(f"{i:02}.ppm\n" for i in range(40)))
         self.ok("embed", vectors, self.cache, "--name", "mine", "--names", names)
-        told = self.ok("suspects", self.cache, "--features", "mine")
+        told = self.ok("suspects", self.cache, "--features", "mine", "--neighbours", 4, "--outlier-score", 1)
         self.assertIn("has no labels", told.err)
-        self.assertEqual([row["name"] for row in csv.DictReader(told.out.splitlines())], ["11.ppm"])
+        listed = {row["name"]: float(row["score"]) for row in csv.DictReader(told.out.splitlines())}
+
+        # The mean of 1 - cosine to the four nearest, and Tukey's fences of it.
+        units = [[x / math.hypot(*point) for x in point] for point in points]
+        far = [sum(sorted(1 - sum(map(float.__mul__, a, b)) for b in units if b is not a)[:4]) for a in units]
+        first, median, third = (sorted(far)[39 * k // 4] for k in (1, 2, 3))
+        fence = third + 3 * (third - first) - median
+        expected = {f"{i:02}.ppm": fence / (fence + x - median) for i, x in enumerate(far) if x > median}
+        self.assertEqual(next(iter(listed)), "11.ppm")
+        self.assertEqual(len(listed), len(expected))
+        for name, score in listed.items():
+            self.assertAlmostEqual(score, expected[name], delta=0.03)
+        usual = csv.DictReader(self.ok("suspects", self.cache, "--features", "mine", "--neighbours", 4).out.splitlines())
+        self.assertEqual([row["name"] for row in usual], [name for name, score in listed.items() if score < 0.5])
 
     def test_refusals(self):
         self.quadrants(24)
@@ -155,6 +175,7 @@ class Suspects(Case):
         self.ok("train", self.cache, "--out", out, "--folds", 2, *self.RECIPE, "--max-steps", 1)
         self.refused(2, ["out-of-fold", "--folds"], "suspects", self.cache, "--run", out / "fold-1")
         self.refused(2, ["guess", "noise_rate"], "suspects", self.cache, "--run", out, "--by", "guess")
+        self.refused(2, ["guess", "ratio"], "suspects", self.cache, "--run", out, "--order", "guess")
         self.refused(2, ["--json", "--list -"], "suspects", self.cache, "--run", out, "--json", "--list", "-")
         self.refused(2, ["no folder"], "suspects", self.cache, "--run", out, "--report", self.folder / "none" / "page.html")
         other = self.folder / "other"
