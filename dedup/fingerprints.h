@@ -28,15 +28,19 @@ namespace winnow::dedup {
 // A hash of several orientations (hash_name.h) has a code of each in a row: rows are then as far
 // apart as the nearest of them, see code_distance() in search.h.
 struct CodeColumn {
+  static constexpr int kMostBetween = 2000;  // of `between`
+
   std::string hash;           // a name as of hash_name.h: "phash", "pdq_dihedral@1/8"
   std::uint32_t version = 0;  // raised by any change that alters one bit on any image
   int bits = 64;              // of a row
   std::vector<std::uint64_t> words;
   int orientations = 1;  // what the name says
+  // In place of bits, where the words only say which rows are equal: how far apart two rows are.
+  std::function<std::uint32_t(std::uint32_t, std::uint32_t)> between = {};
 
   std::size_t words_per_code() const noexcept { return static_cast<std::size_t>(bits) / 64; }
   // That two rows can be apart.
-  int most_distance() const noexcept { return bits / orientations; }
+  int most_distance() const noexcept { return between ? kMostBetween : bits / orientations; }
   std::span<const std::uint64_t> code(std::size_t row) const noexcept {
     return std::span(words).subspan(row * words_per_code(), words_per_code());
   }

@@ -82,7 +82,7 @@ std::uint32_t diameter_of_few(const CodeColumn& codes, std::uint32_t first,
   for (const std::uint32_t row : distinct)
     members.push_back({bits_between(codes, first, row), row});
   // Two members are no further apart than both are from the first together, in a metric.
-  const bool metric = codes.orientations == 1;
+  const bool metric = codes.orientations == 1 && !codes.between;
   std::ranges::stable_sort(members, std::ranges::greater{}, &Member::to_first);
   constexpr std::size_t kAllPairs = 2000;
   if (!metric && members.size() > kAllPairs) members.resize(kAllPairs);
@@ -251,7 +251,7 @@ Components group_rows(Components same, std::span<const Edge> edges, GroupKind ki
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold) {
   const std::vector<std::uint32_t> distinct = distinct_codes(codes, rows);
   constexpr std::size_t kFew = 4000;
-  const bool many = codes.orientations == 1 && distinct.size() > kFew;
+  const bool many = codes.orientations == 1 && !codes.between && distinct.size() > kFew;
   GroupShape shape;
   shape.diameter =
       many ? diameter_of_many(codes, distinct) : diameter_of_few(codes, rows.front(), distinct);

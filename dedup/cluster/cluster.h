@@ -59,7 +59,7 @@ struct GroupShape {
 };
 
 // The exact diameter, but some bits too small at times
-//   * of codes of several orientations, where more than 2000 are distinct
+//   * of codes of several orientations, and of features, where more than 2000 are distinct
 //   * where more than 262,144 are distinct and the diameter is less than 5/6 of the bits that vary
 // Few codes are compared pair by pair; many by a parallel search (find_edges_between).
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);

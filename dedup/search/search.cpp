@@ -209,6 +209,7 @@ bool have_one_code(const CodeColumn& codes, const Edge& edge) noexcept {
 }
 
 int row_distance(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept {
+  if (codes.between) return static_cast<int>(codes.between(a, b));
   return code_distance(codes.code(a), codes.code(b), codes.orientations);
 }
 

@@ -12,11 +12,15 @@
 #include <set>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
+#include "dedup/features/feature_links.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/features/neighbours.h"
 #include "dedup/features/outliers.h"
+#include "dedup/pairs.h"
+#include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
 namespace {
@@ -136,6 +140,33 @@ TEST(FeatureTable, SaysWhyAVectorCannotBeARow) {
             "is all but zero, which has no direction to compare");
   EXPECT_THROW(empty_features(FeatureType::kF16, 0), UsageError);
   EXPECT_THROW(empty_features(FeatureType::kF16, 65537), UsageError);
+}
+
+// What tests/data/golden/v1/features holds.
+FeatureTable golden_table(FeatureType type) {
+  FeatureTable table = empty_features(type, 5);
+  table.name = "golden";
+  table.source = R"({"npy":"golden.npy"})";
+  table.cache_digest = "0123456789abcdef0123456789abcdef";
+  for (int row = 0; row < 7; ++row) {
+    Vector vector;
+    for (int i = 0; i < 5; ++i) {
+      const auto whole = static_cast<float>((row * 37 + i * 11) % 23 - 9);
+      vector.push_back(whole * 0.37F * static_cast<float>(row + 1));
+    }
+    append_feature(table, static_cast<SampleId>(3 * row + 1), vector);
+  }
+  return table;
+}
+
+TEST(FeatureTable, OfTheFirstVersionIsReadAndWrittenAsItWas) {
+  for (const FeatureType type : {FeatureType::kF16, FeatureType::kI8}) {
+    const std::filesystem::path path = std::filesystem::path(WINNOW_GOLDEN) / "v1" / "features" /
+                                       (std::string(feature_type_name(type)) + ".features");
+    EXPECT_EQ(read_features(InputFile(path)), golden_table(type));
+    const Bytes bytes = serialize(golden_table(type));
+    EXPECT_EQ(read_text(path), as_text(bytes));
+  }
 }
 
 std::string refusal(const Bytes& bytes) {
@@ -340,6 +371,77 @@ TEST(Outliers, AreFarFromTheirNearest) {
 TEST(Outliers, OfEqualVectorsHaveNoScore) {
   EXPECT_EQ(outlier_scores(table_of({{1, 2}}), 10), (std::vector<float>{0}));
   EXPECT_EQ(outlier_scores(table_of({{1, 2}, {1, 2}, {2, 4}}), 1), (std::vector<float>{0, 0, 0}));
+}
+
+// A table of images that are equal in nothing, with the ids of the features and one more.
+Fingerprints images_of(const FeatureTable& features) {
+  std::vector<TestImage> images;
+  for (std::size_t row = 0; row <= features.size(); ++row) {
+    const bool has = row < features.size();
+    images.push_back({.id = has ? features.ids[row] : features.ids.back() + 1,
+                      .split = row % 5 == 4 ? Split::kTest : Split::kTrain,
+                      .code = row * 0x9E3779B97F4A7C15,
+                      .file = row,
+                      .pixels = 1000000 + row});
+  }
+  return make_table(images);
+}
+
+// Compares by features of a cosine from `cosine` on.
+struct ByFeatures {
+  ByFeatures(const FeatureTable& features, double cosine)
+      : table(images_of(features)), links(compare_by(features, [this](const ColumnNames& names) {
+          return select_columns(table, names);
+        })) {
+    options.hash = kCosine;
+    options.threshold = distance_of_cosine(cosine);
+  }
+
+  Fingerprints table;
+  FeatureLinks links;
+  Options options;
+};
+
+TEST(FeatureLinks, GroupWhatALinearScanFindsNear) {
+  const FeatureTable features = table_of(clustered(500, 24, 12));
+  const ByFeatures by(features, 0.9);
+  const Result result = deduplicate(by.links.columns, by.options, by.links.links);
+  std::vector<Edge> edges;
+  for (const CosinePair& pair : scan(features, 0.9)) edges.push_back({pair.a, pair.b, 0});
+  const Components want = connected_components(by.table.size(), edges);
+  EXPECT_EQ(result.selection.components, want.of_row);
+  EXPECT_EQ(result.groups.size(), members_of_groups(want).size());
+  EXPECT_GT(result.groups.size(), 20U);
+  EXPECT_GT(result.leaks.size(), 0U);
+  const Selection& selection = result.selection;
+  for (std::uint32_t row = 0; row < features.size(); ++row) {
+    const auto kept = std::ranges::lower_bound(selection.ids, selection.kept[row]);
+    const auto other = static_cast<std::size_t>(kept - selection.ids.begin());
+    EXPECT_NEAR(selection.distances[row], 1000 * (1 - exact_cosine(features, row, other)), 0.51);
+  }
+  EXPECT_EQ(selection.rules.back(), Rule::kKept);  // it has no vector
+}
+
+TEST(FeatureLinks, AreAllPairsOfALinearScan) {
+  const FeatureTable features = table_of(clustered(120, 24, 13));
+  const ByFeatures by(features, 0.92);
+  std::size_t pairs = 0;
+  for_each_pair(by.links.columns, by.options, by.links.links, [&](const Edge& pair) {
+    ++pairs;
+    const double cosine = exact_cosine(features, pair.a, pair.b);
+    EXPECT_NEAR(pair.distance, 1000 * (1 - cosine), 0.51);
+    EXPECT_GE(cosine, 0.92 - 1e-6);
+  });
+  EXPECT_EQ(pairs, scan(features, 0.92).size());
+}
+
+TEST(FeatureLinks, TakeCosinesOfThousandths) {
+  EXPECT_EQ(distance_of_cosine(0.97), 30);
+  EXPECT_EQ(distance_of_cosine(1), 0);
+  EXPECT_EQ(cosine_of_distance(30), 0.97);
+  for (const double bad : {0.0, -0.5, 1.001, 0.9995, std::nan("")}) {
+    EXPECT_THROW(distance_of_cosine(bad), UsageError) << bad;
+  }
 }
 
 TEST(Radius, FollowsTheAngle) {
