@@ -1,0 +1,62 @@
+#include "tools/feature_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "common/error.h"
+#include "dedup/features/feature_links.h"
+#include "pipeline/store/features.h"
+#include "tools/dedup_search.h"
+#include "tools/report/words.h"
+
+namespace winnow::tools {
+
+void add_feature_flags(CLI::App& app, FeatureFlags& flags) {
+  app.add_option("--features", flags.name,
+                 "Compare by these features, which winnow embed made, in place of a hash; images "
+                 "without a vector match by equal files and pixels");
+  app.add_option("--cosine", flags.cosine,
+                 "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
+                 "distances are 1000 (1 - cosine)");
+}
+
+void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
+  if (!flags.any()) return;
+  if (flags.name.empty()) throw UsageError("--cosine is of --features NAME; name some");
+  pipeline::check_features_name(flags.name);
+  if (!flags.cosine) {
+    throw UsageError(
+        "say by --cosine how near duplicates are by --features, as 0.97; nets differ too much for "
+        "a value that suits all: list pairs with --list-pairs and look");
+  }
+  dedup::distance_of_cosine(*flags.cosine);
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision ||
+      choice.verify) {
+    throw UsageError(
+        "--features are compared in place of a hash; leave --hash, --threshold, --risk, "
+        "--precision and --verify out");
+  }
+}
+
+dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
+                              const pipeline::Cache& cache, dedup::ColumnSource& columns,
+                              dedup::Options& options) {
+  const dedup::FeatureTable table = pipeline::read_features(cache, flags.name);
+  options.hash = dedup::kCosine;
+  options.threshold = dedup::distance_of_cosine(*flags.cosine);
+  options.matching.features = flags.name;
+  const dedup::SearchOptions search = search_options(session);
+  dedup::FeatureLinks by = dedup::compare_by(table, std::move(columns),
+                                             {.progress = search.progress, .stop = search.stop});
+  columns = std::move(by.columns);
+  say(session,
+      fmt::format(
+          "features '{}' of {} images, {} dimensions, from a cosine of {}; a share of 0.999 "
+          "of pairs so near is found",
+          flags.name, grouped(table.size()), table.dimensions, *flags.cosine));
+  return std::move(by.links);
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "dedup/deduplicate.h"
+#include "pipeline/store/cache.h"
+#include "tools/choice_flags.h"
+#include "tools/command.h"
+
+namespace winnow::tools {
+
+// Features in place of a hash.
+struct FeatureFlags {
+  std::string name;  // empty: a hash is compared
+  std::optional<double> cosine;
+
+  bool any() const noexcept { return !name.empty() || cosine.has_value(); }
+};
+// --features and --cosine.
+void add_feature_flags(CLI::App& app, FeatureFlags& flags);
+// UsageError for one without the other, or beside flags that choose a hash.
+void check_features(const FeatureFlags& flags, const ChoiceFlags& choice);
+
+// Has `columns` and `options` compare by these features of the cache; returns their search.
+dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
+                              const pipeline::Cache& cache, dedup::ColumnSource& columns,
+                              dedup::Options& options);
+
+}  // namespace winnow::tools
