@@ -288,8 +288,10 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
   if (options.hash == kExact || result.groups.empty()) return;
   const Fingerprints table = read({codes_name(options)});
   const CodeColumn& codes = codes_of(table, options);
-  for (Group& group : result.groups) {
-    group.shape = shape_of(codes, group.rows, options.threshold);
+  if (!options.matching.verified) {
+    for (Group& group : result.groups) {
+      group.shape = shape_of(codes, group.rows, options.threshold);
+    }
   }
   measure_distances(codes, std::ref(read), kept_rows, result.selection.distances);
 }
@@ -301,7 +303,7 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
     const CodeColumn& codes = codes_of(with_codes, options);
-    const auto is_enough = is_enough_for(options.hash, options.least_quality);
+    const auto is_enough = is_enough_for(options.hash, options.matching.least_quality);
     settings = settings_of(options, codes.version);
     links.add(
         [&](std::vector<std::uint32_t> rows, const EdgeSink& sink) {
@@ -343,7 +345,7 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
   const Fingerprints with_codes = read({codes_name(options)});
   const CodeColumn& codes = codes_of(with_codes, options);
   cut.stands_out = rows_that_stand_out(codes, rows, always, apart);
-  const auto is_enough = is_enough_for(options.hash, options.least_quality);
+  const auto is_enough = is_enough_for(options.hash, options.matching.least_quality);
   std::erase_if(rows, [&](std::uint32_t row) { return !is_enough(table.quality[row]); });
   std::vector<Edge> links =
       links_of_all_pairs(codes, rows, cut.stands_out, options.threshold, source);
@@ -543,7 +545,7 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
   Connected connected = connect(decisions.staying(), read, table, options, source);
   result.leaks = count_leaks(connected.across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(std::ranges::count_if(
-      table.quality, std::not_fn(is_enough_for(options.hash, options.least_quality))));
+      table.quality, std::not_fn(is_enough_for(options.hash, options.matching.least_quality))));
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
     RowLists across = members_of_groups(connected.across);

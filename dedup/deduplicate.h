@@ -46,6 +46,16 @@ struct ChosenBy {
   bool hash = false;        // and not the threshold alone
 };
 
+// What else decides whether two images match.
+struct Matching {
+  LeastQuality least_quality = {};  // of images that match by codes
+  // The least probability of links that were verified (verify/verified_links.h). The LinkSource
+  // gives those; hash and threshold only say which pairs it was asked of beside others.
+  std::optional<double> verified = {};
+  // Name of the features that are compared in place of codes (features/feature_links.h).
+  std::string features = {};
+};
+
 struct Options {
   std::string hash = "phash";  // a row of hashes.h, or kExact
   int threshold = 4;           // bits; exact duplicates are found at any. Not used by kExact
@@ -54,7 +64,7 @@ struct Options {
   Policy policy = {};
   std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
   ChosenBy chosen_by = {};
-  LeastQuality least_quality = {};  // of images that match by codes
+  Matching matching = {};
 };
 
 // Samples that are, by links of at most the threshold, one picture. Rows ascending, two or more.
@@ -62,7 +72,7 @@ struct Group {
   std::vector<std::uint32_t> rows;
   bool label_conflict = false;  // members carry different labels; see labels_differ
   bool leak = false;            // members lie in two or more of train, val, test (never in kWithin)
-  GroupShape shape = {};        // by their codes; nothing for kExact
+  GroupShape shape = {};        // by their codes; nothing for kExact and for verified links
 };
 
 struct Result {

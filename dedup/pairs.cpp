@@ -61,7 +61,7 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
     const EdgeSink keep = [&](std::span<const Edge> found) {
       for (const Edge& edge : found) (have_one_code(codes, edge) ? same : edges).push_back(edge);
     };
-    find_links(table, options, source, matchable_rows(table, options.hash, options.least_quality),
+    find_links(table, options, source, matchable_rows(table, options.hash, options.matching.least_quality),
                keep);
   }
   return {rows, same, edges};

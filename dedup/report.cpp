@@ -7,6 +7,7 @@
 #include "common/csv.h"
 #include "common/utf8.h"
 #include "dedup/audit/issues.h"
+#include "dedup/features/feature_links.h"
 #include "dedup/pairs.h"
 #include "dedup/review/decided.h"
 
@@ -121,14 +122,17 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
 void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out) {
-  List list({"id", "name", "split", "labels", "other_id", "other_name", "other_split",
-             "other_labels", "distance"},
-            form, out);
+  std::vector<std::string> names{"id",         "name",        "split",        "labels",  "other_id",
+                                 "other_name", "other_split", "other_labels", "distance"};
+  const bool by_features = !options.matching.features.empty();
+  if (by_features) names.emplace_back("cosine");
+  List list(std::move(names), form, out);
   const Samples samples{table, name_of};
   for_each_pair(columns, options, links, [&](const Edge& pair) {
     std::vector<Json> values = samples.describe(pair.a);
     append(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);
+    if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
     list.put(std::move(values));
   });
 }
@@ -137,7 +141,7 @@ void list_low_quality(const Fingerprints& table, const Options& options, const N
                       ListForm form, const TextSink& out) {
   List list({"id", "name", "split", "labels"}, form, out);
   const Samples samples{table, name_of};
-  const auto is_enough = is_enough_for(options.hash, options.least_quality);
+  const auto is_enough = is_enough_for(options.hash, options.matching.least_quality);
   for (std::size_t row = 0; row < table.size(); ++row) {
     if (!is_enough(table.quality[row])) list.put(samples.describe(row));
   }
@@ -191,7 +195,12 @@ std::string json_summary(const Result& result, const Options& options) {
                  {"test", result.repeated[static_cast<std::size_t>(Split::kTest)]}}},
                {"blank", result.low_quality}};
   if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
-  if (options.least_quality) summary["least_quality"] = *options.least_quality;
+  if (options.matching.least_quality) summary["least_quality"] = *options.matching.least_quality;
+  if (options.matching.verified) summary["verified"] = *options.matching.verified;
+  if (!options.matching.features.empty()) {
+    summary["features"] = options.matching.features;
+    summary["cosine"] = cosine_of_distance(options.threshold);
+  }
   if (!options.policy.drop_issues.empty()) {
     const auto counts = count_issues(result.issues);
     summary["issues"] = Json::object();

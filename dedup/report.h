@@ -35,7 +35,8 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
 
 // All pairs of linked samples, in the order of their ids; those of one code too, so that n equal
 // images are n * (n - 1) / 2 lines:
-// id,name,split,labels,other_id,other_name,other_split,other_labels,distance.
+// id,name,split,labels,other_id,other_name,other_split,other_labels,distance; of features also
+// cosine.
 // Of one split under kWithin, of two under kAcross. Beside the links it holds two columns of
 // `columns`, as deduplicate does; `table` as above.
 void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,

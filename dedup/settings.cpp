@@ -29,8 +29,10 @@ void add_choice(const ChosenBy& chosen_by, nlohmann::json& settings) {
   if (chosen_by.hash) settings["hash_chosen"] = true;
 }
 
-void add_quality(LeastQuality least, nlohmann::json& settings) {
-  if (least) settings["least_quality"] = *least;
+void add_matching(const Matching& matching, nlohmann::json& settings) {
+  if (matching.least_quality) settings["least_quality"] = *matching.least_quality;
+  if (matching.verified) settings["verified"] = *matching.verified;
+  if (!matching.features.empty()) settings["features"] = matching.features;
 }
 
 // What people said; nothing where they did not.
@@ -79,7 +81,7 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   settings["on_conflict"] = conflict_action_name(policy.on_conflict);
   settings["mode"] = selection_mode_name(policy.mode);
   add_choice(options.chosen_by, settings);
-  add_quality(options.least_quality, settings);
+  add_matching(options.matching, settings);
   for (const Split split : {Split::kVal, Split::kTest}) {
     if (policy.thin[static_cast<std::size_t>(split)]) settings["thin"].push_back(split_name(split));
   }
@@ -108,7 +110,7 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
     settings["fold"] = fold.fold;
     settings["folds"] = fold.folds;
   }
-  add_quality(options.least_quality, settings);
+  add_matching(options.matching, settings);
   add_reviews(options.decided, settings);
   return settings.dump();
 }
@@ -162,9 +164,14 @@ std::string settings_in_words(const std::string& settings) {
   if (!text("folds").empty()) add("val is fold ", text("fold") + " of " + text("folds"));
   if (text("verb") == "split") add("winnow split of ", list("of"));
   add("", hash == kExact ? "equal files and pixels" : hash);
-  if (hash != kExact && !hash.empty()) words += " within " + text("threshold") + " bits";
+  if (const std::string features = text("features"); !features.empty()) {
+    words += " of features " + features + " within " + text("threshold") + " thousandths of 1";
+  } else if (hash != kExact && !hash.empty()) {
+    words += " within " + text("threshold") + " bits";
+  }
   if (!text("chosen_by").empty()) words += " (chosen by " + text("chosen_by") + ")";
   add("quality from ", text("least_quality"));
+  add("verified to a probability of ", text("verified"));
   if (text("group_keys") == "true") add("", "group keys");
   add("seed ", text("seed"));
   add("groups are ", text("groups"));

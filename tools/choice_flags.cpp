@@ -73,7 +73,23 @@ CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFl
       ->check(CLI::Range(0.0, 100.0));
 }
 
+void add_verify_flags(CLI::App& app, ChoiceFlags& flags) {
+  CLI::Option* verify = app.add_flag(
+      "--verify", flags.verify,
+      "Look at the pictures: find cropped, framed, turned and partly covered copies too, and leave "
+      "out what only has near codes");
+  app.add_option("--least-probability", flags.least_probability,
+                 "Of --verify: how probable it must be that two images show one picture")
+      ->check(CLI::Range(0.5, 0.9999))
+      ->capture_default_str()
+      ->needs(verify);
+}
+
 void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
+  if (flags.verify && flags.hash == dedup::kExact) {
+    throw UsageError("--verify looks for pictures that are not equal, and " + prefix +
+                     "hash exact for equal ones; leave one out");
+  }
   if (flags.precision && !(*flags.precision >= 0)) {
     throw UsageError(prefix + "precision is a number from 0 to 1");
   }

@@ -24,6 +24,8 @@ struct ChoiceFlags {
   std::optional<double> risk;
   std::optional<double> precision;
   std::optional<double> least_quality;
+  bool verify = false;
+  double least_probability = 0.9;  // of pairs that are verified
 };
 
 // Named `prefix` and hash, threshold, risk, precision or least-quality; `prefix` begins with "--".
@@ -35,6 +37,9 @@ std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& pre
                                            ChoiceFlags& flags);
 // --least-quality alone.
 CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
+
+// --verify and --least-probability, of verbs that have thumbnails.
+void add_verify_flags(CLI::App& app, ChoiceFlags& flags);
 
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");

@@ -17,11 +17,13 @@
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
+#include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
 #include "tools/obeyed.h"
 #include "tools/temporary_folder.h"
+#include "tools/verified.h"
 
 namespace winnow::tools {
 namespace {
@@ -29,6 +31,7 @@ namespace {
 // What decides, beside the flags that other verbs have too.
 struct Deciding {
   DedupFlags flags;
+  FeatureFlags features;
   Obeyed obeyed;
   std::string splits;  // a selection
   std::vector<std::string> drop_issues;
@@ -51,7 +54,7 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const dedup::CodeColumn& codes = dedup::codes_of(table, options.hash);
   const std::vector<std::uint32_t> rows =
-      dedup::matchable_rows(table, options.hash, options.least_quality);
+      dedup::matchable_rows(table, options.hash, options.matching.least_quality);
   std::vector<dedup::Edge> edges;
   dedup::find_links(table, options, links, rows, [&](std::span<const dedup::Edge> found) {
     edges.insert(edges.end(), found.begin(), found.end());
@@ -112,8 +115,13 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
+  const ChoiceFlags& choice = o.deciding.flags.choice;
+  const std::vector<std::string> stored = stored_hashes(cache);
   const dedup::LinkSource links =
-      settle(session, o.deciding.flags.choice, columns, stored_hashes(cache), search, options);
+      o.deciding.features.any()
+          ? by_features(session, o.deciding.features, cache, columns, options)
+          : verify_where_asked(session, choice, columns, cache.open_thumbnails(), stored,
+                               settle(session, choice, columns, stored, search, options), options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
@@ -136,6 +144,14 @@ dedup::Options checked(const DedupOptions& o) {
   pipeline::check_selection_name(o.name);
   check_places(o.lists, o.report, o.json);
   check_choice(deciding.flags.choice);
+  check_features(deciding.features, deciding.flags.choice);
+  if (deciding.features.any() && is_data_set(o.cache)) {
+    throw UsageError("--features are of a cache, and " + o.cache.string() +
+                     " is a data set; ingest it first, then winnow embed");
+  }
+  if (deciding.features.any() && deciding.self_check > 0) {
+    throw UsageError("--self-check is of the search by codes; leave it out with --features");
+  }
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
   }
@@ -173,7 +189,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
 }
 
 void run(const DedupOptions& o, Session& session) {
-  const bool all_links = chooses(o.deciding.flags.choice) ||
+  const bool all_links = chooses(o.deciding.flags.choice) || o.deciding.flags.choice.verify ||
                          o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_search(session, all_links,
@@ -192,6 +208,8 @@ Command add_dedup(CLI::App& program) {
       ->required();
   app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
   add_dedup_flags(*app, "--", o->deciding.flags);
+  add_verify_flags(*app, o->deciding.flags.choice);
+  add_feature_flags(*app, o->deciding.features);
   app->add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
@@ -223,6 +241,8 @@ Command add_dedup(CLI::App& program) {
       "  winnow dedup cache --risk 10                 # more copies, and some strangers\n"
       "  winnow dedup cache --precision 0.95          # as many bits as that allows\n"
       "  winnow dedup cache --hash phash --threshold 6\n"
+      "  winnow dedup cache --verify                  # crops, frames and turned copies, too\n"
+      "  winnow dedup cache --features default --cosine 0.97   # made by winnow embed\n"
       "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
       "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
       "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"

@@ -65,7 +65,7 @@ dedup::Options options_of(const dedup::Selection& selection) {
   options.threshold = settings.at("threshold").number<int>();
   if (const auto scope = settings.find("scope")) options.scope = dedup::parse_scope(scope->text());
   if (const auto least = settings.find("least_quality")) {
-    options.least_quality = least->real(0, 100);
+    options.matching.least_quality = least->real(0, 100);
   }
   return options;
 }
@@ -160,7 +160,7 @@ dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Sub
          .scope = std::string(dedup::scope_name(options.scope)),
          .count = o.instead.sample,
          .seed = o.instead.seed,
-         .least_quality = options.least_quality});
+         .least_quality = options.matching.least_quality});
   });
   return sample;
 }
@@ -278,7 +278,7 @@ void serve(const ReviewOptions& o, const Session& session, const Subject& subjec
   say(session, "Open this address in a browser on this machine; Ctrl-C ends the review:");
   say(session, server.address());
   server.serve(session.stop);
-  tell_end(o, subject.options.least_quality, log, site, list.size());
+  tell_end(o, subject.options.matching.least_quality, log, site, list.size());
 }
 
 void review(const ReviewOptions& o, Session& session) {

@@ -24,6 +24,7 @@
 #include "tools/review/group_list.h"
 #include "tools/split_page.h"
 #include "tools/split_report.h"
+#include "tools/verified.h"
 
 namespace winnow::tools {
 namespace {
@@ -214,11 +215,17 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
   const Settled settled = settle_choice(session, o.choice, columns, stored_hashes(cache), search);
-  options.hash = settled.hash;
-  options.threshold = settled.threshold;
+  dedup::Options matching{.hash = settled.hash,
+                          .threshold = settled.threshold,
+                          .matching = {.least_quality = o.choice.least_quality}};
+  const dedup::LinkSource links =
+      verify_where_asked(session, o.choice, columns, cache.open_thumbnails(), stored_hashes(cache),
+                         settled.links, matching);
+  options.hash = matching.hash;
+  options.threshold = matching.threshold;
   options.chosen_by = settled.chosen_by;
-  options.least_quality = o.choice.least_quality;
-  const Task task{o, session, cache, columns, options, settled.links};
+  options.matching = matching.matching;
+  const Task task{o, session, cache, columns, options, links};
   if (o.shares.folds > 0) {
     make_folds(task);
   } else {
@@ -238,7 +245,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 }
 
 void run(const SplitOptions& o, Session& session) {
-  with_search(session, /*all_links=*/chooses(o.choice) || !o.reviews.empty(),
+  with_search(session, /*all_links=*/chooses(o.choice) || o.choice.verify || !o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
@@ -252,8 +259,7 @@ Command add_split(CLI::App& program) {
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
   const CLI::Range share(0.0, 1.0);
-  app->add_option("--train", o->shares.train,
-                  "Share of train, from 0 to 1; by default what is left")
+  app->add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
       ->check(share);
   app->add_option("--val", o->shares.val, "Share of val")->check(share);
   app->add_option("--test", o->shares.test, "Share of test")->check(share);
@@ -269,6 +275,7 @@ Command add_split(CLI::App& program) {
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "train", "val", "test"}));
   add_choice_flags(*app, "--", o->choice);
+  add_verify_flags(*app, o->choice);
   add_review_flag(*app, o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");

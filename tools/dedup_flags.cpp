@@ -103,7 +103,7 @@ dedup::Options dedup_options(const DedupFlags& flags) {
   dedup::Options options;
   options.scope = dedup::parse_scope(flags.scope);
   options.groups = dedup::parse_group_kind(flags.groups);
-  options.least_quality = flags.choice.least_quality;
+  options.matching.least_quality = flags.choice.least_quality;
   dedup::Policy& policy = options.policy;
   policy.keep = dedup::parse_keep_policy(flags.keep);
   if (flags.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;

@@ -59,7 +59,8 @@ Json json_of_blocks(const char* schema, const Summary& summary,
   for (const Split split : {Split::kNone, Split::kTrain, Split::kVal, Split::kTest}) {
     if (options.of[static_cast<std::size_t>(split)]) json["of"].push_back(split_name(split));
   }
-  if (options.least_quality) json["least_quality"] = *options.least_quality;
+  if (options.matching.least_quality) json["least_quality"] = *options.matching.least_quality;
+  if (options.matching.verified) json["verified"] = *options.matching.verified;
   return json;
 }
 

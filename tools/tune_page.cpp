@@ -165,7 +165,7 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
   const Looked looked = look_at(measured);
   const dedup::Options options{.hash = looked.tuned->curve.hash,
                                .threshold = looked.most,
-                               .least_quality = looked.tuned->curve.least_quality};
+                               .matching = {.least_quality = looked.tuned->curve.least_quality}};
   const dedup::Fingerprints table = columns({"labels", "widths_px", "heights_px", "file_hashes"});
   dedup::PairSample sample;
   with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& links) {
@@ -174,7 +174,7 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
         {.hash = options.hash,
          .threshold = options.threshold,
          .count = kPairs,
-         .least_quality = options.least_quality});
+         .least_quality = options.matching.least_quality});
   });
   const dedup::Result result = pairs_of(sample, table);
   GalleryFrame frame = tune_frame(measured, demand, cache.paths().root.string());

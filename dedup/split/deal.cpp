@@ -172,7 +172,7 @@ BlockTable find_blocks(const ColumnSource& columns, const SplitOptions& options,
                               {.hash = options.hash,
                                .threshold = options.threshold,
                                .decided = options.decided,
-                               .least_quality = options.least_quality},
+                               .matching = options.matching},
                               links);
   BlockTable found;
   found.blocks.of_row = std::move(result.selection.components);

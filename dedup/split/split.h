@@ -33,7 +33,7 @@ struct SplitOptions {
   // Rows that are apart may be in one block all the same, by a group key. What they dropped is
   // dealt out to no split, and makes no block a home.
   std::shared_ptr<const Decided> decided = {};
-  LeastQuality least_quality = {};  // as dedup::Options has it
+  Matching matching = {};  // as dedup::Options has it
 };
 
 // Where each row of a table goes.

@@ -875,9 +875,9 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
   EXPECT_THAT(matchable_rows(table, "pdq_dihedral@1/8"), testing::ElementsAre(0, 2));
   EXPECT_THAT(matchable_rows(table), testing::ElementsAre(0, 1, 2));
   // As people say.
-  const Options less{.hash = "pdq", .threshold = 31, .least_quality = 0};
+  const Options less{.hash = "pdq", .threshold = 31, .matching = {.least_quality = 0}};
   EXPECT_THAT(deduplicate(table, less).selection.kept, testing::ElementsAre(1, 1, 1, 4));
-  const Options more{.hash = "phash", .threshold = 4, .least_quality = 60};
+  const Options more{.hash = "phash", .threshold = 4, .matching = {.least_quality = 60}};
   const Result sharp = deduplicate(table, more);
   EXPECT_THAT(sharp.selection.kept, testing::ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(sharp.low_quality, 3U);
@@ -925,7 +925,7 @@ TEST(Report, SumsUpInJson) {
   EXPECT_EQ(exact.at("threshold"), 0);
   EXPECT_TRUE(exact.at("leaks").empty() && exact.at("leaks").is_array());
   Options asked = r.options;
-  asked.least_quality = 30;
+  asked.matching.least_quality = 30;
   EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, asked)).at("least_quality"), 30);
 }
 

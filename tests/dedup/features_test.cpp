@@ -20,6 +20,7 @@
 #include "dedup/features/neighbours.h"
 #include "dedup/features/outliers.h"
 #include "dedup/pairs.h"
+#include "dedup/report.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
@@ -395,6 +396,7 @@ struct ByFeatures {
         })) {
     options.hash = kCosine;
     options.threshold = distance_of_cosine(cosine);
+    options.matching.features = features.name;
   }
 
   Fingerprints table;
@@ -422,7 +424,7 @@ TEST(FeatureLinks, GroupWhatALinearScanFindsNear) {
   EXPECT_EQ(selection.rules.back(), Rule::kKept);  // it has no vector
 }
 
-TEST(FeatureLinks, AreAllPairsOfALinearScan) {
+TEST(FeatureLinks, ListPairsWithTheirCosines) {
   const FeatureTable features = table_of(clustered(120, 24, 13));
   const ByFeatures by(features, 0.92);
   std::size_t pairs = 0;
@@ -433,6 +435,12 @@ TEST(FeatureLinks, AreAllPairsOfALinearScan) {
     EXPECT_GE(cosine, 0.92 - 1e-6);
   });
   EXPECT_EQ(pairs, scan(features, 0.92).size());
+  std::string text;
+  list_pairs(
+      by.links.columns, by.options, by.links.links, by.table,
+      [](SampleId id) { return std::to_string(id); }, ListForm::kCsv,
+      [&](std::string_view line) { text += line; });
+  EXPECT_THAT(text, testing::HasSubstr("other_labels,distance,cosine\n"));
 }
 
 TEST(FeatureLinks, TakeCosinesOfThousandths) {

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import random
 import signal
 import subprocess
 import time
@@ -51,6 +52,51 @@ class Dedup(Case):
         self.assertEqual((self.folder / "1.csv").read_bytes(), (self.folder / "2.csv").read_bytes())
         self.assertEqual(self.ok("dedup", self.source, "--threshold", 8, "--labels", "none", "--exclude", "copy*",
                                  "--json").json()["removed"], 1)
+
+    def detailed(self, seed, width=96, height=72):
+        """Rows of gray pixels with edges at many places and of many sizes, as photos have."""
+        r = random.Random(seed)
+        boxes = [(r.randrange(width), r.randrange(height), r.randrange(3, 20), r.randrange(3, 20), r.randrange(256)) for _ in range(60)]
+        rows = [[128] * width for _ in range(height)]
+        for left, top, across, down, shade in boxes:
+            for y in range(top, min(height, top + down)):
+                rows[y][left:left + across] = [shade] * len(rows[y][left:left + across])
+        return rows
+
+    def write_pgm(self, name, rows):
+        path = self.folder / "detailed" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"P5\n%d %d\n255\n" % (len(rows[0]), len(rows)) + bytes(pixel for row in rows for pixel in row))
+
+    def test_compares_pictures_where_that_is_asked(self):
+        for i in range(12):
+            self.write_pgm(f"train/a/{i:02}.pgm", self.detailed(i))
+        self.write_pgm("test/a/cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
+        self.write_pgm("test/a/mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
+        self.write_pgm("test/a/barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
+        cache = self.folder / "verified"
+        self.ok("ingest", self.folder / "detailed", "--out", cache)
+        plain = self.ok("dedup", cache, "--json", "--name", "plain").json()
+        self.assertEqual(plain["removed"], 0)
+        found = self.ok("dedup", cache, "--verify", "--list-pairs", self.folder / "pairs.csv", "--json", "--name", "looked")
+        selection = (cache / "selections" / "looked.selection").read_bytes()
+        self.assertEqual((found.json()["removed"], found.json()["verified"]), (3, 0.9))
+        self.assertIn("verify: 3 pairs of", found.err)
+        with open(self.folder / "pairs.csv", newline="") as file:
+            pairs = {frozenset((row["name"], row["other_name"])) for row in csv.DictReader(file)}
+        self.assertEqual(pairs, {frozenset((f"train/a/{i}.pgm", f"test/a/{edit} {i}.pgm"))
+                                 for edit, i in (("cropped", "03"), ("mirrored", "05"), ("barred", "07"))})
+        alone = subprocess.run(["taskset", "-c", "0", WINNOW, "dedup", cache, "--verify", "--name", "looked"], capture_output=True, check=False)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.assertEqual((cache / "selections" / "looked.selection").read_bytes(), selection)
+        leaks = self.ok("split", cache, "--verify", "--name", "apart", "--json").json()
+        self.assertEqual(leaks["verified"], 0.9)
+
+    def test_says_why_pictures_cannot_be_compared(self):
+        self.refused(2, ["--verify", "--hash exact"], "dedup", self.source, "--verify", "--hash", "exact")
+        cache = self.folder / "bare"
+        self.ok("ingest", self.source, "--out", cache, "--thumbnails", "off")
+        self.refused(2, ["no thumbnails", "ingest"], "dedup", cache, "--verify")
 
     def leaky_cache(self):
         """A cache of the photos, of which three of train are in test, and one image that is blank."""

